@@ -1,0 +1,30 @@
+//! Lists every JSON file of this folder, so that a case file that was just added cannot be forgotten in the binary.
+use std::{env, fs, io, path::Path};
+
+fn main() -> io::Result<()> {
+    let root = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;
+    let mut files = Vec::new();
+    collect(Path::new(&root), &mut files)?;
+    files.sort();
+    let mut list = String::from("&[\n");
+    for file in &files {
+        let name = file.strip_prefix(&root).unwrap_or(file).trim_start_matches(['/', '\\']).replace('\\', "/");
+        list.push_str(&format!("({name:?}, include_str!({file:?})),\n"));
+    }
+    list.push_str("]\n");
+    let out = env::var("OUT_DIR").map_err(io::Error::other)?;
+    fs::write(Path::new(&out).join("files.rs"), list)
+}
+
+fn collect(folder: &Path, files: &mut Vec<String>) -> io::Result<()> {
+    println!("cargo:rerun-if-changed={}", folder.display());
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path.display().to_string());
+        }
+    }
+    Ok(())
+}
