@@ -1,0 +1,41 @@
+import { read } from './input.mjs';
+import { runLoop, runTools } from './loop.mjs';
+import { serve } from './protocol.mjs';
+import { scriptedModel, scriptedTools, scriptedVerifier } from './script.mjs';
+import { buildMessages, escapeXml, serializeThreadToXml } from './threadspec.mjs';
+
+const handlers = {
+  escape: (input, profile) => escapeXml(read.escape(input).text, profile),
+
+  serialize(input, profile) {
+    const { events, ...options } = read.serialize(input);
+    return serializeThreadToXml(events, { ...options, profile });
+  },
+
+  messages(input, profile) {
+    const { events, ...options } = read.messages(input);
+    return buildMessages(events, { ...options, profile });
+  },
+
+  async tools(input) {
+    const options = read.tools(input);
+    const { model, requests } = scriptedModel(options.model);
+    const messages = await runTools({ ...options, model, tools: scriptedTools(options.tools) });
+    return { requests, messages };
+  },
+
+  async loop(input, profile) {
+    const options = read.loop(input);
+    const { model, requests } = scriptedModel(options.model);
+    const outcome = await runLoop({
+      ...options, profile, model, tools: scriptedTools(options.tools), verify: scriptedVerifier(options.verify),
+    });
+    return { requests, ...outcome };
+  },
+};
+
+await serve({
+  implementation: { name: 'threadspec-node', version: '0.1.0', language: 'JavaScript' },
+  profiles: ['literal', 'hardened'],
+  handlers,
+});
