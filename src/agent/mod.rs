@@ -1,0 +1,64 @@
+//! The two loops of an agent: tool rounds inside one iteration, and the outer iterations on top of them.
+
+mod rounds;
+mod run;
+mod script;
+
+use serde_json::Value;
+
+use crate::{Event, Message, ToolCall};
+
+pub use rounds::{ToolRun, run_tools};
+pub use run::{LoopOptions, LoopRun, StopReason, run_loop};
+pub use script::{ScriptedModel, ScriptedTools, ScriptedVerifier, Turn};
+
+/// What a model answers to one request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Response {
+    /// The text, empty for none.
+    pub content: String,
+    /// The tools that it wants called, in this order.
+    pub tool_calls: Vec<ToolCall>,
+}
+
+/// A chat model.
+pub trait Model {
+    /// Answers a request. The slice is what the model is shown; it is not touched by later rounds (TOOLS-SNAPSHOT).
+    ///
+    /// # Errors
+    /// The message of the failure, which becomes an error event.
+    fn respond(&mut self, request: &[Message]) -> Result<Response, String>;
+}
+
+/// The tools that a model can call.
+pub trait Tools {
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// A [`ToolError`], of which the model is told (LOOP-TOOL-ERROR).
+    fn call(&mut self, call: &ToolCall) -> Result<Value, ToolError>;
+}
+
+/// Why a tool has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ToolError {
+    /// There is no tool of that name.
+    NotFound,
+    /// The tool failed, with this message.
+    Failed(String),
+}
+
+/// Decides after each iteration whether the work is done.
+pub trait Verifier {
+    /// Judges the text that ended an iteration; the events are those of the whole run up to it.
+    fn verify(&mut self, response: &str, events: &[Event]) -> Verification;
+}
+
+/// What a [`Verifier`] found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// The work is done.
+    Complete,
+    /// It is not; the model is told the reason, if there is one that is not empty.
+    Incomplete(Option<String>),
+}

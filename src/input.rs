@@ -1,0 +1,190 @@
+//! Reading event logs: JSON arrays, objects with an `events` array, and JSON Lines.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::{Error, Event, error::Kind, json::repair_surrogates};
+
+/// Reads a log of events.
+///
+/// Accepted are a JSON array of events, a JSON object with an `events` array (other members are ignored), and JSON Lines,
+/// one event a line. A byte order mark is skipped, and lone surrogates read as U+FFFD (INP-SURROGATE).
+///
+/// # Errors
+/// The first fault: an [`Error`] with [`is_invalid_event`](Error::is_invalid_event) that names the event's index and line,
+/// the field and the reason; or one with [`is_invalid_input`](Error::is_invalid_input) where there is no list of events
+/// to speak of (INP-1). Nothing partial is returned. JSON nested deeper than 128 levels and numbers beyond the double
+/// range are refused (INP-3).
+///
+/// ```
+/// let events = threadspec::read_events(
+///     r#"{"events": [{"type": "message", "role": "user", "content": "Hi", "iteration": 0}]}"#)?;
+/// assert_eq!(events.len(), 1);
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+pub fn read_events(json: &str) -> Result<Vec<Event>, Error> {
+    read_each_event(json)?.into_iter().collect()
+}
+
+/// Reads a log of events and judges each on its own, so that a tool can report everything that is wrong with it.
+///
+/// # Errors
+/// Only where there is no list of events to speak of, see [`read_events`].
+pub fn read_each_event(json: &str) -> Result<Vec<Result<Event, Error>>, Error> {
+    let elements = read_elements(json)?;
+    Ok(elements.into_iter().map(|element| element.and_then(|element| element.read(Event::from_json))).collect())
+}
+
+/// One element of a log that is JSON, and where it stood.
+pub(crate) struct Element {
+    pub(crate) index: usize,
+    pub(crate) line: usize,
+    pub(crate) value: Value,
+}
+
+impl Element {
+    /// What a reader makes of the element; its error gets the position.
+    pub(crate) fn read<T>(&self, reader: impl FnOnce(&Value) -> Result<T, Error>) -> Result<T, Error> {
+        reader(&self.value).map_err(|error| error.at_event(self.index).at_line(self.line))
+    }
+}
+
+/// The elements of a log, each read as JSON on its own: a line of JSON Lines that is none costs only itself.
+pub(crate) fn read_elements(json: &str) -> Result<Vec<Result<Element, Error>>, Error> {
+    let json = json.strip_prefix('\u{feff}').unwrap_or(json);
+    let json = &*repair_surrogates(json);
+    let raw = match serde_json::from_str::<&RawValue>(json) {
+        Ok(raw) => list_in(raw.get())?,
+        Err(error) => lines(json).ok_or_else(|| syntax_error(&error, json))?,
+    };
+    let mut line = 1;
+    let mut counted = 0;
+    Ok(raw
+        .into_iter()
+        .enumerate()
+        .map(|(index, raw)| {
+            // Every raw element is a slice of `json`, in order.
+            let offset = raw.as_ptr() as usize - json.as_ptr() as usize;
+            line += json[counted..offset].matches('\n').count();
+            counted = offset;
+            match serde_json::from_str(raw) {
+                Ok(value) => Ok(Element { index, line, value }),
+                Err(error) => Err(Error::new(Kind::Event, reason(&error)).at_event(index).at_line(line)),
+            }
+        })
+        .collect())
+}
+
+/// The elements of the one JSON value that a text is.
+fn list_in(json: &str) -> Result<Vec<&str>, Error> {
+    // The value has been read once, so that only its depth or its numbers can be at fault here.
+    let again = |error: serde_json::Error| Error::input(reason(&error));
+    let array = match json.as_bytes().first() {
+        Some(b'[') => json,
+        Some(b'{') => {
+            let members: HashMap<String, &RawValue> = serde_json::from_str(json).map_err(again)?;
+            match members.get("events") {
+                Some(events) if events.get().starts_with('[') => events.get(),
+                Some(_) => return Err(Error::input("events: expected an array of events")),
+                None if members.contains_key("type") => return Ok(vec![json]),
+                None => return Err(Error::input("expected an array of events, or an object with an `events` array")),
+            }
+        }
+        _ => return Err(Error::input("expected an array of events, an object with an `events` array, or JSON Lines")),
+    };
+    let elements: Vec<&RawValue> = serde_json::from_str(array).map_err(again)?;
+    Ok(elements.into_iter().map(RawValue::get).collect())
+}
+
+/// The non-blank lines of a text, if it is JSON Lines: if its first such line is a JSON object.
+fn lines(json: &str) -> Option<Vec<&str>> {
+    let lines: Vec<&str> = json.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let first = lines.first()?;
+    (lines.len() > 1 && serde_json::from_str::<Map<String, Value>>(first).is_ok()).then_some(lines)
+}
+
+fn syntax_error(error: &serde_json::Error, json: &str) -> Error {
+    if json.trim().is_empty() {
+        return Error::input("the input is empty; a thread without events is `[]`");
+    }
+    Error::input(reason(error)).at_line(error.line()).at_column(error.column())
+}
+
+/// The message of a JSON error without its position, which the caller gives in its own way.
+fn reason(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(reason, _)| reason);
+    format!("not readable as JSON: {message}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USER: &str = r#"{"type":"message","role":"user","content":"Hi","iteration":0}"#;
+
+    #[test]
+    fn every_container_gives_the_same_events() {
+        let expected = vec![Event::user(0, "Hi"), Event::user(0, "Hi")];
+        for json in [
+            format!("[{USER},{USER}]"),
+            format!("\u{feff} [\n{USER} ,\r\n {USER}]\n"),
+            format!("{{\"events\":[{USER},{USER}],\"model\":\"x\"}}"),
+            format!("{USER}\n{USER}\n"),
+            format!("\n{USER}\r\n\r\n  {USER}"),
+        ] {
+            assert_eq!(read_events(&json).as_ref(), Ok(&expected), "{json}");
+        }
+        assert_eq!(read_events(USER), Ok(vec![Event::user(0, "Hi")]), "one line");
+        assert_eq!(read_events("[]"), Ok(vec![]));
+    }
+
+    #[test]
+    fn errors_name_index_line_field_and_reason() {
+        for (json, message) in [
+            (format!("[{USER},\n\n{{\"type\":\"message\"}}]"), "event 1 (line 3): role: missing, expected a string"),
+            (format!("{USER}\n{{\"type\":\"x\"}}"), "event 1 (line 2): type: unknown event type \"x\""),
+            (format!("{USER}\n{{oops"), "event 1 (line 2): not readable as JSON: key must be a string"),
+            (format!("{USER}\n[1]"), "event 1 (line 2): event: expected an object, found an array"),
+            ("[1]".into(), "event 0 (line 1): event: expected an object, found a number"),
+            (
+                r#"[{"type":"tool_result","toolCallId":"a","result":1e400,"iteration":1}]"#.into(),
+                "event 0 (line 1): not readable as JSON: number out of range",
+            ),
+            (
+                r#"[{"type":"summary","summary":"","summarizedIterations":[1,-2],"iteration":1}]"#.into(),
+                "event 0 (line 1): summarizedIterations[1]: expected an integer from 0 to 2^53-1, found -2",
+            ),
+            ("[\n{,}]".into(), "line 2, column 2: not readable as JSON: key must be a string"),
+            (" ".into(), "the input is empty; a thread without events is `[]`"),
+            ("{}".into(), "expected an array of events, or an object with an `events` array"),
+            (r#"{"events":{}}"#.into(), "events: expected an array of events"),
+            ("7".into(), "expected an array of events, an object with an `events` array, or JSON Lines"),
+        ] {
+            let error = read_events(&json).expect_err(&json);
+            assert_eq!(error.to_string(), message, "{json}");
+            assert_eq!(error.is_invalid_event(), message.starts_with("event "), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_broken_line_costs_only_itself() {
+        let each = read_each_event(&format!("{USER}\nnot json\n{USER}")).expect("there are lines");
+        assert_eq!(each.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+    }
+
+    #[test]
+    fn half_a_character_never_loses_a_log() {
+        let events = read_events(&format!("[{}]", USER.replace("Hi", r"cut \ud83d"))).expect("the log is kept");
+        assert_eq!(events, [Event::user(0, "cut \u{fffd}")]);
+    }
+
+    #[test]
+    fn nesting_beyond_the_limit_is_refused_not_a_crash() {
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        let json = format!(r#"[{{"type":"tool_result","toolCallId":"a","result":{deep},"iteration":1}}]"#);
+        assert!(read_events(&json).is_err());
+        assert!(read_events(&"[".repeat(100_000)).is_err());
+    }
+}

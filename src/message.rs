@@ -1,0 +1,184 @@
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde_json::{Map, Value, json};
+
+use crate::Error;
+
+/// One chat message of a model request.
+///
+/// Its JSON form is `{"type": "system" | "human" | "ai" | "tool", "content": string}` with `tool_calls` on an AI message
+/// that has some, and `tool_call_id` on a tool message.
+///
+/// ```
+/// use threadspec::Message;
+/// let message: Message = serde_json::from_str(r#"{"type":"tool","tool_call_id":"a","content":"4"}"#)?;
+/// assert_eq!(message, Message::Tool { tool_call_id: "a".into(), content: "4".into() });
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    /// Instructions to the model.
+    System {
+        /// The text.
+        content: String,
+    },
+    /// What the user, or the framework in the user's place, says.
+    Human {
+        /// The text.
+        content: String,
+    },
+    /// What the model said.
+    Ai {
+        /// The text, empty where it only called tools.
+        content: String,
+        /// The tools that it asked for.
+        tool_calls: Vec<ToolCall>,
+    },
+    /// What a tool returned.
+    Tool {
+        /// The call that it answers.
+        tool_call_id: String,
+        /// The text that the model is shown.
+        content: String,
+    },
+}
+
+/// A model's request for a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolCall {
+    /// What the tool message refers to.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments.
+    pub args: Map<String, Value>,
+}
+
+impl Message {
+    /// A system message.
+    pub fn system(content: impl Into<String>) -> Self {
+        Self::System { content: content.into() }
+    }
+
+    /// A human message.
+    pub fn human(content: impl Into<String>) -> Self {
+        Self::Human { content: content.into() }
+    }
+
+    /// An AI message without tool calls.
+    pub fn ai(content: impl Into<String>) -> Self {
+        Self::Ai { content: content.into(), tool_calls: Vec::new() }
+    }
+
+    /// A tool message.
+    pub fn tool(tool_call_id: impl Into<String>, content: impl Into<String>) -> Self {
+        Self::Tool { tool_call_id: tool_call_id.into(), content: content.into() }
+    }
+
+    /// The text.
+    pub fn content(&self) -> &str {
+        match self {
+            Self::System { content }
+            | Self::Human { content }
+            | Self::Ai { content, .. }
+            | Self::Tool { content, .. } => content,
+        }
+    }
+
+    /// The tool calls of an AI message, none for the others.
+    pub fn tool_calls(&self) -> &[ToolCall] {
+        match self {
+            Self::Ai { tool_calls, .. } => tool_calls,
+            _ => &[],
+        }
+    }
+
+    /// The JSON value that describes the message.
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::System { content } => json!({"type": "system", "content": content}),
+            Self::Human { content } => json!({"type": "human", "content": content}),
+            Self::Ai { content, tool_calls } if tool_calls.is_empty() => json!({"type": "ai", "content": content}),
+            Self::Ai { content, tool_calls } => {
+                let tool_calls: Vec<Value> = tool_calls.iter().map(ToolCall::to_json).collect();
+                json!({"type": "ai", "content": content, "tool_calls": tool_calls})
+            }
+            Self::Tool { tool_call_id, content } => {
+                json!({"type": "tool", "content": content, "tool_call_id": tool_call_id})
+            }
+        }
+    }
+
+    /// The message that a JSON value describes.
+    ///
+    /// # Errors
+    /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) that says what is missing or of the wrong type.
+    pub fn from_json(value: &Value) -> Result<Self, Error> {
+        let text = |name: &str| {
+            value[name]
+                .as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| Error::input(format!("message: {name}: expected a string")))
+        };
+        let kind = text("type")?;
+        let content = text("content")?;
+        let tool_calls = match &value["tool_calls"] {
+            Value::Null => Vec::new(),
+            Value::Array(calls) => calls.iter().map(ToolCall::from_json).collect::<Result<_, _>>()?,
+            _ => return Err(Error::input("message: tool_calls: expected an array")),
+        };
+        if kind != "ai" && !tool_calls.is_empty() {
+            return Err(Error::input(format!("message: tool_calls on a message of type {kind:?}")));
+        }
+        Ok(match kind.as_str() {
+            "system" => Self::System { content },
+            "human" => Self::Human { content },
+            "ai" => Self::Ai { content, tool_calls },
+            "tool" => Self::Tool { tool_call_id: text("tool_call_id")?, content },
+            _ => return Err(Error::input(format!("message: unknown type {kind:?}"))),
+        })
+    }
+}
+
+impl ToolCall {
+    /// The JSON value `{"id", "name", "args"}`.
+    pub fn to_json(&self) -> Value {
+        json!({"id": self.id, "name": self.name, "args": self.args})
+    }
+
+    /// The tool call that a JSON value describes; absent `args` are `{}`.
+    ///
+    /// # Errors
+    /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) that says what is missing or of the wrong type.
+    pub fn from_json(value: &Value) -> Result<Self, Error> {
+        let text = |name: &str| {
+            value[name]
+                .as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| Error::input(format!("tool call: {name}: expected a string")))
+        };
+        let args = match &value["args"] {
+            Value::Null => Map::new(),
+            Value::Object(args) => args.clone(),
+            _ => return Err(Error::input("tool call: args: expected an object")),
+        };
+        Ok(Self { id: text("id")?, name: text("name")?, args })
+    }
+}
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_json().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_json(&Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}

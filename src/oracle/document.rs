@@ -1,0 +1,411 @@
+use serde_json::Value;
+
+use super::{Violation, quote};
+use crate::{
+    Document, Event, EventKind, Profile, Role, ecma::json_stringify_object, ecma_string, is_xml_char, json_stringify,
+    read_thread,
+};
+
+/// A document is well-formed XML 1.0 (DOC-4).
+///
+/// # Errors
+/// Why not, with line and column.
+///
+/// ```
+/// use threadspec::oracle::well_formed;
+/// assert!(well_formed("<thread>\n</thread>").is_ok());
+/// let violation = well_formed("<thread>\u{1b}[0m</thread>").unwrap_err();
+/// assert_eq!(violation.to_string(), "line 1, column 9: U+001B is not a character of XML 1.0");
+/// ```
+pub fn well_formed(document: &str) -> Result<(), Violation> {
+    match read_thread(document) {
+        Err(error) if !error.is_not_a_thread() => Err(Violation::new(error.to_string())),
+        _ => Ok(()),
+    }
+}
+
+/// A parser sees one `event` element per event, with exactly the attributes of its type, in order (DOC-5, ATT-*).
+///
+/// # Errors
+/// The first element that is missing, too many, or has other attributes.
+pub fn no_forgery(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
+    let document = read(document)?;
+    if document.elements.len() != events.len() {
+        let (found, expected) = (document.elements.len(), events.len());
+        return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
+    }
+    for (id, element) in document.elements.iter().enumerate() {
+        let expected = attributes(events, id, profile);
+        let names: Vec<&str> = element.attributes.iter().map(|(name, _)| &**name).collect();
+        let expected_names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
+        if names != expected_names {
+            let (names, expected) = (names.join(" "), expected_names.join(" "));
+            return Err(Violation::new(format!("event {id}: attributes `{names}`, expected `{expected}`")));
+        }
+        for ((name, value), (_, accepted)) in element.attributes.iter().zip(&expected) {
+            if !accepted.iter().any(|accepted| same_attribute(accepted, value, profile)) {
+                let expected: Vec<String> = accepted.iter().map(|accepted| quote(accepted)).collect();
+                let (value, expected) = (quote(value), expected.join(" or "));
+                return Err(Violation::new(format!("event {id}: {name}={value}, expected {expected}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Each text comes back from the document (DOC-2, ESC-*, EVT-*).
+///
+/// In the hardened profile byte for byte, with U+FFFD for each character that XML forbids; in the literal one up to the
+/// normalization of line ends, and with forbidden characters dropped or replaced in whatever way.
+///
+/// # Errors
+/// The first event whose text is another.
+pub fn round_trip(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
+    compare_texts(events, document, profile, |original, read| same_text(original, read, profile))
+}
+
+/// Every permitted character of each text is there, in order; others may stand where a forbidden one stood
+/// (ESC-FORBIDDEN).
+///
+/// # Errors
+/// The first event that lost something.
+pub fn permitted_kept(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
+    compare_texts(events, document, profile, |original, read| same_text(original, read, Profile::Literal))
+}
+
+/// Adding events to a thread changes no line that was already written, so that a model's prompt cache stays warm.
+///
+/// `before` and `after` are the documents of a thread and of the same thread with more events.
+///
+/// # Errors
+/// The first line that changed.
+///
+/// ```
+/// use threadspec::oracle::append_only;
+/// let before = "<thread>\n  <event type=\"human\" id=\"0\" iteration=\"0\">Hi</event>\n</thread>";
+/// assert!(append_only(before, &before.replace("</thread>", "  <event/>\n</thread>")).is_ok());
+/// assert!(append_only(before, "<thread>\n</thread>").is_err());
+/// ```
+pub fn append_only(before: &str, after: &str) -> Result<(), Violation> {
+    let kept =
+        before.strip_suffix("</thread>").ok_or_else(|| Violation::new("the document does not end with `</thread>`"))?;
+    if after.starts_with(kept) {
+        return Ok(());
+    }
+    let line = kept.lines().zip(after.lines()).take_while(|(before, after)| before == after).count();
+    Err(Violation::new(format!("line {} changed when events were added", line + 1)))
+}
+
+/// A character of a thread that its document does not give back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotCarried {
+    /// The position of the event.
+    pub event: usize,
+    /// Where in the `event` element: `text` or `name`.
+    pub place: &'static str,
+    /// The position in that text, in characters.
+    pub position: usize,
+    /// The character: one that XML 1.0 forbids or, in the literal profile, white space that a parser normalizes.
+    pub character: char,
+}
+
+/// Everything in a thread that an XML document in this profile does not give back (ESC-CR, ESC-FORBIDDEN, ATT-WHITESPACE).
+///
+/// ```
+/// use threadspec::{Event, Profile, oracle::not_carried};
+/// let found = not_carried(&[Event::user(0, "a\r\u{7}")], Profile::Hardened);
+/// assert_eq!((found.len(), found[0].position, found[0].character), (1, 2, '\u{7}'));
+/// ```
+pub fn not_carried(events: &[Event], profile: Profile) -> Vec<NotCarried> {
+    let mut found = Vec::new();
+    for (event, content) in events.iter().enumerate() {
+        let mut scan = |place, text: &str, white_space: &[char]| {
+            let lost = |character: &char| {
+                !is_xml_char(*character) || (profile == Profile::Literal && white_space.contains(character))
+            };
+            let lost = text.chars().enumerate().filter(|(_, character)| lost(character));
+            found.extend(lost.map(|(position, character)| NotCarried { event, place, position, character }));
+        };
+        if let EventKind::ToolCall { tool_name, .. } = &content.kind {
+            scan("name", tool_name, &['\t', '\n', '\r']);
+        }
+        scan("text", &texts(content, profile)[0], &['\r']);
+    }
+    found
+}
+
+/// A document has the form that the specification gives it: lines, indentation, attributes (DOC-1, DOC-2, DOC-3, ATT-*).
+///
+/// For documents whose events are not at hand; a response prefix behind the document is not its part.
+///
+/// # Errors
+/// The first line or element that has another form.
+pub fn well_shaped(document: &str) -> Result<(), Violation> {
+    let elements = read(document)?.elements;
+    for (id, element) in elements.iter().enumerate() {
+        let fault = |what: String| Err(Violation::new(format!("event {id}: {what}")));
+        let kind = element.attribute("type").unwrap_or_default();
+        let expected = match kind {
+            "human" | "ai" | "system" | "human_input_requested" | "human_input_received" | "completion" => {
+                "type id iteration"
+            }
+            "tool_input" => "type id name iteration",
+            "tool_output" => "type id name status iteration",
+            "error" => "type id iteration recoverable",
+            "summary" => "type id iteration summarizedIterations",
+            _ => return fault(format!("unknown type {}", quote(kind))),
+        };
+        let names = element.attributes.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(" ");
+        if names != expected {
+            return fault(format!("attributes `{names}`, expected `{expected}`"));
+        }
+        for (name, value) in &element.attributes {
+            let number = |text: &str| text.parse().is_ok_and(|number: u64| number.to_string() == text);
+            let valid = match name.as_str() {
+                "id" => *value == id.to_string(),
+                "iteration" => number(value),
+                "status" => value == "success",
+                "recoverable" => value == "true" || value == "false",
+                "summarizedIterations" => value.is_empty() || value.split(',').all(number),
+                _ => true,
+            };
+            if !valid {
+                return fault(format!("{name}={}", quote(value)));
+            }
+        }
+    }
+    let framed = document.strip_prefix("<thread>\n").and_then(|rest| rest.strip_suffix("</thread>"));
+    let Some(mut rest) = framed else {
+        return Err(Violation::new("the first line is not `<thread>`, or the last one not `</thread>`"));
+    };
+    // Texts hold no `<`, so that an event ends at the first end tag.
+    for id in 0..elements.len() {
+        let end = rest.strip_prefix("  <event type=\"").and_then(|event| event.split_once("</event>\n"));
+        let Some((_, after)) = end else {
+            return Err(Violation::new(format!(
+                "event {id}: not `  <event type=\"…\" …>…</event>` from the line's start to its end"
+            )));
+        };
+        rest = after;
+    }
+    if rest.is_empty() { Ok(()) } else { Err(Violation::new("something stands behind the last event")) }
+}
+
+pub(super) fn read(document: &str) -> Result<Document, Violation> {
+    read_thread(document).map_err(|error| Violation::new(error.to_string()))
+}
+
+fn compare_texts(
+    events: &[Event],
+    document: &str,
+    profile: Profile,
+    same: impl Fn(&str, &str) -> bool,
+) -> Result<(), Violation> {
+    let document = read(document)?;
+    if document.elements.len() != events.len() {
+        let (found, expected) = (document.elements.len(), events.len());
+        return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
+    }
+    for (id, (event, element)) in events.iter().zip(&document.elements).enumerate() {
+        let accepted = texts(event, profile);
+        if !accepted.iter().any(|text| same(text, &element.text) || same_large_numbers(event, &element.text)) {
+            let (found, expected) = (quote(&element.text), quote(&accepted[0]));
+            return Err(Violation::new(format!("event {id}: text {found}, expected {expected}")));
+        }
+    }
+    Ok(())
+}
+
+/// The texts that an event may have in XML, the reference's first.
+pub(super) fn texts(event: &Event, profile: Profile) -> Vec<String> {
+    let text = match &event.kind {
+        EventKind::Message { content: text, .. }
+        | EventKind::Error { error: text, .. }
+        | EventKind::HumanInputRequested { question: text }
+        | EventKind::HumanInputReceived { response: text }
+        | EventKind::Completion { result: text, .. }
+        | EventKind::Summary { summary: text, .. }
+        | EventKind::ToolResult { result: Some(Value::String(text)), .. } => text.clone(),
+        EventKind::ToolCall { args, .. } => json_stringify_object(args),
+        EventKind::ToolResult { result: Some(value), .. } if profile == Profile::Hardened => json_stringify(value),
+        EventKind::ToolResult { result: Some(value), .. } => ecma_string(value),
+        EventKind::ToolResult { result: None, .. } if profile == Profile::Literal => {
+            return vec!["undefined".to_owned(), String::new()];
+        }
+        EventKind::ToolResult { result: None, .. } => "undefined".to_owned(),
+    };
+    vec![text]
+}
+
+/// JSON-LARGE: the digits of an integer beyond 2^53 may differ, its value as a double may not.
+fn same_large_numbers(event: &Event, read: &str) -> bool {
+    let value = match &event.kind {
+        EventKind::ToolCall { args, .. } => Value::Object(args.clone()),
+        EventKind::ToolResult { result: Some(value), .. } if !value.is_string() => value.clone(),
+        _ => return false,
+    };
+    let has_large =
+        json_stringify(&value).split(|character: char| !character.is_ascii_digit()).any(|digits| digits.len() > 15);
+    has_large && serde_json::from_str(read).is_ok_and(|read: Value| json_stringify(&read) == json_stringify(&value))
+}
+
+/// The attributes of an event in order, each with the values that the profile accepts.
+fn attributes(events: &[Event], id: usize, profile: Profile) -> Vec<(&'static str, Vec<String>)> {
+    let Event { iteration, kind } = &events[id];
+    let type_attribute = match kind {
+        EventKind::Message { role: Role::User, .. } => "human",
+        EventKind::Message { role: Role::Assistant, .. } => "ai",
+        EventKind::Message { role: Role::System, .. } => "system",
+        EventKind::ToolCall { .. } => "tool_input",
+        EventKind::ToolResult { .. } => "tool_output",
+        EventKind::Error { .. } => "error",
+        EventKind::HumanInputRequested { .. } => "human_input_requested",
+        EventKind::HumanInputReceived { .. } => "human_input_received",
+        EventKind::Completion { .. } => "completion",
+        EventKind::Summary { .. } => "summary",
+    };
+    let mut attributes = vec![("type", vec![type_attribute.to_owned()]), ("id", vec![id.to_string()])];
+    match kind {
+        EventKind::ToolCall { tool_name, .. } => attributes.push(("name", vec![tool_name.clone()])),
+        EventKind::ToolResult { tool_call_id, .. } => {
+            attributes.push(("name", tool_names(events, id, tool_call_id, profile)));
+            attributes.push(("status", vec!["success".to_owned()]));
+        }
+        _ => {}
+    }
+    attributes.push(("iteration", vec![iteration.to_string()]));
+    match kind {
+        EventKind::Error { recoverable, .. } => attributes.push(("recoverable", vec![recoverable.to_string()])),
+        EventKind::Summary { summarized_iterations, .. } => {
+            let numbers: Vec<String> = summarized_iterations.iter().map(u64::to_string).collect();
+            attributes.push(("summarizedIterations", vec![numbers.join(",")]));
+        }
+        _ => {}
+    }
+    attributes
+}
+
+/// The names that a result may have: of the nearest preceding call, in literal also of the thread's last call with its id
+/// (ATT-NAME, ATT-NAME-NEAREST).
+pub(super) fn tool_names(events: &[Event], id: usize, wanted: &str, profile: Profile) -> Vec<String> {
+    let last_in = |events: &[Event]| {
+        let name = events.iter().rev().find_map(|event| match &event.kind {
+            EventKind::ToolCall { tool_call_id, tool_name, .. } if tool_call_id == wanted => Some(tool_name.clone()),
+            _ => None,
+        });
+        name.unwrap_or_else(|| "unknown".to_owned())
+    };
+    match profile {
+        Profile::Literal => vec![last_in(&events[..id]), last_in(events)],
+        Profile::Hardened => vec![last_in(&events[..id])],
+    }
+}
+
+pub(super) fn same_text(original: &str, read: &str, profile: Profile) -> bool {
+    match profile {
+        Profile::Hardened => replace_forbidden(original) == read,
+        Profile::Literal => permitted_in_order(&normalize_line_ends(original), &normalize_line_ends(read)),
+    }
+}
+
+pub(super) fn same_attribute(original: &str, read: &str, profile: Profile) -> bool {
+    let spaces = |text: &str| normalize_line_ends(text).replace(['\t', '\n'], " ");
+    match profile {
+        Profile::Hardened => replace_forbidden(original) == read,
+        Profile::Literal => permitted_in_order(&spaces(original), &spaces(read)),
+    }
+}
+
+fn replace_forbidden(text: &str) -> String {
+    text.chars().map(|character| if is_xml_char(character) { character } else { '\u{fffd}' }).collect()
+}
+
+fn normalize_line_ends(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// Whether the stretches of permitted characters are all in `read`, in order, with something else only between them.
+fn permitted_in_order(original: &str, read: &str) -> bool {
+    let mut stretches = original.split(|character| !is_xml_char(character));
+    let Some(mut rest) = stretches.next().and_then(|first| read.strip_prefix(first)) else {
+        return false;
+    };
+    let mut stretches = stretches.peekable();
+    while let Some(stretch) = stretches.next() {
+        if stretches.peek().is_none() {
+            return rest.ends_with(stretch);
+        }
+        match rest.find(stretch) {
+            Some(at) => rest = &rest[at + stretch.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SerializeOptions, serialize_thread};
+
+    #[test]
+    fn permitted_characters_stand_in_order() {
+        for (original, read, kept) in [
+            ("plain", "plain", true),
+            ("plain", "plain ", false),
+            ("a\0b", "ab", true),
+            ("a\0b", "a\u{fffd}b", true),
+            ("a\0b", "a[NUL]b", true),
+            ("a\0b", "ba", false),
+            ("a\0b\0c", "a?c", false),
+            ("\0", "", true),
+            ("a\0", "a?", true),
+            ("\0a", "?b", false),
+        ] {
+            assert_eq!(permitted_in_order(original, read), kept, "{original:?} {read:?}");
+        }
+    }
+
+    #[test]
+    fn a_document_has_its_form() {
+        let good =
+            "<thread>\n  <event type=\"error\" id=\"0\" iteration=\"1\" recoverable=\"true\">a\n</event>\n</thread>";
+        assert_eq!(well_shaped(good), Ok(()));
+        assert_eq!(well_shaped("<thread>\n</thread>"), Ok(()));
+        for (from, to) in [
+            ("<thread>\n", "<thread>"),
+            ("  <event", " <event"),
+            ("event type", "event  type"),
+            ("\n</thread>", "</thread>"),
+            ("</thread>", "</thread>\n"),
+            ("\"0\"", "\"1\""),
+            ("\"1\"", "\"01\""),
+            ("true", "True"),
+            ("error", "failure"),
+            (" iteration=\"1\"", ""),
+        ] {
+            assert!(well_shaped(&good.replacen(from, to, 1)).is_err(), "{from:?} -> {to:?}");
+        }
+    }
+
+    #[test]
+    fn each_oracle_sees_what_it_is_for() {
+        let events = [Event::user(0, "a < b\r\n\u{1b}[0m"), Event::assistant(1, "c")];
+        for profile in Profile::ALL {
+            let good = serialize_thread(&events, &SerializeOptions { profile, ..Default::default() });
+            assert_eq!(no_forgery(&events, &good, profile), Ok(()));
+            assert_eq!(round_trip(&events, &good, profile), Ok(()));
+            assert_eq!(permitted_kept(&events, &good, profile), Ok(()));
+
+            assert!(no_forgery(&events[..1], &good, profile).is_err(), "an element too many");
+            assert!(no_forgery(&events, &good.replace("id=\"1\"", "id=\"2\""), profile).is_err(), "another value");
+            assert!(no_forgery(&events, &good.replace(" id=", " ID="), profile).is_err(), "another name");
+            assert!(round_trip(&events, &good.replace(">c<", ">d<"), profile).is_err(), "another text");
+            assert!(permitted_kept(&events, &good.replace("[0m", "[m"), profile).is_err(), "a lost character");
+            assert!(round_trip(&events, &good.replace("&lt;", "<"), profile).is_err(), "not well-formed");
+        }
+        let literal = serialize_thread(&events, &SerializeOptions::default());
+        assert!(round_trip(&events, &literal, Profile::Hardened).is_err(), "a parser drops the CR");
+        assert_eq!(round_trip(&events, &literal.replace('\u{fffd}', ""), Profile::Literal), Ok(()), "dropping is fine");
+    }
+}

@@ -1,0 +1,56 @@
+//! Properties that every implementation's output must have, each as a plain function with a precise report.
+//!
+//! | oracle | speaks of | clause |
+//! |---|---|---|
+//! | [`well_formed`] | a document | DOC-4 |
+//! | [`no_forgery`] | a document | DOC-5, ATT-* |
+//! | [`round_trip`] | a document | DOC-2, ESC-*, EVT-* |
+//! | [`permitted_kept`] | a document | ESC-FORBIDDEN |
+//! | [`well_shaped`], [`not_carried`] | a document, a thread | DOC-1, DOC-2, ATT-*; ESC-* |
+//! | [`append_only`] | two documents | ATT-NAME-NEAREST |
+//! | [`conveyed_by_document`], [`conveyed_by_messages`], [`equivalent`] | a document, messages, both | EQ-1, EQ-2 |
+//! | [`provider_valid`] | messages | PROVIDER-1 |
+//! | [`snapshots`] | the requests of tool rounds | TOOLS-ACCUMULATE, TOOLS-SNAPSHOT |
+//!
+//! They share no code with the writer and the message builder that they judge, except the ECMAScript conversions. They
+//! accept what a profile accepts, not just what the reference does.
+
+mod document;
+mod facts;
+mod messages;
+
+use std::{error, fmt};
+
+pub use document::{
+    NotCarried, append_only, no_forgery, not_carried, permitted_kept, round_trip, well_formed, well_shaped,
+};
+pub use facts::{Fact, conveyed_by_document, conveyed_by_messages, equivalent, facts};
+pub use messages::{provider_valid, snapshots};
+
+/// What an oracle found wrong, in one line that says where and what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation(String);
+
+impl Violation {
+    fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl error::Error for Violation {}
+
+/// Text in a message, escaped and short enough to read.
+fn quote(text: &str) -> String {
+    const LONGEST: usize = 120;
+    let mut shown: String = text.chars().take(LONGEST).collect();
+    if shown.len() < text.len() {
+        shown.push('…');
+    }
+    format!("{shown:?}")
+}
