@@ -1,0 +1,41 @@
+use super::{Stop, corpus, exit, select};
+use crate::output::{STRONG, print, styled};
+use std::path::PathBuf;
+
+/// List the cases with their levels, profiles and clauses
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// Use the corpus in this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// List only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+    /// List the clauses of the specification instead
+    #[arg(long, conflicts_with = "filter")]
+    clauses: bool,
+}
+
+impl List {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When the corpus is at fault or a pattern matches nothing.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let corpus = corpus(self.corpus.as_deref())?;
+        if self.clauses {
+            for clause in &corpus.clauses {
+                let id = styled(STRONG, &clause.id);
+                print(&format!("{id} ({}; {})\n  {}\n", clause.level, clause.source, clause.text));
+            }
+        } else {
+            for case in select(&corpus, &self.filter)? {
+                let profiles: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
+                let (profiles, clauses) = (profiles.join(","), case.clauses.join(","));
+                print(&format!("{}  {}  {profiles}  {clauses}\n", case.id, case.level));
+            }
+        }
+        Ok(exit::OK)
+    }
+}

@@ -1,0 +1,64 @@
+use super::{Stop, read_log};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, wire};
+
+/// Print the messages that a model is shown of an event log
+#[derive(Debug, clap::Args)]
+pub struct Messages {
+    /// Event log: a JSON array, an object with `events`, or JSON Lines; `-` is stdin
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Build by this profile, literal or hardened
+    #[arg(long, default_value_t)]
+    profile: Profile,
+    /// Present history as messages (standard) or as one document (xml)
+    #[arg(long, value_name = "MODE", default_value_t)]
+    context_mode: ContextMode,
+    /// Instructions for the system message
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    instructions: String,
+    /// The form to print
+    #[arg(long, value_enum, default_value_t = Format::Threadspec)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The form of the protocol and the corpus
+    Threadspec,
+    /// `LangChain`'s stored messages
+    Langchain,
+    /// `OpenAI` chat completions
+    Openai,
+    /// Anthropic messages
+    Anthropic,
+}
+
+impl Format {
+    fn write(self, messages: &[Message]) -> Value {
+        match self {
+            Self::Threadspec => json!(messages),
+            Self::Langchain => wire::to_langchain(messages),
+            Self::Openai => wire::to_openai(messages),
+            Self::Anthropic => wire::to_anthropic(messages),
+        }
+    }
+}
+
+impl Messages {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be read.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let events = read_log(&self.file)?;
+        let options =
+            ContextOptions { profile: self.profile, mode: self.context_mode, instructions: &self.instructions };
+        let printed = self.format.write(&build_messages(&events, &options));
+        super::written(writeln!(io::stdout().lock(), "{printed:#}"))
+    }
+}

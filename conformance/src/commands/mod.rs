@@ -1,0 +1,121 @@
+//! The commands of `threadspec`, each with its arguments.
+
+mod check;
+mod lint;
+mod list;
+mod messages;
+mod serialize;
+mod serve;
+mod show;
+mod verify;
+
+pub use check::Check;
+pub use lint::Lint;
+pub use list::List;
+pub use messages::Messages;
+pub use serialize::Serialize;
+pub use serve::{Serve, serve};
+pub use show::Show;
+pub use verify::Verify;
+
+use crate::case::Case;
+use crate::corpus::{self, Corpus, File};
+use std::io::{self, Read};
+use std::path::Path;
+use threadspec::{Event, wire};
+use wildmatch::WildMatch;
+
+/// The exit codes of every command.
+pub mod exit {
+    /// Conformant, or simply done.
+    pub const OK: u8 = 0;
+    /// Not conformant.
+    pub const NOT_CONFORMANT: u8 = 1;
+    /// Wrong usage.
+    pub const USAGE: u8 = 2;
+    /// The testee could not be started, or its handshake failed.
+    pub const TESTEE: u8 = 3;
+    /// The corpus or the harness itself is at fault.
+    pub const CORPUS: u8 = 4;
+}
+
+/// Why a command ended without doing what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// The exit code.
+    pub code: u8,
+    /// What to tell the user.
+    pub message: String,
+}
+
+impl Stop {
+    fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
+    folder.map_or_else(
+        || Ok(corpus::embedded_files()),
+        |folder| corpus::files_in(folder).map_err(|error| Stop::new(exit::USAGE, format!("the corpus: {error}"))),
+    )
+}
+
+/// A corpus without faults: what a faulty one says about a testee means nothing.
+fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
+    let (corpus, problems) = Corpus::read(&files(folder)?);
+    match problems.as_slice() {
+        [] => Ok(corpus),
+        [first, rest @ ..] => {
+            let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
+            let message = format!("the corpus is at fault: {first}{more}; `threadspec lint` lists everything");
+            Err(Stop::new(exit::CORPUS, message))
+        }
+    }
+}
+
+/// The cases that one of the patterns matches, all of them without a pattern.
+fn select<'a>(corpus: &'a Corpus, patterns: &[String]) -> Result<Vec<&'a Case>, Stop> {
+    let compiled: Vec<WildMatch> = patterns.iter().map(|pattern| WildMatch::new(pattern)).collect();
+    for (pattern, text) in compiled.iter().zip(patterns) {
+        if !corpus.cases.iter().any(|case| pattern.matches(&case.id)) {
+            let message = format!("the pattern `{text}` matches no case; `threadspec list` shows them all");
+            return Err(Stop::new(exit::USAGE, message));
+        }
+    }
+    let chosen = |case: &&Case| compiled.is_empty() || compiled.iter().any(|pattern| pattern.matches(&case.id));
+    Ok(corpus.cases.iter().filter(chosen).collect())
+}
+
+/// The text of a file; `-` is stdin.
+fn read_file(file: &Path) -> Result<String, Stop> {
+    let mut bytes = Vec::new();
+    let read = if file == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    } else {
+        std::fs::read(file).map(|content| bytes = content)
+    };
+    let name = file.display();
+    read.map_err(|error| Stop::new(exit::USAGE, format!("{name}: {error}")))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Stop::new(exit::NOT_CONFORMANT, format!("{name}: not UTF-8 at byte {at}"))
+    })
+}
+
+/// The events of a log or a transcript; `-` is stdin.
+fn read_log(file: &Path) -> Result<Vec<Event>, Stop> {
+    let text = read_file(file)?;
+    wire::read_transcript(&text)
+        .map_err(|error| Stop::new(exit::NOT_CONFORMANT, format!("{}: {error}", file.display())))
+}
+
+/// The exit code after writing to stdout. A reader that has gone away (`| head`) has what it wanted.
+fn written(result: io::Result<()>) -> Result<u8, Stop> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Stop::new(exit::CORPUS, format!("stdout: {error}")))
+        }
+        _ => Ok(exit::OK),
+    }
+}

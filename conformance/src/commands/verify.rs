@@ -1,0 +1,165 @@
+use super::{Stop, corpus, exit, select};
+use crate::case::Case;
+use crate::corpus::Corpus;
+use crate::judge::Verdict;
+use crate::output::print;
+use crate::protocol::Hello;
+use crate::reference::Reference;
+use crate::run::{CaseResult, Run, Settings, run};
+use crate::summary::Summary;
+use crate::testee::{InProcess, Process, Testee};
+use crate::{interrupt, show};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::PathBuf;
+use std::time::Duration;
+use threadspec::Profile;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Run the corpus against a program, or against the built-in reference
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub struct Verify {
+    /// Use the corpus in this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+    /// Judge by this profile, literal or hardened [default: literal if the testee has it]
+    #[arg(long)]
+    profile: Option<Profile>,
+    /// Let failed `should` cases count
+    #[arg(long)]
+    strict: bool,
+    /// How long the testee may take for one reply
+    #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
+    timeout: Duration,
+    /// End the run at the first failure
+    #[arg(long)]
+    fail_fast: bool,
+    /// Print one line per failure, and no progress
+    #[arg(long)]
+    quiet: bool,
+    /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<String>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
+    // A day is longer than anybody waits, and far from what a clock can add.
+    if duration.is_zero() || duration > Duration::from_secs(86_400) {
+        Err("not between 0 and a day".into())
+    } else {
+        Ok(duration)
+    }
+}
+
+impl Verify {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When there is nothing to run, or nothing to run it against.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let corpus = corpus(self.corpus.as_deref())?;
+        let chosen = select(&corpus, &self.filter)?;
+        interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
+        let mut testee: Box<dyn Testee> = if self.command.is_empty() {
+            Box::new(InProcess::new(Reference))
+        } else {
+            let started = Process::start(&self.command, self.timeout);
+            Box::new(started.map_err(|why| {
+                let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
+                Stop::new(code, format!("the testee is not ready: {why}"))
+            })?)
+        };
+        let profile = self.judged_by(testee.hello())?;
+        let cases: Vec<&Case> = chosen.iter().filter(|case| case.profiles.contains(&profile)).copied().collect();
+        if !self.quiet {
+            print(&introduction(testee.hello(), profile));
+        }
+        let settings = Settings { profile, strict: self.strict, fail_fast: self.fail_fast };
+        let run = self.run_with_progress(&mut *testee, &cases, settings);
+        print(&self.failures(&run, &corpus, profile));
+        let summary = Summary::of(&run, chosen.len(), self.strict);
+        let code = if interrupt::requested() {
+            interrupt::EXIT_CODE
+        } else if summary.is_conformant() {
+            exit::OK
+        } else {
+            exit::NOT_CONFORMANT
+        };
+        print(&summary.text(&run, code));
+        Ok(code)
+    }
+
+    fn judged_by(&self, hello: &Hello) -> Result<Profile, Stop> {
+        let has = |profile| hello.profiles.contains(&profile);
+        match self.profile {
+            Some(asked) if !has(asked) => {
+                Err(Stop::new(exit::USAGE, format!("{} does not declare the profile {asked}", hello.name)))
+            }
+            Some(asked) => Ok(asked),
+            None if has(Profile::Literal) => Ok(Profile::Literal),
+            // A hello without any profile fails the handshake.
+            None => Ok(hello.profiles.first().copied().unwrap_or(Profile::Literal)),
+        }
+    }
+
+    fn run_with_progress<'a>(&self, testee: &mut dyn Testee, cases: &[&'a Case], settings: Settings) -> Run<'a> {
+        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
+        if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {wide_msg}") {
+            bar.set_style(style);
+        }
+        let mut failures = 0_usize;
+        let mut progress = |result: &CaseResult<'a>| {
+            failures += usize::from(result.counts_against(settings.strict));
+            bar.set_message(format!("{failures} failed  {}", result.case.id));
+            bar.inc(1);
+        };
+        let run = run(testee, cases, settings, &mut progress);
+        bar.finish_and_clear();
+        run
+    }
+
+    fn failures(&self, run: &Run<'_>, corpus: &Corpus, profile: Profile) -> String {
+        let failed = |result: &&CaseResult<'_>| {
+            !matches!(result.judgement.verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun)
+        };
+        let shown = run.results.iter().filter(failed).map(|result| {
+            if self.quiet {
+                show::headline(result, self.strict)
+            } else {
+                let repeat = self.repeat(&result.case.id, profile);
+                show::failure(result, corpus, &repeat, self.strict) + "\n"
+            }
+        });
+        shown.collect()
+    }
+
+    /// The command that runs one case alone as this run did.
+    fn repeat(&self, id: &str, profile: Profile) -> String {
+        let mut words = vec!["threadspec".to_owned(), "verify".into(), "--filter".into(), id.to_owned()];
+        words.extend(["--profile".to_owned(), profile.to_string()]);
+        if self.timeout != DEFAULT_TIMEOUT {
+            words.extend(["--timeout".to_owned(), self.timeout.as_secs_f64().to_string()]);
+        }
+        if let Some(folder) = &self.corpus {
+            words.extend(["--corpus".to_owned(), folder.display().to_string()]);
+        }
+        if !self.command.is_empty() {
+            words.push("--".into());
+            words.extend_from_slice(&self.command);
+        }
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+    }
+}
+
+fn introduction(hello: &Hello, profile: Profile) -> String {
+    let Hello { name, version, language, url, .. } = hello;
+    let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
+    crate::output::visible(&format!("{name} {version} ({language}{url}), profile {profile}")) + "\n\n"
+}

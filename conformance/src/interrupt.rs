@@ -1,0 +1,26 @@
+//! Ctrl-C ends a run in good order: the testee is killed, the summary is still printed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of a run that was interrupted.
+pub const EXIT_CODE: u8 = 130;
+
+/// Takes over Ctrl-C (and a polite request to terminate) from now on. A second one ends the program at once.
+///
+/// # Errors
+///
+/// When the system refuses the handler.
+pub fn listen() -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(EXIT_CODE.into());
+        }
+    })
+}
+
+/// Whether the run should end.
+pub fn requested() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}

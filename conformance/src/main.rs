@@ -1,0 +1,49 @@
+//! The command line of threadspec.
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+use threadspec_conformance::{commands, output, run};
+
+/// The conformance suite of agent threads: XML documents, model messages and agent loops
+#[derive(Parser)]
+#[command(name = "threadspec", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Verify(commands::Verify),
+    Serve(commands::Serve),
+    List(commands::List),
+    Show(commands::Show),
+    Lint(commands::Lint),
+    Check(commands::Check),
+    Serialize(commands::Serialize),
+    Messages(commands::Messages),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = run::on_deep_stack(|| match arguments.command {
+        Command::Verify(command) => command.execute(),
+        Command::Serve(command) => command.execute(),
+        Command::List(command) => command.execute(),
+        Command::Show(command) => command.execute(),
+        Command::Lint(command) => command.execute(),
+        Command::Check(command) => command.execute(),
+        Command::Serialize(command) => command.execute(),
+        Command::Messages(command) => command.execute(),
+    });
+    let result = result.unwrap_or_else(|error| {
+        Err(commands::Stop { code: commands::exit::CORPUS, message: format!("no thread to work on: {error}") })
+    });
+    match result {
+        Ok(code) => code.into(),
+        Err(stop) => {
+            output::complain(&format!("threadspec: {}", stop.message));
+            stop.code.into()
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Expected values: JSON with four matchers in it, and where an actual value departs from it.
+
+use serde_json::{Map, Value};
+
+/// An expected value, read from a case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pattern {
+    /// `{"any": true}`.
+    Any,
+    /// A string, or `{"lines": […]}`.
+    Text(String),
+    /// A number, compared by value as a double.
+    Number(f64),
+    /// `null`, `true` or `false`.
+    Constant(Value),
+    /// An array of the same length.
+    Array(Vec<Pattern>),
+    /// An object with the same members in any order.
+    Object(Vec<(String, Pattern)>),
+    /// `{"includes": […]}`: these in this order, others may stand between.
+    Includes(Vec<Pattern>),
+}
+
+/// One departure from an expected value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Where, as a JSON Pointer; empty for the whole value.
+    pub path: String,
+    /// What the two sides are.
+    pub sides: Sides,
+}
+
+/// The two sides of a mismatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sides {
+    /// Two strings, to be compared character by character.
+    Texts {
+        /// The expected string.
+        expected: String,
+        /// The actual string.
+        actual: String,
+    },
+    /// Descriptions of anything else.
+    Values {
+        /// What was expected.
+        expected: String,
+        /// What was there.
+        actual: String,
+    },
+}
+
+impl Pattern {
+    /// Reads a pattern from the JSON of a case.
+    ///
+    /// # Errors
+    ///
+    /// Says which matcher is malformed. An object that only looks like a matcher must be wrapped in `literally`.
+    pub fn read(value: &Value) -> Result<Self, String> {
+        if let Value::Object(members) = value
+            && members.len() == 1
+            && let Some((name, content)) = members.iter().next()
+            && let Some(matcher) = Self::matcher(name, content)
+        {
+            return matcher;
+        }
+        match value {
+            Value::Array(elements) => Ok(Self::Array(elements.iter().map(Self::read).collect::<Result<_, _>>()?)),
+            Value::Object(members) => {
+                let member = |(key, value): (&String, &Value)| Ok((key.clone(), Self::read(value)?));
+                Ok(Self::Object(members.iter().map(member).collect::<Result<_, String>>()?))
+            }
+            scalar => Ok(Self::literal(scalar)),
+        }
+    }
+
+    fn matcher(name: &str, content: &Value) -> Option<Result<Self, String>> {
+        Some(match (name, content) {
+            ("any", Value::Bool(true)) => Ok(Self::Any),
+            ("lines", Value::Array(lines)) => lines
+                .iter()
+                .map(|line| line.as_str().ok_or_else(|| "`lines` takes strings only".to_owned()))
+                .collect::<Result<Vec<_>, _>>()
+                .map(|lines| Self::Text(lines.join("\n"))),
+            ("includes", Value::Array(parts)) if !parts.is_empty() => {
+                parts.iter().map(Self::read).collect::<Result<_, _>>().map(Self::Includes)
+            }
+            ("literally", value) => Ok(Self::literal(value)),
+            ("any" | "lines" | "includes", _) => Err(format!(
+                "malformed matcher `{name}`: {content}; data that looks like a matcher goes in `literally`"
+            )),
+            _ => return None,
+        })
+    }
+
+    fn literal(value: &Value) -> Self {
+        match value {
+            Value::String(text) => Self::Text(text.clone()),
+            Value::Number(number) => Self::Number(number.as_f64().unwrap_or(f64::NAN)),
+            Value::Array(elements) => Self::Array(elements.iter().map(Self::literal).collect()),
+            Value::Object(members) => {
+                Self::Object(members.iter().map(|(key, value)| (key.clone(), Self::literal(value))).collect())
+            }
+            constant => Self::Constant(constant.clone()),
+        }
+    }
+
+    /// Where the actual value departs from the pattern; empty if it does not.
+    pub fn mismatches(&self, actual: &Value) -> Vec<Mismatch> {
+        let mut found = Vec::new();
+        self.compare(actual, "", &mut found);
+        found
+    }
+
+    fn compare(&self, actual: &Value, path: &str, found: &mut Vec<Mismatch>) {
+        match (self, actual) {
+            (Self::Any, _) => {}
+            (Self::Text(expected), Value::String(actual)) => {
+                if expected != actual {
+                    let sides = Sides::Texts { expected: expected.clone(), actual: actual.clone() };
+                    found.push(Mismatch { path: path.to_owned(), sides });
+                }
+            }
+            (Self::Number(expected), Value::Number(actual)) if actual.as_f64() == Some(*expected) => {}
+            (Self::Constant(expected), actual) if expected == actual => {}
+            (Self::Array(expected), Value::Array(actual)) => compare_arrays(expected, actual, path, found),
+            (Self::Object(expected), Value::Object(actual)) => compare_objects(expected, actual, path, found),
+            (Self::Includes(parts), Value::Array(elements)) => {
+                let mut rest = elements.iter();
+                for (index, part) in parts.iter().enumerate() {
+                    if !rest.any(|element| part.mismatches(element).is_empty()) {
+                        return values(
+                            path,
+                            &format!("{} (part {index}, in this order)", part.describe()),
+                            actual,
+                            found,
+                        );
+                    }
+                }
+            }
+            (Self::Includes(parts), Value::String(text)) => {
+                let mut rest = text.as_str();
+                for (index, part) in parts.iter().enumerate() {
+                    let after = match part {
+                        Self::Text(part) => rest.find(part.as_str()).map(|at| &rest[at + part.len()..]),
+                        _ => None,
+                    };
+                    let Some(after) = after else {
+                        return values(
+                            path,
+                            &format!("{} (part {index}, in this order)", part.describe()),
+                            actual,
+                            found,
+                        );
+                    };
+                    rest = after;
+                }
+            }
+            _ => values(path, &self.describe(), actual, found),
+        }
+    }
+
+    /// The pattern as a person would read it, close to the JSON of the case.
+    pub fn describe(&self) -> String {
+        let list = |parts: &[Self]| parts.iter().map(Self::describe).collect::<Vec<_>>().join(", ");
+        match self {
+            Self::Any => "anything".to_owned(),
+            Self::Text(text) => Value::from(text.as_str()).to_string(),
+            Self::Number(number) => Value::from(*number).to_string(),
+            Self::Constant(constant) => constant.to_string(),
+            Self::Array(elements) => format!("[{}]", list(elements)),
+            Self::Includes(parts) => format!("something that includes [{}]", list(parts)),
+            Self::Object(members) => {
+                let members = members.iter().map(|(key, value)| format!("\"{key}\": {}", value.describe()));
+                format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+fn values(path: &str, expected: &str, actual: &Value, found: &mut Vec<Mismatch>) {
+    let sides = Sides::Values { expected: expected.to_owned(), actual: actual.to_string() };
+    found.push(Mismatch { path: path.to_owned(), sides });
+}
+
+fn nothing(path: &str, expected: String, actual: String, found: &mut Vec<Mismatch>) {
+    found.push(Mismatch { path: path.to_owned(), sides: Sides::Values { expected, actual } });
+}
+
+fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mut Vec<Mismatch>) {
+    for index in 0..expected.len().max(actual.len()) {
+        let path = format!("{path}/{index}");
+        match (expected.get(index), actual.get(index)) {
+            (Some(expected), Some(actual)) => expected.compare(actual, &path, found),
+            (Some(expected), None) => nothing(&path, expected.describe(), "nothing: the list ends here".into(), found),
+            (None, Some(actual)) => nothing(&path, "nothing: the list ends here".into(), actual.to_string(), found),
+            (None, None) => {}
+        }
+    }
+}
+
+fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, path: &str, found: &mut Vec<Mismatch>) {
+    let below = |key: &str| format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
+    for (key, expected) in expected {
+        match actual.get(key) {
+            Some(actual) => expected.compare(actual, &below(key), found),
+            None => nothing(&below(key), expected.describe(), "no such member".into(), found),
+        }
+    }
+    for (key, actual) in actual {
+        if !expected.iter().any(|(expected, _)| expected == key) {
+            nothing(&below(key), "no such member".into(), actual.to_string(), found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn paths(expected: &Value, actual: &Value) -> Vec<String> {
+        let pattern = Pattern::read(expected).expect("a pattern");
+        pattern.mismatches(actual).into_iter().map(|mismatch| mismatch.path).collect()
+    }
+
+    #[test]
+    fn plain_values_compare_as_json() {
+        assert!(paths(&json!({"a": 1, "b": [null, true]}), &json!({"b": [null, true], "a": 1.0})).is_empty());
+        assert!(paths(&json!(9_007_199_254_740_993_u64), &json!(9_007_199_254_740_992.0)).is_empty());
+        assert_eq!(paths(&json!({"a": {"b/c": "x"}}), &json!({"a": {"b/c": "y"}})), ["/a/b~1c"]);
+        assert_eq!(paths(&json!({"a": 1}), &json!({"b": 1})), ["/a", "/b"]);
+        assert_eq!(paths(&json!([1]), &json!([1, 2])), ["/1"]);
+        assert_eq!(paths(&json!([1, 2]), &json!([1])), ["/1"]);
+        assert_eq!(paths(&json!("1"), &json!(1)), [""]);
+        assert_eq!(paths(&json!(null), &json!(false)), [""]);
+    }
+
+    #[test]
+    fn lines_are_joined_by_lf() {
+        assert!(paths(&json!({"lines": ["a", "b"]}), &json!("a\nb")).is_empty());
+        assert_eq!(paths(&json!({"lines": ["a", "b"]}), &json!("a\r\nb")), [""]);
+        assert!(paths(&json!({"lines": []}), &json!("")).is_empty());
+    }
+
+    #[test]
+    fn includes_keeps_the_order() {
+        assert!(paths(&json!({"includes": ["a", "b"]}), &json!("xaxbx")).is_empty());
+        assert_eq!(paths(&json!({"includes": ["b", "a"]}), &json!("xaxbx")), [""]);
+        assert_eq!(paths(&json!({"includes": ["aa", "aa"]}), &json!("aaa")), [""]);
+        let messages = json!([{"type": "human"}, {"type": "ai"}, {"type": "tool"}]);
+        assert!(paths(&json!({"includes": [{"type": "human"}, {"type": {"any": true}}]}), &messages).is_empty());
+        assert_eq!(paths(&json!({"includes": [{"type": "tool"}, {"type": "ai"}]}), &messages), [""]);
+    }
+
+    #[test]
+    fn literally_is_data() {
+        assert!(paths(&json!({"literally": {"any": true}}), &json!({"any": true})).is_empty());
+        assert_eq!(paths(&json!({"literally": {"any": true}}), &json!(1)), [""]);
+        assert!(paths(&json!({"any": true, "b": 1}), &json!({"any": true, "b": 1})).is_empty());
+    }
+
+    #[test]
+    fn malformed_matchers_are_refused() {
+        for value in [json!({"any": 1}), json!({"lines": "a"}), json!({"lines": [1]}), json!([{"includes": []}])] {
+            assert!(Pattern::read(&value).is_err(), "{value}");
+        }
+    }
+}

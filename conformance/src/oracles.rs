@@ -1,0 +1,127 @@
+//! The properties that a case may demand with `holds`, by name.
+
+use crate::{json, protocol::Op};
+use serde_json::Value;
+use std::ops::Range;
+use threadspec::{Event, Message, Profile, oracle};
+
+/// Every oracle: its name in cases, and what it checks.
+pub const NAMES: &[(&str, &str)] = &[
+    ("well-formed", "the output parses as strict XML 1.0"),
+    ("no-forgery", "a parser sees exactly one event element per input event, with exactly the right attributes"),
+    (
+        "round-trip",
+        "each text comes back from a parser: exactly in hardened, forbidden characters as U+FFFD; in literal up to XML \
+         line-end normalization and with forbidden characters dropped or replaced",
+    ),
+    ("permitted-kept", "every permitted character of each text is there, in order; others may stand between"),
+    ("equivalent", "the facts of the events can be recovered from the messages (EQ-1, EQ-2)"),
+    ("provider-valid", "every message list in the output is one that model providers accept (PROVIDER-1)"),
+    ("snapshots", "each request inside an iteration is the one before it, its assistant message and its tool messages"),
+    ("accepted-or-refused", "the testee answers or refuses; anything but a crash, a timeout or garbage"),
+];
+
+/// Checks one property of an output.
+///
+/// `accepted-or-refused` holds for every output; a refusal never comes here.
+///
+/// # Errors
+///
+/// Says where the property does not hold, or why the oracle cannot speak of such an output.
+pub fn check(name: &str, op: Op, profile: Profile, input: &str, output: &Value) -> Result<(), String> {
+    let output = Output { op, input, value: output };
+    let verdict = match name {
+        "accepted-or-refused" => Ok(()),
+        "well-formed" => oracle::well_formed(&output.document()?),
+        "no-forgery" => oracle::no_forgery(&output.events()?, &output.document()?, profile),
+        "round-trip" => oracle::round_trip(&output.events()?, &output.document()?, profile),
+        "permitted-kept" => oracle::permitted_kept(&output.events()?, &output.document()?, profile),
+        "equivalent" if op == Op::Serialize || output.in_xml_mode() => {
+            oracle::conveyed_by_document(&output.events()?, &output.document()?, profile)
+        }
+        "equivalent" => oracle::conveyed_by_messages(&output.events()?, &messages(output.value)?, profile),
+        "provider-valid" => output.message_lists()?.iter().try_for_each(|list| oracle::provider_valid(list)),
+        "snapshots" => {
+            let requests = requests(output.value)?;
+            output.iterations(requests.len()).into_iter().try_for_each(|range| oracle::snapshots(&requests[range]))
+        }
+        _ => return Err(format!("there is no oracle `{name}`")),
+    };
+    verdict.map_err(|violation| violation.to_string())
+}
+
+/// An output, and what it was asked for.
+struct Output<'a> {
+    op: Op,
+    input: &'a str,
+    value: &'a Value,
+}
+
+impl Output<'_> {
+    fn member(&self, name: &str) -> Value {
+        json::read(self.input).map(|mut input| input[name].take()).unwrap_or_default()
+    }
+
+    fn in_xml_mode(&self) -> bool {
+        self.member("contextMode") == "xml"
+    }
+
+    fn events(&self) -> Result<Vec<Event>, String> {
+        threadspec::read_events(&self.member("events").to_string()).map_err(|error| error.to_string())
+    }
+
+    /// The document that the output is or holds, without the response prefix that was asked for.
+    fn document(&self) -> Result<String, String> {
+        let text = match self.op {
+            Op::Messages => self.value.as_array().and_then(|messages| messages.last()).map(|last| &last["content"]),
+            _ => Some(self.value),
+        };
+        let text = text.and_then(Value::as_str).ok_or("the output is not a document")?;
+        let prefix = self.member("responsePrefix");
+        let prefix = prefix.as_str().filter(|prefix| !prefix.is_empty());
+        Ok(match prefix.and_then(|prefix| text.strip_suffix(&format!("\n{prefix}"))) {
+            Some(document) => document.to_owned(),
+            None => text.to_owned(),
+        })
+    }
+
+    /// Which of so many requests belong to one iteration: after a response without tool calls, a failure, or the limit,
+    /// the loop begins a new one.
+    fn iterations(&self, requests: usize) -> Vec<Range<usize>> {
+        let input = json::read(self.input).unwrap_or_default();
+        let limit = match (self.op, input["maxToolCallsPerIteration"].as_u64()) {
+            (Op::Loop, None) => 20,
+            (Op::Loop, Some(limit)) => limit,
+            _ => u64::MAX,
+        };
+        let (mut iterations, mut begin, mut length) = (Vec::new(), 0, 0);
+        for request in 0..requests {
+            length += 1;
+            let calls = input["model"][request]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+            if request + 1 == requests || self.op == Op::Loop && (!calls || length >= limit) {
+                iterations.push(begin..request + 1);
+                (begin, length) = (request + 1, 0);
+            }
+        }
+        iterations
+    }
+
+    /// Every message list in the output.
+    fn message_lists(&self) -> Result<Vec<Vec<Message>>, String> {
+        match self.op {
+            Op::Messages => Ok(vec![messages(self.value)?]),
+            Op::Tools => Ok([requests(self.value)?, vec![messages(&self.value["messages"])?]].concat()),
+            Op::Loop => requests(self.value),
+            Op::Escape | Op::Serialize => Err(format!("the output of `{}` holds no messages", self.op)),
+        }
+    }
+}
+
+fn messages(list: &Value) -> Result<Vec<Message>, String> {
+    let list = list.as_array().ok_or("the output is not a list of messages")?;
+    list.iter().map(|message| Message::from_json(message).map_err(|error| error.to_string())).collect()
+}
+
+fn requests(output: &Value) -> Result<Vec<Vec<Message>>, String> {
+    output["requests"].as_array().ok_or("the output has no list of `requests`")?.iter().map(messages).collect()
+}

@@ -1,0 +1,87 @@
+//! `lint`, `list` and `show` on small corpora.
+
+use std::path::Path;
+use std::process::Command;
+use std::{fs, io};
+
+const CASE: &str =
+    r#"{"name":"less-than","why":"a reason","clauses":["ESC-1"],"input":{"text":"<","n":1.0},"expect":{"ok":"&lt;"}}"#;
+
+fn corpus(cases: &str) -> io::Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir()?;
+    fs::create_dir(folder.path().join("escape"))?;
+    let file = format!(r#"{{"op":"escape","about":"a topic","cases":[{cases}]}}"#);
+    fs::write(folder.path().join("escape/topic.json"), file)?;
+    Ok(folder)
+}
+
+fn threadspec(arguments: &[&str], folder: &Path) -> io::Result<(i32, String)> {
+    let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(arguments).arg("--corpus").arg(folder).output()?;
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    Ok((output.status.code().unwrap_or(-1), said))
+}
+
+#[test]
+fn lint_finds_fixes_and_is_then_content() -> io::Result<()> {
+    let folder = corpus(CASE)?;
+    let (code, said) = threadspec(&["lint"], folder.path())?;
+    assert_eq!(code, 4, "{said}");
+    assert!(said.contains("canonical layout") && said.contains("manifest.json: it is missing"), "{said}");
+    let (code, said) = threadspec(&["lint", "--fix"], folder.path())?;
+    assert!(code == 0 && said.ends_with("no problems\n"), "{said}");
+    let fixed = fs::read_to_string(folder.path().join("escape/topic.json"))?;
+    assert!(fixed.contains(r#""input": {"text": "<", "n": 1.0},"#), "{fixed}");
+    Ok(())
+}
+
+#[test]
+fn lint_notices_a_changed_case() -> io::Result<()> {
+    let folder = corpus(CASE)?;
+    threadspec(&["lint", "--fix"], folder.path())?;
+    let path = folder.path().join("escape/topic.json");
+    fs::write(&path, fs::read_to_string(&path)?.replace("&lt;", "&#60;"))?;
+    let (code, said) = threadspec(&["lint"], folder.path())?;
+    assert!(code == 4 && said.contains("does not match the cases"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn lint_demands_that_a_registry_is_covered() -> io::Result<()> {
+    let folder = corpus(CASE)?;
+    let registry = r#"{"clauses":[{"id":"ESC-1","level":"must","source":"s","text":"t"},
+        {"id":"ESC-2","level":"must","source":"s","text":"t"}]}"#;
+    fs::write(folder.path().join("clauses.json"), registry)?;
+    let (code, said) = threadspec(&["lint", "--fix"], folder.path())?;
+    assert!(code == 4 && said.contains("`ESC-2`: a `must` without a case") && !said.contains("`ESC-1`"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_faulty_corpus_judges_nobody() -> io::Result<()> {
+    let folder = corpus(&CASE.replace("ESC-1", "ESC-99"))?;
+    for command in ["verify", "list"] {
+        let (code, said) = threadspec(&[command], folder.path())?;
+        assert!(code == 4 && said.contains("escape/topic.json: less-than: unknown clause `ESC-99`"), "{said}");
+    }
+    Ok(())
+}
+
+#[test]
+fn list_and_show_tell_what_there_is() -> io::Result<()> {
+    let folder = corpus(CASE)?;
+    let (code, said) = threadspec(&["list"], folder.path())?;
+    assert_eq!((code, said.as_str()), (0, "escape/topic/less-than  must  literal,hardened  ESC-1\n"));
+    let (code, said) = threadspec(&["show", "escape/topic/less-than"], folder.path())?;
+    let request = r#"{"id":1,"op":"escape","profile":"literal","input":{"text":"<","n":1.0}}"#;
+    assert!(code == 0 && said.contains(request) && said.contains("Each `&`"), "{said}");
+    let (code, said) = threadspec(&["show", "escape/topic/no"], folder.path())?;
+    assert!(code == 2 && said.contains("no case `escape/topic/no`"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn fixing_needs_a_folder() -> io::Result<()> {
+    let status = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(["lint", "--fix"]).output()?.status;
+    assert_eq!(status.code(), Some(2));
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! The golden corpus against the reference: one test per file, every failing case with its diff.
+
+use std::{fs, path::Path};
+
+use threadspec::Profile;
+use threadspec_conformance::{
+    corpus::{CLAUSES, Corpus, File},
+    judge::Verdict,
+    reference::Reference,
+    run::{Settings, run},
+    show,
+    testee::InProcess,
+};
+
+datatest_stable::harness! {
+    { test = every_case_of, root = "golden", pattern = r"^[^/]+/[^/]+\.json$" },
+}
+
+fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
+    let golden = Path::new("golden");
+    let clauses = File { path: CLAUSES.to_owned(), text: fs::read_to_string(golden.join(CLAUSES))? };
+    let this = File { path: file.strip_prefix(golden)?.display().to_string(), text };
+    let (corpus, problems) = Corpus::read(&[clauses, this]);
+    if !problems.is_empty() || corpus.cases.is_empty() {
+        return Err(format!("no corpus file: {problems:?}").into());
+    }
+    let mut failures = String::new();
+    for profile in Profile::ALL {
+        let cases: Vec<_> = corpus.cases.iter().filter(|case| case.profiles.contains(&profile)).collect();
+        let settings = Settings { profile, strict: true, fail_fast: false };
+        for result in run(&mut InProcess::new(Reference), &cases, settings, &mut |_| {}).results {
+            if result.judgement.verdict != Verdict::Pass {
+                let repeat = format!("cargo run -- verify --filter {} --profile {profile}", result.case.id);
+                failures += &show::failure(&result, &corpus, &repeat, true);
+            }
+        }
+    }
+    if failures.is_empty() { Ok(()) } else { Err(anstream::adapter::strip_str(&failures).to_string().into()) }
+}
