@@ -20,6 +20,7 @@ fn hold_against_every_oracle(name: &str, events: &[Event]) {
         };
         holds(oracle::well_formed(&document));
         holds(oracle::well_shaped(&document));
+        holds(oracle::well_escaped(&document, profile));
         holds(oracle::no_forgery(events, &document, profile));
         holds(oracle::round_trip(events, &document, profile));
         holds(oracle::permitted_kept(events, &document, profile));

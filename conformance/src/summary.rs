@@ -4,6 +4,8 @@ use crate::judge::Verdict;
 use crate::output::{BAD, GOOD, STRONG, WARNING, styled};
 use crate::protocol::Op;
 use crate::run::Run;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// What a run says about the testee.
@@ -56,6 +58,10 @@ impl Summary {
             }
         }
         let _ = writeln!(out, "  {:<10} {}", "all", counts(run, None));
+        let broken = broken_clauses(run);
+        if !broken.is_empty() {
+            let _ = writeln!(out, "  {:<10} {broken}", "clauses");
+        }
         for what in &run.shutdown {
             let _ = writeln!(out, "{}: {}", styled(BAD, "shutdown"), what.trim_end());
         }
@@ -81,6 +87,23 @@ impl Summary {
         };
         format!("{}: {reason}.{warnings} Exit code {code}.", styled(style, styled(STRONG, verdict)))
     }
+}
+
+/// The clauses of the cases that did not pass, those of the most cases first: one fault fails many cases.
+fn broken_clauses(run: &Run<'_>) -> String {
+    const SHOWN: usize = 8;
+    let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
+    let passed = |verdict| matches!(verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun);
+    for result in run.results.iter().filter(|result| !passed(result.judgement.verdict)) {
+        for clause in &result.case.clauses {
+            *broken.entry(clause).or_default() += 1;
+        }
+    }
+    let mut broken: Vec<_> = broken.into_iter().collect();
+    broken.sort_by_key(|&(_, cases)| Reverse(cases));
+    let shown: Vec<String> = broken.iter().take(SHOWN).map(|(clause, cases)| format!("{clause} {cases}")).collect();
+    let more = broken.len().saturating_sub(SHOWN);
+    shown.join("  ") + &if more > 0 { format!("  and {more} more") } else { String::new() }
 }
 
 fn counts(run: &Run<'_>, op: Option<Op>) -> String {

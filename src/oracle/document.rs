@@ -73,29 +73,6 @@ pub fn permitted_kept(events: &[Event], document: &str, profile: Profile) -> Res
     compare_texts(events, document, profile, |original, read| same_text(original, read, Profile::Literal))
 }
 
-/// Adding events to a thread changes no line that was already written, so that a model's prompt cache stays warm.
-///
-/// `before` and `after` are the documents of a thread and of the same thread with more events.
-///
-/// # Errors
-/// The first line that changed.
-///
-/// ```
-/// use threadspec::oracle::append_only;
-/// let before = "<thread>\n  <event type=\"human\" id=\"0\" iteration=\"0\">Hi</event>\n</thread>";
-/// assert!(append_only(before, &before.replace("</thread>", "  <event/>\n</thread>")).is_ok());
-/// assert!(append_only(before, "<thread>\n</thread>").is_err());
-/// ```
-pub fn append_only(before: &str, after: &str) -> Result<(), Violation> {
-    let kept =
-        before.strip_suffix("</thread>").ok_or_else(|| Violation::new("the document does not end with `</thread>`"))?;
-    if after.starts_with(kept) {
-        return Ok(());
-    }
-    let line = kept.lines().zip(after.lines()).take_while(|(before, after)| before == after).count();
-    Err(Violation::new(format!("line {} changed when events were added", line + 1)))
-}
-
 /// A character of a thread that its document does not give back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotCarried {
@@ -132,63 +109,6 @@ pub fn not_carried(events: &[Event], profile: Profile) -> Vec<NotCarried> {
         scan("text", &texts(content, profile)[0], &['\r']);
     }
     found
-}
-
-/// A document has the form that the specification gives it: lines, indentation, attributes (DOC-1, DOC-2, DOC-3, ATT-*).
-///
-/// For documents whose events are not at hand; a response prefix behind the document is not its part.
-///
-/// # Errors
-/// The first line or element that has another form.
-pub fn well_shaped(document: &str) -> Result<(), Violation> {
-    let elements = read(document)?.elements;
-    for (id, element) in elements.iter().enumerate() {
-        let fault = |what: String| Err(Violation::new(format!("event {id}: {what}")));
-        let kind = element.attribute("type").unwrap_or_default();
-        let expected = match kind {
-            "human" | "ai" | "system" | "human_input_requested" | "human_input_received" | "completion" => {
-                "type id iteration"
-            }
-            "tool_input" => "type id name iteration",
-            "tool_output" => "type id name status iteration",
-            "error" => "type id iteration recoverable",
-            "summary" => "type id iteration summarizedIterations",
-            _ => return fault(format!("unknown type {}", quote(kind))),
-        };
-        let names = element.attributes.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(" ");
-        if names != expected {
-            return fault(format!("attributes `{names}`, expected `{expected}`"));
-        }
-        for (name, value) in &element.attributes {
-            let number = |text: &str| text.parse().is_ok_and(|number: u64| number.to_string() == text);
-            let valid = match name.as_str() {
-                "id" => *value == id.to_string(),
-                "iteration" => number(value),
-                "status" => value == "success",
-                "recoverable" => value == "true" || value == "false",
-                "summarizedIterations" => value.is_empty() || value.split(',').all(number),
-                _ => true,
-            };
-            if !valid {
-                return fault(format!("{name}={}", quote(value)));
-            }
-        }
-    }
-    let framed = document.strip_prefix("<thread>\n").and_then(|rest| rest.strip_suffix("</thread>"));
-    let Some(mut rest) = framed else {
-        return Err(Violation::new("the first line is not `<thread>`, or the last one not `</thread>`"));
-    };
-    // Texts hold no `<`, so that an event ends at the first end tag.
-    for id in 0..elements.len() {
-        let end = rest.strip_prefix("  <event type=\"").and_then(|event| event.split_once("</event>\n"));
-        let Some((_, after)) = end else {
-            return Err(Violation::new(format!(
-                "event {id}: not `  <event type=\"…\" …>…</event>` from the line's start to its end"
-            )));
-        };
-        rest = after;
-    }
-    if rest.is_empty() { Ok(()) } else { Err(Violation::new("something stands behind the last event")) }
 }
 
 pub(super) fn read(document: &str) -> Result<Document, Violation> {
@@ -363,28 +283,6 @@ mod tests {
             ("\0a", "?b", false),
         ] {
             assert_eq!(permitted_in_order(original, read), kept, "{original:?} {read:?}");
-        }
-    }
-
-    #[test]
-    fn a_document_has_its_form() {
-        let good =
-            "<thread>\n  <event type=\"error\" id=\"0\" iteration=\"1\" recoverable=\"true\">a\n</event>\n</thread>";
-        assert_eq!(well_shaped(good), Ok(()));
-        assert_eq!(well_shaped("<thread>\n</thread>"), Ok(()));
-        for (from, to) in [
-            ("<thread>\n", "<thread>"),
-            ("  <event", " <event"),
-            ("event type", "event  type"),
-            ("\n</thread>", "</thread>"),
-            ("</thread>", "</thread>\n"),
-            ("\"0\"", "\"1\""),
-            ("\"1\"", "\"01\""),
-            ("true", "True"),
-            ("error", "failure"),
-            (" iteration=\"1\"", ""),
-        ] {
-            assert!(well_shaped(&good.replacen(from, to, 1)).is_err(), "{from:?} -> {to:?}");
         }
     }
 

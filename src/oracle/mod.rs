@@ -7,6 +7,7 @@
 //! | [`round_trip`] | a document | DOC-2, ESC-*, EVT-* |
 //! | [`permitted_kept`] | a document | ESC-FORBIDDEN |
 //! | [`well_shaped`], [`not_carried`] | a document, a thread | DOC-1, DOC-2, ATT-*; ESC-* |
+//! | [`well_escaped`] | a document | ESC-1 to ESC-4, ESC-CR, ATT-WHITESPACE |
 //! | [`append_only`] | two documents | ATT-NAME-NEAREST |
 //! | [`conveyed_by_document`], [`conveyed_by_messages`], [`equivalent`] | a document, messages, both | EQ-1, EQ-2 |
 //! | [`provider_valid`] | messages | PROVIDER-1 |
@@ -17,14 +18,14 @@
 
 mod document;
 mod facts;
+mod form;
 mod messages;
 
 use std::{error, fmt};
 
-pub use document::{
-    NotCarried, append_only, no_forgery, not_carried, permitted_kept, round_trip, well_formed, well_shaped,
-};
+pub use document::{NotCarried, no_forgery, not_carried, permitted_kept, round_trip, well_formed};
 pub use facts::{Fact, conveyed_by_document, conveyed_by_messages, equivalent, facts};
+pub use form::{append_only, well_escaped, well_shaped};
 pub use messages::{provider_valid, snapshots};
 
 /// What an oracle found wrong, in one line that says where and what.

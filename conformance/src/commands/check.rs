@@ -28,14 +28,17 @@ impl Check {
     ///
     /// When a file cannot be read at all.
     pub fn execute(&self) -> Result<u8, Stop> {
-        let mut sound = true;
+        let mut at_fault = 0;
         for file in &self.files {
             let text = read_file(file)?;
             let report = if text.trim_start().starts_with('<') { document(&text) } else { log(&text, self.profile) };
-            sound &= report.faults.is_empty();
+            at_fault += usize::from(!report.faults.is_empty());
             print(&report.text(file));
         }
-        Ok(if sound { exit::OK } else { exit::NOT_CONFORMANT })
+        if self.files.len() > 1 {
+            print(&format!("{} files, {at_fault} at fault\n", self.files.len()));
+        }
+        Ok(if at_fault == 0 { exit::OK } else { exit::NOT_CONFORMANT })
     }
 }
 
@@ -125,6 +128,7 @@ fn hold_against_oracles(report: &mut Report, events: &[Event], profile: Profile)
     let messages = build_messages(events, &ContextOptions { profile, mode: ContextMode::Standard, instructions: "" });
     report.judge("well-formed", oracle::well_formed(&document));
     report.judge("well-shaped", oracle::well_shaped(&document));
+    report.judge("well-escaped", oracle::well_escaped(&document, profile));
     report.judge("no-forgery", oracle::no_forgery(events, &document, profile));
     report.judge("round-trip", oracle::round_trip(events, &document, profile));
     report.judge("equivalent", oracle::equivalent(events, &document, &messages, profile));

@@ -1,0 +1,179 @@
+//! Tool rounds, and the outer loop on top of them.
+
+use super::twin::Twin;
+use super::input::{Input, required};
+use crate::protocol::Reply;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::vec::IntoIter;
+use threadspec::{
+    ContextMode, Event, EventKind, Message, ToolCall,
+    agent::{Response, ScriptedTools, ScriptedVerifier, ToolError, Tools, Turn, Verification, Verifier},
+};
+
+/// The scripted model and its tools, and what the model was asked.
+pub(super) struct Script {
+    turns: IntoIter<Turn>,
+    tools: ScriptedTools,
+    requests: Vec<Vec<Message>>,
+}
+
+impl Script {
+    pub(super) fn new(turns: Vec<Turn>, tools: HashMap<String, Vec<Value>>) -> Self {
+        Self { turns: turns.into_iter(), tools: ScriptedTools::new(tools), requests: Vec::new() }
+    }
+}
+
+/// How many rounds, and how many requests, at most.
+#[derive(Clone, Copy)]
+struct Limits {
+    rounds: Option<usize>,
+    requests: Option<usize>,
+}
+
+/// The thread as it grows.
+#[derive(Default)]
+struct Log {
+    events: Vec<Event>,
+    response: String,
+    iteration: u64,
+}
+
+impl Twin {
+    pub(super) fn run_tools(&self, mut messages: Vec<Message>, mut script: Script, depth: Option<usize>) -> Value {
+        let limits = Limits { rounds: depth, requests: None };
+        // A failing model ends the run; what there was is the result.
+        let _ = self.rounds(&mut messages, &mut script, limits, &mut Log::default());
+        json!({"requests": script.requests, "messages": messages})
+    }
+
+    fn rounds(
+        &self,
+        messages: &mut Vec<Message>,
+        script: &mut Script,
+        limits: Limits,
+        log: &mut Log,
+    ) -> Result<Response, String> {
+        let before = script.requests.len();
+        let (mut last, mut round) = (Response::default(), 0);
+        while !limits.requests.is_some_and(|limit| (self.is_exhausted)(round, limit)) {
+            script.requests.push(messages.clone());
+            last = script.turns.next().map_or_else(|| Err("script exhausted".to_owned()), |turn| turn.0)?;
+            log.response = (self.response)(&log.response, &last.content);
+            if !last.tool_calls.is_empty() && (self.text_beside_calls)(self, &last) {
+                log.say(&last.content);
+            }
+            messages.push((self.assistant)(&last));
+            if (self.is_last)(&last) || (self.is_too_deep)(round, limits.rounds) {
+                break;
+            }
+            let answered = messages.len();
+            let mut recorded = Vec::new();
+            for call in (self.calls)(&last.tool_calls) {
+                let content = (self.outcome)(self, &call, script.tools.call(&call));
+                recorded.extend(log.events_of(&call, &content));
+                messages.push((self.tool_message)(&call, content));
+            }
+            log.events.extend((self.recorded)(recorded));
+            (self.after_round)(messages, answered);
+            round += 1;
+        }
+        (self.sent)(&mut script.requests[before..], messages);
+        Ok(last)
+    }
+
+    pub(super) fn run_loop(&self, input: Input, mode: ContextMode, mut script: Script) -> Result<Value, Reply> {
+        let instructions = input.instructions.unwrap_or_default();
+        let mut verifier = input.verify.map(ScriptedVerifier::new);
+        let limits = Limits { rounds: None, requests: Some((self.request_limit)(input.max_tool_calls_per_iteration)) };
+        let prompt = (self.prompt)(&required(input.prompt, "prompt")?);
+        let mut log = Log { events: vec![prompt], iteration: self.first_iteration - 1, ..Log::default() };
+        let (mut messages, mut failures, mut begun) = (Vec::new(), 0, 0);
+        let stop_reason = loop {
+            begun += 1;
+            log.iteration += 1;
+            messages = (self.begin)(self.messages(&(self.history)(&log.events), mode, &instructions), &messages);
+            match self.rounds(&mut messages, &mut script, limits, &mut log) {
+                Ok(last) => {
+                    failures = (self.failures_after_success)(failures);
+                    if (self.final_text)(self, &last) {
+                        log.say(&last.content);
+                    }
+                }
+                Err(error) => {
+                    failures += 1;
+                    let kind = EventKind::Error { error, recoverable: (self.is_recoverable)(failures) };
+                    (self.failed)(&mut log.events, Event { iteration: log.iteration, kind });
+                    if (self.gives_up)(failures) {
+                        break "max_errors";
+                    }
+                    if (self.is_over_after_failure)(begun, input.max_iterations) {
+                        break "stop_condition";
+                    }
+                    continue;
+                }
+            }
+            if !self.verifies_first && (self.is_over)(begun, input.max_iterations) {
+                break "stop_condition";
+            }
+            let verification = verifier.as_mut().map(|verifier| verifier.verify(&log.response, &log.events));
+            if let Some(Verification::Incomplete(reason)) = verification {
+                log.events.extend((self.feedback)(log.iteration, reason));
+            } else {
+                log.events.extend((self.completion)(log.iteration, &log.response, verification.is_some()));
+                break "completed";
+            }
+            if self.verifies_first && (self.is_over)(begun, input.max_iterations) {
+                break "stop_condition";
+            }
+        };
+        Ok(json!({
+            "requests": script.requests,
+            "events": log.events,
+            "response": log.response,
+            "iterations": begun,
+            "stopReason": stop_reason,
+        }))
+    }
+}
+
+impl Log {
+    fn say(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.events.push(Event::assistant(self.iteration, text));
+        }
+    }
+
+    fn events_of(&self, call: &ToolCall, content: &str) -> [Event; 2] {
+        let ToolCall { id, name, args } = call.clone();
+        let call = EventKind::ToolCall { tool_name: name, tool_call_id: id.clone(), args };
+        let result = EventKind::ToolResult { tool_call_id: id, result: Some(content.into()) };
+        [call, result].map(|kind| Event { iteration: self.iteration, kind })
+    }
+}
+
+pub(super) fn assistant(response: &Response) -> Message {
+    Message::Ai { content: response.content.clone(), tool_calls: response.tool_calls.clone() }
+}
+
+pub(super) fn outcome(twin: &Twin, call: &ToolCall, result: Result<Value, ToolError>) -> String {
+    match result {
+        Ok(result) => (twin.result_content)(twin, Some(&result)),
+        Err(ToolError::NotFound) => format!("Tool not found: \"{}\"", call.name),
+        Err(ToolError::Failed(message)) => format!("Tool error: {message}"),
+    }
+}
+
+pub(super) fn is_over(iteration: u64, maximum: Option<u64>) -> bool {
+    maximum.is_some_and(|maximum| iteration >= maximum)
+}
+
+pub(super) fn feedback(iteration: u64, reason: Option<String>) -> Option<Event> {
+    let reason = reason.filter(|reason| !reason.is_empty())?;
+    Some(Event::user(iteration, format!("Verification failed: {reason}. Please try again.")))
+}
+
+pub(super) fn completion(iteration: u64, response: &str, verified: bool) -> Option<Event> {
+    let kind = EventKind::Completion { result: response.to_owned(), verified: Some(verified) };
+    Some(Event { iteration, kind })
+}
