@@ -32,7 +32,7 @@ pub fn read_events(json: &str) -> Result<Vec<Event>, Error> {
 /// # Errors
 /// Only where there is no list of events to speak of, see [`read_events`].
 pub fn read_each_event(json: &str) -> Result<Vec<Result<Event, Error>>, Error> {
-    let elements = read_elements(json)?;
+    let elements = read_elements(json, &["events"])?;
     Ok(elements.into_iter().map(|element| element.and_then(|element| element.read(Event::from_json))).collect())
 }
 
@@ -50,12 +50,13 @@ impl Element {
     }
 }
 
-/// The elements of a log, each read as JSON on its own: a line of JSON Lines that is none costs only itself.
-pub(crate) fn read_elements(json: &str) -> Result<Vec<Result<Element, Error>>, Error> {
+/// The elements of a log, each read as JSON on its own: a line of JSON Lines that is none costs only itself. In an object
+/// they are the first of the members with these names.
+pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<Element, Error>>, Error> {
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
     let json = &*repair_surrogates(json);
     let raw = match serde_json::from_str::<&RawValue>(json) {
-        Ok(raw) => list_in(raw.get())?,
+        Ok(raw) => list_in(raw.get(), names)?,
         Err(error) => lines(json).ok_or_else(|| syntax_error(&error, json))?,
     };
     let mut line = 1;
@@ -77,17 +78,17 @@ pub(crate) fn read_elements(json: &str) -> Result<Vec<Result<Element, Error>>, E
 }
 
 /// The elements of the one JSON value that a text is.
-fn list_in(json: &str) -> Result<Vec<&str>, Error> {
+fn list_in<'a>(json: &'a str, names: &[&str]) -> Result<Vec<&'a str>, Error> {
     // The value has been read once, so that only its depth or its numbers can be at fault here.
     let again = |error: serde_json::Error| Error::input(reason(&error));
     let array = match json.as_bytes().first() {
         Some(b'[') => json,
         Some(b'{') => {
             let members: HashMap<String, &RawValue> = serde_json::from_str(json).map_err(again)?;
-            match members.get("events") {
-                Some(events) if events.get().starts_with('[') => events.get(),
-                Some(_) => return Err(Error::input("events: expected an array of events")),
-                None if members.contains_key("type") => return Ok(vec![json]),
+            match names.iter().find_map(|&name| Some((name, members.get(name)?))) {
+                Some((_, list)) if list.get().starts_with('[') => list.get(),
+                Some((name, _)) => return Err(Error::input(format!("{name}: expected an array of {name}"))),
+                None if members.contains_key("type") || members.contains_key("role") => return Ok(vec![json]),
                 None => return Err(Error::input("expected an array of events, or an object with an `events` array")),
             }
         }

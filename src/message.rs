@@ -121,21 +121,21 @@ impl Message {
         };
         let kind = text("type")?;
         let content = text("content")?;
-        let tool_calls = match &value["tool_calls"] {
-            Value::Null => Vec::new(),
-            Value::Array(calls) => calls.iter().map(ToolCall::from_json).collect::<Result<_, _>>()?,
-            _ => return Err(Error::input("message: tool_calls: expected an array")),
-        };
-        if kind != "ai" && !tool_calls.is_empty() {
-            return Err(Error::input(format!("message: tool_calls on a message of type {kind:?}")));
-        }
         Ok(match kind.as_str() {
             "system" => Self::System { content },
             "human" => Self::Human { content },
-            "ai" => Self::Ai { content, tool_calls },
+            "ai" => Self::Ai { content, tool_calls: tool_calls(&value["tool_calls"])? },
             "tool" => Self::Tool { tool_call_id: text("tool_call_id")?, content },
             _ => return Err(Error::input(format!("message: unknown type {kind:?}"))),
         })
+    }
+}
+
+fn tool_calls(value: &Value) -> Result<Vec<ToolCall>, Error> {
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(calls) => calls.iter().map(ToolCall::from_json).collect(),
+        _ => Err(Error::input("message: tool_calls: expected an array")),
     }
 }
 

@@ -29,9 +29,14 @@ const record = (fields) => (value, path = '') => {
   return Object.fromEntries(Object.entries(fields).map(([name, read]) => [name, read(value[name], prefix + name)]));
 };
 
+const byType = (readers) => {
+  const typed = record({ type: oneOf(...Object.keys(readers)) });
+  return (value, path) => readers[typed(value, path).type](value, path);
+};
+
 const event = (fields) => record({ type: any, iteration: count, ...fields });
 
-const EVENTS = {
+const events = list(byType({
   message: event({ role: oneOf('user', 'assistant', 'system'), content: text }),
   tool_call: event({ toolName: text, toolCallId: text, args: object }),
   tool_result: event({ toolCallId: text, result: any }),
@@ -40,19 +45,15 @@ const EVENTS = {
   human_input_received: event({ response: text }),
   completion: event({ result: text }),
   summary: event({ summary: text, summarizedIterations: list(count) }),
-};
-
-const typed = record({ type: oneOf(...Object.keys(EVENTS)) });
-const events = list((value, path) => EVENTS[typed(value, path).type](value, path));
+}));
 
 const calls = optional(list(record({ id: text, name: text, args: optional(object, {}) })), []);
 
-const messages = list((value, path) => {
-  const { tool_calls, ...message } = record({
-    type: oneOf('system', 'human', 'ai', 'tool'), content: text, tool_calls: calls, tool_call_id: optional(text),
-  })(value, path);
-  return tool_calls.length === 0 ? message : { ...message, tool_calls };
-});
+const message = (fields) => record({ type: any, content: text, ...fields });
+
+const messages = list(byType({
+  system: message(), human: message(), ai: message({ tool_calls: calls }), tool: message({ tool_call_id: text }),
+}));
 
 const model = list(record({ error: optional(text), content: optional(text, ''), tool_calls: calls }));
 

@@ -1,4 +1,5 @@
 import { read } from './input.mjs';
+import { library, message, plain } from './langchain.mjs';
 import { runLoop, runTools } from './loop.mjs';
 import { serve } from './protocol.mjs';
 import { scriptedModel, scriptedTools, scriptedVerifier } from './script.mjs';
@@ -14,14 +15,16 @@ const handlers = {
 
   messages(input, profile) {
     const { events, ...options } = read.messages(input);
-    return buildMessages(events, { ...options, profile });
+    return buildMessages(events, { ...options, profile }).map(plain);
   },
 
   async tools(input) {
     const options = read.tools(input);
     const { model, requests } = scriptedModel(options.model);
-    const messages = await runTools({ ...options, model, tools: scriptedTools(options.tools) });
-    return { requests, messages };
+    const messages = await runTools({
+      ...options, model, messages: options.messages.map(message), tools: scriptedTools(options.tools),
+    });
+    return { requests: requests.map((request) => request.map(plain)), messages: messages.map(plain) };
   },
 
   async loop(input, profile) {
@@ -30,12 +33,12 @@ const handlers = {
     const outcome = await runLoop({
       ...options, profile, model, tools: scriptedTools(options.tools), verify: scriptedVerifier(options.verify),
     });
-    return { requests, ...outcome };
+    return { requests: requests.map((request) => request.map(plain)), ...outcome };
   },
 };
 
 await serve({
-  implementation: { name: 'threadspec-node', version: '0.1.0', language: 'JavaScript' },
+  implementation: { name: `threadspec-node (${library})`, version: '0.1.0', language: 'JavaScript' },
   profiles: ['literal', 'hardened'],
   handlers,
 });

@@ -1,6 +1,8 @@
 // The document and the messages: pure functions of a list of events.
 // Every function takes a `profile`, `literal` (the default) or `hardened`.
 
+import { message } from './langchain.mjs';
+
 // What XML 1.0 forbids, lone surrogates apart: those are left to `toWellFormed`.
 const FORBIDDEN = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/g;
 
@@ -74,7 +76,7 @@ export function resultText(result) {
 export function buildMessages(events, { contextMode = 'standard', instructions = '', profile = 'literal' } = {}) {
   const system = [summariesText(events), instructions].filter((part) => part !== '').join('\n\n');
   return [
-    ...(system === '' ? [] : [{ type: 'system', content: system }]),
+    ...(system === '' ? [] : [message({ type: 'system', content: system })]),
     ...(contextMode === 'xml' ? [human(serializeThreadToXml(events, { profile }))]
       : profile === 'hardened' ? pairedHistory(events)
         : events.flatMap(history)),
@@ -87,13 +89,13 @@ function summariesText(events) {
   return summaries.length === 0 ? '' : `## Previous Iteration Summaries\n\n${summaries.join('')}`;
 }
 
-const human = (content) => ({ type: 'human', content });
+const human = (content) => message({ type: 'human', content });
 
 /** An assistant message. `calls` may be empty. */
-export const ai = (content, calls) => ({ type: 'ai', content, ...(calls.length > 0 && { tool_calls: calls }) });
+export const ai = (content, calls) => message({ type: 'ai', content, tool_calls: calls });
 
 /** A tool message that answers the call with this id. */
-export const tool = (id, content) => ({ type: 'tool', content, tool_call_id: id });
+export const tool = (id, content) => message({ type: 'tool', content, tool_call_id: id });
 
 const callOf = (event) => ({ id: event.toolCallId, name: event.toolName, args: event.args });
 

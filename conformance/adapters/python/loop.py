@@ -2,9 +2,10 @@
 
 from itertools import chain, repeat
 
+from langchain_messages import message, plain
 from protocol import Reject
 from reading import array, boolean, integer, json_object, one_of, optional, required, text, tool_result
-from threadspec import build_messages, result_text, tool_message
+from threadspec import ai_message, build_messages, result_text, tool_message
 
 _MAX_FAILURES = 3
 
@@ -20,14 +21,14 @@ def run_tools(script, profile="literal"):
         while True:
             reply = model.ask(messages)
             messages.append(reply)
-            if "tool_calls" not in reply or rounds == depth:
+            if not reply.tool_calls or rounds == depth:
                 break
-            for call in reply["tool_calls"]:
+            for call in reply.tool_calls:
                 messages.append(tool_message(call["id"], tools.run(call["name"])))
             rounds += 1
     except _ModelFailed:
         pass
-    return {"requests": model.requests, "messages": messages}
+    return {"requests": model.requests, "messages": plain(messages)}
 
 
 def run_loop(script, profile="literal"):
@@ -81,16 +82,15 @@ def run_loop(script, profile="literal"):
 
 def _iterate(messages, model, tools, max_calls, profile):
     """Yields the events of one iteration as they happen, so that those before a failure are kept."""
-    reply = {"content": ""}
+    reply = ai_message("", [])
     for _ in range(max_calls):
         reply = model.ask(messages)
         messages.append(reply)
-        calls = reply.get("tool_calls", [])
-        if profile == "hardened" or not calls:
+        if profile == "hardened" or not reply.tool_calls:
             yield from _assistant_text(reply)
-        if not calls:
+        if not reply.tool_calls:
             return
-        for call in calls:
+        for call in reply.tool_calls:
             yield {"type": "tool_call", "toolName": call["name"], "toolCallId": call["id"], "args": call["args"]}
             shown = tools.run(call["name"])
             messages.append(tool_message(call["id"], shown))
@@ -100,8 +100,8 @@ def _iterate(messages, model, tools, max_calls, profile):
 
 
 def _assistant_text(reply):
-    if reply["content"]:
-        yield _message_event("assistant", reply["content"])
+    if reply.content:
+        yield _message_event("assistant", reply.content)
 
 
 def _message_event(role, content):
@@ -124,12 +124,12 @@ class _Model:
         self.response = ""
 
     def ask(self, messages):
-        # A copy: the caller's list grows on, a request that was sent does not. Messages themselves never change.
-        self.requests.append(list(messages))
+        # Described at once: the caller's list grows on, a request that was sent does not.
+        self.requests.append(plain(messages))
         turn = next(self._turns)
         if isinstance(turn, _ModelFailed):
             raise turn
-        self.response = turn["content"]
+        self.response = turn.content
         return turn
 
 
@@ -167,25 +167,22 @@ def _turn(value):
 
 
 def _assistant_message(turn):
-    message = {"type": "ai", "content": optional("content", turn.get("content"), text, "")}
-    return _with_calls(message, turn)
+    return ai_message(optional("content", turn.get("content"), text, ""), _calls(turn))
 
 
 def _message(value):
     source = json_object(value)
-    message = {
-        "type": required("type", source.get("type"), one_of("system", "human", "ai", "tool")),
-        "content": required("content", source.get("content"), text),
-    }
-    call_id = optional("tool_call_id", source.get("tool_call_id"), text)
-    if call_id is not None:
-        message["tool_call_id"] = call_id
-    return _with_calls(message, source)
+    kind = required("type", source.get("type"), one_of("system", "human", "ai", "tool"))
+    content = required("content", source.get("content"), text)
+    if kind == "ai":
+        return ai_message(content, _calls(source))
+    if kind == "tool":
+        return tool_message(required("tool_call_id", source.get("tool_call_id"), text), content)
+    return message(kind, content)
 
 
-def _with_calls(message, source):
-    calls = optional("tool_calls", source.get("tool_calls"), array(_call))
-    return {**message, "tool_calls": calls} if calls else message
+def _calls(source):
+    return optional("tool_calls", source.get("tool_calls"), array(_call), [])
 
 
 def _call(value):

@@ -17,9 +17,15 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 import ecma
+import threadspec
+from langchain_messages import plain
 from loop import run_loop, run_tools
 from protocol import Reject, parse
-from threadspec import build_messages, escape_xml, serialize_thread
+from threadspec import escape_xml, serialize_thread
+
+
+def build_messages(*arguments, **options):
+    return plain(threadspec.build_messages(*arguments, **options))
 
 
 def user(content, iteration=0):

@@ -1,6 +1,7 @@
 """A thread of agent events as an XML document and as chat messages, in the literal and the hardened profile."""
 
 import ecma
+from langchain_messages import message
 from reading import one_of, optional, read_events, required, text
 
 _REPLACEMENTS = str.maketrans(
@@ -49,16 +50,20 @@ def build_messages(events, context_mode=None, instructions=None, profile="litera
     mode = optional("contextMode", context_mode, one_of("standard", "xml"), "standard")
     parts = [_summaries(events), optional("instructions", instructions, text, "")]
     system = "\n\n".join(part for part in parts if part)
-    messages = [{"type": "system", "content": system}] if system else []
+    messages = [message("system", system)] if system else []
     if mode == "xml":
         return messages + [_human(_document(events, profile))]
     if profile == "hardened":
         return messages + _paired_messages(events)
-    return messages + [message for event in events for message in _event_messages(event)]
+    return messages + [single for event in events for single in _event_messages(event)]
+
+
+def ai_message(content, calls):
+    return message("ai", content, tool_calls=calls)
 
 
 def tool_message(call_id, content):
-    return {"type": "tool", "content": content, "tool_call_id": call_id}
+    return message("tool", content, tool_call_id=call_id)
 
 
 def result_text(result):
@@ -119,7 +124,7 @@ def _event_messages(event):
     if kind == "message":
         content = event["content"]
         if event["role"] == "assistant":
-            return [{"type": "ai", "content": content}]
+            return [ai_message(content, [])]
         return [_human("[System]: " + content if event["role"] == "system" else content)]
     if kind == "tool_call":
         return [_calls_message([event])]
@@ -181,9 +186,9 @@ def _groups(events):
 
 
 def _human(content):
-    return {"type": "human", "content": content}
+    return message("human", content)
 
 
 def _calls_message(events):
     calls = [{"id": event["toolCallId"], "name": event["toolName"], "args": event["args"]} for event in events]
-    return {"type": "ai", "content": "", "tool_calls": calls}
+    return ai_message("", calls)

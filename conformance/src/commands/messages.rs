@@ -29,9 +29,9 @@ pub struct Messages {
 enum Format {
     /// The form of the protocol and the corpus
     Threadspec,
-    /// `LangChain`'s stored messages
+    /// LangChain's stored messages
     Langchain,
-    /// `OpenAI` chat completions
+    /// OpenAI chat completions
     Openai,
     /// Anthropic messages
     Anthropic,

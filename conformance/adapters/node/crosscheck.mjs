@@ -1,0 +1,70 @@
+// node crosscheck.mjs COMMAND [ARGUMENT…]
+//
+// Checks the forms that COMMAND writes (the example `wire` of this repository) against LangChain: every list of messages
+// in the corpus must load from its stored form, be the same messages, and convert to the same OpenAI form. So the corpus
+// describes messages that exist.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+
+import { mapStoredMessagesToChatMessages } from '@langchain/core/messages';
+import { convertMessagesToCompletionsMessageParams } from '@langchain/openai';
+
+import { plain } from './langchain.mjs';
+
+const GOLDEN = new URL('../../../golden/', import.meta.url);
+const MATCHERS = ['lines', 'includes', 'any', 'literally'];
+const TYPES = ['system', 'human', 'ai', 'tool'];
+
+const isObject = (value) => typeof value === 'object' && value !== null;
+const isMatcher = (value) => Object.keys(value).length === 1 && MATCHERS.includes(Object.keys(value)[0]);
+const isConcrete = (value) => !isObject(value) || (!isMatcher(value) && Object.values(value).every(isConcrete));
+const isMessage = (value) => isObject(value) && TYPES.includes(value.type) && typeof value.content === 'string';
+
+// The command reads half a surrogate pair as U+FFFD.
+const wellFormed = (_, value) => (typeof value === 'string' ? value.toWellFormed() : value);
+
+/** The lists of messages anywhere in `value`, those with matchers left out. */
+function* messageLists(value) {
+  if (!isObject(value)) return;
+  if (Array.isArray(value) && value.length > 0 && value.every(isMessage)) {
+    if (isConcrete(value)) yield value;
+  } else {
+    for (const member of Object.values(value)) yield* messageLists(member);
+  }
+}
+
+/** The lists of messages in the corpus, each once. */
+function corpus() {
+  const files = readdirSync(GOLDEN, { recursive: true }).filter((name) => name.endsWith('.json'));
+  const lists = files.flatMap((name) => {
+    const { op, cases = [] } = JSON.parse(readFileSync(new URL(name, GOLDEN)), wellFormed);
+    return cases.filter(({ expect }) => !expect.reject)
+      .flatMap(({ input, expect }) => [...messageLists(expect), ...(op === 'tools' ? messageLists(input.messages) : [])]);
+  });
+  return [...new Set(lists.map((list) => JSON.stringify(list)))];
+}
+
+const [command, ...args] = process.argv.slice(2);
+if (command === undefined) throw new Error('usage: node crosscheck.mjs COMMAND [ARGUMENT…]');
+const lists = corpus();
+assert.notEqual(lists.length, 0, 'no list of messages was found');
+const output = execFileSync(command, args, { input: `${lists.join('\n')}\n`, encoding: 'utf8', maxBuffer: Infinity });
+const forms = output.trimEnd().split('\n').map((line) => JSON.parse(line));
+assert.equal(forms.length, lists.length, 'one line for each list');
+
+const readArguments = (messages) => messages.map(({ tool_calls, ...message }) => ({
+  ...message,
+  ...(tool_calls && {
+    tool_calls: tool_calls.map((call) => ({ ...call, function: { ...call.function, arguments: JSON.parse(call.function.arguments) } })),
+  }),
+}));
+lists.forEach((list, index) => {
+  const { langchain, openai } = forms[index];
+  const messages = mapStoredMessagesToChatMessages(langchain);
+  assert.deepEqual(messages.map(plain), JSON.parse(list).map(plain), `loaded from the stored form of ${list}`);
+  const converted = convertMessagesToCompletionsMessageParams({ messages });
+  assert.deepEqual(readArguments(openai), readArguments(converted), `the OpenAI form of ${list}`);
+});
+console.log(`${lists.length} lists of messages compared with @langchain/core and @langchain/openai`);

@@ -1,0 +1,238 @@
+use serde_json::{Map, Value, json};
+
+use super::{field::Field, read_each};
+use crate::{Error, Message};
+
+/// Writes `system` and `messages` of an Anthropic messages request.
+///
+/// The turns of that format alternate, so that messages of one side in a row become one, block by block; a tool message is
+/// a `tool_result` block on the user's side. What is lost: texts that are empty or white space, which the API refuses, are
+/// left out, and with them the messages that say nothing else; system messages are joined by LF LF, wherever they stood.
+///
+/// ```
+/// use serde_json::json;
+/// use threadspec::{Message, wire::to_anthropic};
+/// assert_eq!(
+///     to_anthropic(&[Message::system("Be brief."), Message::human("Hi"), Message::ai("")]),
+///     json!({"system": "Be brief.", "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]})
+/// );
+/// ```
+pub fn to_anthropic(messages: &[Message]) -> Value {
+    let mut system: Vec<&str> = Vec::new();
+    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
+    for message in messages {
+        let (role, blocks) = match message {
+            Message::System { content } => {
+                system.extend(says_something(content).then_some(&**content));
+                continue;
+            }
+            Message::Human { content } => ("user", Vec::from_iter(text_block(content))),
+            Message::Ai { content, tool_calls } => {
+                let calls = tool_calls
+                    .iter()
+                    .map(|call| json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.args}));
+                ("assistant", text_block(content).into_iter().chain(calls).collect())
+            }
+            Message::Tool { tool_call_id, content } => ("user", vec![result_block(tool_call_id, content)]),
+        };
+        match turns.last_mut() {
+            Some((last, content)) if *last == role => content.extend(blocks),
+            _ if blocks.is_empty() => {}
+            _ => turns.push((role, blocks)),
+        }
+    }
+
+    let mut request = Map::new();
+    if !system.is_empty() {
+        request.insert("system".to_owned(), system.join("\n\n").into());
+    }
+    let turns = turns.into_iter().map(|(role, content)| json!({"role": role, "content": content}));
+    request.insert("messages".to_owned(), turns.collect());
+    request.into()
+}
+
+/// Reads `system` and `messages` of an Anthropic messages request.
+///
+/// The reverse of [`to_anthropic`], as far as the format allows: each text block is a message of its own, and `tool_use`
+/// blocks belong to the text before them. So the calls of AI messages in a row come back in one, and what was left out or
+/// moved stays so.
+///
+/// ```
+/// use serde_json::json;
+/// use threadspec::{Message, wire::from_anthropic};
+/// let request = json!({"system": "Be brief.", "messages": [{"role": "user", "content": "Hi"}]});
+/// assert_eq!(from_anthropic(&request)?, [Message::system("Be brief."), Message::human("Hi")]);
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+///
+/// # Errors
+/// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) that names the message, the field and the reason.
+pub fn from_anthropic(request: &Value) -> Result<Vec<Message>, Error> {
+    let system = Field::root(request).and_then(|request| request.get("system").texts(&[]));
+    let system = system.map_err(|error| Error::input(error.to_string()))?;
+    let mut messages: Vec<Message> = system.into_iter().map(Message::system).collect();
+    messages.extend(read_each(&request["messages"], read)?.into_iter().flatten());
+    Ok(messages)
+}
+
+/// The API refuses texts that do not.
+fn says_something(text: &str) -> bool {
+    !text.trim().is_empty()
+}
+
+fn text_block(text: &str) -> Option<Value> {
+    says_something(text).then(|| json!({"type": "text", "text": text}))
+}
+
+fn result_block(id: &str, content: &str) -> Value {
+    if says_something(content) {
+        json!({"type": "tool_result", "tool_use_id": id, "content": content})
+    } else {
+        json!({"type": "tool_result", "tool_use_id": id})
+    }
+}
+
+/// The messages that one turn holds.
+fn read(turn: &Field<'_>) -> Result<Vec<Message>, Error> {
+    let role = turn.get("role");
+    let role = match role.string()? {
+        role @ ("user" | "assistant") => role,
+        other => return Err(role.error(format!("unknown role {other:?}, expected \"user\" or \"assistant\""))),
+    };
+    let said = |text: &str| if role == "user" { Message::human(text) } else { Message::ai(text) };
+    let content = turn.get("content");
+    if content.is_string() {
+        return Ok(vec![said(content.string()?)]);
+    }
+    let mut messages = Vec::new();
+    for block in content.elements()? {
+        match (role, block.get("type").string()?) {
+            (_, "text") => messages.push(said(block.get("text").string()?)),
+            ("user", "tool_result") => {
+                messages.push(Message::tool(block.get("tool_use_id").string()?, block.get("content").text()?));
+            }
+            ("assistant", "tool_use") => {
+                let call = block.tool_call("input")?;
+                if let Some(Message::Ai { tool_calls, .. }) = messages.last_mut() {
+                    tool_calls.push(call);
+                } else {
+                    messages.push(Message::Ai { content: String::new(), tool_calls: vec![call] });
+                }
+            }
+            _ => return Err(block.not_for_a_thread()),
+        }
+    }
+    Ok(messages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ToolCall;
+
+    fn calls(content: &str, ids: &[&str]) -> Message {
+        let args = Map::from_iter([("n".to_owned(), json!(1))]);
+        let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "t".to_owned(), args: args.clone() };
+        Message::Ai { content: content.to_owned(), tool_calls: ids.iter().map(call).collect() }
+    }
+
+    #[test]
+    fn turns_alternate_and_come_apart_again() {
+        let messages = vec![
+            Message::system("S"),
+            Message::human("U"),
+            Message::human("more"),
+            calls("Both.", &["a", "b"]),
+            Message::tool("b", "B"),
+            Message::tool("a", ""),
+            Message::human("Well?"),
+            Message::ai("one"),
+            Message::ai("two"),
+        ];
+        let request = json!({
+            "system": "S",
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "U"}, {"type": "text", "text": "more"}]},
+                {"role": "assistant", "content": [
+                    {"type": "text", "text": "Both."},
+                    {"type": "tool_use", "id": "a", "name": "t", "input": {"n": 1}},
+                    {"type": "tool_use", "id": "b", "name": "t", "input": {"n": 1}}
+                ]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "b", "content": "B"},
+                    {"type": "tool_result", "tool_use_id": "a"},
+                    {"type": "text", "text": "Well?"}
+                ]},
+                {"role": "assistant", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}
+            ]
+        });
+        assert_eq!(to_anthropic(&messages), request);
+        assert_eq!(from_anthropic(&request), Ok(messages));
+    }
+
+    #[test]
+    fn what_the_api_refuses_is_left_out() {
+        let messages = [
+            Message::human("a"),
+            Message::ai(" \n"),
+            Message::human("b"),
+            Message::system("S"),
+            Message::system(""),
+            Message::system("T"),
+            calls("", &["c"]),
+            Message::tool("c", "\t"),
+        ];
+        let call = json!({"type": "tool_use", "id": "c", "name": "t", "input": {"n": 1}});
+        let request = json!({
+            "system": "S\n\nT",
+            "messages": [
+                {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+                {"role": "assistant", "content": [call]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c"}]}
+            ]
+        });
+        assert_eq!(to_anthropic(&messages), request);
+        assert_eq!(to_anthropic(&[]), json!({"messages": []}));
+    }
+
+    #[test]
+    fn real_requests_are_read_leniently() {
+        let request = json!({
+            "model": "x",
+            "system": [{"type": "text", "text": "S", "cache_control": {"type": "ephemeral"}}],
+            "messages": [
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "c", "name": "t", "input": {"n": 1}}]},
+                {"role": "user", "content": [{
+                    "type": "tool_result", "tool_use_id": "c", "is_error": true,
+                    "content": [{"type": "text", "text": "1"}, {"type": "text", "text": "2"}]
+                }]}
+            ]
+        });
+        let expected = vec![Message::system("S"), calls("", &["c"]), Message::tool("c", "1\n2")];
+        assert_eq!(from_anthropic(&request), Ok(expected));
+    }
+
+    #[test]
+    fn errors_name_message_and_field() {
+        let turn = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});
+        for (request, fault) in [
+            (json!([]), "message: expected an object"),
+            (json!({}), "expected an array of messages"),
+            (json!({"system": 1, "messages": []}), "system: expected an array"),
+            (
+                turn("system", json!("S")),
+                "message 0: role: unknown role \"system\", expected \"user\" or \"assistant\"",
+            ),
+            (
+                turn("user", json!([{"type": "text", "text": "a"}, {"type": "image"}])),
+                "message 0: content[1].type: unexpected \"image\": a thread holds text and tool calls only",
+            ),
+            (
+                turn("assistant", json!([{"type": "tool_use", "id": "a", "name": "t", "input": []}])),
+                "message 0: content[0].input: expected an object",
+            ),
+        ] {
+            assert_eq!(from_anthropic(&request).expect_err("the request is at fault").to_string(), fault);
+        }
+    }
+}

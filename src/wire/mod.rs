@@ -1,0 +1,113 @@
+//! Messages as LangChain, OpenAI and Anthropic write them, and threads from OpenAI-style transcripts.
+//!
+//! Each `to_…` writes what the other side accepts; each `from_…` reads leniently what real logs hold: extra members are
+//! ignored, `null` means absent, and a text may be a list of text parts. What a thread cannot hold, such as an image, is
+//! refused with an error that names the message and the field, never dropped.
+//!
+//! | form | what it is | to and from |
+//! |---|---|---|
+//! | LangChain | stored messages, `mapStoredMessagesToChatMessages` and `messages_from_dict` | [`to_langchain`], [`from_langchain`] |
+//! | OpenAI | `messages` of a chat completions request | [`to_openai`], [`from_openai`], [`events_from_openai`] |
+//! | Anthropic | `system` and `messages` of a messages request | [`to_anthropic`], [`from_anthropic`] |
+//!
+//! Providers accept only lists in which every call is answered at once (PROVIDER-1): the lists that
+//! [`build_messages`](crate::build_messages) makes in the hardened profile.
+
+mod anthropic;
+mod field;
+mod langchain;
+mod openai;
+
+pub use anthropic::{from_anthropic, to_anthropic};
+pub use langchain::{from_langchain, to_langchain};
+pub use openai::{events_from_openai, from_openai, to_openai};
+
+use serde_json::Value;
+
+use self::field::Field;
+use crate::{
+    Error, Event,
+    input::{Element, read_elements},
+};
+
+/// Reads a log of events or an OpenAI-style transcript, whichever the text is.
+///
+/// It is a transcript if its first element that is JSON has a `role` and no `type`; then it is read as
+/// [`events_from_openai`] does. Everything else is read as [`read_events`](crate::read_events) does.
+///
+/// ```
+/// use threadspec::{Event, wire::read_transcript};
+/// let log = r#"[{"type": "message", "role": "user", "content": "Hi", "iteration": 0}]"#;
+/// let transcript = r#"{"model": "some-model", "messages": [{"role": "user", "content": "Hi"}]}"#;
+/// assert_eq!(read_transcript(log)?, [Event::user(0, "Hi")]);
+/// assert_eq!(read_transcript(transcript)?, [Event::user(0, "Hi")]);
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`read_events`](crate::read_events) and [`events_from_openai`].
+pub fn read_transcript(json: &str) -> Result<Vec<Event>, Error> {
+    let elements = read_elements(json, LISTS)?;
+    let is_transcript = elements.iter().flatten().next().is_some_and(|Element { value, .. }| {
+        let has = |name| value.get(name).is_some();
+        has("role") && !has("type")
+    });
+    if is_transcript {
+        return openai::events_of(elements);
+    }
+    elements.into_iter().map(|element| element?.read(Event::from_json)).collect()
+}
+
+/// The members of an object that hold the elements of a log.
+const LISTS: &[&str] = &["events", "messages"];
+
+/// What a reader makes of each message of a list; its error gets the position.
+fn read_each<T>(messages: &Value, mut read: impl FnMut(&Field<'_>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+    let messages = messages.as_array().ok_or_else(|| Error::input("expected an array of messages"))?;
+    let read = |(position, message)| {
+        Field::root(message)
+            .and_then(|message| read(&message))
+            .map_err(|error| Error::input(format!("message {position}: {error}")))
+    };
+    messages.iter().enumerate().map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_told_from_a_transcript_by_its_elements() {
+        const EVENT: &str = r#"{"type":"message","role":"user","content":"Hi","iteration":0}"#;
+        const MESSAGE: &str = r#"{"role":"user","content":"Hi"}"#;
+        for element in [EVENT, MESSAGE] {
+            for json in [
+                format!("[{element},{element}]"),
+                format!("{{\"events\":[{element},{element}]}}"),
+                format!("{{\"model\":\"x\",\"messages\":[{element},{element}]}}"),
+                format!("\u{feff}{element}\n\n{element}\n"),
+            ] {
+                assert_eq!(read_transcript(&json), Ok(vec![Event::user(0, "Hi"), Event::user(0, "Hi")]), "{json}");
+            }
+            assert_eq!(read_transcript(element), Ok(vec![Event::user(0, "Hi")]));
+        }
+        assert_eq!(read_transcript("[]"), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_fault_is_reported_in_the_terms_of_what_was_read() {
+        for (json, message) in [
+            (
+                "{\"role\":\"user\"}\n{\"role\":\"boss\"}",
+                "event 1 (line 2): role: unknown role \"boss\", expected \"system\", \"developer\", \"user\", \
+                 \"assistant\" or \"tool\"",
+            ),
+            ("{\"role\":\"user\"}\n{\"role\":", "event 1 (line 2): not readable as JSON: EOF while parsing a value"),
+            ("[{\"type\":\"message\"}]", "event 0 (line 1): role: missing, expected a string"),
+            ("[7]", "event 0 (line 1): event: expected an object, found a number"),
+            ("{\"messages\":{}}", "messages: expected an array of messages"),
+        ] {
+            assert_eq!(read_transcript(json).expect_err(json).to_string(), message);
+        }
+    }
+}
