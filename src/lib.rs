@@ -29,10 +29,14 @@
 //! Clauses are named in capitals (`ESC-1`, `MSG-RESULT`); `golden/clauses.json` in the repository has their texts.
 
 pub mod agent;
+#[cfg(feature = "generate")]
+pub mod check;
 mod context;
 mod ecma;
 mod error;
 mod event;
+#[cfg(feature = "generate")]
+pub mod generate;
 mod input;
 pub mod json;
 mod message;

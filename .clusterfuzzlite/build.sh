@@ -1,0 +1,29 @@
+#!/bin/bash -eu
+# Builds every fuzz target into $OUT, with its seeds and dictionary, as OSS-Fuzz and ClusterFuzzLite want it.
+# They set SRC, OUT, FUZZING_ENGINE, SANITIZER, CFLAGS, CXXFLAGS and RUSTFLAGS, and a nightly toolchain.
+
+cd "$SRC/threadspec"
+if [ "${FUZZING_ENGINE:-libfuzzer}" != libfuzzer ]; then
+    echo "cargo-fuzz builds for libFuzzer only, not for $FUZZING_ENGINE" >&2
+    exit 1
+fi
+
+sanitizer=none # coverage comes in RUSTFLAGS
+if [ "${SANITIZER:-address}" = address ]; then
+    sanitizer=address
+fi
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/fuzz/target}"
+triple=x86_64-unknown-linux-gnu
+cargo fuzz build --release --debug-assertions --sanitizer "$sanitizer" --target "$triple"
+
+# A program for this machine, which their flags are not meant for.
+seeds=$(mktemp -d)
+env -u RUSTFLAGS -u CFLAGS -u CXXFLAGS cargo run --quiet --example fuzz_seeds -- "$seeds"
+
+for source in fuzz/fuzz_targets/*.rs; do
+    target=$(basename "$source" .rs)
+    cp "$CARGO_TARGET_DIR/$triple/release/$target" "$OUT/"
+    cp fuzz/threadspec.dict "$OUT/$target.dict"
+    (cd "$seeds/$target" && python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" ./*)
+done
+rm -r "$seeds"

@@ -1,0 +1,44 @@
+//! What must hold of every thread, text, document and script: the bodies of the fuzz targets and of the property tests.
+//!
+//! Each function takes what an engine has come up with and panics with the violation and the input that shows it. All of
+//! them check both profiles.
+
+mod agent;
+mod document;
+mod input;
+mod messages;
+
+use std::fmt::Display;
+
+pub use agent::{agent, run_loop, tools};
+pub use document::{escape, read, serialize};
+pub use input::input;
+pub use messages::{equivalence, messages};
+
+use crate::Event;
+
+/// Panics when something does not hold, with the events that show it.
+#[track_caller]
+fn hold(verdict: Result<(), impl Display>, what: &str, events: &[Event]) {
+    if let Err(violation) = verdict {
+        fail(&violation, what, events);
+    }
+}
+
+#[track_caller]
+fn same<T: PartialEq + ?Sized>(one: &T, other: &T, what: &str, events: &[Event]) {
+    if one != other {
+        fail(&"the two differ", what, events);
+    }
+}
+
+#[track_caller]
+fn fail(violation: &dyn Display, what: &str, events: &[Event]) -> ! {
+    let events = serde_json::to_string(events).unwrap_or_default();
+    panic!("{what}: {violation}\n{{\"events\":{events}}}")
+}
+
+/// Positions at which to cut a list; not all, for the sake of speed.
+fn cuts(length: usize) -> impl Iterator<Item = usize> {
+    (0..length).step_by(1 + length / 4)
+}

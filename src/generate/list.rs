@@ -1,0 +1,67 @@
+use std::ops::Deref;
+
+use arbitrary::{Arbitrary, Unstructured};
+use proptest::{
+    arbitrary::{Arbitrary as Generated, any},
+    collection::{VecStrategy, vec},
+    strategy::{Map, Strategy},
+};
+
+/// A list of at most `N` elements, in both engines.
+#[derive(Clone, Debug)]
+pub struct AtMost<const N: usize, T>(Vec<T>);
+
+impl<const N: usize, T> Deref for AtMost<N, T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'a, const N: usize, T: Arbitrary<'a>> Arbitrary<'a> for AtMost<N, T> {
+    fn arbitrary(bytes: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        // The length first, so that one byte lengthens or cuts a list; the end of the input ends every list.
+        let length = bytes.int_in_range(0..=N)?;
+        let mut list = Vec::new();
+        while list.len() < length && !bytes.is_empty() {
+            list.push(T::arbitrary(bytes)?);
+        }
+        Ok(Self(list))
+    }
+}
+
+impl<const N: usize, T: Generated> Generated for AtMost<N, T> {
+    type Parameters = ();
+    type Strategy = Map<VecStrategy<T::Strategy>, fn(Vec<T>) -> Self>;
+
+    fn arbitrary_with((): ()) -> Self::Strategy {
+        vec(any::<T>(), 0..=N).prop_map(Self)
+    }
+}
+
+/// A choice that is made about once in ten times.
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub struct Rarely(u8);
+
+impl Rarely {
+    /// Whether this is the time.
+    pub fn is_now(self) -> bool {
+        self.0 % 10 == 9
+    }
+
+    /// What else the plan says, for choosing in which way.
+    pub(super) fn which(self) -> usize {
+        usize::from(self.0 / 10)
+    }
+}
+
+/// The entry of a table that a number chooses; every number chooses one.
+pub(super) fn pick<T: Copy>(table: &[T], which: u8) -> T {
+    table[usize::from(which) % table.len()]
+}
+
+/// The elements of a JSON array or object, joined.
+pub(super) fn join(elements: impl IntoIterator<Item = String>) -> String {
+    elements.into_iter().collect::<Vec<_>>().join(",")
+}

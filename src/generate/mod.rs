@@ -1,0 +1,75 @@
+//! What fuzzing and the property tests draw from: threads, scripts and whole requests, valid by construction.
+//!
+//! There is one description, the *plans*: plain data types that derive both `arbitrary::Arbitrary` (libFuzzer) and
+//! `proptest::arbitrary::Arbitrary` (property tests, differential fuzzing, shrinking). A plan holds choices, mostly small
+//! numbers, and any combination of choices means something. [`Thread::json`], [`Script::loop_input`] and [`Request::input`]
+//! write what was chosen as JSON text, the one form in which lone surrogates, number spellings and repeated keys can
+//! exist; Rust values are read from that text as from any other log.
+//!
+//! | plan | what it stands for | from |
+//! |---|---|---|
+//! | [`Text`] | a text of pieces, each of a documented [`Class`] or any character | [`CLASSES`] |
+//! | [`Json`] | a JSON value that traps ECMAScript's rules | numbers, keys |
+//! | [`Name`] | the name of a tool or of a call; one in ten is odd | names |
+//! | [`Thread`] | a log of events; one reference in ten is deliberately wrong | the above |
+//! | [`Script`] | a model, tools, a verifier and limits | the above |
+//! | [`Request`] | an operation of the protocol with its input | all of it |
+//! | [`GoldenThread`] | a thread of the golden corpus that goes on with a generated one | the corpus |
+//!
+//! Choices that should be rare are [`Rarely`], so that both engines make them equally rare.
+
+mod golden;
+mod json;
+mod list;
+mod request;
+mod script;
+mod text;
+mod thread;
+
+pub use golden::{GoldenThread, Seed, golden_inputs, seeds};
+pub use json::{Json, JsonOp, JsonStep};
+pub use list::{AtMost, Rarely};
+pub use request::{Mode, Request, samples};
+pub use script::{Call, Limit, Returned, Script, Turn, Verification};
+pub use text::{CLASSES, Class, Name, Piece, Text};
+pub use thread::{Iteration, Step, Thread, What};
+
+/// How large things get: large enough for every situation that the specification speaks of, small enough for tens of
+/// thousands of runs a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Steps of a thread.
+    pub events: usize,
+    /// Pieces of a text.
+    pub pieces: usize,
+    /// How often a piece of the class `long` is repeated.
+    pub repeats: usize,
+    /// Steps of the program that writes a JSON value; hence also its depth.
+    pub json: usize,
+    /// Iterations that a summary stands for.
+    pub summarized: usize,
+    /// Answers of a scripted model.
+    pub turns: usize,
+    /// Tool calls in one answer.
+    pub calls: usize,
+    /// Results of one scripted tool.
+    pub results: usize,
+    /// Answers of a scripted verifier.
+    pub verifications: usize,
+    /// Bytes of what is taken from the golden corpus; larger inputs are for one run, not for thousands.
+    pub golden_bytes: usize,
+}
+
+/// The limits in force.
+pub const LIMITS: Limits = Limits {
+    events: 14,
+    pieces: 6,
+    repeats: 400,
+    json: 12,
+    summarized: 4,
+    turns: 8,
+    calls: 3,
+    results: 3,
+    verifications: 4,
+    golden_bytes: 16_000,
+};

@@ -1,0 +1,170 @@
+use std::fmt;
+
+use super::{AtMost, Json, LIMITS, Mode, Name, Rarely, Text, list::join};
+
+/// A run of the agent: what is asked, what the model, the tools and the verifier answer, and the limits.
+///
+/// The same plan serves the operations `tools` and `loop`.
+#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub struct Script {
+    mode: Mode,
+    prompt: Text,
+    instructions: Option<Text>,
+    turns: AtMost<{ LIMITS.turns }, Turn>,
+    tools: [AtMost<{ LIMITS.results }, Returned>; 2],
+    odd_tool: Name,
+    verify: Option<AtMost<{ LIMITS.verifications }, Verification>>,
+    limited: bool,
+    iterations: Limit,
+    requests: Limit,
+}
+
+/// A limit from 1 to 4.
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub struct Limit(u8);
+
+/// What the model answers once.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Turn {
+    /// A text.
+    Say(Text),
+    /// Tool calls, possibly with a text beside them.
+    Use(Option<Text>, AtMost<{ LIMITS.calls }, Call>),
+    /// Neither.
+    Nothing,
+    /// The model call fails.
+    Fail(Text),
+}
+
+/// A tool call of the model.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub struct Call {
+    name: Name,
+    wrong: Rarely,
+    args: Option<Json>,
+}
+
+/// What a tool returns.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Returned {
+    /// A text.
+    Text(Text),
+    /// Any value.
+    Value(Json),
+    /// In a script a failure; in a log a result like any other.
+    Failure(Text),
+}
+
+/// What the verifier answers once.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Verification {
+    /// Not yet, with a reason or without one.
+    Incomplete(Option<Text>),
+    /// Done.
+    Complete,
+}
+
+impl Script {
+    /// The input of the operation `loop`.
+    pub fn loop_input(&self) -> String {
+        self.loop_input_in(self.mode)
+    }
+
+    /// The input of the operation `loop`, in another context mode.
+    pub fn loop_input_in(&self, mode: Mode) -> String {
+        let mut members = vec![format!(r#""prompt":{}"#, self.prompt.json())];
+        members.extend(mode.member());
+        members.extend(self.instructions.as_ref().map(|text| format!(r#""instructions":{}"#, text.json())));
+        members.extend(self.model_and_tools());
+        members.extend(
+            self.verify.as_ref().map(|verify| format!(r#""verify":[{}]"#, join(verify.iter().map(Verification::json)))),
+        );
+        if self.limited {
+            members.push(format!(r#""maxIterations":{}"#, self.iterations.number()));
+            members.push(format!(r#""maxToolCallsPerIteration":{}"#, self.requests.number()));
+        }
+        format!("{{{}}}", members.join(","))
+    }
+
+    /// The input of the operation `tools`.
+    pub fn tools_input(&self) -> String {
+        let human = |text: &Text| format!(r#"{{"type":"human","content":{}}}"#, text.json());
+        let messages = join(self.instructions.iter().chain([&self.prompt]).map(human));
+        let mut members = vec![format!(r#""messages":[{messages}]"#)];
+        members.extend(self.model_and_tools());
+        if self.limited {
+            // No round at all is a limit too.
+            members.push(format!(r#""maxRecursionDepth":{}"#, self.iterations.number() - 1));
+        }
+        format!("{{{}}}", members.join(","))
+    }
+
+    /// The last of the plain names is that of no tool, so that some calls are to tools that do not exist.
+    fn model_and_tools(&self) -> [String; 2] {
+        let mut calls = 0;
+        let model = join(self.turns.iter().map(|turn| turn.json(&mut calls)));
+        let results = |results: &[Returned]| format!("[{}]", join(results.iter().map(Returned::json)));
+        let tools = Name::plain().zip(&self.tools).map(|(name, list)| format!("{name}:{}", results(list)));
+        let odd = format!("{}:{}", self.odd_tool.odd_json(), results(&self.tools[0]));
+        [format!(r#""model":[{model}]"#), format!(r#""tools":{{{}}}"#, join(tools.chain([odd])))]
+    }
+}
+
+impl Limit {
+    fn number(self) -> u8 {
+        self.0 % 4 + 1
+    }
+}
+
+impl Turn {
+    fn json(&self, calls: &mut usize) -> String {
+        match self {
+            Self::Say(text) => format!(r#"{{"content":{}}}"#, text.json()),
+            Self::Use(text, list) => {
+                let text = text.as_ref().map(|text| format!(r#""content":{},"#, text.json())).unwrap_or_default();
+                let list = join(list.iter().map(|call| call.json(calls)));
+                format!(r#"{{{text}"tool_calls":[{list}]}}"#)
+            }
+            Self::Nothing => "{}".to_owned(),
+            Self::Fail(text) => format!(r#"{{"error":{}}}"#, text.json()),
+        }
+    }
+}
+
+impl Call {
+    fn json(&self, calls: &mut usize) -> String {
+        // A wrong call repeats the id before it, or has an odd one.
+        let odd = self.wrong.is_now() && self.wrong.which() % 2 == 1;
+        *calls += usize::from(!self.wrong.is_now());
+        let id = if odd { self.name.odd_json() } else { format!("\"call_{calls}\"") };
+        let args = self.args.as_ref().map(|args| format!(r#","args":{}"#, args.object())).unwrap_or_default();
+        format!(r#"{{"id":{id},"name":{}{args}}}"#, self.name.json())
+    }
+}
+
+impl Returned {
+    /// The result as JSON.
+    pub fn json(&self) -> String {
+        match self {
+            Self::Text(text) => text.json(),
+            Self::Value(value) => value.value(),
+            Self::Failure(message) => format!(r#"{{"error":{}}}"#, message.json()),
+        }
+    }
+}
+
+impl Verification {
+    fn json(&self) -> String {
+        match self {
+            Self::Complete => r#"{"complete":true}"#.to_owned(),
+            Self::Incomplete(None) => r#"{"complete":false}"#.to_owned(),
+            Self::Incomplete(Some(reason)) => format!(r#"{{"complete":false,"reason":{}}}"#, reason.json()),
+        }
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.loop_input())
+    }
+}

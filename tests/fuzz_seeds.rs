@@ -1,0 +1,113 @@
+//! The body of every fuzz target, on its seeds and on the golden corpus, without a fuzzer.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use arbitrary::{Arbitrary, Unstructured};
+use threadspec::{
+    check,
+    generate::{GoldenThread, Script, golden_inputs, seeds},
+};
+
+#[path = "../fuzz/src/lib.rs"]
+#[allow(unreachable_pub, reason = "there it is a crate of its own")]
+mod runner;
+
+/// What libFuzzer makes of the bytes of a seed.
+fn decoded<P: for<'a> Arbitrary<'a>>(bytes: &[u8]) -> P {
+    P::arbitrary_take_rest(Unstructured::new(bytes)).expect("a seed is a plan")
+}
+
+fn replay(target: &str, body: impl Fn(&[u8])) {
+    let seeds = seeds(target);
+    assert!(seeds.len() >= 20, "`{target}` has {} seeds", seeds.len());
+    for seed in seeds {
+        body(&seed.bytes);
+    }
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).expect("this target takes text")
+}
+
+#[test]
+fn serialize() {
+    replay("serialize", |bytes| check::serialize(&decoded::<GoldenThread>(bytes).events()));
+}
+
+#[test]
+fn messages() {
+    replay("messages", |bytes| check::messages(&decoded::<GoldenThread>(bytes).events()));
+}
+
+#[test]
+fn equivalence() {
+    replay("equivalence", |bytes| check::equivalence(&decoded::<GoldenThread>(bytes).events()));
+}
+
+#[test]
+fn run_loop() {
+    replay("loop", |bytes| check::agent(&decoded::<Script>(bytes)));
+    golden_inputs("loop").for_each(|input| check::run_loop(&input));
+    golden_inputs("tools").for_each(|input| check::tools(&input));
+}
+
+#[test]
+fn escape() {
+    replay("escape", |bytes| check::escape(text(bytes)));
+}
+
+#[test]
+fn read() {
+    replay("read", |bytes| check::read(text(bytes)));
+}
+
+#[test]
+fn input() {
+    replay("input", check::input);
+}
+
+#[test]
+fn case() {
+    replay("case", |bytes| runner::case(text(bytes)));
+}
+
+#[test]
+fn reply() {
+    replay("reply", runner::reply);
+}
+
+/// What `fuzz/README.md` lists is what is there.
+#[test]
+fn the_readme_lists_what_exists() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let read = |file: &str| fs::read_to_string(folder.join(file)).expect("the fuzz crate is there");
+    let (readme, manifest) = (read("README.md"), read("Cargo.toml"));
+    let sources = fs::read_dir(folder.join("fuzz_targets")).expect("the fuzz crate is there");
+    let targets: BTreeSet<String> = sources
+        .map(|source| source.expect("a source file").path())
+        .map(|source| source.file_stem().expect("a source file").to_string_lossy().into_owned())
+        .collect();
+
+    let targets_of_table = readme.split("## Targets").nth(1).expect("a section on targets").lines();
+    let listed = targets_of_table.filter_map(|line| line.strip_prefix("| `")?.split('`').next().map(str::to_owned));
+    assert_eq!(listed.collect::<BTreeSet<_>>(), targets, "the README's table");
+    let built = manifest.lines().filter_map(|line| line.strip_prefix("path = \"fuzz_targets/")?.strip_suffix(".rs\""));
+    assert_eq!(built.map(str::to_owned).collect::<BTreeSet<_>>(), targets, "Cargo.toml");
+
+    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        assert!(folder.join(link).exists(), "{link}");
+    }
+    for run in readme.lines().filter(|line| line.contains("fuzz run ")) {
+        let target = run.split(" -- ").next().and_then(|command| command.split(' ').next_back()).unwrap_or_default();
+        assert!(targets.contains(target), "{run}");
+        assert!(run.contains("-dict=fuzz/threadspec.dict") && folder.join("threadspec.dict").exists(), "{run}");
+    }
+}
+
+/// A seed of a structured target is the golden thread that it is named after, and nothing else.
+#[test]
+fn a_thread_seed_is_a_golden_thread() {
+    let seed = seeds("serialize").into_iter().find(|seed| seed.name == "serialize-name-lookup-no-call-at-all");
+    let thread: GoldenThread = decoded(&seed.expect("the case exists").bytes);
+    assert_eq!(thread.events().len(), 1);
+}

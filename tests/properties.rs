@@ -1,0 +1,76 @@
+//! What holds of every generated thread, text and script. A failure is shrunk and its seed kept in
+//! `properties.regressions`; store what it teaches as a golden case.
+
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use threadspec::{
+    check,
+    generate::{GoldenThread, Request, Script, Text, Thread},
+    read_events,
+};
+use threadspec_conformance::{
+    protocol::{PROFILES, Reply, Request as Question},
+    reference::Reference,
+    testee::Implementation,
+};
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/properties.regressions"))),
+        ..ProptestConfig::with_cases(400)
+    })]
+
+    #[test]
+    fn a_text_comes_back_from_a_parser(text: Text) {
+        check::escape(&text.text());
+    }
+
+    #[test]
+    fn a_document_carries_each_event_and_nothing_else(thread: Thread) {
+        check::serialize(&thread.events());
+    }
+
+    #[test]
+    fn a_golden_thread_can_go_on_in_any_way(thread: GoldenThread) {
+        check::serialize(&thread.events());
+        check::messages(&thread.events());
+    }
+
+    #[test]
+    fn messages_are_what_they_must_be_wherever_a_thread_is_cut(thread: Thread) {
+        check::messages(&thread.events());
+    }
+
+    #[test]
+    fn both_context_modes_carry_every_fact(thread: Thread) {
+        check::equivalence(&thread.events());
+    }
+
+    #[test]
+    fn requests_of_tool_rounds_grow_by_rounds(script: Script) {
+        check::tools(&script.tools_input());
+    }
+
+    #[test]
+    fn the_context_mode_changes_no_event_of_a_loop(script: Script) {
+        check::run_loop(&script.loop_input());
+    }
+
+    #[test]
+    fn a_log_survives_its_own_writing(thread: Thread) {
+        check::input(thread.json().as_bytes());
+    }
+
+    #[test]
+    fn unknown_fields_change_nothing(thread: Thread) {
+        prop_assert_eq!(read_events(&thread.json_with_unknown_fields()), Ok(thread.events()));
+    }
+
+    #[test]
+    fn a_generated_request_is_valid(request: Request) {
+        for profile in PROFILES {
+            let op = request.op().parse().map_err(TestCaseError::fail)?;
+            let reply = Reference.answer(&Question { id: 1, op, profile, input: request.input() });
+            prop_assert!(matches!(reply, Reply::Ok(_)), "{:?}", reply);
+        }
+    }
+}

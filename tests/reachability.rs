@@ -1,0 +1,212 @@
+//! The generators do come up with everything that the specification speaks of, in both engines.
+
+use std::collections::BTreeSet;
+
+use arbitrary::{Arbitrary, Unstructured};
+use proptest::strategy::ValueTree;
+use serde_json::Value;
+use threadspec::{
+    Event, EventKind, Role,
+    generate::{CLASSES, LIMITS, Request, samples},
+    is_xml_char,
+    json::repair_surrogates,
+    read_events,
+};
+use threadspec_conformance::json::tokens;
+
+/// A request, as the situations below look at it.
+struct Seen {
+    op: &'static str,
+    written: String,
+    input: Value,
+    events: Vec<Event>,
+}
+
+type Situation = (&'static str, fn(&Seen) -> bool);
+
+/// Each decision of `golden/errata.md` that is about inputs, and each way to be wrong on purpose.
+const SITUATIONS: &[Situation] = &[
+    ("E1 quotes in text content", |seen| seen.texts().any(|text| text.contains('"'))),
+    ("E2 a forbidden character in a text", |seen| seen.texts().any(|text| !text.chars().all(is_xml_char))),
+    ("E2 a forbidden character in a name", |seen| seen.names().any(|name| !name.chars().all(is_xml_char))),
+    ("E3 a carriage return in a text", |seen| seen.texts().any(|text| text.contains('\r'))),
+    ("E3 white space in a name", |seen| seen.names().any(|name| name.contains(['\t', '\n', '\r']))),
+    ("E4 a result of an id used twice", |seen| {
+        seen.results().any(|(at, id)| seen.calls(id).filter(|&call| call < at).count() > 1)
+    }),
+    ("E4 a result before its call", |seen| {
+        seen.results().any(|(at, id)| seen.calls(id).next().is_some_and(|call| call > at))
+    }),
+    ("E5 an empty response prefix", |seen| seen.input["responsePrefix"] == ""),
+    ("E6 a structured result", |seen| {
+        seen.events.iter().any(|event| {
+            matches!(&event.kind, EventKind::ToolResult { result: Some(Value::Array(_) | Value::Object(_)), .. })
+        })
+    }),
+    ("E7 an absent result", |seen| {
+        seen.events.iter().any(|event| matches!(event.kind, EventKind::ToolResult { result: None, .. }))
+    }),
+    ("E8 calls made in parallel", |seen| {
+        seen.events.windows(2).any(|pair| match (&pair[0].kind, &pair[1].kind) {
+            (EventKind::ToolCall { tool_call_id: one, .. }, EventKind::ToolCall { tool_call_id: other, .. }) => {
+                one != other && pair[0].iteration == pair[1].iteration
+            }
+            _ => false,
+        })
+    }),
+    ("E9 a summary in xml mode", |seen| {
+        seen.input["contextMode"] == "xml"
+            && seen.events.iter().any(|event| matches!(event.kind, EventKind::Summary { .. }))
+    }),
+    ("E10 text next to tool calls", |seen| {
+        seen.op == "loop"
+            && seen.input["model"].as_array().is_some_and(|turns| {
+                let filled = |value: &Value| value.as_array().is_some_and(|calls| !calls.is_empty());
+                turns.iter().any(|turn| {
+                    turn["content"].as_str().is_some_and(|text| !text.is_empty()) && filled(&turn["tool_calls"])
+                })
+            })
+    }),
+    ("E11 a result without a call", |seen| seen.results().any(|(_, id)| seen.calls(id).next().is_none())),
+    ("E11 a second result", |seen| {
+        let ids: Vec<_> = seen.results().map(|(_, id)| id).collect();
+        ids.iter().enumerate().any(|(at, id)| ids[..at].contains(id) && seen.calls(id).count() == 1)
+    }),
+    ("E11 a call without a result", |seen| {
+        let answered: BTreeSet<&str> = seen.results().map(|(_, id)| id).collect();
+        seen.events.iter().any(|event| match &event.kind {
+            EventKind::ToolCall { tool_call_id, .. } => !answered.contains(&**tool_call_id),
+            _ => false,
+        })
+    }),
+    ("E12 a lone surrogate in a text", |seen| {
+        repair_surrogates(&seen.written) != seen.written && seen.texts().any(|text| text.contains('\u{fffd}'))
+    }),
+    ("E12 a lone surrogate in arguments", |seen| {
+        repair_surrogates(&seen.written) != seen.written && seen.arguments().any(|json| json.contains('\u{fffd}'))
+    }),
+    ("E13 an integer beyond 2^53", |seen| seen.arguments().any(|json| json.contains("9007199254740993"))),
+    ("E14 a name that objects have already", |seen| seen.names().any(|name| name == "__proto__")),
+    ("E14 an empty name", |seen| seen.names().any(str::is_empty)),
+    ("a repeated key", |seen| tokens(&seen.written).count() > tokens(&seen.input.to_string()).count()),
+    ("a failing tool", |seen| seen.op == "tools" && seen.written.contains(r#"[{"error":""#)),
+    ("a model that fails", |seen| seen.op == "loop" && seen.written.contains(r#"{"error":"#)),
+    ("a verifier that gives no reason", |seen| seen.written.contains(r#"{"complete":false}"#)),
+    ("a limit of one iteration", |seen| seen.input["maxIterations"] == 1),
+    ("no round at all", |seen| seen.input["maxRecursionDepth"] == 0),
+];
+
+impl Seen {
+    fn new(request: &Request) -> Self {
+        let written = request.input();
+        let input: Value = serde_json::from_str(&repair_surrogates(&written)).expect("an input is JSON");
+        let events = input.get("events").map(|events| read_events(&events.to_string()).expect("a thread is valid"));
+        Self { op: request.op(), written, input, events: events.unwrap_or_default() }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::Message { content: text, .. }
+            | EventKind::ToolResult { result: Some(Value::String(text)), .. }
+            | EventKind::Error { error: text, .. } => Some(&**text),
+            _ => None,
+        })
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::ToolCall { tool_name, .. } => Some(&**tool_name),
+            _ => None,
+        })
+    }
+
+    fn arguments(&self) -> impl Iterator<Item = String> {
+        self.events.iter().filter_map(|event| match &event.kind {
+            EventKind::ToolCall { args, .. } => Some(Value::Object(args.clone()).to_string()),
+            _ => None,
+        })
+    }
+
+    /// The positions of the calls with an id.
+    fn calls<'a>(&'a self, wanted: &'a str) -> impl Iterator<Item = usize> {
+        self.events.iter().enumerate().filter_map(move |(position, event)| match &event.kind {
+            EventKind::ToolCall { tool_call_id, .. } if tool_call_id == wanted => Some(position),
+            _ => None,
+        })
+    }
+
+    /// The positions of the results, and the ids that they name.
+    fn results(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.events.iter().enumerate().filter_map(|(position, event)| match &event.kind {
+            EventKind::ToolResult { tool_call_id, .. } => Some((position, &**tool_call_id)),
+            _ => None,
+        })
+    }
+
+    fn event_rows(&self) -> impl Iterator<Item = String> {
+        self.events.iter().map(|event| match &event.kind {
+            EventKind::Message { role, .. } => format!("event: message of {}", Role::name(*role)),
+            _ => format!("event: {}", event.to_json()["type"]),
+        })
+    }
+
+    fn classes(&self) -> impl Iterator<Item = String> {
+        let long = CLASSES.len() - 1;
+        CLASSES.iter().enumerate().filter_map(move |(number, class)| {
+            let repeats = if number == long { LIMITS.repeats } else { 1 };
+            let mut texts = class.texts.iter().filter(|text| !text.is_empty());
+            texts.any(|text| self.written.contains(&text.repeat(repeats))).then(|| format!("text: {}", class.name))
+        })
+    }
+}
+
+/// What a number of samples shows, and what it should show.
+fn compare(requests: impl Iterator<Item = Request>) {
+    let mut found = BTreeSet::new();
+    let mut ops = BTreeSet::new();
+    for request in requests.take(5_000) {
+        let seen = Seen::new(&request);
+        ops.insert(seen.op);
+        found.extend(seen.event_rows().chain(seen.classes()));
+        found.extend(SITUATIONS.iter().filter(|(_, is_there)| is_there(&seen)).map(|(name, _)| (*name).to_owned()));
+    }
+    assert_eq!(ops.len(), 5, "operations: {ops:?}");
+    let events = [
+        "message of user",
+        "message of assistant",
+        "message of system",
+        "\"tool_call\"",
+        "\"tool_result\"",
+        "\"error\"",
+        "\"human_input_requested\"",
+        "\"human_input_received\"",
+        "\"completion\"",
+        "\"summary\"",
+    ];
+    let expected = (events.iter().map(|name| format!("event: {name}")))
+        .chain(CLASSES.iter().map(|class| format!("text: {}", class.name)))
+        .chain(SITUATIONS.iter().map(|(name, _)| (*name).to_owned()));
+    let missing: Vec<String> = expected.filter(|name| !found.contains(name)).collect();
+    assert!(missing.is_empty(), "never generated: {missing:#?}");
+}
+
+#[test]
+fn proptest_reaches_everything() {
+    compare(samples::<Request>(1).map(|tree| tree.current()));
+}
+
+#[test]
+fn libfuzzer_reaches_everything_from_random_bytes() {
+    // xorshift: any source of bytes will do.
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    compare(std::iter::from_fn(|| {
+        let bytes: Vec<u8> = (0..256).flat_map(|_| random().to_le_bytes()).collect();
+        Request::arbitrary(&mut Unstructured::new(&bytes)).ok()
+    }));
+}
