@@ -19,9 +19,11 @@ enum Command {
     List(commands::List),
     Show(commands::Show),
     Lint(commands::Lint),
+    Fuzz(commands::Fuzz),
     Check(commands::Check),
     Serialize(commands::Serialize),
     Messages(commands::Messages),
+    Mutants(commands::Mutants),
 }
 
 fn main() -> ExitCode {
@@ -32,9 +34,11 @@ fn main() -> ExitCode {
         Command::List(command) => command.execute(),
         Command::Show(command) => command.execute(),
         Command::Lint(command) => command.execute(),
+        Command::Fuzz(command) => command.execute(),
         Command::Check(command) => command.execute(),
         Command::Serialize(command) => command.execute(),
         Command::Messages(command) => command.execute(),
+        Command::Mutants(command) => command.execute(),
     });
     let result = result.unwrap_or_else(|error| {
         Err(commands::Stop { code: commands::exit::CORPUS, message: format!("no thread to work on: {error}") })

@@ -2,20 +2,20 @@ use super::{Stop, exit, files};
 use crate::case::Level;
 use crate::corpus::{self, Corpus, File, MANIFEST, Problem, SCHEMA};
 use crate::format::canonical;
-use crate::json;
 use crate::output::{BAD, GOOD, print, styled};
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashSet};
+use crate::pages::{self, COVERAGE, ERRATA};
+use crate::{history, json};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Check the corpus itself: schema, layout, names, clauses, manifest
+/// Check the corpus itself: schema, layout, names, clauses, manifest, errata, coverage
 #[derive(Debug, clap::Args)]
 pub struct Lint {
     /// Check the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Lay out the case files and write the manifest anew
+    /// Lay out the case files, and write the manifest and the page on coverage anew
     #[arg(long, requires = "corpus")]
     fix: bool,
 }
@@ -31,7 +31,8 @@ impl Lint {
             fix(folder)?;
         }
         let files = files(self.corpus.as_deref())?;
-        let (corpus, problems) = problems(&files);
+        let (corpus, mut problems) = problems(&files);
+        problems.extend(self.corpus.iter().flat_map(|folder| page_problems(folder, &corpus)));
         for problem in &problems {
             print(&format!("{problem}\n"));
         }
@@ -57,7 +58,7 @@ fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     if corpus.has_own_clauses {
         problems.extend(coverage_problems(&corpus));
     }
-    problems.extend(manifest_problem(files, &corpus));
+    problems.extend(history::problems(files, &corpus));
     if corpus.cases.is_empty() {
         problems.push(Problem::in_file(".", "there is no case"));
     }
@@ -106,23 +107,7 @@ fn coverage_problems(corpus: &Corpus) -> Vec<Problem> {
         .collect()
 }
 
-/// The manifest as it should be: it makes a changed, renamed or lost case visible in every review.
-fn manifest(corpus: &Corpus) -> String {
-    let hashes: BTreeMap<&str, String> = corpus.cases.iter().map(|case| (case.id.as_str(), case.hash())).collect();
-    let hashes: Map<String, Value> = hashes.into_iter().map(|(id, hash)| (id.to_owned(), hash.into())).collect();
-    canonical(&serde_json::json!({ "cases": hashes }).to_string())
-}
-
-fn manifest_problem(files: &[File], corpus: &Corpus) -> Option<Problem> {
-    let actual = files.iter().find(|file| file.path == MANIFEST);
-    if actual.is_some_and(|file| file.text == manifest(corpus)) {
-        return None;
-    }
-    let message = if actual.is_some() { "it does not match the cases" } else { "it is missing" };
-    Some(Problem::in_file(MANIFEST, format!("{message}; `lint --fix` writes it")))
-}
-
-fn fix(folder: &Path) -> Result<(), Stop> {
+pub(super) fn fix(folder: &Path) -> Result<(), Stop> {
     let wrong = |error: std::io::Error| Stop::new(exit::USAGE, format!("{}: {error}", folder.display()));
     let files = files(Some(folder))?;
     for file in case_files(&files) {
@@ -131,5 +116,22 @@ fn fix(folder: &Path) -> Result<(), Stop> {
             fs::write(folder.join(&file.path), laid_out).map_err(wrong)?;
         }
     }
-    fs::write(folder.join(MANIFEST), manifest(&Corpus::read(&files).0)).map_err(wrong)
+    let corpus = Corpus::read(&files).0;
+    if corpus.has_own_clauses {
+        fs::write(folder.join(COVERAGE), pages::coverage(&corpus)).map_err(wrong)?;
+    }
+    fs::write(folder.join(MANIFEST), history::manifest(&corpus)).map_err(wrong)
+}
+
+/// What is wrong with the pages of a folder; those of the built-in corpus were checked where they lie.
+fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
+    let page = |name| fs::read_to_string(folder.join(name)).ok();
+    let mut problems = Vec::new();
+    if corpus.has_own_clauses && page(COVERAGE).is_none_or(|page| page != pages::coverage(corpus)) {
+        problems.push(Problem::in_file(COVERAGE, "it does not match the cases; `lint --fix` writes it"));
+    }
+    if let Some(errata) = page(ERRATA) {
+        problems.extend(pages::errata_problems(&errata, corpus));
+    }
+    problems
 }

@@ -1,18 +1,22 @@
 //! The commands of `threadspec`, each with its arguments.
 
 mod check;
+mod fuzz;
 mod lint;
 mod list;
 mod messages;
+mod mutants;
 mod serialize;
 mod serve;
 mod show;
 mod verify;
 
 pub use check::Check;
+pub use fuzz::Fuzz;
 pub use lint::Lint;
 pub use list::List;
 pub use messages::Messages;
+pub use mutants::Mutants;
 pub use serialize::Serialize;
 pub use serve::{Serve, serve};
 pub use show::Show;

@@ -1,5 +1,6 @@
 use super::{Stop, exit};
 use crate::json;
+use crate::mutants::{self, process};
 use crate::output::complain;
 use crate::protocol::{PROFILES, RejectKind, Reply, Request};
 use crate::reference::Reference;
@@ -10,18 +11,35 @@ use std::io::{self, BufRead, Write};
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
 #[derive(Debug, clap::Args)]
-pub struct Serve {}
+pub struct Serve {
+    /// Serve a planted bug instead, to see the suite catch it; `threadspec mutants` lists them
+    #[arg(long, value_name = "NAME")]
+    bug: Option<String>,
+}
 
 impl Serve {
     /// Serves until stdin is closed.
     ///
     /// # Errors
     ///
-    /// When stdin or stdout fails.
+    /// When stdin or stdout fails, or there is no such bug.
     pub fn execute(&self) -> Result<u8, Stop> {
-        let mut reference = Reference;
-        serve(&mut reference, io::stdin().lock(), io::stdout().lock())
-            .map_err(|error| Stop::new(exit::CORPUS, format!("serve: {error}")))?;
+        let (requests, replies) = (|| io::stdin().lock(), || io::stdout().lock());
+        let served = match &self.bug {
+            None => serve(&mut Reference, requests(), replies()),
+            Some(name) => {
+                let bug = mutants::all().find(|bug| bug.name == name);
+                match (bug, process::ALL.iter().find(|how| how.name == name)) {
+                    (Some(bug), _) => serve(&mut bug.implementation(), requests(), replies()),
+                    (None, Some(how)) => how.serve(),
+                    (None, None) => {
+                        let message = format!("there is no planted bug `{name}`; `threadspec mutants` lists them all");
+                        return Err(Stop::new(exit::USAGE, message));
+                    }
+                }
+            }
+        };
+        served.map_err(|error| Stop::new(exit::CORPUS, format!("serve: {error}")))?;
         Ok(exit::OK)
     }
 }

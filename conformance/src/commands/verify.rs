@@ -46,7 +46,7 @@ pub struct Verify {
     command: Vec<String>,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
     let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
     // A day is longer than anybody waits, and far from what a clock can add.
@@ -76,7 +76,7 @@ impl Verify {
                 Stop::new(code, format!("the testee is not ready: {why}"))
             })?)
         };
-        let profile = self.judged_by(testee.hello())?;
+        let profile = judged_by(self.profile, testee.hello())?;
         let cases: Vec<&Case> = chosen.iter().filter(|case| case.profiles.contains(&profile)).copied().collect();
         if !self.quiet {
             print(&introduction(testee.hello(), profile));
@@ -94,19 +94,6 @@ impl Verify {
         };
         print(&summary.text(&run, code));
         Ok(code)
-    }
-
-    fn judged_by(&self, hello: &Hello) -> Result<Profile, Stop> {
-        let has = |profile| hello.profiles.contains(&profile);
-        match self.profile {
-            Some(asked) if !has(asked) => {
-                Err(Stop::new(exit::USAGE, format!("{} does not declare the profile {asked}", hello.name)))
-            }
-            Some(asked) => Ok(asked),
-            None if has(Profile::Literal) => Ok(Profile::Literal),
-            // A hello without any profile fails the handshake.
-            None => Ok(hello.profiles.first().copied().unwrap_or(Profile::Literal)),
-        }
     }
 
     fn run_with_progress<'a>(&self, testee: &mut dyn Testee, cases: &[&'a Case], settings: Settings) -> Run<'a> {
@@ -158,7 +145,21 @@ impl Verify {
     }
 }
 
-fn introduction(hello: &Hello, profile: Profile) -> String {
+/// The profile that was asked for, else literal if the testee has it.
+pub(super) fn judged_by(asked: Option<Profile>, hello: &Hello) -> Result<Profile, Stop> {
+    let has = |profile| hello.profiles.contains(&profile);
+    match asked {
+        Some(asked) if !has(asked) => {
+            Err(Stop::new(exit::USAGE, format!("{} does not declare the profile {asked}", hello.name)))
+        }
+        Some(asked) => Ok(asked),
+        None if has(Profile::Literal) => Ok(Profile::Literal),
+        // A hello without any profile fails the handshake.
+        None => Ok(hello.profiles.first().copied().unwrap_or(Profile::Literal)),
+    }
+}
+
+pub(super) fn introduction(hello: &Hello, profile: Profile) -> String {
     let Hello { name, version, language, url, .. } = hello;
     let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
     crate::output::visible(&format!("{name} {version} ({language}{url}), profile {profile}")) + "\n\n"

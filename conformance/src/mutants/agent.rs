@@ -1,7 +1,7 @@
 //! Tool rounds, and the outer loop on top of them.
 
-use super::twin::Twin;
 use super::input::{Input, required};
+use super::twin::Twin;
 use crate::protocol::Reply;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -61,7 +61,7 @@ impl Twin {
             last = script.turns.next().map_or_else(|| Err("script exhausted".to_owned()), |turn| turn.0)?;
             log.response = (self.response)(&log.response, &last.content);
             if !last.tool_calls.is_empty() && (self.text_beside_calls)(self, &last) {
-                log.say(&last.content);
+                self.say(log, &last.content);
             }
             messages.push((self.assistant)(&last));
             if (self.is_last)(&last) || (self.is_too_deep)(round, limits.rounds) {
@@ -97,7 +97,7 @@ impl Twin {
                 Ok(last) => {
                     failures = (self.failures_after_success)(failures);
                     if (self.final_text)(self, &last) {
-                        log.say(&last.content);
+                        self.say(&mut log, &last.content);
                     }
                 }
                 Err(error) => {
@@ -135,15 +135,15 @@ impl Twin {
             "stopReason": stop_reason,
         }))
     }
+
+    fn say(&self, log: &mut Log, text: &str) {
+        if (self.is_said)(text) {
+            log.events.push(Event::assistant(log.iteration, text));
+        }
+    }
 }
 
 impl Log {
-    fn say(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.events.push(Event::assistant(self.iteration, text));
-        }
-    }
-
     fn events_of(&self, call: &ToolCall, content: &str) -> [Event; 2] {
         let ToolCall { id, name, args } = call.clone();
         let call = EventKind::ToolCall { tool_name: name, tool_call_id: id.clone(), args };

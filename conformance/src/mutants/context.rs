@@ -1,6 +1,6 @@
 //! The messages of a request.
 
-use super::{twin::Twin, document::join};
+use super::{document::join, twin::Twin};
 use serde_json::Value;
 use threadspec::{ContextMode, Event, EventKind, Message, Role, ToolCall};
 
@@ -84,9 +84,8 @@ pub(super) fn call(event: &Event) -> Option<ToolCall> {
 }
 
 pub(super) fn summaries(summaries: &[(&[u64], &str)]) -> String {
-    let section = |(iterations, summary): &(&[u64], &str)| {
-        format!("### Iteration(s) {}\n{summary}\n\n", join(iterations, ", "))
-    };
+    let section =
+        |(iterations, summary): &(&[u64], &str)| format!("### Iteration(s) {}\n{summary}\n\n", join(iterations, ", "));
     let sections: String = summaries.iter().map(section).collect();
     if sections.is_empty() { sections } else { format!("## Previous Iteration Summaries\n\n{sections}") }
 }
@@ -136,7 +135,8 @@ pub(super) fn joins(group: &[&Event], next: &Event) -> bool {
 /// The call that a result answers: the nearest preceding one with its id.
 pub(super) fn answers(events: &[Event], position: usize) -> Option<usize> {
     let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
-    let is_call = |event: &Event| matches!(&event.kind, EventKind::ToolCall { tool_call_id: id, .. } if id == tool_call_id);
+    let is_call =
+        |event: &Event| matches!(&event.kind, EventKind::ToolCall { tool_call_id: id, .. } if id == tool_call_id);
     events[..position].iter().rposition(is_call)
 }
 

@@ -18,8 +18,7 @@ impl Twin {
 
     fn attributes_of(&self, events: &[Event], position: usize) -> Vec<(&'static str, String)> {
         let event = &events[position];
-        let mut list =
-            vec![("type", (self.kind)(&event.kind).to_owned()), ("id", (self.id)(self, events, position))];
+        let mut list = vec![("type", (self.kind)(&event.kind).to_owned()), ("id", (self.id)(self, events, position))];
         match &event.kind {
             EventKind::ToolCall { tool_name, .. } => list.push(("name", tool_name.clone())),
             EventKind::ToolResult { tool_call_id, .. } => {

@@ -81,6 +81,7 @@ pub(super) fn required<T>(member: Option<T>, name: &str) -> Result<T, Reply> {
     member.ok_or_else(|| refusal(format!("{name}: missing")))
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "fits `map_err`")]
 fn refusal(reason: impl ToString) -> Reply {
     Reply::Reject { kind: RejectKind::InvalidInput, message: reason.to_string() }
 }

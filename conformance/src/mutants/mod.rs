@@ -4,6 +4,14 @@
 //! A bug is a line or two in one of the tables of [`bugs`], which replace a seam of a twin of the reference. [`process`]
 //! holds those of a program rather than of its answers. [`matrix`] runs the corpus on all of them.
 
+#![allow(
+    clippy::assigning_clones,
+    clippy::format_collect,
+    clippy::type_complexity,
+    clippy::unnecessary_wraps,
+    reason = "a seam has one signature for all its bugs, and a bug that is easy to read is fast enough"
+)]
+
 mod agent;
 mod bugs;
 mod context;

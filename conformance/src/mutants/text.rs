@@ -31,7 +31,8 @@ pub(super) fn members(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
 pub(super) fn string(twin: &Twin, value: &Value) -> String {
     match value {
         Value::Array(elements) => {
-            let element = |element: &Value| if element.is_null() { String::new() } else { (twin.string)(twin, element) };
+            let element =
+                |element: &Value| if element.is_null() { String::new() } else { (twin.string)(twin, element) };
             elements.iter().map(element).collect::<Vec<_>>().join(",")
         }
         Value::Object(_) => "[object Object]".to_owned(),
@@ -57,7 +58,8 @@ impl Twin {
 
     pub(super) fn stringify_object(&self, object: &Map<String, Value>) -> String {
         let (comma, colon) = self.separators;
-        let member = |(key, value): (&String, &Value)| format!("{}{colon}{}", (self.quoted)(key), self.stringify(value));
+        let member =
+            |(key, value): (&String, &Value)| format!("{}{colon}{}", (self.quoted)(key), self.stringify(value));
         let members: Vec<_> = (self.members)(object).into_iter().map(member).collect();
         format!("{{{}}}", members.join(comma))
     }

@@ -1,0 +1,229 @@
+use super::{Stop, corpus, exit, lint, verify};
+use crate::case::{Case, Expect, Level};
+use crate::corpus::Corpus;
+use crate::fuzz::{self, Finding, Progress, Report, Settings};
+use crate::judge::Judgement;
+use crate::output::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
+use crate::protocol::Op;
+use crate::run::CaseResult;
+use crate::testee::{Process, Testee};
+use crate::{format, interrupt, show};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::hash_map::RandomState;
+use std::fmt::Write;
+use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+use threadspec::Profile;
+
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+/// Where no terminal shows the progress, a line says it this often.
+const SAID_EVERY: Duration = Duration::from_secs(10);
+
+/// Compare a program with the reference on generated inputs
+///
+/// Each case goes to both; what differs beyond what the profile accepts is made as small as it gets, and what fails for
+/// the same reason is reported once. A case depends on the seed and its number alone.
+#[derive(Debug, clap::Args)]
+#[command(args_override_self = true)]
+pub struct Fuzz {
+    /// Stop after so many seconds [default: 60, unless --cases says when]
+    #[arg(long, value_name = "SECS", value_parser = verify::seconds)]
+    time: Option<Duration>,
+    /// Run so many cases, or those of a range as in `200..300`
+    #[arg(long, value_name = "N", value_parser = cases)]
+    cases: Option<Range<u64>>,
+    /// Draw the cases from this number [default: another one each time]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Ask so many processes at once [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=256))]
+    jobs: Option<u64>,
+    /// Judge by this profile, literal or hardened [default: literal if the testee has it]
+    #[arg(long)]
+    profile: Option<Profile>,
+    /// Only this operation (repeatable) [default: all that the testee has]
+    #[arg(long, value_name = "OP")]
+    op: Vec<Op>,
+    /// How long the testee may take for one reply
+    #[arg(long, value_name = "SECS", default_value = "10", value_parser = verify::seconds)]
+    timeout: Duration,
+    /// Write what is found as candidate cases to this folder
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
+    #[arg(last = true, value_name = "CMD", required = true)]
+    command: Vec<String>,
+}
+
+fn cases(text: &str) -> Result<Range<u64>, String> {
+    let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is not a number of cases"));
+    let range = match text.split_once("..") {
+        Some((start, end)) => number(start)?..number(end)?,
+        None => 0..number(text)?,
+    };
+    if range.is_empty() { Err("no cases at all".into()) } else { Ok(range) }
+}
+
+impl Fuzz {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When the testee cannot be started or has not what is asked for, or findings cannot be saved.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let corpus = corpus(None)?;
+        interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
+        let not_ready = |why: String| {
+            let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
+            Stop::new(code, format!("the testee is not ready: {why}"))
+        };
+        let start = || Process::start(&self.command, self.timeout);
+        let mut testee = start().map_err(not_ready)?;
+        let hello = testee.hello().clone();
+        testee.finish();
+        let profile = verify::judged_by(self.profile, &hello)?;
+        if let Some(op) = self.op.iter().find(|op| !hello.ops.contains(op)) {
+            return Err(Stop::new(exit::USAGE, format!("{} does not declare the op {op}", hello.name)));
+        }
+        let settings = Settings {
+            seed: self.seed.unwrap_or_else(|| u64::from(RandomState::new().build_hasher().finish() as u32)),
+            cases: self.cases.clone().unwrap_or(0..u64::MAX),
+            time: self.time.or(self.cases.is_none().then_some(DEFAULT_TIME)),
+            jobs: self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, |number| number.get() as u64)),
+            profile,
+            ops: Op::ALL.into_iter().filter(|op| hello.ops.contains(op) && (self.op.is_empty() || self.op.contains(op))).collect(),
+        };
+        print(&format!("{}, seed {}\n\n", verify::introduction(&hello, profile).trim_end(), settings.seed));
+        let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(not_ready)?;
+        let mut failing = report.shutdown.len();
+        for finding in &report.findings {
+            let result = self.case(finding, &settings, &corpus);
+            failing += usize::from(result.counts());
+            print(&format!("{}\n", result.text(finding, &self.repeat(finding, &settings), &corpus)));
+        }
+        if let Some(folder) = self.save.as_ref().filter(|_| !report.findings.is_empty()) {
+            let wrong = |error: std::io::Error| Stop::new(exit::USAGE, format!("{}: {error}", folder.display()));
+            for file in fuzz::save(folder, &report.findings, profile, &corpus).map_err(wrong)? {
+                print(&format!("candidate cases: {}\n", file.display()));
+            }
+            lint::fix(folder)?;
+        }
+        let judged = report.coverage.total() - report.unsupported;
+        let code = if interrupt::requested() {
+            interrupt::EXIT_CODE
+        } else if failing == 0 && judged > 0 && report.stopped.is_none() {
+            exit::OK
+        } else {
+            exit::NOT_CONFORMANT
+        };
+        print(&summary(&report, failing, code));
+        Ok(code)
+    }
+
+    /// A finding as a case, so that it is shown like one.
+    fn case(&self, finding: &Finding, settings: &Settings, corpus: &Corpus) -> Found {
+        let level = corpus.clause(finding.clause).map_or(Level::Must, |clause| clause.level);
+        let times = if finding.count == 1 { "in one case".to_owned() } else { format!("in {} cases", finding.count) };
+        let what = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
+        let case = Case {
+            id: format!("{}/{}{what}", finding.op, finding.clause),
+            op: finding.op,
+            why: format!("the reply is none that the {} profile accepts, {times}", settings.profile),
+            clauses: vec![finding.clause.to_owned()],
+            level,
+            profiles: vec![settings.profile],
+            input: finding.input.clone(),
+            expect: Expect::Holds(Vec::new()),
+            source: String::new(),
+        };
+        let mismatches = finding.mismatch.iter().cloned().collect();
+        Found { case, judgement: Judgement { verdict: finding.verdict, note: finding.note.clone(), mismatches } }
+    }
+
+    /// The command that finds it again at once.
+    fn repeat(&self, finding: &Finding, settings: &Settings) -> String {
+        let Settings { seed, profile, .. } = settings;
+        let (first, next) = if finding.clause == "MSG-PURE" { (0, finding.case + 1) } else { (finding.case, finding.case + 1) };
+        let words = format!("threadspec fuzz --seed {seed} --op {} --cases {first}..{next} --profile {profile} --", finding.op);
+        let command = shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_else(|_| self.command.join(" "));
+        format!("{words} {command}")
+    }
+}
+
+struct Found {
+    case: Case,
+    judgement: Judgement,
+}
+
+impl Found {
+    fn result(&self) -> CaseResult<'_> {
+        CaseResult { case: &self.case, judgement: self.judgement.clone() }
+    }
+
+    fn counts(&self) -> bool {
+        self.result().counts_against(false)
+    }
+
+    fn text(&self, finding: &Finding, repeat: &str, corpus: &Corpus) -> String {
+        let shown = show::failure(&self.result(), corpus, repeat, false);
+        let input = format::lay_out(&finding.input, 1);
+        let lines: Vec<String> = input.lines().map(|line| format!("    {}\n", crate::output::visible(line))).collect();
+        format!("{shown}  the smallest input that shows it:\n{}", lines.concat())
+    }
+}
+
+/// Runs a campaign and says how far it is, on a terminal with a bar, elsewhere in a line now and then.
+fn watched(settings: &Settings, start: fuzz::Start<'_>) -> Result<Report, String> {
+    let bar = match settings.cases.end {
+        u64::MAX => ProgressBar::new_spinner(),
+        end => ProgressBar::new(end - settings.cases.start),
+    };
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {wide_msg}") {
+        bar.set_style(style);
+    }
+    let mut said = Duration::ZERO;
+    let report = fuzz::run(settings, start, &mut |progress: &Progress| {
+        let Progress { coverage, findings, elapsed } = progress;
+        let rate = coverage.total() as f64 / elapsed.as_secs_f64();
+        let line = format!("{rate:.0}/s  {findings} to look into  {}", coverage.text());
+        bar.set_position(coverage.total());
+        if bar.is_hidden() && *elapsed >= said + SAID_EVERY {
+            said = *elapsed;
+            complain(&format!("{} s: {} cases  {line}", elapsed.as_secs(), coverage.total()));
+        }
+        bar.set_message(line);
+    });
+    bar.finish_and_clear();
+    report
+}
+
+fn summary(report: &Report, failing: usize, code: u8) -> String {
+    let Report { coverage, unsupported, elapsed, findings, shutdown, stopped } = report;
+    let mut out = String::new();
+    let rate = coverage.total() as f64 / elapsed.as_secs_f64();
+    let cases: Vec<String> = coverage.cases.iter().map(|(op, cases)| format!("{op} {cases}")).collect();
+    let _ = writeln!(out, "{} cases in {:.1} s, {rate:.0}/s: {}", coverage.total(), elapsed.as_secs_f64(), cases.join("  "));
+    let _ = writeln!(out, "drawn: {}", coverage.text());
+    if *unsupported > 0 {
+        let _ = writeln!(out, "unsupported: {unsupported}");
+    }
+    for what in shutdown {
+        let _ = writeln!(out, "{}: {}", styled(BAD, "shutdown"), what.trim_end());
+    }
+    if let Some(reason) = stopped {
+        let _ = writeln!(out, "{}: {reason}", styled(WARNING, "stopped early"));
+    }
+    let warnings = findings.len() + shutdown.len() - failing;
+    let style = if code == exit::OK { GOOD } else { BAD };
+    let found = match (failing, warnings) {
+        _ if coverage.total() == *unsupported => "nothing could be judged".to_owned(),
+        (0, 0) => "no findings".to_owned(),
+        (failing, 0) => format!("findings: {failing}"),
+        (failing, warnings) => format!("findings: {failing}, and warnings: {warnings}"),
+    };
+    let _ = writeln!(out, "{}. Exit code {code}.", styled(style, styled(STRONG, found)));
+    out
+}

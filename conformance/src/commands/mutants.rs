@@ -1,0 +1,96 @@
+use super::{Stop, corpus, exit, select};
+use crate::mutants::matrix::{Matrix, Scope, Trial};
+use crate::output::{BAD, FAINT, GOOD, STRONG, print, styled};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Run the corpus against planted bugs: what it catches, and what each case is good for
+#[derive(Debug, clap::Args)]
+pub struct Mutants {
+    /// Use the corpus in this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+    /// Print the whole matrix as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Mutants {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When the corpus is at fault, or the program cannot start itself.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let corpus = corpus(self.corpus.as_deref())?;
+        let cases = select(&corpus, &self.filter)?;
+        let harness = |error: std::io::Error| Stop::new(exit::CORPUS, error.to_string());
+        let program = std::env::current_exe().map_err(harness)?;
+        let matrix = Matrix::of(&corpus, &cases, &program, Scope::EveryCase).map_err(harness)?;
+        let faults = matrix.faults();
+        if self.json {
+            print(&format!("{}\n", as_json(&matrix)));
+        } else {
+            print(&as_text(&matrix, &faults, cases.len()));
+        }
+        Ok(if faults.is_empty() { exit::OK } else { exit::NOT_CONFORMANT })
+    }
+}
+
+fn as_json(matrix: &Matrix<'_>) -> Value {
+    let ids = |cases: &[&crate::case::Case]| cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
+    let trial = |trial: &Trial<'_>| {
+        json!({
+            "bug": trial.bug,
+            "breaks": trial.breaks,
+            "profile": trial.profile.to_string(),
+            "wrong": trial.wrong,
+            "failed": ids(&trial.failed),
+            "troubles": trial.troubles,
+            "fault": trial.fault(),
+        })
+    };
+    json!({
+        "trials": matrix.trials.iter().map(trial).collect::<Vec<_>>(),
+        "broken": ids(&matrix.broken),
+        "redundant": ids(&matrix.redundant()),
+    })
+}
+
+fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize) -> String {
+    let mut out = String::new();
+    for trial in matrix.trials.iter().filter(|trial| trial.wrong) {
+        let Trial { bug, breaks, profile, failed, troubles, .. } = trial;
+        let first = failed.iter().take(2).map(|case| &*case.id).chain(troubles.iter().map(String::as_str)).next();
+        let first = styled(FAINT, first.unwrap_or_default().lines().next().unwrap_or_default());
+        let breaks = if breaks.is_empty() { "the protocol".to_owned() } else { breaks.join(",") };
+        out += &format!("{:>4}  {bug} ({profile}; {breaks})  {first}\n", failed.len());
+    }
+    let redundant = matrix.redundant();
+    let mut by_topic: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (topic, name) in redundant.iter().filter_map(|case| case.id.rsplit_once('/')) {
+        by_topic.entry(topic).or_default().push(name);
+    }
+    out += &styled(
+        STRONG,
+        format!("\ncases that catch nothing that another does not catch: {} of {cases}\n", redundant.len()),
+    );
+    for (topic, names) in by_topic {
+        out += &format!("  {topic}: {}\n", names.join(" "));
+    }
+    let wrong = matrix.trials.iter().filter(|trial| trial.wrong).count();
+    let bugs: std::collections::BTreeSet<_> = matrix.trials.iter().map(|trial| trial.bug).collect();
+    for fault in faults {
+        out += &format!("{}\n", styled(BAD, fault));
+    }
+    let style = if faults.is_empty() { GOOD } else { BAD };
+    out + &format!(
+        "\nplanted bugs: {}, trials: {wrong}, {}\n",
+        bugs.len(),
+        styled(style, format!("faults: {}", faults.len()))
+    )
+}

@@ -1,0 +1,276 @@
+//! Many cases, on several testees at once; then the smallest failing ones, made smaller.
+
+use super::Coverage;
+use super::draw::{Check, Draw};
+use super::probe::{Failure, Key, Probe, Probed};
+use crate::interrupt;
+use crate::judge::Verdict;
+use crate::matcher::Mismatch;
+use crate::protocol::{Op, Reply};
+use crate::run::on_deep_stack;
+use crate::testee::{Testee, Trouble};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{panic, thread};
+use std::time::{Duration, Instant};
+use threadspec::Profile;
+
+/// Of the cases that fail for one reason, so many of the smallest are made smaller.
+const EXAMPLES: usize = 2;
+/// After this many cases in a row that cost a testee its process the campaign ends: the others would only cost time.
+const PATIENCE: usize = 10;
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// How to fuzz.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What every case is drawn from.
+    pub seed: u64,
+    /// The numbers of the cases, which go round the operations.
+    pub cases: Range<u64>,
+    /// When to stop drawing.
+    pub time: Option<Duration>,
+    /// How many testees to ask at once; the cases, and what is found in them, do not depend on it.
+    pub jobs: u64,
+    /// The profile to judge by.
+    pub profile: Profile,
+    /// The operations; at least one.
+    pub ops: Vec<Op>,
+}
+
+/// Starts a testee.
+pub type Start<'a> = &'a (dyn Fn() -> Result<Box<dyn Testee>, String> + Sync);
+
+/// How far a campaign is.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    /// What was drawn.
+    pub coverage: Coverage,
+    /// Reasons to fail, so far.
+    pub findings: usize,
+    /// Since the beginning.
+    pub elapsed: Duration,
+}
+
+/// A reason for which cases fail, and the smallest case that shows it.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The operation.
+    pub op: Op,
+    /// The clause that decides it.
+    pub clause: &'static str,
+    /// What happened, where it was not just another answer: a verdict, or a relation between replies.
+    pub what: String,
+    /// How many cases failed so.
+    pub count: u64,
+    /// The case that was made smaller, by its number among those of the operation.
+    pub case: u64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The input, as raw JSON text.
+    pub input: String,
+    /// What the reference answers.
+    pub expected: Reply,
+    /// What happened, in words.
+    pub note: String,
+    /// Where the reply departs from what is accepted.
+    pub mismatch: Option<Mismatch>,
+}
+
+/// What came of a campaign.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// What was drawn.
+    pub coverage: Coverage,
+    /// Cases that the testee does not support.
+    pub unsupported: u64,
+    /// How long drawing took.
+    pub elapsed: Duration,
+    /// The reasons to fail.
+    pub findings: Vec<Finding>,
+    /// What the testees did wrong in ending.
+    pub shutdown: Vec<String>,
+    /// Why the campaign ended before its time.
+    pub stopped: Option<String>,
+}
+
+/// What the workers have in common.
+#[derive(Default)]
+struct Tally {
+    report: Report,
+    failures: BTreeMap<Key, Failures>,
+}
+
+/// Cases that fail for one reason.
+#[derive(Default)]
+struct Failures {
+    count: u64,
+    /// The length of the input and the number of the case, of the smallest ones: the same whatever came first.
+    smallest: Vec<(usize, u64)>,
+    /// The smallest as it came, should it not come again.
+    as_it_came: Option<Failure>,
+}
+
+struct Campaign<'a> {
+    settings: &'a Settings,
+    start: Start<'a>,
+    began: Instant,
+    tally: Mutex<Tally>,
+    over: AtomicBool,
+}
+
+/// Runs a campaign.
+///
+/// `watch` hears how far it is, some ten times a second.
+///
+/// # Errors
+///
+/// When a testee cannot be started.
+pub fn run(settings: &Settings, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> Result<Report, String> {
+    let (tally, over) = (Mutex::default(), AtomicBool::new(false));
+    let campaign = Campaign { settings, start, began: Instant::now(), tally, over };
+    thread::scope(|scope| {
+        let campaign = &campaign;
+        let deep = |worker| on_deep_stack(|| campaign.work(worker)).map_err(|error| error.to_string())?;
+        let workers: Vec<_> = (0..settings.jobs).map(|worker| scope.spawn(move || deep(worker))).collect();
+        while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
+            thread::sleep(GLANCE);
+            let elapsed = campaign.began.elapsed();
+            if settings.time.is_some_and(|time| elapsed >= time) || interrupt::requested() {
+                campaign.over.store(true, Ordering::Relaxed);
+            }
+            let tally = campaign.tally();
+            let coverage = tally.report.coverage.clone();
+            let progress = Progress { coverage, findings: tally.failures.len(), elapsed };
+            drop(tally);
+            watch(&progress);
+        }
+        let ends: Vec<_> = workers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        ends.into_iter().try_for_each(|end| end.unwrap_or_else(|panic| panic::resume_unwind(panic)))
+    })?;
+    let elapsed = campaign.began.elapsed();
+    let findings = on_deep_stack(|| campaign.findings()).map_err(|error| error.to_string())??;
+    let tally = campaign.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let stopped = tally.report.stopped.or_else(|| interrupt::requested().then(|| "interrupted".to_owned()));
+    Ok(Report { elapsed, findings, stopped, ..tally.report })
+}
+
+impl Campaign<'_> {
+    fn tally(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn probe(&self) -> Result<Probe<'static>, String> {
+        Ok(Probe::new((self.start)()?, self.settings.profile))
+    }
+
+    /// Every case whose turn it is.
+    fn work(&self, worker: u64) -> Result<(), String> {
+        let Settings { seed, cases, jobs, ops, .. } = self.settings;
+        let mut probe = self.probe().inspect_err(|_| self.over.store(true, Ordering::Relaxed))?;
+        let draw = Draw::new(*seed, ops);
+        let mut lost = 0;
+        let mut case = cases.start.saturating_add(worker);
+        while case < cases.end && !self.over.load(Ordering::Relaxed) {
+            let (op, index) = Draw::place(ops, case);
+            let Some(tree) = draw.plan(op, index) else { break };
+            let plan = tree.current();
+            let probed = probe.probe(op, Check::of(op, index), &plan);
+            let mut tally = self.tally();
+            tally.report.coverage.add(op, &plan.input());
+            lost = if probed.cost_the_process() { lost + 1 } else { 0 };
+            match probed {
+                Probed::Sound => {}
+                Probed::Unsupported => tally.report.unsupported += 1,
+                Probed::Interrupted => break,
+                Probed::Failed(failure) => tally.failures.entry(failure.key.clone()).or_default().add(index, *failure),
+            }
+            if lost == PATIENCE {
+                tally.report.stopped = Some(format!("{PATIENCE} cases in a row crashed, timed out or got garbage"));
+                self.over.store(true, Ordering::Relaxed);
+            }
+            drop(tally);
+            case = case.saturating_add(*jobs);
+        }
+        for trouble in probe.testee.finish() {
+            let (Trouble::Shutdown(what) | Trouble::Stray { what, .. }) = trouble;
+            self.tally().report.shutdown.push(what);
+        }
+        Ok(())
+    }
+
+    /// What was found, by reason; each with the smallest of the cases that were made smaller.
+    fn findings(&self) -> Result<Vec<Finding>, String> {
+        let failures = std::mem::take(&mut self.tally().failures);
+        let mut findings: BTreeMap<Key, Finding> = BTreeMap::new();
+        for (key, failures) in failures {
+            let mut examples = Vec::new();
+            for &(_, index) in &failures.smallest {
+                examples.extend(self.smaller(&key, index)?.map(|failure| (index, failure)));
+            }
+            let smallest = examples.into_iter().min_by_key(|(_, failure)| failure.input.len());
+            if let Some((case, failure)) = smallest.or_else(|| failures.only_after_others()) {
+                let finding = findings.entry(failure.key.clone()).or_insert_with(|| Finding::new(case, failure));
+                finding.count += failures.count;
+            }
+        }
+        Ok(findings.into_values().collect())
+    }
+
+    /// A failing case made smaller; none where it does not fail in a testee that was asked nothing else before.
+    fn smaller(&self, key: &Key, index: u64) -> Result<Option<Failure>, String> {
+        if interrupt::requested() {
+            return Ok(None);
+        }
+        let check = Check::of(key.op, index);
+        let mut probe = self.probe()?;
+        let draw = Draw::new(self.settings.seed, &[key.op]);
+        let Some(mut tree) = draw.plan(key.op, index) else { return Ok(None) };
+        let smallest = probe.shrink(key.op, check, &mut *tree, key);
+        probe.testee.finish();
+        let Some((plan, failure)) = smallest else { return Ok(None) };
+        // What was asked on the way may have left something behind.
+        let mut fresh = self.probe()?;
+        let again = matches!(fresh.probe(key.op, check, &plan), Probed::Failed(again) if again.key == *key);
+        fresh.testee.finish();
+        Ok(again.then_some(failure))
+    }
+}
+
+impl Probed {
+    fn cost_the_process(&self) -> bool {
+        matches!(self, Self::Failed(failure) if matches!(failure.verdict, Verdict::Crash | Verdict::Timeout | Verdict::Garbage))
+    }
+}
+
+impl Failures {
+    fn add(&mut self, index: u64, failure: Failure) {
+        self.count += 1;
+        self.smallest.push((failure.input.len(), index));
+        self.smallest.sort_unstable();
+        self.smallest.truncate(EXAMPLES);
+        if self.smallest[0].1 == index {
+            self.as_it_came = Some(failure);
+        }
+    }
+
+    /// The smallest case where none fails alone: the reply depends on what was asked before.
+    fn only_after_others(&self) -> Option<(u64, Failure)> {
+        let (mut failure, &(_, index)) = (self.as_it_came.clone()?, self.smallest.first()?);
+        if !interrupt::requested() {
+            failure.key.clause = "MSG-PURE";
+            "only after other requests".clone_into(&mut failure.key.what);
+            failure.note = format!("asked alone, it is answered as it should be. {}", failure.note).trim_end().to_owned();
+        }
+        Some((index, failure))
+    }
+}
+
+impl Finding {
+    fn new(case: u64, failure: Failure) -> Self {
+        let Failure { key: Key { op, clause, what }, verdict, input, expected, note, mismatch } = failure;
+        Self { op, clause, what, count: 0, case, verdict, input, expected, note, mismatch }
+    }
+}

@@ -1,0 +1,262 @@
+//! Tool rounds and the outer loop.
+//!
+//! The first request of each iteration is judged against the testee's own events so far, which are judged before. So a
+//! text beside calls, which the literal profile records or loses (LOOP-TEXT), is right in the requests where it is in the events, and an
+//! error text with a class name before it or cut after 500 characters (LOOP-ERROR) is right in both.
+
+use super::messages::{self, Context, tool_text_clause};
+use super::texts::Texts;
+use super::{Difference, events};
+use crate::protocol::{Op, Reply, Request};
+use crate::reference::Reference;
+use crate::testee::Implementation;
+use serde_json::{Value, json};
+use threadspec::Profile;
+
+/// The limit that holds where a script names none (LOOP-LIMIT).
+const REQUESTS: u64 = 20;
+/// An error text may be cut after so many characters (LOOP-ERROR).
+const ERROR_TEXT: usize = 500;
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The output of `tools`.
+pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
+    let (right, found) = (list(expected, "requests"), list(actual, "requests"));
+    let rounds = right.iter().zip(found).enumerate().find_map(|(number, (right, found))| {
+        live(right, found, &format!("/requests/{number}"), texts)
+    });
+    let limited = if input["maxRecursionDepth"].is_u64() { "TOOLS-DEPTH" } else { "TOOLS-STOP" };
+    rounds
+        .or_else(|| {
+            let (right, found) = (right.len(), found.len());
+            (right != found).then(|| Difference::values(limited, "/requests", requests(right), requests(found)))
+        })
+        .or_else(|| live(&expected["messages"], &actual["messages"], "/messages", texts))
+        .or_else(|| unknown_rest(expected, actual, "TOOLS-STOP", texts))
+}
+
+fn requests(count: usize) -> String {
+    format!("{count} requests")
+}
+
+/// A difference anywhere, after all that could be named has been found equal.
+fn unknown_rest(expected: &Value, actual: &Value, clause: &'static str, texts: &Texts) -> Option<Difference> {
+    texts.mismatch(expected, actual, "").map(|mismatch| Difference::new(clause, mismatch))
+}
+
+/// Messages of which all but the first were appended during rounds.
+fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<Difference> {
+    let mismatch = texts.mismatch(expected, actual, path)?;
+    let (Value::Array(right), Value::Array(found)) = (expected, actual) else {
+        return Some(Difference::new("TOOLS-ACCUMULATE", mismatch));
+    };
+    let differing = right.iter().zip(found).find(|(right, found)| texts.mismatch(right, found, "").is_some());
+    let clause = match differing {
+        None if found.len() > right.len() => "TOOLS-SNAPSHOT",
+        Some((right, found)) if right["type"] == found["type"] => match right["type"].as_str() {
+            Some("ai") if texts.mismatch(&right["content"], &found["content"], "").is_some() => "TOOLS-CONTENT",
+            Some("tool") if texts.mismatch(&right["tool_call_id"], &found["tool_call_id"], "").is_some() => "TOOLS-ID",
+            Some("tool") => result_clause(&right["content"], &found["content"], texts),
+            _ => "TOOLS-ACCUMULATE",
+        },
+        _ => "TOOLS-ACCUMULATE",
+    };
+    Some(Difference::new(clause, mismatch))
+}
+
+/// The clause of what a tool call came to.
+fn result_clause(expected: &Value, actual: &Value, texts: &Texts) -> &'static str {
+    let expected = expected.as_str().unwrap_or_default();
+    if expected.starts_with("Tool error: ") || expected.starts_with("Tool not found: ") {
+        "LOOP-TOOL-ERROR"
+    } else {
+        tool_text_clause(expected, actual.as_str().unwrap_or_default(), texts)
+    }
+}
+
+/// The output of `loop`.
+pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
+    let (right, found) = (list(expected, "events"), list(actual, "events"));
+    let recordable = if texts.profile == Profile::Literal { texts_beside_calls(input) } else { Vec::new() };
+    events_of_run(right, found, &recordable, texts)
+        .or_else(|| requests_of_run(input, expected, actual, texts))
+        .or_else(|| {
+            let by_reason = match expected["stopReason"].as_str() {
+                Some("stop_condition") => "LOOP-MAX",
+                Some("max_errors") => "LOOP-ERROR",
+                _ => "LOOP-VERIFY",
+            };
+            let members = [("stopReason", by_reason), ("iterations", by_reason), ("response", "LOOP-RESPONSE")];
+            members.into_iter().find_map(|(name, clause)| {
+                let mismatch = texts.mismatch(&expected[name], &actual[name], &format!("/{name}"))?;
+                Some(Difference::new(clause, mismatch))
+            })
+        })
+}
+
+/// The texts beside calls, each of which the literal profile may record.
+fn texts_beside_calls(input: &Value) -> Vec<&Value> {
+    let turns = list(input, "model").iter();
+    turns.filter(|turn| !list(turn, "tool_calls").is_empty() && turn["content"] != "").map(|turn| &turn["content"]).collect()
+}
+
+/// The events in order; between those expected may stand texts beside calls, and one that has stood before its calls need
+/// not come again when a limit ends the iteration.
+fn events_of_run(expected: &[Value], actual: &[Value], recordable: &[&Value], texts: &Texts) -> Option<Difference> {
+    let is_recorded = |event: &Value| {
+        event["role"] == "assistant"
+            && recordable.iter().any(|text| texts.mismatch(text, &event["content"], "").is_none())
+    };
+    let (mut right, mut found) = (0, 0);
+    loop {
+        let path = format!("/events/{found}");
+        match (expected.get(right), actual.get(found)) {
+            (None, None) => return None,
+            (Some(event), Some(other)) => match event_mismatch(event, other, &path, texts) {
+                None => (right, found) = (right + 1, found + 1),
+                Some(_) if is_recorded(other) => found += 1,
+                Some(_) if is_recorded(event) => right += 1,
+                Some(mismatch) => return Some(Difference::new(event_clause(right, event, other, texts), mismatch)),
+            },
+            (Some(event), None) if is_recorded(event) => right += 1,
+            (None, Some(other)) if is_recorded(other) => found += 1,
+            (Some(event), None) => {
+                let clause = event_clause(right, event, &Value::Null, texts);
+                return Some(Difference::values(clause, &path, event, "nothing: the list ends here"));
+            }
+            (None, Some(other)) => {
+                let clause = event_clause(right, other, &Value::Null, texts);
+                return Some(Difference::values(clause, &path, "nothing: the list ends here", other));
+            }
+        }
+    }
+}
+
+fn event_mismatch(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<crate::matcher::Mismatch> {
+    let mut expected = expected.clone();
+    if let (Some(right), Some(found)) = (expected["error"].as_str(), actual["error"].as_str())
+        && is_error_text(right, found, texts)
+    {
+        expected["error"] = found.into();
+    }
+    texts.mismatch(&expected, actual, path)
+}
+
+/// Whether an error text is the model's message, perhaps with a class name before it and cut (LOOP-ERROR).
+fn is_error_text(expected: &str, actual: &str, texts: &Texts) -> bool {
+    let is_class = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    let behind_class = actual.split_once(": ").filter(|(class, _)| is_class(class)).map(|(_, message)| message);
+    let cut: String = expected.chars().take(ERROR_TEXT).collect();
+    [Some(actual), behind_class].into_iter().flatten().any(|message| {
+        let is_cut = actual.chars().count() >= ERROR_TEXT && cut.starts_with(message.trim_end_matches(['…', '.']));
+        texts.same(expected, message) || is_cut
+    })
+}
+
+fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts) -> &'static str {
+    let of_both = |name: &str| (&expected[name], &actual[name]);
+    let differs = |name: &str| {
+        let (right, found) = of_both(name);
+        texts.mismatch(right, found, "").is_some()
+    };
+    match expected["type"].as_str() {
+        _ if position == 0 => "LOOP-PROMPT",
+        _ if expected["type"] == actual["type"] && differs("iteration") => "LOOP-PROMPT",
+        Some("error") => "LOOP-ERROR",
+        Some("completion") => "LOOP-VERIFY",
+        Some("message") if expected["role"] == "user" => "LOOP-VERIFY",
+        Some("message") if texts.profile == Profile::Hardened && actual["type"] == "tool_call" => "LOOP-TEXT",
+        Some("tool_result") if actual["type"] == "tool_result" && differs("result") => {
+            match result_clause(&expected["result"], &actual["result"], texts) {
+                "MSG-RESULT" => "LOOP-EVENTS",
+                clause => clause,
+            }
+        }
+        _ => "LOOP-EVENTS",
+    }
+}
+
+/// The requests: in each iteration the thread so far, then what its rounds appended.
+fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
+    let (right, found) = (list(expected, "requests"), list(actual, "requests"));
+    let (mut begin, mut heads) = (0, (&Value::Null, &Value::Null));
+    let beginnings = beginnings(input, right.len());
+    for (number, (right, found)) in right.iter().zip(found).enumerate() {
+        let path = format!("/requests/{number}");
+        if let Some(iteration) = beginnings.iter().position(|&beginning| beginning == number) {
+            begin = iteration;
+            heads = (right, found);
+            if let Some(difference) = head(input, iteration + 1, actual, found, texts) {
+                return Some(at(difference, &path));
+            }
+            continue;
+        }
+        let [right_head, found_head] = [heads.0, heads.1].map(|head| head.as_array().map_or(0, Vec::len));
+        let (Value::Array(right), Value::Array(found)) = (right, found) else {
+            return Some(Difference::values("TOOLS-ACCUMULATE", &path, right, found));
+        };
+        if !found.starts_with(heads.1.as_array().map(Vec::as_slice).unwrap_or_default()) {
+            let note = format!("request {number} does not begin with the first request of iteration {}", begin + 1);
+            return Some(Difference::note("CTX-FRESH", note));
+        }
+        let [right, found] = [&right[right_head..], &found[found_head..]].map(|live| Value::from(live.to_vec()));
+        if let Some(difference) = live(&right, &found, "", texts) {
+            return Some(at(difference, &path));
+        }
+    }
+    let limited = if input["maxToolCallsPerIteration"].is_u64() { "LOOP-LIMIT" } else { "TOOLS-STOP" };
+    (right.len() != found.len())
+        .then(|| Difference::values(limited, "/requests", requests(right.len()), requests(found.len())))
+}
+
+fn at(difference: Difference, path: &str) -> Difference {
+    let mismatch = difference.mismatch.map(|mut mismatch| {
+        mismatch.path.insert_str(0, path);
+        mismatch
+    });
+    Difference { mismatch, ..difference }
+}
+
+/// The first request of an iteration: what the testee's own events up to it are built into.
+fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts: &Texts) -> Option<Difference> {
+    let before = |event: &&Value| event["iteration"].as_f64().is_some_and(|number| number < iteration as f64);
+    let so_far: Vec<Value> = list(actual, "events").iter().take_while(before).cloned().collect();
+    let mut question = json!({"events": so_far});
+    for name in ["contextMode", "instructions"] {
+        question[name] = input[name].clone();
+    }
+    let question = Request { id: 0, op: Op::Messages, profile: texts.profile, input: question.to_string() };
+    let Reply::Ok(expected) = Reference.answer(&question) else {
+        return Some(Difference::note("LOOP-EVENTS", "its events cannot be read as events"));
+    };
+    let (Value::Array(expected), Value::Array(request)) = (&expected, request) else {
+        return Some(Difference::values("LOOP-RETAIN", "", &expected, request));
+    };
+    let context = Context { events: &events(&Value::from(so_far)), xml: input["contextMode"] == "xml" };
+    let difference = messages::messages(&context, expected, request, texts)?;
+    // What was to be carried over and is not there at all is the loop's fault, not that of the builder of messages.
+    let lost = expected.len() > request.len() || difference.clause == "DOC-2";
+    let clause = if iteration > 1 && lost { "LOOP-RETAIN" } else { difference.clause };
+    Some(Difference { clause, ..difference })
+}
+
+/// The numbers of the requests that begin an iteration, in a run of so many requests: after a response without calls, a
+/// failure, or as many as the limit allows.
+fn beginnings(input: &Value, requests: usize) -> Vec<usize> {
+    let limit = input["maxToolCallsPerIteration"].as_u64().unwrap_or(REQUESTS);
+    let mut beginnings = Vec::new();
+    let mut length = 0;
+    for request in 0..requests {
+        if length == 0 {
+            beginnings.push(request);
+        }
+        length += 1;
+        if list(&input["model"][request], "tool_calls").is_empty() || length >= limit {
+            length = 0;
+        }
+    }
+    beginnings
+}

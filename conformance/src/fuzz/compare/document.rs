@@ -1,0 +1,400 @@
+//! Documents: event by event, so that a difference is blamed on the clause of its place.
+
+use super::texts::{Texts, raw_white_space};
+use super::Difference;
+use crate::json::{self, compact, tokens};
+use serde_json::Value;
+use threadspec::{
+    Event, EventKind, Profile, Role, ecma_string, escape_attribute, escape_text, is_xml_char, json_stringify, oracle,
+    read_thread,
+};
+
+const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];
+/// Names that objects of JavaScript have already, and one that is falsy (NAME-ORDINARY).
+const NOT_ORDINARY: [&str; 5] = ["__proto__", "toString", "constructor", "hasOwnProperty", ""];
+
+/// Where an escaped text stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Text,
+    Attribute,
+}
+
+impl Place {
+    /// What may be written as a reference here.
+    fn white_space(self) -> &'static [char] {
+        match self {
+            Self::Text => &['\r'],
+            Self::Attribute => &['\t', '\n', '\r'],
+        }
+    }
+
+    /// The clauses of the five characters and of white space.
+    fn clauses(self) -> [&'static str; 2] {
+        match self {
+            Self::Text => ["ESC-1", "ESC-CR"],
+            Self::Attribute => ["ATT-ESCAPED", "ATT-WHITESPACE"],
+        }
+    }
+}
+
+/// The output of `escape`.
+pub(super) fn escaped(text: &str, expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
+    if texts.same_escaped(text, expected, actual, Place::Text.white_space()) {
+        return None;
+    }
+    let clause = character_clause(text, actual, Place::Text, texts).unwrap_or("ESC-3");
+    Some(Difference::new(clause, texts.texts("", expected, actual)))
+}
+
+/// A document and what was asked to stand behind it.
+pub(super) fn with_prefix(
+    events: &[Event],
+    prefix: Option<&str>,
+    expected: &str,
+    actual: &str,
+    texts: &Texts,
+) -> Option<Difference> {
+    let (document, behind) = match prefix {
+        None => (actual, Some("")),
+        Some("") => (actual.strip_suffix('\n').unwrap_or(actual), Some("")),
+        // Where the prefix lost half characters in its own way, the document still ends at its end tag.
+        Some(prefix) => match actual.split_once("</thread>\n") {
+            _ if actual.ends_with(&format!("\n{prefix}")) => (&actual[..actual.len() - prefix.len() - 1], Some(prefix)),
+            Some((_, behind)) if texts.same(prefix, behind) => (&actual[..actual.len() - behind.len() - 1], Some(prefix)),
+            _ => (actual, None),
+        },
+    };
+    if behind.is_none() {
+        return Some(Difference::new("DOC-6", texts.texts("", expected, actual)));
+    }
+    let end = expected.find("</thread>").map_or(expected.len(), |at| at + "</thread>".len());
+    compare(events, &expected[..end], document, texts)
+}
+
+/// A document against the reference's.
+pub(super) fn compare(events: &[Event], expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
+    if expected == actual {
+        return None;
+    }
+    let clause = match (elements(expected), elements(actual)) {
+        (Some(right), Some(found)) => {
+            let pairs = right.iter().zip(&found).enumerate();
+            pairs
+                .filter_map(|(id, (right, found))| element(events, id, right, found, texts))
+                .next()
+                .or_else(|| (found.len() < right.len()).then_some("DOC-2"))
+                .or_else(|| (found.len() > right.len()).then_some("DOC-5"))
+        }
+        _ => Some(misshapen(events, expected, actual)),
+    };
+    match clause {
+        Some(clause) => Some(Difference::new(clause, texts.texts("", expected, actual))),
+        None => objection(events, actual, texts),
+    }
+}
+
+/// What the library's oracles say against a document in which nothing else was found.
+fn objection(events: &[Event], document: &str, texts: &Texts) -> Option<Difference> {
+    let document = texts.canonical_everywhere(document);
+    let profile = texts.profile;
+    let forbidden = document.contains(|c| !is_xml_char(c)) || document.contains("&#");
+    let verdicts = [
+        (if forbidden { "ESC-FORBIDDEN" } else { "DOC-4" }, oracle::well_formed(&document)),
+        ("DOC-1", oracle::well_shaped(&document)),
+        ("ESC-1", oracle::well_escaped(&document, profile)),
+        ("DOC-5", oracle::no_forgery(events, &document, profile)),
+        ("DOC-2", oracle::round_trip(events, &document, profile)),
+    ];
+    let objection = verdicts.into_iter().find_map(|(clause, verdict)| Some((clause, verdict.err()?)));
+    objection.map(|(clause, violation)| Difference::note(clause, violation.to_string()))
+}
+
+/// An element as it is spelled.
+struct Element<'a> {
+    attributes: Vec<(&'a str, &'a str)>,
+    body: &'a str,
+}
+
+/// The elements of a document of the right form, whatever stands in their values and texts.
+fn elements(document: &str) -> Option<Vec<Element<'_>>> {
+    let mut rest = document.strip_prefix("<thread>\n")?.strip_suffix("</thread>")?;
+    let mut elements = Vec::new();
+    while !rest.is_empty() {
+        let (mut event, after) = rest.strip_prefix("  <event")?.split_once("</event>\n")?;
+        let mut attributes = Vec::new();
+        let body = loop {
+            if let Some(body) = event.strip_prefix('>') {
+                break body;
+            }
+            let (name, value) = event.strip_prefix(' ')?.split_once("=\"")?;
+            let (value, after) = value.split_once('"')?;
+            attributes.push((name, value));
+            event = after;
+        };
+        elements.push(Element { attributes, body });
+        rest = after;
+    }
+    Some(elements)
+}
+
+fn element(
+    events: &[Event],
+    id: usize,
+    expected: &Element<'_>,
+    actual: &Element<'_>,
+    texts: &Texts,
+) -> Option<&'static str> {
+    let event = events.get(id)?;
+    let names = |element: &Element<'_>| element.attributes.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    let (wanted, found) = (names(expected), names(actual));
+    if wanted != found {
+        let sorted = |mut names: Vec<String>| {
+            names.sort_unstable();
+            names
+        };
+        let forged = found.len() > wanted.len() && tool_name(event).is_some_and(|name| name.contains('"'));
+        let other_order = sorted(wanted) == sorted(found);
+        return Some(if forged { "ATT-ESCAPED" } else if other_order { "ATT-ORDER" } else { row(event) });
+    }
+    let values = expected.attributes.iter().zip(&actual.attributes);
+    values
+        .filter(|((_, right), (_, found))| right != found)
+        .find_map(|((name, right), (_, found))| match *name {
+            "id" => Some("ATT-ID"),
+            "iteration" => Some("ATT-ITERATION"),
+            "status" => Some("ATT-STATUS"),
+            "recoverable" => Some("ATT-RECOVERABLE"),
+            "summarizedIterations" => Some("ATT-SUMMARIZED"),
+            "name" => name_clause(events, id, right, found, texts),
+            _ => Some(row(event)),
+        })
+        .or_else(|| body_clause(event, expected.body, actual.body, texts))
+}
+
+fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
+    let [nearest, last] = match &events[id].kind {
+        EventKind::ToolResult { tool_call_id, .. } => [&events[..id], events].map(|events| name_in(events, tool_call_id)),
+        _ => [tool_name(&events[id]).unwrap_or_default(); 2],
+    };
+    let same = |name: &str| {
+        let expected = if name == nearest { expected.into() } else { escape_attribute(name, texts.profile) };
+        texts.same_escaped(name, &expected, actual, Place::Attribute.white_space())
+    };
+    if same(nearest) || texts.profile == Profile::Literal && same(last) {
+        return None;
+    }
+    if let EventKind::ToolResult { tool_call_id, .. } = &events[id].kind
+        && let Some(read) = read_back(actual)
+        && (read == "unknown" || events.iter().any(|event| tool_name(event) == Some(&read)))
+    {
+        let calls = events.iter().filter(|event| call_id(event) == Some(tool_call_id)).count();
+        return Some(if NOT_ORDINARY.contains(&nearest) || NOT_ORDINARY.contains(&&**tool_call_id) {
+            "NAME-ORDINARY"
+        } else if calls > 1 || nearest != last {
+            "ATT-NAME-NEAREST"
+        } else {
+            "ATT-NAME"
+        });
+    }
+    let clause = character_clause(nearest, actual, Place::Attribute, texts);
+    clause.or(Some(if NOT_ORDINARY.contains(&nearest) { "NAME-ORDINARY" } else { "ATT-NAME" }))
+}
+
+fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
+    let accepted = originals(event, texts.profile);
+    let same = |text: &String| {
+        let expected = if *text == accepted[0] { expected.into() } else { escape_text(text, texts.profile) };
+        texts.same_escaped(text, &expected, actual, Place::Text.white_space())
+    };
+    if accepted.iter().any(same) {
+        return None;
+    }
+    let original = &accepted[0];
+    let read = read_back(actual);
+    let json = match &event.kind {
+        EventKind::ToolCall { .. } => true,
+        EventKind::ToolResult { result: Some(value), .. } => texts.profile == Profile::Hardened && !value.is_string(),
+        _ => false,
+    };
+    let in_json = || json_clause(original, read.as_deref().filter(|read| read != original)?, texts);
+    let clause = if json { in_json() } else { None };
+    if let Some(clause) = clause.or_else(|| character_clause(original, actual, Place::Text, texts)) {
+        return Some(clause);
+    }
+    let Some(read) = read else { return Some("DOC-4") };
+    Some(match &event.kind {
+        EventKind::ToolResult { result: None, .. } => "EVT-RESULT-ABSENT",
+        EventKind::ToolResult { result: Some(value), .. } => match (value, texts.profile) {
+            (Value::String(_), _) => white_space_or(original, &read, "EVT-RESULT"),
+            (Value::Number(_), _) => "JSON-3",
+            (Value::Null | Value::Bool(_), _) => "STR-1",
+            (_, Profile::Literal) if read != json_stringify(value) => "STR-2",
+            _ => "EVT-RESULT-VALUE",
+        },
+        _ => white_space_or(original, &read, row(event)),
+    })
+}
+
+fn white_space_or(original: &str, read: &str, clause: &'static str) -> &'static str {
+    if original.trim() == read.trim() { "DOC-2" } else { clause }
+}
+
+/// The clause of a text that goes wrong at a character that is not an ordinary one.
+fn character_clause(original: &str, actual: &str, place: Place, texts: &Texts) -> Option<&'static str> {
+    let literal = texts.profile == Profile::Literal;
+    // What became of forbidden characters is nobody's fault here, so they are left out, with what stands for them.
+    let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
+    let actual = if literal { left(&raw_white_space(actual, place.white_space())) } else { actual.to_owned() };
+    let original = left(original);
+    let mut rest = &*actual;
+    let differs = |&(at, character): &(usize, char)| {
+        let character = &original[at..at + character.len_utf8()];
+        let escaped = match place {
+            Place::Text => escape_text(character, texts.profile),
+            Place::Attribute => escape_attribute(character, texts.profile),
+        };
+        let same = rest.strip_prefix(&*escaped);
+        rest = same.unwrap_or(rest);
+        same.is_none()
+    };
+    let (at, character) = original.char_indices().find(differs)?;
+    let [escaping, white_space] = place.clauses();
+    Some(match character {
+        _ if is_in_reference(&original, at) && !rest.starts_with("&#38;") => "ESC-2",
+        _ if SPECIAL.contains(&character) => escaping,
+        _ if place.white_space().contains(&character) => white_space,
+        '\u{fffd}' if texts.halves => "INP-SURROGATE",
+        _ if !is_xml_char(character) => "ESC-FORBIDDEN",
+        '\t' | '\n' | '\r' | '\u{7f}'.. => "ESC-3",
+        _ => return None,
+    })
+}
+
+/// Whether a text looks escaped at this place, as `&lt;` does at each of its characters.
+fn is_in_reference(text: &str, at: usize) -> bool {
+    let start = if text[at..].starts_with('&') { Some(at) } else { text[..at].rfind('&') };
+    let reference = start.and_then(|start| Some((start, text[start + 1..].split_once(';')?.0)));
+    reference.is_some_and(|(start, name)| {
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '#');
+        is_name && !name.is_empty() && at <= start + 1 + name.len()
+    })
+}
+
+/// The clause of a JSON text that differs from the right one in more than what its strings hold.
+pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
+    let (expected, actual) = (texts.canonical(expected), texts.canonical(actual));
+    json::read(&actual).ok()?;
+    if compact(&actual) != actual {
+        return Some("JSON-1");
+    }
+    let sorted = |text| {
+        let mut tokens: Vec<_> = tokens(text).collect();
+        tokens.sort_unstable();
+        tokens
+    };
+    if sorted(&expected) == sorted(&actual) {
+        return Some("JSON-4");
+    }
+    let (expected, actual) = tokens(&expected).zip(tokens(&actual)).find(|(expected, actual)| expected != actual)?;
+    let [quoted, number] = [
+        [expected, actual].map(|token| token.starts_with('"')),
+        [expected, actual].map(|token| token.starts_with(|c: char| c == '-' || c.is_ascii_digit())),
+    ];
+    match (quoted, number) {
+        ([true, true], _) if json::read(expected) == json::read(actual) => {
+            let raw = actual.contains("\\/") || expected.contains(|c| c > '~');
+            Some(if raw { "JSON-1" } else { "JSON-2" })
+        }
+        ([true, true], _) => None,
+        (_, [true, true]) => Some(if texts.is_large(expected) { "JSON-LARGE" } else { "JSON-3" }),
+        _ => Some("JSON-4"),
+    }
+}
+
+/// The clause of a document that does not have the form of one: that of the place where it first differs.
+fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'static str {
+    if events.is_empty() {
+        return "DOC-3";
+    }
+    if !actual.starts_with("<thread>\n") || !actual.ends_with("\n</thread>") {
+        return "DOC-1";
+    }
+    let same = expected.chars().zip(actual.chars()).take_while(|(one, other)| one == other);
+    let same = &expected[..same.map(|(c, _)| c.len_utf8()).sum()];
+    let (before, place) = same.rsplit_once("</event>\n").unwrap_or(("", same));
+    let id = before.matches("</event>\n").count() + usize::from(!before.is_empty());
+    let Some(event) = events.get(id) else { return "DOC-1" };
+    let original = originals(event, Profile::Literal).swap_remove(0);
+    match place.contains('>') {
+        true if original.contains(SPECIAL) => "ESC-1",
+        false if place.contains(" name=\"") => "ATT-ESCAPED",
+        _ => "DOC-2",
+    }
+}
+
+/// What a parser reads between tags; none where it refuses.
+fn read_back(escaped: &str) -> Option<String> {
+    let document = read_thread(&format!("<thread><event>{escaped}</event></thread>")).ok()?;
+    match document.elements.into_iter().collect::<Vec<_>>().as_mut_slice() {
+        [element] => Some(std::mem::take(&mut element.text)),
+        _ => None,
+    }
+}
+
+/// The texts that an event may have, before escaping; the reference's first.
+fn originals(event: &Event, profile: Profile) -> Vec<String> {
+    let text = match &event.kind {
+        EventKind::Message { content: text, .. }
+        | EventKind::Error { error: text, .. }
+        | EventKind::HumanInputRequested { question: text }
+        | EventKind::HumanInputReceived { response: text }
+        | EventKind::Completion { result: text, .. }
+        | EventKind::Summary { summary: text, .. } => text.clone(),
+        EventKind::ToolCall { args, .. } => json_stringify(&Value::Object(args.clone())),
+        EventKind::ToolResult { result: None, .. } if profile == Profile::Literal => {
+            return vec!["undefined".to_owned(), String::new()];
+        }
+        EventKind::ToolResult { result: None, .. } => "undefined".to_owned(),
+        EventKind::ToolResult { result: Some(value), .. } => match (value, profile) {
+            (Value::String(_), _) | (_, Profile::Literal) => ecma_string(value),
+            (_, Profile::Hardened) => json_stringify(value),
+        },
+    };
+    vec![text]
+}
+
+fn tool_name(event: &Event) -> Option<&str> {
+    match &event.kind {
+        EventKind::ToolCall { tool_name, .. } => Some(tool_name),
+        _ => None,
+    }
+}
+
+fn call_id(event: &Event) -> Option<&String> {
+    match &event.kind {
+        EventKind::ToolCall { tool_call_id, .. } => Some(tool_call_id),
+        _ => None,
+    }
+}
+
+fn name_in<'a>(events: &'a [Event], id: &String) -> &'a str {
+    let call = events.iter().rev().find(|event| call_id(event) == Some(id));
+    call.and_then(tool_name).unwrap_or("unknown")
+}
+
+/// The clause of an event type.
+fn row(event: &Event) -> &'static str {
+    match &event.kind {
+        EventKind::Message { role: Role::User, .. } => "EVT-USER",
+        EventKind::Message { role: Role::Assistant, .. } => "EVT-ASSISTANT",
+        EventKind::Message { role: Role::System, .. } => "EVT-SYSTEM",
+        EventKind::ToolCall { .. } => "EVT-CALL",
+        EventKind::ToolResult { .. } => "EVT-RESULT",
+        EventKind::Error { .. } => "EVT-ERROR",
+        EventKind::HumanInputRequested { .. } => "EVT-ASK",
+        EventKind::HumanInputReceived { .. } => "EVT-ANSWER",
+        EventKind::Completion { .. } => "EVT-DONE",
+        EventKind::Summary { .. } => "EVT-SUMMARY",
+    }
+}

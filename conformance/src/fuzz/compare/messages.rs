@@ -1,0 +1,165 @@
+//! Lists of messages.
+
+use super::document;
+use super::texts::Texts;
+use super::Difference;
+use serde_json::{Map, Value, json};
+use threadspec::{Event, EventKind, Profile};
+
+/// What the messages are built of.
+pub(super) struct Context<'a> {
+    pub(super) events: &'a [Event],
+    pub(super) xml: bool,
+}
+
+/// The messages that present a thread.
+pub(super) fn messages(
+    context: &Context<'_>,
+    expected: &[Value],
+    actual: &[Value],
+    texts: &Texts,
+) -> Option<Difference> {
+    let literal = texts.profile == Profile::Literal && !context.xml;
+    let ungrouped: Vec<Value> = if literal { actual.iter().flat_map(ungrouped).collect() } else { actual.to_vec() };
+    let absent = if literal { absent_results(context.events, expected.len()) } else { Vec::new() };
+    for (index, right) in expected.iter().enumerate() {
+        let path = format!("/{index}");
+        let Some(found) = ungrouped.get(index) else {
+            let clause = if context.xml { "CTX-XML" } else { clause(context, expected, &ungrouped, index, texts) };
+            return Some(Difference::values(clause, &path, right, "nothing: the list ends here"));
+        };
+        if context.xml
+            && right["type"] == "human"
+            && let (Some(right), Some(document)) = (right["content"].as_str(), found["content"].as_str())
+            && let Some(difference) = document::compare(context.events, right, document, texts)
+        {
+            return Some(difference);
+        }
+        let right = accepted(right, found, context.xml || absent.contains(&index));
+        if let Some(mismatch) = texts.mismatch(&right, found, &path) {
+            return Some(Difference::new(clause(context, expected, &ungrouped, index, texts), mismatch));
+        }
+    }
+    if let Some(more) = ungrouped.get(expected.len()) {
+        let clause = if context.xml { "CTX-XML" } else { "MSG-SKIP" };
+        let path = format!("/{}", expected.len());
+        return Some(Difference::values(clause, &path, "nothing: the list ends here", more));
+    }
+    literal.then(|| grouped_across_iterations(context.events, actual)).flatten()
+}
+
+/// The expected message, with the text that is there where any text will do or the text has been judged already.
+fn accepted(expected: &Value, actual: &Value, any_text: bool) -> Value {
+    let mut expected = expected.clone();
+    let judged = expected["type"] == "tool" || expected["type"] == "human";
+    if any_text && judged && expected["type"] == actual["type"] && actual["content"].is_string() {
+        expected["content"] = actual["content"].clone();
+    }
+    expected
+}
+
+/// One message per call.
+fn ungrouped(message: &Value) -> Vec<Value> {
+    let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let (Some((first, more)), Some(members)) = (calls.split_first(), message.as_object()) else {
+        return vec![message.clone()];
+    };
+    let alone = |members: &Map<String, Value>, call: &Value| {
+        let mut members = members.clone();
+        members.insert("tool_calls".to_owned(), json!([call]));
+        Value::Object(members)
+    };
+    let mut messages = vec![alone(members, first)];
+    let mut others = members.clone();
+    others.insert("content".to_owned(), "".into());
+    messages.extend(more.iter().map(|call| alone(&others, call)));
+    messages
+}
+
+/// Calls may share a message in one iteration only.
+fn grouped_across_iterations(events: &[Event], messages: &[Value]) -> Option<Difference> {
+    let mut iterations = events.iter().filter(|event| matches!(event.kind, EventKind::ToolCall { .. }));
+    messages.iter().enumerate().find_map(|(index, message)| {
+        let calls = message["tool_calls"].as_array().map_or(0, Vec::len);
+        let group: Vec<u64> = iterations.by_ref().take(calls).map(|event| event.iteration).collect();
+        let note = format!("message {index} holds calls of the iterations {group:?}");
+        group.iter().any(|&iteration| iteration != group[0]).then(|| Difference::note("MSG-GROUP", note))
+    })
+}
+
+/// The positions of the messages of absent results (EVT-RESULT-ABSENT).
+fn absent_results(events: &[Event], messages: usize) -> Vec<usize> {
+    let skipped = |event: &&Event| {
+        matches!(
+            event.kind,
+            EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. }
+        )
+    };
+    let presented: Vec<&Event> = events.iter().filter(|event| !skipped(event)).collect();
+    // A system message may stand before them.
+    let first = messages.saturating_sub(presented.len());
+    let absent = |event: &&Event| matches!(event.kind, EventKind::ToolResult { result: None, .. });
+    presented.iter().zip(first..).filter(|(event, _)| absent(event)).map(|(_, index)| index).collect()
+}
+
+/// The clause of a message that differs.
+fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: usize, texts: &Texts) -> &'static str {
+    let right = &expected[index];
+    let content = right["content"].as_str().unwrap_or_default();
+    let found = actual.get(index).unwrap_or(&Value::Null);
+    let hardened = texts.profile == Profile::Hardened;
+    if right["type"] != "system" && found["type"] == "system" {
+        return "CTX-SYSTEM";
+    }
+    if right["type"] == found["type"] && texts.is_half_lost(content, found["content"].as_str().unwrap_or_default()) {
+        return "INP-SURROGATE";
+    }
+    if right["type"] != "system" && actual.len() > expected.len() && actual[index + 1..] == expected[index..] {
+        return "MSG-SKIP";
+    }
+    match right["type"].as_str() {
+        Some("system") => system_clause(context.events, content, found),
+        Some("ai") if right["tool_calls"].is_null() => "MSG-ASSISTANT",
+        Some("ai") => {
+            let calls = |message: &Value| message["tool_calls"].as_array().map_or(0, Vec::len);
+            if calls(found) > 0 && calls(found) != calls(right) { "MSG-GROUP" } else { "MSG-CALL" }
+        }
+        Some("tool") if found["type"] != "tool" && hardened => {
+            if content == "[No result recorded]" { "MSG-MISSING" } else { "MSG-PAIRED" }
+        }
+        Some("tool") if found["tool_call_id"] != right["tool_call_id"] && hardened => "MSG-PAIRED",
+        Some("tool") => match content {
+            "[No result recorded]" if hardened => "MSG-MISSING",
+            "undefined" if hardened => "EVT-RESULT-ABSENT",
+            _ => tool_text_clause(content, found["content"].as_str().unwrap_or_default(), texts),
+        },
+        _ if content.starts_with("[Tool result]: ") && hardened => "MSG-ORPHAN",
+        _ if content.starts_with("[System]: ") => "MSG-SYSTEM",
+        _ if content.starts_with("[Human Response]: ") => "MSG-ANSWER",
+        _ if content.starts_with("[Error") => "MSG-ERROR",
+        _ => "MSG-USER",
+    }
+}
+
+/// The clause of the text of a tool message.
+pub(super) fn tool_text_clause(expected: &str, actual: &str, texts: &Texts) -> &'static str {
+    let structured = expected.starts_with(['{', '[']);
+    structured.then(|| document::json_clause(expected, actual, texts)).flatten().unwrap_or("MSG-RESULT")
+}
+
+fn system_clause(events: &[Event], expected: &str, actual: &Value) -> &'static str {
+    let Some(actual) = actual["content"].as_str().filter(|_| actual["type"] == "system") else { return "CTX-SYSTEM" };
+    let mut rest = actual;
+    let mut summaries = 0;
+    for event in events {
+        if let EventKind::Summary { summary, .. } = &event.kind {
+            summaries += 1;
+            match rest.find(&**summary) {
+                Some(at) => rest = &rest[at + summary.len()..],
+                None => return "MSG-SUMMARY",
+            }
+        }
+    }
+    let instructions = expected.rsplit_once("\n\n\n\n").map_or("", |(_, instructions)| instructions);
+    if summaries > 0 && actual.ends_with(instructions) { "CTX-SUMMARIES" } else { "CTX-SYSTEM" }
+}

@@ -1,0 +1,127 @@
+//! Whether a reply is the reference's, or one that the profile accepts in its place; and if neither, which clause it breaks.
+//!
+//! | output | accepted in its place |
+//! |---|---|
+//! | every text | for a half character its JSON escape inside JSON text, in literal anything (INP-SURROGATE); an integer beyond 2^53 by its exact digits or all digits of its double (JSON-LARGE) |
+//! | document, literal | forbidden characters dropped or replaced, white space by reference, either name of a repeated id, an absent result empty |
+//! | response prefix | an empty one as nothing or one LF |
+//! | messages, literal | adjacent calls of one iteration in one message, any text for an absent result |
+//! | loop | the error text as [`agent`] says; in literal a text beside calls recorded as an event or not |
+//!
+//! The document must also hold before the oracles of the library, whatever is found equal here.
+
+mod agent;
+mod document;
+mod messages;
+mod texts;
+
+use crate::json;
+use crate::matcher::{Mismatch, Sides};
+use crate::protocol::{Op, Reply};
+use crate::reference::Reference;
+use crate::testee::Implementation;
+use serde_json::Value;
+use std::borrow::Cow;
+use texts::Texts;
+use threadspec::{Event, Profile, read_events};
+
+use crate::protocol::Request;
+
+/// How a reply departs from what is accepted.
+#[derive(Clone, Debug)]
+pub(super) struct Difference {
+    /// The clause that decides it.
+    pub(super) clause: &'static str,
+    pub(super) note: String,
+    pub(super) mismatch: Option<Mismatch>,
+}
+
+impl Difference {
+    pub(super) fn new(clause: &'static str, mismatch: Mismatch) -> Self {
+        Self { clause, note: String::new(), mismatch: Some(mismatch) }
+    }
+
+    pub(super) fn note(clause: &'static str, note: impl Into<String>) -> Self {
+        Self { clause, note: note.into(), mismatch: None }
+    }
+
+    fn values(clause: &'static str, path: &str, expected: impl ToString, actual: impl ToString) -> Self {
+        let sides = Sides::Values { expected: expected.to_string(), actual: actual.to_string() };
+        Self::new(clause, Mismatch { path: path.to_owned(), sides })
+    }
+}
+
+/// The clause that a valid input asks to be answered by, whatever the answer.
+pub(super) fn answering_clause(op: Op, input: &str) -> &'static str {
+    if Texts::of(input, Profile::Literal).halves {
+        return "INP-SURROGATE";
+    }
+    match op {
+        Op::Escape => "ESC-3",
+        Op::Serialize => "DOC-4",
+        Op::Messages => "EQ-1",
+        Op::Tools => "TOOLS-STOP",
+        Op::Loop => "LOOP-EVENTS",
+    }
+}
+
+/// What the reference answers, and how an answer departs from all that is accepted.
+pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Difference>) {
+    let expected = Reference.answer(request);
+    let difference = match (&expected, actual) {
+        (Reply::Ok(output), Reply::Ok(actual)) => {
+            if output == actual {
+                None
+            } else {
+                outputs(request, output, actual)
+            }
+        }
+        (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, .. }) if kind == actual => None,
+        (Reply::Reject { kind, message }, Reply::Ok(_)) => {
+            Some(Difference::note("INP-1", format!("a rejection ({kind}) was expected: {message}")))
+        }
+        (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, message }) => {
+            Some(Difference::note("INP-1", format!("rejected as {actual}, but {kind} was expected: {message}")))
+        }
+        (Reply::Ok(_), Reply::Reject { kind, message }) => {
+            let clause = answering_clause(request.op, &request.input);
+            Some(Difference::note(clause, format!("a valid input is rejected ({kind}): {message}")))
+        }
+        (_, Reply::Unsupported(_)) | (Reply::Unsupported(_), _) => None,
+    };
+    (expected, difference)
+}
+
+fn outputs(request: &Request, expected: &Value, actual: &Value) -> Option<Difference> {
+    let texts = Texts::of(&request.input, request.profile);
+    let marked = texts.input(&request.input);
+    let expected = match &marked {
+        Cow::Borrowed(_) => expected.clone(),
+        Cow::Owned(input) => match Reference.answer(&Request { input: input.clone(), ..request.clone() }) {
+            Reply::Ok(output) => output,
+            _ => expected.clone(),
+        },
+    };
+    let input = json::read(&marked).unwrap_or_default();
+    match (request.op, &expected, actual) {
+        (Op::Escape, Value::String(expected), Value::String(actual)) => {
+            document::escaped(input["text"].as_str().unwrap_or_default(), expected, actual, &texts)
+        }
+        (Op::Serialize, Value::String(expected), Value::String(actual)) => {
+            let prefix = input["responsePrefix"].as_str();
+            document::with_prefix(&events(&input["events"]), prefix, expected, actual, &texts)
+        }
+        (Op::Messages, Value::Array(expected), Value::Array(actual)) => {
+            let context = messages::Context { events: &events(&input["events"]), xml: input["contextMode"] == "xml" };
+            messages::messages(&context, expected, actual, &texts)
+        }
+        (Op::Tools, Value::Object(_), Value::Object(_)) => agent::tools(&input, &expected, actual, &texts),
+        (Op::Loop, Value::Object(_), Value::Object(_)) => agent::outer_loop(&input, &expected, actual, &texts),
+        _ => Some(Difference::values(answering_clause(request.op, &request.input), "", &expected, actual)),
+    }
+}
+
+/// Events that the reference has read before.
+fn events(events: &Value) -> Vec<Event> {
+    read_events(&events.to_string()).unwrap_or_default()
+}

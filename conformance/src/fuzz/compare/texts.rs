@@ -1,0 +1,200 @@
+//! What an input leaves open in every text: half characters, and the digits of large integers.
+
+use crate::json::tokens;
+use crate::matcher::{Mismatch, Sides};
+use serde_json::Value;
+use std::borrow::Cow;
+use threadspec::{Profile, escape_text, is_xml_char, json::repair_surrogates, json_stringify};
+
+/// Stands for a half character in what the literal profile expects: it may become anything there (INP-SURROGATE).
+const ANYTHING: char = '\u{ffff}';
+
+/// Beyond this a double does not hold every integer.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Compares texts, and values that hold texts, as the profile does.
+pub(in crate::fuzz) struct Texts {
+    pub(in crate::fuzz) profile: Profile,
+    pub(in crate::fuzz) halves: bool,
+    /// The spellings of each large integer of the input, and how ECMAScript writes it (JSON-LARGE).
+    large: Vec<(String, String)>,
+}
+
+impl Texts {
+    pub(in crate::fuzz) fn of(input: &str, profile: Profile) -> Self {
+        let halves = matches!(repair_surrogates(input), Cow::Owned(_));
+        let mut large = Vec::new();
+        for token in tokens(input) {
+            let digits = token.strip_prefix('-').unwrap_or(token);
+            if digits.bytes().all(|byte| byte.is_ascii_digit())
+                && let Ok(double) = digits.parse::<f64>()
+                && double > EXACT
+            {
+                let written = json_stringify(&Value::from(double));
+                large.extend([digits.to_owned(), format!("{double:.0}")].map(|digits| (digits, written.clone())));
+            }
+        }
+        large.retain(|(digits, written)| digits != written);
+        Self { profile, halves, large }
+    }
+
+    /// The input whose answer is to be expected.
+    pub(in crate::fuzz) fn input<'a>(&self, input: &'a str) -> Cow<'a, str> {
+        if !self.halves || self.profile == Profile::Hardened {
+            return Cow::Borrowed(input);
+        }
+        // Repairing keeps positions, so that what differs is what was repaired.
+        let repaired = repair_surrogates(input);
+        let mut marked = repaired.clone().into_owned();
+        for (at, escape) in repaired.match_indices("\\ufffd") {
+            if !input[at..].starts_with(escape) {
+                marked.replace_range(at..at + escape.len(), "\\uffff");
+            }
+        }
+        Cow::Owned(marked)
+    }
+
+    /// A text in the one spelling of what may be spelled in several ways.
+    pub(super) fn canonical<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        // Only JSON text can hold an escape of half a character.
+        if text.starts_with(['{', '[']) { self.canonical_everywhere(text) } else { self.canonical_digits(text.into()) }
+    }
+
+    /// The same for a text that holds JSON texts somewhere.
+    pub(super) fn canonical_everywhere<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let escapes = self.halves && text.contains("\\u");
+        self.canonical_digits(if escapes { repair_surrogates(text).replace("\\ufffd", "\u{fffd}").into() } else { text.into() })
+    }
+
+    /// Whether a number is how ECMAScript writes a large integer of the input.
+    pub(super) fn is_large(&self, number: &str) -> bool {
+        let digits = number.strip_prefix('-').unwrap_or(number);
+        self.large.iter().any(|(_, written)| written == digits)
+    }
+
+    fn canonical_digits<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
+        self.large.iter().fold(text, |text, (digits, written)| {
+            if text.contains(digits) { text.replace(digits, written).into() } else { text }
+        })
+    }
+
+    pub(in crate::fuzz) fn same(&self, expected: &str, actual: &str) -> bool {
+        let (expected, actual) = (self.canonical(expected), self.canonical(actual));
+        expected == actual
+            || self.halves && self.profile == Profile::Literal && in_order(expected.split(ANYTHING), &actual)
+    }
+
+    /// Whether a text first differs where half a character stood.
+    pub(super) fn is_half_lost(&self, expected: &str, actual: &str) -> bool {
+        let differing = expected.chars().zip(actual.chars().map(Some).chain(std::iter::repeat(None)));
+        let first = differing.into_iter().find(|&(expected, actual)| Some(expected) != actual);
+        self.halves && first.is_some_and(|(expected, _)| expected == '\u{fffd}')
+    }
+
+    /// Whether an escaped text is one of those that the profile accepts for the original. `expected` is the reference's, and
+    /// `white_space` what may be written as a reference.
+    pub(in crate::fuzz) fn same_escaped(
+        &self,
+        original: &str,
+        expected: &str,
+        actual: &str,
+        white_space: &[char],
+    ) -> bool {
+        if self.canonical(expected) == self.canonical(actual) {
+            return true;
+        }
+        if self.profile == Profile::Hardened {
+            return false;
+        }
+        let stretches: Vec<_> =
+            original.split(|c| !is_xml_char(c)).map(|stretch| escape_text(stretch, Profile::Literal)).collect();
+        in_order(stretches.iter().map(|stretch| &**stretch), &raw_white_space(&self.canonical(actual), white_space))
+    }
+
+    /// The first departure of a value from the expected one.
+    pub(in crate::fuzz) fn mismatch(&self, expected: &Value, actual: &Value, path: &str) -> Option<Mismatch> {
+        let values = |path: String, expected: Option<&Value>, actual: Option<&Value>| {
+            let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+            let sides = Sides::Values { expected: shown(expected), actual: shown(actual) };
+            Some(Mismatch { path, sides })
+        };
+        match (expected, actual) {
+            (Value::String(expected), Value::String(actual)) if self.same(expected, actual) => None,
+            (Value::String(expected), Value::String(actual)) => Some(self.texts(path, expected, actual)),
+            (Value::Number(one), Value::Number(other)) if one.as_f64() == other.as_f64() => None,
+            (Value::Array(expected), Value::Array(actual)) => (0..expected.len().max(actual.len())).find_map(|index| {
+                let path = format!("{path}/{index}");
+                match (expected.get(index), actual.get(index)) {
+                    (Some(expected), Some(actual)) => self.mismatch(expected, actual, &path),
+                    (expected, actual) => values(path, expected, actual),
+                }
+            }),
+            (Value::Object(expected), Value::Object(actual)) => {
+                let of_its_own = |key: &str| !expected.contains_key(key);
+                let lost = expected.iter().find_map(|(key, expected)| {
+                    let path = format!("{path}/{key}");
+                    let similar = || actual.iter().find(|(actual, _)| of_its_own(actual) && self.same(key, actual));
+                    match actual.get(key).or_else(|| similar().map(|(_, value)| value)) {
+                        Some(actual) => self.mismatch(expected, actual, &path),
+                        None => values(path, Some(expected), None),
+                    }
+                });
+                let known = |actual: &String| expected.keys().any(|key| self.same(key, actual));
+                let added = || actual.iter().find(|(key, _)| of_its_own(key) && !known(key));
+                lost.or_else(|| added().and_then(|(key, value)| values(format!("{path}/{key}"), None, Some(value))))
+            }
+            (expected, actual) if expected == actual => None,
+            (expected, actual) => values(path.to_owned(), Some(expected), Some(actual)),
+        }
+    }
+
+    /// A departure of one text from another.
+    pub(in crate::fuzz) fn texts(&self, path: &str, expected: &str, actual: &str) -> Mismatch {
+        let marked = self.halves && self.profile == Profile::Literal;
+        let expected = if marked { expected.replace(ANYTHING, "\u{fffd}") } else { expected.to_owned() };
+        Mismatch { path: path.to_owned(), sides: Sides::Texts { expected, actual: actual.to_owned() } }
+    }
+}
+
+/// Whether the stretches are all in a text, in order, with something else only between them.
+fn in_order<'a>(mut stretches: impl Iterator<Item = &'a str>, text: &str) -> bool {
+    let Some(mut rest) = stretches.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let mut stretches = stretches.peekable();
+    while let Some(stretch) = stretches.next() {
+        if stretches.peek().is_none() {
+            return rest.ends_with(stretch);
+        }
+        match rest.find(stretch) {
+            Some(at) => rest = &rest[at + stretch.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+/// References to these characters as the characters themselves.
+pub(super) fn raw_white_space(escaped: &str, white_space: &[char]) -> String {
+    let mut parts = escaped.split("&#");
+    let mut raw = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let reference = part.split_once(';').and_then(|(number, rest)| {
+            let code = match number.strip_prefix('x') {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => number.parse(),
+            };
+            let character = code.ok().and_then(char::from_u32)?;
+            white_space.contains(&character).then_some((character, rest))
+        });
+        match reference {
+            Some((character, rest)) => {
+                raw.push(character);
+                raw.push_str(rest);
+            }
+            None => {
+                raw.push_str("&#");
+                raw.push_str(part);
+            }
+        }
+    }
+    raw
+}

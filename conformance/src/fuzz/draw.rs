@@ -1,0 +1,130 @@
+//! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else.
+
+use crate::json;
+use crate::protocol::Op;
+use proptest::arbitrary::any;
+use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::Value;
+use threadspec::generate::{Mode, Request as Plan, Script, Text, Thread};
+
+/// What a case checks beside the reply to its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// Nothing more.
+    Reply,
+    /// The last event is made invalid, in a way that the number chooses.
+    Refused(u64),
+    /// The same input gets the same reply again, after another one in between.
+    Again,
+    /// Fields that nobody knows change nothing.
+    UnknownFields,
+    /// The document of the first events is the beginning of the document of all.
+    Growing,
+    /// The context mode changes no event of a run.
+    BothModes,
+}
+
+impl Check {
+    /// The check of a case; three in four have none.
+    pub(super) fn of(op: Op, index: u64) -> Self {
+        let refused = Self::Refused(index / 4);
+        let checks: &[Self] = match op {
+            Op::Escape | Op::Tools => &[Self::Again],
+            Op::Serialize => &[Self::Again, Self::UnknownFields, Self::Growing, refused],
+            Op::Messages => &[Self::Again, Self::UnknownFields, refused],
+            Op::Loop => &[Self::Again, Self::BothModes],
+        };
+        let (number, last) = (index / 4, index % 4 == 3);
+        checks.iter().cycle().nth(usize::try_from(number % 64).unwrap_or(0)).copied().filter(|_| last).unwrap_or(Self::Reply)
+    }
+}
+
+/// Where plans come from.
+pub(super) struct Draw {
+    seed: u64,
+    ops: Vec<(Op, BoxedStrategy<Plan>)>,
+}
+
+impl Draw {
+    pub(super) fn new(seed: u64, ops: &[Op]) -> Self {
+        let strategy = |&op| {
+            let plans = match op {
+                Op::Escape => any::<Text>().prop_map(Plan::Escape).boxed(),
+                Op::Serialize => any::<(Thread, Option<Text>)>().prop_map(|(log, text)| Plan::Serialize(log, text)).boxed(),
+                Op::Messages => any::<(Thread, Mode, Option<Text>)>()
+                    .prop_map(|(log, mode, text)| Plan::Messages(log, mode, text))
+                    .boxed(),
+                Op::Tools => any::<Script>().prop_map(Plan::Tools).boxed(),
+                Op::Loop => any::<Script>().prop_map(Plan::Loop).boxed(),
+            };
+            (op, plans)
+        };
+        Self { seed, ops: ops.iter().map(strategy).collect() }
+    }
+
+    /// The operation of a case, and its number among those of the operation: the number that it has when it is run alone.
+    pub(super) fn place(ops: &[Op], case: u64) -> (Op, u64) {
+        let ops_count = ops.len() as u64;
+        (ops[usize::try_from(case % ops_count).unwrap_or(0)], case / ops_count)
+    }
+
+    /// The plan of a case of an operation, which can be made smaller.
+    pub(super) fn plan(&self, op: Op, index: u64) -> Option<Box<dyn ValueTree<Value = Plan>>> {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&index.to_le_bytes());
+        let config = Config { failure_persistence: None, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+        let (_, plans) = self.ops.iter().find(|(known, _)| *known == op)?;
+        plans.new_tree(&mut runner).ok()
+    }
+}
+
+/// The same input with fields that nobody knows in each event.
+pub(super) fn with_unknown_fields(plan: &Plan, input: &str) -> String {
+    match plan {
+        Plan::Serialize(thread, _) | Plan::Messages(thread, ..) => {
+            input.replacen(&thread.json(), &thread.json_with_unknown_fields(), 1)
+        }
+        _ => input.to_owned(),
+    }
+}
+
+/// What the fields of events must not be, as JSON; a missing one is wrong too.
+const WRONG: [(&str, &[&str]); 6] = [
+    ("type", &["\"other\"", "null", "1"]),
+    ("role", &["\"tool\"", "null", "[]"]),
+    ("iteration", &["-1", "0.5", "\"1\"", "9007199254740992", "null"]),
+    ("args", &["[]", "\"{}\"", "null"]),
+    ("recoverable", &["\"true\"", "1", "null"]),
+    ("summarizedIterations", &["[-1]", "[\"1\"]", "1", "null"]),
+];
+const NO_TEXT: &[&str] = &["1", "null", "[]", "true", "{}"];
+
+/// The same input with something wrong in its last event, if it has one (INP-1).
+pub(super) fn with_wrong_event(input: &str, how: u64) -> String {
+    let spoiled = || {
+        let mut input = json::read(input).ok()?;
+        let event = input.get_mut("events")?.as_array_mut()?.last_mut()?.as_object_mut()?;
+        // Any result is one, and `verified` is not required.
+        let required: Vec<String> = event.keys().filter(|name| !["result", "verified"].contains(&name.as_str())).cloned().collect();
+        let how = usize::try_from(how).ok()?;
+        let name = &required[how % required.len()];
+        let wrong = WRONG.iter().find(|(field, _)| field == name).map_or(NO_TEXT, |(_, wrong)| wrong);
+        match wrong.get(how / required.len() % (wrong.len() + 1)) {
+            Some(wrong) => *event.get_mut(name)? = json::read(wrong).ok()?,
+            None => drop(event.shift_remove(name)),
+        }
+        Some(input.to_string())
+    };
+    spoiled().unwrap_or_else(|| input.to_owned())
+}
+
+/// The same log, half of it and whole, without a response prefix.
+pub(super) fn half_and_whole(input: &str) -> Option<[String; 2]> {
+    let input: Value = json::read(input).ok()?;
+    let events = input["events"].as_array()?;
+    let log = |events: &[Value]| serde_json::json!({"events": events}).to_string();
+    Some([log(&events[..events.len() / 2]), log(events)])
+}

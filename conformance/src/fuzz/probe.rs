@@ -1,0 +1,190 @@
+//! One case: what is asked, what comes back, and making a failing one small.
+
+use super::compare::{Difference, answering_clause, compare};
+use super::draw::{Check, half_and_whole, with_unknown_fields, with_wrong_event};
+use crate::judge::Verdict;
+use crate::matcher::{Mismatch, Sides};
+use crate::protocol::{Op, Reply, Request};
+use crate::testee::{Outcome, Testee};
+use proptest::strategy::ValueTree;
+use std::time::{Duration, Instant};
+use threadspec::Profile;
+use threadspec::generate::{Mode, Request as Plan};
+
+/// A failing case is tried in so many smaller forms at most, and for so long.
+const TRIES: usize = 400;
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What failures have in common that are reported once.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) op: Op,
+    pub(super) clause: &'static str,
+    /// A verdict or a relation, where it is not just another answer.
+    pub(super) what: String,
+}
+
+/// What came of a case.
+pub(super) enum Probed {
+    Sound,
+    Unsupported,
+    Interrupted,
+    Failed(Box<Failure>),
+}
+
+/// A case that failed.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    pub(super) key: Key,
+    pub(super) verdict: Verdict,
+    /// The input that shows it.
+    pub(super) input: String,
+    pub(super) expected: Reply,
+    pub(super) note: String,
+    pub(super) mismatch: Option<Mismatch>,
+}
+
+/// A testee that is being asked.
+pub(super) struct Probe<'a> {
+    pub(super) testee: Box<dyn Testee + 'a>,
+    pub(super) profile: Profile,
+    last_id: i64,
+    /// An earlier request, to be asked in between.
+    earlier: Option<(Op, String)>,
+}
+
+impl<'a> Probe<'a> {
+    pub(super) fn new(testee: Box<dyn Testee + 'a>, profile: Profile) -> Self {
+        Self { testee, profile, last_id: 0, earlier: None }
+    }
+
+    fn request(&mut self, op: Op, input: &str) -> Request {
+        self.last_id += 1;
+        Request { id: self.last_id, op, profile: self.profile, input: input.to_owned() }
+    }
+
+    /// Asks and judges. What fails is an error, and so is what cannot be judged.
+    fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
+        let request = self.request(op, input);
+        let failed = |verdict, what: String, expected| {
+            let key = Key { op, clause: answering_clause(op, input), what };
+            let input = input.to_owned();
+            Failure { key, verdict, input, expected, note: String::new(), mismatch: None }
+        };
+        let outcome = self.testee.ask(&request);
+        let (verdict, note) = match outcome {
+            Outcome::Interrupted => return Err(Probed::Interrupted),
+            Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
+            Outcome::Reply(reply) => {
+                let (expected, difference) = compare(&request, &reply);
+                let Some(Difference { clause, note, mismatch }) = difference else { return Ok(reply) };
+                let rejected = matches!(expected, Reply::Reject { .. }) || matches!(reply, Reply::Reject { .. });
+                let verdict = if rejected { Verdict::Rejected } else { Verdict::Fail };
+                let mut failure = failed(verdict, String::new(), expected);
+                failure.key.clause = clause;
+                return Err(Probed::Failed(Box::new(Failure { note, mismatch, ..failure })));
+            }
+            Outcome::Crash(what) => (Verdict::Crash, what),
+            Outcome::Timeout(what) => (Verdict::Timeout, what),
+            Outcome::Garbage(what) | Outcome::Stray { what, .. } => (Verdict::Garbage, what),
+        };
+        let (expected, _) = compare(&request, &Reply::Unsupported(String::new()));
+        Err(Probed::Failed(Box::new(Failure { note, ..failed(verdict, verdict.to_string(), expected) })))
+    }
+
+    /// Puts a case to the testee.
+    pub(super) fn probe(&mut self, op: Op, check: Check, plan: &Plan) -> Probed {
+        let input = plan.input();
+        let probed = match self.relation(op, check, plan, &input) {
+            Ok(None) => Probed::Sound,
+            Ok(Some(failure)) => Probed::Failed(Box::new(failure)),
+            Err(probed) => probed,
+        };
+        self.earlier = Some((op, input));
+        probed
+    }
+
+    fn relation(&mut self, op: Op, check: Check, plan: &Plan, input: &str) -> Result<Option<Failure>, Probed> {
+        if let Check::Refused(how) = check {
+            return self.answer(op, &with_wrong_event(input, how)).map(|_| None);
+        }
+        let reply = self.answer(op, input)?;
+        let broken = |clause, what: &str, input: &str, expected: &Reply, actual: &Reply| {
+            let [right, found] = [expected, actual].map(|reply| reply.line(0));
+            let mismatch = Mismatch { path: String::new(), sides: Sides::Texts { expected: right, actual: found } };
+            let key = Key { op, clause, what: what.to_owned() };
+            let (verdict, input, expected) = (Verdict::Fail, input.to_owned(), expected.clone());
+            Some(Failure { key, verdict, input, expected, note: what.to_owned(), mismatch: Some(mismatch) })
+        };
+        match check {
+            Check::Reply | Check::Refused(_) => Ok(None),
+            Check::Again => {
+                if let Some((op, earlier)) = self.earlier.clone() {
+                    let _ = self.answer(op, &earlier);
+                }
+                let again = self.answer(op, input)?;
+                let what = "the same input again, after another one";
+                Ok(if again == reply { None } else { broken("MSG-PURE", what, input, &reply, &again) })
+            }
+            Check::UnknownFields => {
+                let input = with_unknown_fields(plan, input);
+                let other = self.answer(op, &input)?;
+                let what = "fields that nobody knows";
+                Ok(if other == reply { None } else { broken("INP-2", what, &input, &reply, &other) })
+            }
+            Check::Growing => {
+                // The literal profile may name a result after a call that comes later.
+                let Some([half, whole]) = half_and_whole(input).filter(|_| self.profile == Profile::Hardened) else {
+                    return Ok(None);
+                };
+                let (before, after) = (self.answer(op, &half)?, self.answer(op, &whole)?);
+                let (Reply::Ok(first), Reply::Ok(all)) = (&before, &after) else { return Ok(None) };
+                let grown = threadspec::oracle::append_only(
+                    first.as_str().unwrap_or_default(),
+                    all.as_str().unwrap_or_default(),
+                );
+                let what = "the document of half the events is not the beginning of the document of all";
+                Ok(grown.err().and_then(|_| broken("ATT-NAME-NEAREST", what, &whole, &before, &after)))
+            }
+            Check::BothModes => {
+                let Plan::Loop(script) = plan else { return Ok(None) };
+                let inputs = [Mode::Standard, Mode::Xml].map(|mode| script.loop_input_in(mode));
+                let [standard, xml] = [self.answer(op, &inputs[0])?, self.answer(op, &inputs[1])?];
+                let run = |reply: &Reply| match reply {
+                    Reply::Ok(run) => ["events", "response", "iterations", "stopReason"].map(|name| run[name].clone()),
+                    _ => Default::default(),
+                };
+                let what = "another context mode";
+                Ok(if run(&standard) == run(&xml) { None } else { broken("LOOP-MODES", what, &inputs[1], &standard, &xml) })
+            }
+        }
+    }
+
+    /// The smallest form of a failing case, among those tried, that fails in the same way.
+    pub(super) fn shrink(
+        &mut self,
+        op: Op,
+        check: Check,
+        tree: &mut dyn ValueTree<Value = Plan>,
+        key: &Key,
+    ) -> Option<(Plan, Failure)> {
+        let started = Instant::now();
+        let mut smallest = None;
+        for _ in 0..TRIES {
+            let plan = tree.current();
+            let next = match self.probe(op, check, &plan) {
+                Probed::Failed(failure) if failure.key == *key => {
+                    smallest = Some((plan, *failure));
+                    tree.simplify()
+                }
+                Probed::Interrupted => return smallest,
+                // The first form is the case itself: what does not fail alone cannot be made smaller.
+                _ => smallest.is_some() && tree.complicate(),
+            };
+            if !next || started.elapsed() > PATIENCE {
+                break;
+            }
+        }
+        smallest
+    }
+}

@@ -1,0 +1,197 @@
+//! The kill matrix: which case catches which planted bug, in which profile.
+
+use super::{Bug, all, process, sound};
+use crate::case::{Case, Level};
+use crate::corpus::Corpus;
+use crate::judge::judge;
+use crate::run::{CaseResult, Settings, on_deep_stack, run};
+use crate::testee::{InProcess, Outcome, Process, Testee};
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use std::{io, thread};
+use threadspec::Profile;
+
+/// A planted bug in one profile.
+#[derive(Clone, Debug)]
+pub struct Trial<'a> {
+    /// Its name.
+    pub bug: &'static str,
+    /// The clauses that it breaks; a misbehaving process breaks the protocol instead.
+    pub breaks: &'static [&'static str],
+    /// The profile.
+    pub profile: Profile,
+    /// Whether it is wrong there. If not, no case may say so.
+    pub wrong: bool,
+    /// Whether one of the clauses is a `must`.
+    pub breaks_a_must: bool,
+    /// The cases that it failed, whatever their level.
+    pub failed: Vec<&'a Case>,
+    /// What the run says against it beyond the cases.
+    pub troubles: Vec<String>,
+}
+
+impl Trial<'_> {
+    /// Whether the corpus says that the bug is one. A `should` case is enough for what breaks no `must`.
+    pub fn is_caught(&self) -> bool {
+        let counts = |case: &&Case| !self.wrong || !self.breaks_a_must || case.level == Level::Must;
+        !self.troubles.is_empty() || self.failed.iter().any(counts)
+    }
+
+    /// What the trial shows to be wrong with the corpus, if anything.
+    pub fn fault(&self) -> Option<String> {
+        let is_named = |clause: &&str| self.failed.iter().any(|case| case.clauses.iter().any(|named| named == clause));
+        match (self.wrong, self.is_caught()) {
+            (true, false) => Some("survives".to_owned()),
+            (false, true) => Some(format!("is right here, but fails {}", self.failed[0].id)),
+            (true, true) => {
+                let unnamed = self.breaks.iter().find(|clause| !is_named(clause))?;
+                Some(format!("is caught, but by no case of the clause {unnamed}"))
+            }
+            (false, false) => None,
+        }
+    }
+}
+
+/// Which cases a bug gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every case, for the whole matrix.
+    EveryCase,
+    /// Those of the clauses that it breaks, which must suffice to catch it.
+    OwnClauses,
+}
+
+/// Every trial.
+#[derive(Clone, Debug)]
+pub struct Matrix<'a> {
+    /// By bug, in the order of the tables, then by profile.
+    pub trials: Vec<Trial<'a>>,
+    /// The cases of which there is no trial without a failure: the twin without a bug fails them.
+    pub broken: Vec<&'a Case>,
+    cases: &'a [&'a Case],
+}
+
+impl<'a> Matrix<'a> {
+    /// Runs the cases against every bug. Those of a process are served by the program at the given path.
+    ///
+    /// Each bug gets every case, or, in a fraction of the time, those of the clauses that it breaks; where it is right
+    /// it always gets every case.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no thread to work on.
+    pub fn of(corpus: &Corpus, cases: &'a [&'a Case], program: &Path, scope: Scope) -> io::Result<Self> {
+        let mut matrix = Self { trials: Vec::new(), broken: Vec::new(), cases };
+        let mut expected: HashMap<Profile, HashMap<&str, Outcome>> = HashMap::new();
+        for profile in Profile::ALL {
+            let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), profile);
+            matrix.broken.extend(judged(replies.clone(), profile, |_, _| false));
+            expected.insert(profile, replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect());
+        }
+        let bugs: Vec<(&Bug, Profile)> = all().flat_map(|bug| Profile::ALL.map(|profile| (bug, profile))).collect();
+        let trials = Mutex::new(BTreeMap::new());
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some((index, &(bug, profile))) =
+                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, bugs.get(index)?)))
+            {
+                let trial = trial(bug, profile, cases, &expected[&profile], corpus, scope);
+                trials.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(index, trial);
+            }
+        };
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(|| on_deep_stack(work))).collect();
+            workers
+                .into_iter()
+                .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })?;
+        let trials = trials.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        matrix.trials = trials.into_values().collect();
+        matrix.trials.extend(process::ALL.iter().map(|how| misbehaviour(how.name, cases, program)));
+        Ok(matrix)
+    }
+
+    /// What is wrong with the corpus, as the matrix shows it.
+    pub fn faults(&self) -> Vec<String> {
+        let broken = self.broken.iter().map(|case| format!("{}: fails without any bug", case.id));
+        let trials = self
+            .trials
+            .iter()
+            .filter_map(|trial| Some(format!("{} ({}): {}", trial.bug, trial.profile, trial.fault()?)));
+        broken.chain(trials).collect()
+    }
+
+    /// The cases that catch nothing that another does not catch.
+    pub fn redundant(&self) -> Vec<&'a Case> {
+        let mut needed: Vec<&str> = Vec::new();
+        for trial in &self.trials {
+            if let [only] = trial.failed[..] {
+                needed.push(&only.id);
+            }
+        }
+        self.cases.iter().filter(|case| !needed.contains(&&*case.id)).copied().collect()
+    }
+}
+
+/// Each case of the profile with what came back.
+fn replies<'a>(
+    testee: &mut dyn Testee,
+    cases: impl Iterator<Item = &'a Case>,
+    profile: Profile,
+) -> Vec<(&'a Case, Outcome)> {
+    let cases = cases.filter(|case| case.profiles.contains(&profile));
+    cases.zip(1..).map(|(case, id)| (case, testee.ask(&case.request(id, profile)))).collect()
+}
+
+/// The cases that fail; those whose outcome is known to be good need no judge.
+fn judged(
+    replies: Vec<(&Case, Outcome)>,
+    profile: Profile,
+    is_known: impl Fn(&Case, &Outcome) -> bool,
+) -> Vec<&Case> {
+    let unknown = replies.into_iter().filter(|(case, outcome)| !is_known(case, outcome));
+    let results = unknown.map(|(case, outcome)| CaseResult { case, judgement: judge(case, profile, outcome) });
+    results.filter(|result| result.counts_against(true)).map(|result| result.case).collect()
+}
+
+fn trial<'a>(
+    bug: &Bug,
+    profile: Profile,
+    cases: &'a [&'a Case],
+    expected: &HashMap<&str, Outcome>,
+    corpus: &Corpus,
+    scope: Scope,
+) -> Trial<'a> {
+    let wrong = bug.profiles.contains(&profile);
+    let is_must = |clause: &&str| corpus.clause(clause).is_none_or(|clause| clause.level == Level::Must);
+    let about = |case: &&&Case| case.clauses.iter().any(|clause| bug.breaks.contains(&&**clause));
+    let chosen = cases.iter().filter(|case| !wrong || scope == Scope::EveryCase || about(case)).copied();
+    let replies = replies(&mut InProcess::new(bug.implementation()), chosen, profile);
+    let failed = judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome));
+    let breaks_a_must = bug.breaks.iter().any(is_must);
+    Trial { bug: bug.name, breaks: bug.breaks, profile, wrong, breaks_a_must, failed, troubles: Vec::new() }
+}
+
+/// Runs a few cases against a process that misbehaves; one that is caught at all is caught at once.
+fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -> Trial<'a> {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    let profile = Profile::Literal;
+    let cases: Vec<&Case> = cases.iter().filter(|case| case.profiles.contains(&profile)).take(5).copied().collect();
+    let command = [&program.display().to_string(), "serve", "--bug", name].map(str::to_owned);
+    let (mut failed, mut troubles) = (Vec::new(), Vec::new());
+    match Process::start(&command, PATIENCE) {
+        Err(why) => troubles.push(why),
+        Ok(mut process) => {
+            let settings = Settings { profile, strict: false, fail_fast: true };
+            let run = run(&mut process, &cases, settings, &mut |_| {});
+            let asked = run.results.iter().filter(|result| result.counts_against(false));
+            failed.extend(asked.map(|result| result.case));
+            troubles.extend(run.shutdown);
+        }
+    }
+    Trial { bug: name, breaks: &[], profile, wrong: true, breaks_a_must: true, failed, troubles }
+}

@@ -1,0 +1,47 @@
+//! What the corpus is worth: it catches every planted bug, in each profile in which it is one, by cases of the clauses
+//! that it breaks, and nothing that is right.
+
+use std::path::Path;
+use threadspec_conformance::case::{Case, Level};
+use threadspec_conformance::corpus::{Corpus, embedded_files};
+use threadspec_conformance::mutants::{
+    self,
+    matrix::{Matrix, Scope},
+};
+use threadspec_conformance::run::on_deep_stack;
+
+#[test]
+fn no_planted_bug_survives() {
+    let (corpus, _) = Corpus::read(&embedded_files());
+    let cases: Vec<&Case> = corpus.cases.iter().collect();
+    let program = Path::new(env!("CARGO_BIN_EXE_threadspec"));
+    let faults =
+        on_deep_stack(|| Matrix::of(&corpus, &cases, program, Scope::OwnClauses).map(|matrix| matrix.faults()));
+    let faults = faults.and_then(|faults| faults).expect("threads to work on");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_clause_is_broken() {
+    let (corpus, _) = Corpus::read(&embedded_files());
+    for clause in &corpus.clauses {
+        let bugs = mutants::all().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
+        let wanted = if clause.level == Level::Must { 2 } else { 1 };
+        assert!(bugs >= wanted, "{}: {bugs} planted bugs", clause.id);
+    }
+}
+
+#[test]
+fn bugs_have_names_of_their_own_and_break_clauses_that_exist() {
+    let (corpus, _) = Corpus::read(&embedded_files());
+    let mut names: Vec<&str> = mutants::all().map(|bug| bug.name).collect();
+    names.extend(mutants::process::ALL.iter().map(|how| how.name));
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "two bugs have one name");
+    for bug in mutants::all() {
+        assert!(!bug.breaks.is_empty(), "{}", bug.name);
+        assert!(bug.breaks.iter().all(|clause| corpus.clause(clause).is_some()), "{}: {:?}", bug.name, bug.breaks);
+    }
+}
