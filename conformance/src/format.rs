@@ -3,6 +3,8 @@
 use crate::json::Node;
 
 const WIDTH: usize = 120;
+/// What is nested deeper stays on one line, however long: there, indentation would be most of the file.
+const DEEPEST: usize = 16;
 
 /// Lays out a file: two spaces of indentation, and what fits into 120 columns on one line, except that the file, its
 /// list of cases and each case are always broken over lines.
@@ -36,7 +38,11 @@ impl Layout<'_> {
         let line = one_line(node);
         let empty = matches!(line.as_str(), "[]" | "{}");
         let scalar = matches!(node, Node::Scalar(_));
-        if scalar || empty || (level >= self.broken_levels && taken + line.chars().count() + trailing <= WIDTH) {
+        if scalar
+            || empty
+            || level == DEEPEST
+            || (level >= self.broken_levels && taken + line.chars().count() + trailing <= WIDTH)
+        {
             self.out.push_str(&line);
             return;
         }

@@ -78,10 +78,13 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
 
 /// The content of a file that may be absent as long as there is nothing to say.
 fn read<T: Default + for<'de> Deserialize<'de>>(path: &str, text: Option<&str>, problems: &mut Vec<Problem>) -> T {
-    text.map(serde_json::from_str).transpose().map_or_else(|error: serde_json::Error| {
+    text.map(serde_json::from_str).transpose().map_or_else(
+        |error: serde_json::Error| {
             problems.push(Problem::in_file(path, error.to_string()));
             T::default()
-        }, Option::unwrap_or_default)
+        },
+        Option::unwrap_or_default,
+    )
 }
 
 #[cfg(test)]

@@ -2,10 +2,13 @@ use super::{Stop, corpus, exit, select};
 use crate::mutants::matrix::{Matrix, Scope, Trial};
 use crate::output::{BAD, FAINT, GOOD, STRONG, print, styled};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Run the corpus against planted bugs: what it catches, and what each case is good for
+///
+/// Each bug must fail a case in each profile in which it is one, and a case of each clause that it breaks; where it is an
+/// accepted reading it must fail none. `serve --bug NAME` shows what a bug does.
 #[derive(Debug, clap::Args)]
 pub struct Mutants {
     /// Use the corpus in this folder instead of the built-in one
@@ -65,8 +68,8 @@ fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize) -> String {
     let mut out = String::new();
     for trial in matrix.trials.iter().filter(|trial| trial.wrong) {
         let Trial { bug, breaks, profile, failed, troubles, .. } = trial;
-        let first = failed.iter().take(2).map(|case| &*case.id).chain(troubles.iter().map(String::as_str)).next();
-        let first = styled(FAINT, first.unwrap_or_default().lines().next().unwrap_or_default());
+        let first = failed.first().map(|case| &*case.id).or(troubles.first().map(String::as_str)).unwrap_or_default();
+        let first = styled(FAINT, first.lines().next().unwrap_or_default());
         let breaks = if breaks.is_empty() { "the protocol".to_owned() } else { breaks.join(",") };
         out += &format!("{:>4}  {bug} ({profile}; {breaks})  {first}\n", failed.len());
     }
@@ -83,7 +86,7 @@ fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize) -> String {
         out += &format!("  {topic}: {}\n", names.join(" "));
     }
     let wrong = matrix.trials.iter().filter(|trial| trial.wrong).count();
-    let bugs: std::collections::BTreeSet<_> = matrix.trials.iter().map(|trial| trial.bug).collect();
+    let bugs: BTreeSet<_> = matrix.trials.iter().map(|trial| trial.bug).collect();
     for fault in faults {
         out += &format!("{}\n", styled(BAD, fault));
     }

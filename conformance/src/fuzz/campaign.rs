@@ -235,7 +235,7 @@ impl Campaign<'_> {
         let mut fresh = self.probe()?;
         let again = matches!(fresh.probe(key.op, check, &plan), Probed::Failed(again) if again.key == *key);
         fresh.testee.finish();
-        Ok(again.then_some(failure))
+        Ok(again.then(|| failure.named()))
     }
 }
 

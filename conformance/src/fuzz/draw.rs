@@ -28,7 +28,8 @@ pub(super) enum Check {
 impl Check {
     /// The check of a case; three in four have none.
     pub(super) fn of(op: Op, index: u64) -> Self {
-        let refused = Self::Refused(index / 4);
+        // Spread, for neighbours to be spoiled in unrelated ways.
+        let refused = Self::Refused(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33);
         let checks: &[Self] = match op {
             Op::Escape | Op::Tools => &[Self::Again],
             Op::Serialize => &[Self::Again, Self::UnknownFields, Self::Growing, refused],

@@ -6,12 +6,11 @@ use crate::corpus::Corpus;
 use crate::judge::judge;
 use crate::run::{CaseResult, Settings, on_deep_stack, run};
 use crate::testee::{InProcess, Outcome, Process, Testee};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use std::{io, thread};
+use std::{io, panic, thread};
 use threadspec::Profile;
 
 /// A planted bug in one profile.
@@ -69,7 +68,7 @@ pub enum Scope {
 pub struct Matrix<'a> {
     /// By bug, in the order of the tables, then by profile.
     pub trials: Vec<Trial<'a>>,
-    /// The cases of which there is no trial without a failure: the twin without a bug fails them.
+    /// The cases that fail without any bug.
     pub broken: Vec<&'a Case>,
     cases: &'a [&'a Case],
 }
@@ -92,25 +91,8 @@ impl<'a> Matrix<'a> {
             expected.insert(profile, replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect());
         }
         let bugs: Vec<(&Bug, Profile)> = all().flat_map(|bug| Profile::ALL.map(|profile| (bug, profile))).collect();
-        let trials = Mutex::new(BTreeMap::new());
-        let next = AtomicUsize::new(0);
-        let work = || {
-            while let Some((index, &(bug, profile))) =
-                Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|index| Some((index, bugs.get(index)?)))
-            {
-                let trial = trial(bug, profile, cases, &expected[&profile], corpus, scope);
-                trials.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(index, trial);
-            }
-        };
-        let workers = thread::available_parallelism().map_or(1, usize::from);
-        thread::scope(|scope| {
-            let workers: Vec<_> = (0..workers).map(|_| scope.spawn(|| on_deep_stack(work))).collect();
-            workers
-                .into_iter()
-                .try_for_each(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        })?;
-        let trials = trials.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        matrix.trials = trials.into_values().collect();
+        let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, scope);
+        matrix.trials = in_parallel(&bugs, try_out)?;
         matrix.trials.extend(process::ALL.iter().map(|how| misbehaviour(how.name, cases, program)));
         Ok(matrix)
     }
@@ -137,6 +119,25 @@ impl<'a> Matrix<'a> {
     }
 }
 
+/// What comes of work on each item, in their order, on all processors.
+fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> io::Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let share = || -> Vec<(usize, R)> {
+        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        taken.map_while(|index| Some((index, work(items.get(index)?)))).collect()
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let shares = thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(|| on_deep_stack(share))).collect();
+        let shares =
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic)));
+        shares.collect::<io::Result<Vec<_>>>()
+    })?;
+    let mut results: Vec<(usize, R)> = shares.into_iter().flatten().collect();
+    results.sort_by_key(|(index, _)| *index);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
 /// Each case of the profile with what came back.
 fn replies<'a>(
     testee: &mut dyn Testee,
@@ -148,11 +149,7 @@ fn replies<'a>(
 }
 
 /// The cases that fail; those whose outcome is known to be good need no judge.
-fn judged(
-    replies: Vec<(&Case, Outcome)>,
-    profile: Profile,
-    is_known: impl Fn(&Case, &Outcome) -> bool,
-) -> Vec<&Case> {
+fn judged(replies: Vec<(&Case, Outcome)>, profile: Profile, is_known: impl Fn(&Case, &Outcome) -> bool) -> Vec<&Case> {
     let unknown = replies.into_iter().filter(|(case, outcome)| !is_known(case, outcome));
     let results = unknown.map(|(case, outcome)| CaseResult { case, judgement: judge(case, profile, outcome) });
     results.filter(|result| result.counts_against(true)).map(|result| result.case).collect()

@@ -19,7 +19,11 @@ const REQUESTS: u64 = 20;
 const ERROR_TEXT: usize = 500;
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value[name].as_array().map(Vec::as_slice).unwrap_or_default()
+    list_of(&value[name])
+}
+
+fn list_of(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// The output of `tools`.
@@ -34,7 +38,12 @@ pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Tex
             let (right, found) = (right.len(), found.len());
             (right != found).then(|| Difference::values(limited, "/requests", requests(right), requests(found)))
         })
-        .or_else(|| live(&expected["messages"], &actual["messages"], "/messages", texts))
+        .or_else(|| {
+            let difference = live(&expected["messages"], &actual["messages"], "/messages", texts)?;
+            let last = list(expected, "messages").last().map_or(&Value::Null, |message| &message["tool_calls"]);
+            let clause = if last.is_array() { "TOOLS-DEPTH" } else { difference.clause };
+            Some(Difference { clause, ..difference })
+        })
         .or_else(|| unknown_rest(expected, actual, "TOOLS-STOP", texts))
 }
 
@@ -81,7 +90,18 @@ fn result_clause(expected: &Value, actual: &Value, texts: &Texts) -> &'static st
 pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
     let (right, found) = (list(expected, "events"), list(actual, "events"));
     let recordable = if texts.profile == Profile::Literal { texts_beside_calls(input) } else { Vec::new() };
+    let stopped = [expected, actual].map(|run| run["stopReason"] == "stop_condition");
+    if stopped[0] != stopped[1] {
+        let mismatch = texts.mismatch(&expected["stopReason"], &actual["stopReason"], "/stopReason")?;
+        return Some(Difference::new("LOOP-MAX", mismatch));
+    }
+    let limited = limited_iterations(input, list(expected, "requests").len());
     events_of_run(right, found, &recordable, texts)
+        .map(|(event, difference)| {
+            let at_limit = event["iteration"].as_u64().is_some_and(|iteration| limited.contains(&iteration));
+            let clause = if at_limit && difference.clause == "LOOP-EVENTS" { "LOOP-LIMIT" } else { difference.clause };
+            Difference { clause, ..difference }
+        })
         .or_else(|| requests_of_run(input, expected, actual, texts))
         .or_else(|| {
             let by_reason = match expected["stopReason"].as_str() {
@@ -104,8 +124,13 @@ fn texts_beside_calls(input: &Value) -> Vec<&Value> {
 }
 
 /// The events in order; between those expected may stand texts beside calls, and one that has stood before its calls need
-/// not come again when a limit ends the iteration.
-fn events_of_run(expected: &[Value], actual: &[Value], recordable: &[&Value], texts: &Texts) -> Option<Difference> {
+/// not come again when a limit ends the iteration. Where they differ: the event, and how.
+fn events_of_run<'a>(
+    expected: &'a [Value],
+    actual: &'a [Value],
+    recordable: &[&Value],
+    texts: &Texts,
+) -> Option<(&'a Value, Difference)> {
     let is_recorded = |event: &Value| {
         event["role"] == "assistant"
             && recordable.iter().any(|text| texts.mismatch(text, &event["content"], "").is_none())
@@ -119,17 +144,19 @@ fn events_of_run(expected: &[Value], actual: &[Value], recordable: &[&Value], te
                 None => (right, found) = (right + 1, found + 1),
                 Some(_) if is_recorded(other) => found += 1,
                 Some(_) if is_recorded(event) => right += 1,
-                Some(mismatch) => return Some(Difference::new(event_clause(right, event, other, texts), mismatch)),
+                Some(mismatch) => {
+                    return Some((event, Difference::new(event_clause(right, event, other, texts), mismatch)));
+                }
             },
             (Some(event), None) if is_recorded(event) => right += 1,
             (None, Some(other)) if is_recorded(other) => found += 1,
             (Some(event), None) => {
                 let clause = event_clause(right, event, &Value::Null, texts);
-                return Some(Difference::values(clause, &path, event, "nothing: the list ends here"));
+                return Some((event, Difference::values(clause, &path, event, "nothing: the list ends here")));
             }
             (None, Some(other)) => {
                 let clause = event_clause(right, other, &Value::Null, texts);
-                return Some(Difference::values(clause, &path, "nothing: the list ends here", other));
+                return Some((other, Difference::values(clause, &path, "nothing: the list ends here", other)));
             }
         }
     }
@@ -164,10 +191,10 @@ fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts
     };
     match expected["type"].as_str() {
         _ if position == 0 => "LOOP-PROMPT",
+        Some("completion") => "LOOP-VERIFY",
+        _ if expected["role"] == "user" || actual["role"] == "user" => "LOOP-VERIFY",
         _ if expected["type"] == actual["type"] && differs("iteration") => "LOOP-PROMPT",
         Some("error") => "LOOP-ERROR",
-        Some("completion") => "LOOP-VERIFY",
-        Some("message") if expected["role"] == "user" => "LOOP-VERIFY",
         Some("message") if texts.profile == Profile::Hardened && actual["type"] == "tool_call" => "LOOP-TEXT",
         Some("tool_result") if actual["type"] == "tool_result" && differs("result") => {
             match result_clause(&expected["result"], &actual["result"], texts) {
@@ -184,9 +211,16 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
     let (right, found) = (list(expected, "requests"), list(actual, "requests"));
     let (mut begin, mut heads) = (0, (&Value::Null, &Value::Null));
     let beginnings = beginnings(input, right.len());
+    let xml = input["contextMode"] == "xml";
     for (number, (right, found)) in right.iter().zip(found).enumerate() {
         let path = format!("/requests/{number}");
         if let Some(iteration) = beginnings.iter().position(|&beginning| beginning == number) {
+            let before = list_of(heads.1);
+            let (begun, now) = (iteration > 0 && xml, list_of(found));
+            if begun && now.len() > before.len() && now.starts_with(before) {
+                let note = format!("iteration {} goes on with the messages of the one before", iteration + 1);
+                return Some(Difference::note("CTX-FRESH", note));
+            }
             begin = iteration;
             heads = (right, found);
             if let Some(difference) = head(input, iteration + 1, actual, found, texts) {
@@ -194,11 +228,11 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
             }
             continue;
         }
-        let [right_head, found_head] = [heads.0, heads.1].map(|head| head.as_array().map_or(0, Vec::len));
+        let [right_head, found_head] = [heads.0, heads.1].map(|head| list_of(head).len());
         let (Value::Array(right), Value::Array(found)) = (right, found) else {
             return Some(Difference::values("TOOLS-ACCUMULATE", &path, right, found));
         };
-        if !found.starts_with(heads.1.as_array().map(Vec::as_slice).unwrap_or_default()) {
+        if !found.starts_with(list_of(heads.1)) {
             let note = format!("request {number} does not begin with the first request of iteration {}", begin + 1);
             return Some(Difference::note("CTX-FRESH", note));
         }
@@ -246,7 +280,7 @@ fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts:
 /// The numbers of the requests that begin an iteration, in a run of so many requests: after a response without calls, a
 /// failure, or as many as the limit allows.
 fn beginnings(input: &Value, requests: usize) -> Vec<usize> {
-    let limit = input["maxToolCallsPerIteration"].as_u64().unwrap_or(REQUESTS);
+    let limit = request_limit(input);
     let mut beginnings = Vec::new();
     let mut length = 0;
     for request in 0..requests {
@@ -259,4 +293,19 @@ fn beginnings(input: &Value, requests: usize) -> Vec<usize> {
         }
     }
     beginnings
+}
+
+fn request_limit(input: &Value) -> u64 {
+    input["maxToolCallsPerIteration"].as_u64().unwrap_or(REQUESTS)
+}
+
+/// The iterations that end because of the limit, counted from 1.
+fn limited_iterations(input: &Value, requests: usize) -> Vec<u64> {
+    let mut begins = beginnings(input, requests);
+    begins.push(requests);
+    let ends = (1..).zip(begins.windows(2));
+    let limited = |begin: usize, end: usize| {
+        (end - begin) as u64 == request_limit(input) && !list(&input["model"][end - 1], "tool_calls").is_empty()
+    };
+    ends.filter(|(_, pair)| limited(pair[0], pair[1])).map(|(iteration, _)| iteration).collect()
 }

@@ -69,6 +69,10 @@ pub(super) fn with_prefix(
         return Some(Difference::new("DOC-6", texts.texts("", expected, actual)));
     }
     let end = expected.find("</thread>").map_or(expected.len(), |at| at + "</thread>".len());
+    if document.len() > end && document.starts_with(&expected[..end]) {
+        let clause = if prefix.unwrap_or_default().is_empty() { "DOC-PREFIX-EMPTY" } else { "DOC-6" };
+        return Some(Difference::new(clause, texts.texts("", expected, actual)));
+    }
     compare(events, &expected[..end], document, texts)
 }
 
@@ -78,6 +82,7 @@ pub(super) fn compare(events: &[Event], expected: &str, actual: &str, texts: &Te
         return None;
     }
     let clause = match (elements(expected), elements(actual)) {
+        (Some(right), Some(found)) if is_reordered(&right, &found) => Some("DOC-2"),
         (Some(right), Some(found)) => {
             let pairs = right.iter().zip(&found).enumerate();
             pairs
@@ -108,6 +113,31 @@ fn objection(events: &[Event], document: &str, texts: &Texts) -> Option<Differen
     ];
     let objection = verdicts.into_iter().find_map(|(clause, verdict)| Some((clause, verdict.err()?)));
     objection.map(|(clause, violation)| Difference::note(clause, violation.to_string()))
+}
+
+/// Whether the same elements stand there in another order, or some of them are missing.
+fn is_reordered(expected: &[Element<'_>], actual: &[Element<'_>]) -> bool {
+    let without_ids = |elements: &[Element<'_>]| {
+        let line = |element: &Element<'_>| {
+            let others = element.attributes.iter().filter(|(name, _)| *name != "id");
+            others.fold(element.body.to_owned(), |line, (name, value)| format!("{line} {name}={value}"))
+        };
+        elements.iter().map(line).collect::<Vec<_>>()
+    };
+    let (mut expected, mut actual) = (without_ids(expected), without_ids(actual));
+    if actual.len() < expected.len() {
+        return is_subsequence(&actual, &expected);
+    }
+    let same_place = expected == actual;
+    expected.sort_unstable();
+    actual.sort_unstable();
+    !same_place && expected == actual
+}
+
+/// Whether a list is what is left of another one.
+pub(super) fn is_subsequence<T: PartialEq>(some: &[T], all: &[T]) -> bool {
+    let mut all = all.iter();
+    some.iter().all(|wanted| all.any(|element| element == wanted))
 }
 
 /// An element as it is spelled.
@@ -197,8 +227,12 @@ fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts:
             "ATT-NAME"
         });
     }
+    let odd = match &events[id].kind {
+        EventKind::ToolResult { tool_call_id, .. } => tool_call_id,
+        _ => nearest,
+    };
     let clause = character_clause(nearest, actual, Place::Attribute, texts);
-    clause.or(Some(if NOT_ORDINARY.contains(&nearest) { "NAME-ORDINARY" } else { "ATT-NAME" }))
+    clause.or(Some(if NOT_ORDINARY.contains(&odd) { "NAME-ORDINARY" } else { "ATT-NAME" }))
 }
 
 fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
@@ -219,6 +253,9 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     };
     let in_json = || json_clause(original, read.as_deref().filter(|read| read != original)?, texts);
     let clause = if json { in_json() } else { None };
+    if read.as_deref().is_some_and(|read| is_trimmed(original, read)) {
+        return Some("DOC-2");
+    }
     if let Some(clause) = clause.or_else(|| character_clause(original, actual, Place::Text, texts)) {
         return Some(clause);
     }
@@ -226,18 +263,28 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     Some(match &event.kind {
         EventKind::ToolResult { result: None, .. } => "EVT-RESULT-ABSENT",
         EventKind::ToolResult { result: Some(value), .. } => match (value, texts.profile) {
-            (Value::String(_), _) => white_space_or(original, &read, "EVT-RESULT"),
+            (Value::String(_), _) => shortened_or(original, &read, "EVT-RESULT"),
             (Value::Number(_), _) => "JSON-3",
             (Value::Null | Value::Bool(_), _) => "STR-1",
             (_, Profile::Literal) if read != json_stringify(value) => "STR-2",
             _ => "EVT-RESULT-VALUE",
         },
-        _ => white_space_or(original, &read, row(event)),
+        _ => shortened_or(original, &read, row(event)),
     })
 }
 
-fn white_space_or(original: &str, read: &str, clause: &'static str) -> &'static str {
-    if original.trim() == read.trim() { "DOC-2" } else { clause }
+/// DOC-2 for a text that was shortened or changed at its ends.
+fn shortened_or(original: &str, read: &str, clause: &'static str) -> &'static str {
+    let kept = read.trim_end_matches(['…', '.']);
+    let shortened = !kept.is_empty() && original.starts_with(kept) || original.trim() == read.trim();
+    if shortened { "DOC-2" } else { clause }
+}
+
+fn is_trimmed(original: &str, read: &str) -> bool {
+    const WHITE_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+    let (start, end) = (original.trim_start_matches(WHITE_SPACE), original.trim_end_matches(WHITE_SPACE));
+    read != original && [start, end, start.trim_end_matches(WHITE_SPACE)].contains(&read)
+        || original.strip_suffix('\n') == Some(read)
 }
 
 /// The clause of a text that goes wrong at a character that is not an ordinary one.
@@ -284,7 +331,9 @@ fn is_in_reference(text: &str, at: usize) -> bool {
 /// The clause of a JSON text that differs from the right one in more than what its strings hold.
 pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
     let (expected, actual) = (texts.canonical(expected), texts.canonical(actual));
-    json::read(&actual).ok()?;
+    if json::read(&actual).is_err() {
+        return (actual.starts_with(['{', '[']) && expected.contains('\\')).then_some("JSON-2");
+    }
     if compact(&actual) != actual {
         return Some("JSON-1");
     }
@@ -307,7 +356,7 @@ pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option
             Some(if raw { "JSON-1" } else { "JSON-2" })
         }
         ([true, true], _) => None,
-        (_, [true, true]) => Some(if texts.is_large(expected) { "JSON-LARGE" } else { "JSON-3" }),
+        (_, [true, _]) => Some(if texts.is_large(expected) { "JSON-LARGE" } else { "JSON-3" }),
         _ => Some("JSON-4"),
     }
 }

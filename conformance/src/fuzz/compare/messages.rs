@@ -1,10 +1,13 @@
 //! Lists of messages.
 
-use super::document;
+use super::document::{self, is_subsequence};
 use super::texts::Texts;
 use super::Difference;
 use serde_json::{Map, Value, json};
 use threadspec::{Event, EventKind, Profile};
+
+/// The text that stands for the result of a call without one.
+const MISSING: &str = "[No result recorded]";
 
 /// What the messages are built of.
 pub(super) struct Context<'a> {
@@ -42,6 +45,7 @@ pub(super) fn messages(
     }
     if let Some(more) = ungrouped.get(expected.len()) {
         let clause = if context.xml { "CTX-XML" } else { "MSG-SKIP" };
+        let clause = if clause == "MSG-SKIP" { added_clause(context.events, more) } else { clause };
         let path = format!("/{}", expected.len());
         return Some(Difference::values(clause, &path, "nothing: the list ends here", more));
     }
@@ -108,14 +112,24 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
     let content = right["content"].as_str().unwrap_or_default();
     let found = actual.get(index).unwrap_or(&Value::Null);
     let hardened = texts.profile == Profile::Hardened;
+    if context.xml && right["type"] != "system" {
+        return "CTX-XML";
+    }
+    if !context.xml && found["content"].as_str().is_some_and(|text| text.starts_with("<thread>\n")) {
+        return "CTX-DEFAULT";
+    }
     if right["type"] != "system" && found["type"] == "system" {
-        return "CTX-SYSTEM";
+        return if content.starts_with("[System]: ") { "MSG-SYSTEM" } else { "CTX-SYSTEM" };
+    }
+    if is_reordered(expected, actual) {
+        let missing = [content, found["content"].as_str().unwrap_or_default()].contains(&MISSING);
+        return if missing && hardened { "MSG-MISSING" } else if hardened { "MSG-PAIRED" } else { "EQ-2" };
     }
     if right["type"] == found["type"] && texts.is_half_lost(content, found["content"].as_str().unwrap_or_default()) {
         return "INP-SURROGATE";
     }
-    if right["type"] != "system" && actual.len() > expected.len() && actual[index + 1..] == expected[index..] {
-        return "MSG-SKIP";
+    if actual.len() > expected.len() && is_subsequence(expected, actual) {
+        return added_clause(context.events, found);
     }
     match right["type"].as_str() {
         Some("system") => system_clause(context.events, content, found),
@@ -125,11 +139,11 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
             if calls(found) > 0 && calls(found) != calls(right) { "MSG-GROUP" } else { "MSG-CALL" }
         }
         Some("tool") if found["type"] != "tool" && hardened => {
-            if content == "[No result recorded]" { "MSG-MISSING" } else { "MSG-PAIRED" }
+            if content == MISSING { "MSG-MISSING" } else { "MSG-PAIRED" }
         }
         Some("tool") if found["tool_call_id"] != right["tool_call_id"] && hardened => "MSG-PAIRED",
         Some("tool") => match content {
-            "[No result recorded]" if hardened => "MSG-MISSING",
+            MISSING if hardened => "MSG-MISSING",
             "undefined" if hardened => "EVT-RESULT-ABSENT",
             _ => tool_text_clause(content, found["content"].as_str().unwrap_or_default(), texts),
         },
@@ -139,6 +153,26 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
         _ if content.starts_with("[Error") => "MSG-ERROR",
         _ => "MSG-USER",
     }
+}
+
+/// The clause of a message that should not be there.
+fn added_clause(events: &[Event], found: &Value) -> &'static str {
+    let content = found["content"].as_str().unwrap_or_default();
+    let summarizes = |event: &Event| match &event.kind {
+        EventKind::Summary { summary, .. } => content.contains(&**summary),
+        _ => false,
+    };
+    if events.iter().any(summarizes) { "MSG-SUMMARY" } else { "MSG-SKIP" }
+}
+
+/// Whether these are the same messages in another order.
+fn is_reordered(expected: &[Value], actual: &[Value]) -> bool {
+    let sorted = |messages: &[Value]| {
+        let mut lines: Vec<String> = messages.iter().map(Value::to_string).collect();
+        lines.sort_unstable();
+        lines
+    };
+    expected.len() == actual.len() && sorted(expected) == sorted(actual)
 }
 
 /// The clause of the text of a tool message.

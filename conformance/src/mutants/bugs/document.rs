@@ -331,7 +331,7 @@ pub(super) const BUGS: &[Bug] = &[
     }),
     bug("summarized-as-a-range", &["ATT-SUMMARIZED"], |twin| {
         twin.summarized = |iterations| match iterations {
-            [first, .., last] if last - first == iterations.len() as u64 - 1 => format!("{first}-{last}"),
+            [first, .., last] if *last == first + iterations.len() as u64 - 1 => format!("{first}-{last}"),
             _ => join(iterations, ","),
         };
     }),

@@ -187,6 +187,11 @@ pub(super) const BUGS: &[Bug] = &[
     hardened("groups-of-two-at-most", &["MSG-GROUP"], |twin| {
         twin.joins = |group, next| group.len() < 2 && joins(group, next);
     }),
+    bug("tool-results-dropped", &["MSG-RESULT", "EQ-1"], |twin| {
+        twin.message = |twin, event| {
+            message(twin, event).filter(|_| !matches!(event.kind, EventKind::ToolResult { .. }))
+        };
+    }),
     bug("results-in-python", &["MSG-RESULT"], |twin| {
         twin.result_content = |twin, result| match result {
             Some(structure @ (Value::Object(_) | Value::Array(_))) => {

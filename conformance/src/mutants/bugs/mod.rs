@@ -10,6 +10,7 @@ mod messages;
 mod rounds;
 mod run;
 mod system;
+mod unplanned;
 
 use super::{Bug, twin::Twin};
 use threadspec::Profile;
@@ -26,6 +27,7 @@ pub(super) const TABLES: &[&[Bug]] = &[
     run::BUGS,
     input::BUGS,
     memory::BUGS,
+    unplanned::BUGS,
 ];
 
 /// Wrong in both profiles.
