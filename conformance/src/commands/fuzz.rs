@@ -89,18 +89,21 @@ impl Fuzz {
             return Err(Stop::new(exit::USAGE, format!("{} does not declare the op {op}", hello.name)));
         }
         let settings = Settings {
-            seed: self.seed.unwrap_or_else(|| u64::from(RandomState::new().build_hasher().finish() as u32)),
+            seed: self.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish() >> 32),
             cases: self.cases.clone().unwrap_or(0..u64::MAX),
             time: self.time.or(self.cases.is_none().then_some(DEFAULT_TIME)),
             jobs: self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, |number| number.get() as u64)),
             profile,
-            ops: Op::ALL.into_iter().filter(|op| hello.ops.contains(op) && (self.op.is_empty() || self.op.contains(op))).collect(),
+            ops: Op::ALL
+                .into_iter()
+                .filter(|op| hello.ops.contains(op) && (self.op.is_empty() || self.op.contains(op)))
+                .collect(),
         };
         print(&format!("{}, seed {}\n\n", verify::introduction(&hello, profile).trim_end(), settings.seed));
         let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(not_ready)?;
         let mut failing = report.shutdown.len();
         for finding in &report.findings {
-            let result = self.case(finding, &settings, &corpus);
+            let result = Found::new(finding, &settings, &corpus);
             failing += usize::from(result.counts());
             print(&format!("{}\n", result.text(finding, &self.repeat(finding, &settings), &corpus)));
         }
@@ -123,8 +126,27 @@ impl Fuzz {
         Ok(code)
     }
 
+    /// The command that finds it again at once.
+    fn repeat(&self, finding: &Finding, settings: &Settings) -> String {
+        let Settings { seed, profile, .. } = settings;
+        let (first, next) =
+            if finding.clause == "MSG-PURE" { (0, finding.case + 1) } else { (finding.case, finding.case + 1) };
+        let words =
+            format!("threadspec fuzz --seed {seed} --op {} --cases {first}..{next} --profile {profile} --", finding.op);
+        let command =
+            shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_else(|_| self.command.join(" "));
+        format!("{words} {command}")
+    }
+}
+
+struct Found {
+    case: Case,
+    judgement: Judgement,
+}
+
+impl Found {
     /// A finding as a case, so that it is shown like one.
-    fn case(&self, finding: &Finding, settings: &Settings, corpus: &Corpus) -> Found {
+    fn new(finding: &Finding, settings: &Settings, corpus: &Corpus) -> Self {
         let level = corpus.clause(finding.clause).map_or(Level::Must, |clause| clause.level);
         let times = if finding.count == 1 { "in one case".to_owned() } else { format!("in {} cases", finding.count) };
         let what = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
@@ -140,25 +162,9 @@ impl Fuzz {
             source: String::new(),
         };
         let mismatches = finding.mismatch.iter().cloned().collect();
-        Found { case, judgement: Judgement { verdict: finding.verdict, note: finding.note.clone(), mismatches } }
+        Self { case, judgement: Judgement { verdict: finding.verdict, note: finding.note.clone(), mismatches } }
     }
 
-    /// The command that finds it again at once.
-    fn repeat(&self, finding: &Finding, settings: &Settings) -> String {
-        let Settings { seed, profile, .. } = settings;
-        let (first, next) = if finding.clause == "MSG-PURE" { (0, finding.case + 1) } else { (finding.case, finding.case + 1) };
-        let words = format!("threadspec fuzz --seed {seed} --op {} --cases {first}..{next} --profile {profile} --", finding.op);
-        let command = shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_else(|_| self.command.join(" "));
-        format!("{words} {command}")
-    }
-}
-
-struct Found {
-    case: Case,
-    judgement: Judgement,
-}
-
-impl Found {
     fn result(&self) -> CaseResult<'_> {
         CaseResult { case: &self.case, judgement: self.judgement.clone() }
     }
@@ -187,8 +193,8 @@ fn watched(settings: &Settings, start: fuzz::Start<'_>) -> Result<Report, String
     let mut said = Duration::ZERO;
     let report = fuzz::run(settings, start, &mut |progress: &Progress| {
         let Progress { coverage, findings, elapsed } = progress;
-        let rate = coverage.total() as f64 / elapsed.as_secs_f64();
-        let line = format!("{rate:.0}/s  {findings} to look into  {}", coverage.text());
+        let line =
+            format!("{}/s  {findings} to look into  {}", rate(progress.coverage.total(), *elapsed), coverage.text());
         bar.set_position(coverage.total());
         if bar.is_hidden() && *elapsed >= said + SAID_EVERY {
             said = *elapsed;
@@ -200,12 +206,18 @@ fn watched(settings: &Settings, start: fuzz::Start<'_>) -> Result<Report, String
     report
 }
 
+/// Cases a second.
+fn rate(cases: u64, elapsed: Duration) -> u128 {
+    u128::from(cases) * 1000 / elapsed.as_millis().max(1)
+}
+
 fn summary(report: &Report, failing: usize, code: u8) -> String {
     let Report { coverage, unsupported, elapsed, findings, shutdown, stopped } = report;
     let mut out = String::new();
-    let rate = coverage.total() as f64 / elapsed.as_secs_f64();
+    let rate = rate(coverage.total(), *elapsed);
     let cases: Vec<String> = coverage.cases.iter().map(|(op, cases)| format!("{op} {cases}")).collect();
-    let _ = writeln!(out, "{} cases in {:.1} s, {rate:.0}/s: {}", coverage.total(), elapsed.as_secs_f64(), cases.join("  "));
+    let _ =
+        writeln!(out, "{} cases in {:.1} s, {rate}/s: {}", coverage.total(), elapsed.as_secs_f64(), cases.join("  "));
     let _ = writeln!(out, "drawn: {}", coverage.text());
     if *unsupported > 0 {
         let _ = writeln!(out, "unsupported: {unsupported}");

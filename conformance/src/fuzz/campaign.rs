@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{panic, thread};
 use std::time::{Duration, Instant};
+use std::{panic, thread};
 use threadspec::Profile;
 
 /// Of the cases that fail for one reason, so many of the smallest are made smaller.
@@ -262,7 +262,7 @@ impl Failures {
         if !interrupt::requested() {
             failure.key.clause = "MSG-PURE";
             "only after other requests".clone_into(&mut failure.key.what);
-            failure.note = format!("asked alone, it is answered as it should be. {}", failure.note).trim_end().to_owned();
+            failure.note.insert_str(0, "asked alone, it is answered as it should be. ");
         }
         Some((index, failure))
     }

@@ -37,7 +37,13 @@ impl Check {
             Op::Loop => &[Self::Again, Self::BothModes],
         };
         let (number, last) = (index / 4, index % 4 == 3);
-        checks.iter().cycle().nth(usize::try_from(number % 64).unwrap_or(0)).copied().filter(|_| last).unwrap_or(Self::Reply)
+        checks
+            .iter()
+            .cycle()
+            .nth(usize::try_from(number % 64).unwrap_or(0))
+            .copied()
+            .filter(|_| last)
+            .unwrap_or(Self::Reply)
     }
 }
 
@@ -52,7 +58,9 @@ impl Draw {
         let strategy = |&op| {
             let plans = match op {
                 Op::Escape => any::<Text>().prop_map(Plan::Escape).boxed(),
-                Op::Serialize => any::<(Thread, Option<Text>)>().prop_map(|(log, text)| Plan::Serialize(log, text)).boxed(),
+                Op::Serialize => {
+                    any::<(Thread, Option<Text>)>().prop_map(|(log, text)| Plan::Serialize(log, text)).boxed()
+                }
                 Op::Messages => any::<(Thread, Mode, Option<Text>)>()
                     .prop_map(|(log, mode, text)| Plan::Messages(log, mode, text))
                     .boxed(),
@@ -109,7 +117,8 @@ pub(super) fn with_wrong_event(input: &str, how: u64) -> String {
         let mut input = json::read(input).ok()?;
         let event = input.get_mut("events")?.as_array_mut()?.last_mut()?.as_object_mut()?;
         // Any result is one, and `verified` is not required.
-        let required: Vec<String> = event.keys().filter(|name| !["result", "verified"].contains(&name.as_str())).cloned().collect();
+        let required: Vec<String> =
+            event.keys().filter(|name| !["result", "verified"].contains(&name.as_str())).cloned().collect();
         let how = usize::try_from(how).ok()?;
         let name = &required[how % required.len()];
         let wrong = WRONG.iter().find(|(field, _)| field == name).map_or(NO_TEXT, |(_, wrong)| wrong);

@@ -165,7 +165,11 @@ impl<'a> Probe<'a> {
                     _ => Default::default(),
                 };
                 let what = "another context mode";
-                Ok(if run(&standard) == run(&xml) { None } else { broken("LOOP-MODES", what, &inputs[1], &standard, &xml) })
+                Ok(if run(&standard) == run(&xml) {
+                    None
+                } else {
+                    broken("LOOP-MODES", what, &inputs[1], &standard, &xml)
+                })
             }
         }
     }

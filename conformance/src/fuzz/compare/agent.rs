@@ -6,7 +6,7 @@
 
 use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
-use super::{Difference, events};
+use super::{Difference, ENDS_HERE, events};
 use crate::protocol::{Op, Reply, Request};
 use crate::reference::Reference;
 use crate::testee::Implementation;
@@ -29,14 +29,16 @@ fn list_of(value: &Value) -> &[Value] {
 /// The output of `tools`.
 pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
     let (right, found) = (list(expected, "requests"), list(actual, "requests"));
-    let rounds = right.iter().zip(found).enumerate().find_map(|(number, (right, found))| {
-        live(right, found, &format!("/requests/{number}"), texts)
-    });
+    let rounds = right
+        .iter()
+        .zip(found)
+        .enumerate()
+        .find_map(|(number, (right, found))| live(right, found, &format!("/requests/{number}"), texts));
     let limited = if input["maxRecursionDepth"].is_u64() { "TOOLS-DEPTH" } else { "TOOLS-STOP" };
     rounds
         .or_else(|| {
             let (right, found) = (right.len(), found.len());
-            (right != found).then(|| Difference::values(limited, "/requests", requests(right), requests(found)))
+            (right != found).then(|| Difference::values(limited, "/requests", &requests(right), &requests(found)))
         })
         .or_else(|| {
             let difference = live(&expected["messages"], &actual["messages"], "/messages", texts)?;
@@ -120,7 +122,10 @@ pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts:
 /// The texts beside calls, each of which the literal profile may record.
 fn texts_beside_calls(input: &Value) -> Vec<&Value> {
     let turns = list(input, "model").iter();
-    turns.filter(|turn| !list(turn, "tool_calls").is_empty() && turn["content"] != "").map(|turn| &turn["content"]).collect()
+    turns
+        .filter(|turn| !list(turn, "tool_calls").is_empty() && turn["content"] != "")
+        .map(|turn| &turn["content"])
+        .collect()
 }
 
 /// The events in order; between those expected may stand texts beside calls, and one that has stood before its calls need
@@ -152,11 +157,11 @@ fn events_of_run<'a>(
             (None, Some(other)) if is_recorded(other) => found += 1,
             (Some(event), None) => {
                 let clause = event_clause(right, event, &Value::Null, texts);
-                return Some((event, Difference::values(clause, &path, event, "nothing: the list ends here")));
+                return Some((event, Difference::values(clause, &path, event, &ENDS_HERE)));
             }
             (None, Some(other)) => {
                 let clause = event_clause(right, other, &Value::Null, texts);
-                return Some((other, Difference::values(clause, &path, "nothing: the list ends here", other)));
+                return Some((other, Difference::values(clause, &path, &ENDS_HERE, other)));
             }
         }
     }
@@ -209,19 +214,19 @@ fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts
 /// The requests: in each iteration the thread so far, then what its rounds appended.
 fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
     let (right, found) = (list(expected, "requests"), list(actual, "requests"));
-    let (mut begin, mut heads) = (0, (&Value::Null, &Value::Null));
+    let (mut current, mut heads) = (0, (&Value::Null, &Value::Null));
     let beginnings = beginnings(input, right.len());
     let xml = input["contextMode"] == "xml";
     for (number, (right, found)) in right.iter().zip(found).enumerate() {
         let path = format!("/requests/{number}");
         if let Some(iteration) = beginnings.iter().position(|&beginning| beginning == number) {
-            let before = list_of(heads.1);
-            let (begun, now) = (iteration > 0 && xml, list_of(found));
-            if begun && now.len() > before.len() && now.starts_with(before) {
+            let (before, now) = (list_of(heads.1), list_of(found));
+            // In standard mode a fresh list begins with the one before, too.
+            if xml && iteration > 0 && now.len() > before.len() && now.starts_with(before) {
                 let note = format!("iteration {} goes on with the messages of the one before", iteration + 1);
                 return Some(Difference::note("CTX-FRESH", note));
             }
-            begin = iteration;
+            current = iteration;
             heads = (right, found);
             if let Some(difference) = head(input, iteration + 1, actual, found, texts) {
                 return Some(at(difference, &path));
@@ -233,7 +238,7 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
             return Some(Difference::values("TOOLS-ACCUMULATE", &path, right, found));
         };
         if !found.starts_with(list_of(heads.1)) {
-            let note = format!("request {number} does not begin with the first request of iteration {}", begin + 1);
+            let note = format!("request {number} does not begin with the first request of iteration {}", current + 1);
             return Some(Difference::note("CTX-FRESH", note));
         }
         let [right, found] = [&right[right_head..], &found[found_head..]].map(|live| Value::from(live.to_vec()));
@@ -243,7 +248,7 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
     }
     let limited = if input["maxToolCallsPerIteration"].is_u64() { "LOOP-LIMIT" } else { "TOOLS-STOP" };
     (right.len() != found.len())
-        .then(|| Difference::values(limited, "/requests", requests(right.len()), requests(found.len())))
+        .then(|| Difference::values(limited, "/requests", &requests(right.len()), &requests(found.len())))
 }
 
 fn at(difference: Difference, path: &str) -> Difference {
@@ -256,7 +261,8 @@ fn at(difference: Difference, path: &str) -> Difference {
 
 /// The first request of an iteration: what the testee's own events up to it are built into.
 fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts: &Texts) -> Option<Difference> {
-    let before = |event: &&Value| event["iteration"].as_f64().is_some_and(|number| number < iteration as f64);
+    let current = u32::try_from(iteration).map_or(f64::INFINITY, f64::from);
+    let before = |event: &&Value| event["iteration"].as_f64().is_some_and(|number| number < current);
     let so_far: Vec<Value> = list(actual, "events").iter().take_while(before).cloned().collect();
     let mut question = json!({"events": so_far});
     for name in ["contextMode", "instructions"] {

@@ -1,42 +1,15 @@
 //! Documents: event by event, so that a difference is blamed on the clause of its place.
 
-use super::texts::{Texts, raw_white_space};
 use super::Difference;
-use crate::json::{self, compact, tokens};
+use super::spelling::{Place, SPECIAL, character_clause, differs_in_white_space, json_clause, read_back, shortened_or};
+use super::texts::Texts;
 use serde_json::Value;
 use threadspec::{
     Event, EventKind, Profile, Role, ecma_string, escape_attribute, escape_text, is_xml_char, json_stringify, oracle,
-    read_thread,
 };
 
-const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];
 /// Names that objects of JavaScript have already, and one that is falsy (NAME-ORDINARY).
 const NOT_ORDINARY: [&str; 5] = ["__proto__", "toString", "constructor", "hasOwnProperty", ""];
-
-/// Where an escaped text stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Text,
-    Attribute,
-}
-
-impl Place {
-    /// What may be written as a reference here.
-    fn white_space(self) -> &'static [char] {
-        match self {
-            Self::Text => &['\r'],
-            Self::Attribute => &['\t', '\n', '\r'],
-        }
-    }
-
-    /// The clauses of the five characters and of white space.
-    fn clauses(self) -> [&'static str; 2] {
-        match self {
-            Self::Text => ["ESC-1", "ESC-CR"],
-            Self::Attribute => ["ATT-ESCAPED", "ATT-WHITESPACE"],
-        }
-    }
-}
 
 /// The output of `escape`.
 pub(super) fn escaped(text: &str, expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
@@ -61,7 +34,9 @@ pub(super) fn with_prefix(
         // Where the prefix lost half characters in its own way, the document still ends at its end tag.
         Some(prefix) => match actual.split_once("</thread>\n") {
             _ if actual.ends_with(&format!("\n{prefix}")) => (&actual[..actual.len() - prefix.len() - 1], Some(prefix)),
-            Some((_, behind)) if texts.same(prefix, behind) => (&actual[..actual.len() - behind.len() - 1], Some(prefix)),
+            Some((_, behind)) if texts.same(prefix, behind) => {
+                (&actual[..actual.len() - behind.len() - 1], Some(prefix))
+            }
             _ => (actual, None),
         },
     };
@@ -84,10 +59,9 @@ pub(super) fn compare(events: &[Event], expected: &str, actual: &str, texts: &Te
     let clause = match (elements(expected), elements(actual)) {
         (Some(right), Some(found)) if is_reordered(&right, &found) => Some("DOC-2"),
         (Some(right), Some(found)) => {
-            let pairs = right.iter().zip(&found).enumerate();
+            let mut pairs = right.iter().zip(&found).enumerate();
             pairs
-                .filter_map(|(id, (right, found))| element(events, id, right, found, texts))
-                .next()
+                .find_map(|(id, (right, found))| element(events, id, right, found, texts))
                 .or_else(|| (found.len() < right.len()).then_some("DOC-2"))
                 .or_else(|| (found.len() > right.len()).then_some("DOC-5"))
         }
@@ -168,43 +142,52 @@ fn elements(document: &str) -> Option<Vec<Element<'_>>> {
     Some(elements)
 }
 
-fn element(
+fn element<'a>(
     events: &[Event],
     id: usize,
-    expected: &Element<'_>,
-    actual: &Element<'_>,
+    expected: &Element<'a>,
+    actual: &Element<'a>,
     texts: &Texts,
 ) -> Option<&'static str> {
     let event = events.get(id)?;
-    let names = |element: &Element<'_>| element.attributes.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    let names = |element: &Element<'a>| element.attributes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     let (wanted, found) = (names(expected), names(actual));
     if wanted != found {
-        let sorted = |mut names: Vec<String>| {
-            names.sort_unstable();
-            names
-        };
-        let forged = found.len() > wanted.len() && tool_name(event).is_some_and(|name| name.contains('"'));
-        let other_order = sorted(wanted) == sorted(found);
-        return Some(if forged { "ATT-ESCAPED" } else if other_order { "ATT-ORDER" } else { row(event) });
+        let missing = wanted.iter().find(|name| !found.contains(name));
+        return Some(match missing {
+            Some(name) => attribute_clause(name, event),
+            None if found.len() == wanted.len() => "ATT-ORDER",
+            None if tool_name(event).is_some_and(|name| name.contains('"')) => "ATT-ESCAPED",
+            None => row(event),
+        });
     }
     let values = expected.attributes.iter().zip(&actual.attributes);
     values
         .filter(|((_, right), (_, found))| right != found)
         .find_map(|((name, right), (_, found))| match *name {
-            "id" => Some("ATT-ID"),
-            "iteration" => Some("ATT-ITERATION"),
-            "status" => Some("ATT-STATUS"),
-            "recoverable" => Some("ATT-RECOVERABLE"),
-            "summarizedIterations" => Some("ATT-SUMMARIZED"),
             "name" => name_clause(events, id, right, found, texts),
-            _ => Some(row(event)),
+            name => Some(attribute_clause(name, event)),
         })
         .or_else(|| body_clause(event, expected.body, actual.body, texts))
 }
 
+fn attribute_clause(name: &str, event: &Event) -> &'static str {
+    match name {
+        "id" => "ATT-ID",
+        "name" => "ATT-NAME",
+        "iteration" => "ATT-ITERATION",
+        "status" => "ATT-STATUS",
+        "recoverable" => "ATT-RECOVERABLE",
+        "summarizedIterations" => "ATT-SUMMARIZED",
+        _ => row(event),
+    }
+}
+
 fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
     let [nearest, last] = match &events[id].kind {
-        EventKind::ToolResult { tool_call_id, .. } => [&events[..id], events].map(|events| name_in(events, tool_call_id)),
+        EventKind::ToolResult { tool_call_id, .. } => {
+            [&events[..id], events].map(|events| name_in(events, tool_call_id))
+        }
         _ => [tool_name(&events[id]).unwrap_or_default(); 2],
     };
     let same = |name: &str| {
@@ -253,13 +236,19 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     };
     let in_json = || json_clause(original, read.as_deref().filter(|read| read != original)?, texts);
     let clause = if json { in_json() } else { None };
-    if read.as_deref().is_some_and(|read| is_trimmed(original, read)) {
+    if read.as_deref().is_some_and(|read| differs_in_white_space(original, read)) {
         return Some("DOC-2");
     }
-    if let Some(clause) = clause.or_else(|| character_clause(original, actual, Place::Text, texts)) {
+    // Where ordinary characters are gone too, no character is to blame.
+    let is_gone = actual.is_empty() && original.contains(|c: char| c.is_ascii_alphanumeric());
+    let of_a_character = || if is_gone { None } else { character_clause(original, actual, Place::Text, texts) };
+    if let Some(clause) = clause.or_else(of_a_character) {
         return Some(clause);
     }
     let Some(read) = read else { return Some("DOC-4") };
+    if read_back(expected).as_ref() == Some(&read) {
+        return Some("ESC-3");
+    }
     Some(match &event.kind {
         EventKind::ToolResult { result: None, .. } => "EVT-RESULT-ABSENT",
         EventKind::ToolResult { result: Some(value), .. } => match (value, texts.profile) {
@@ -271,94 +260,6 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
         },
         _ => shortened_or(original, &read, row(event)),
     })
-}
-
-/// DOC-2 for a text that was shortened or changed at its ends.
-fn shortened_or(original: &str, read: &str, clause: &'static str) -> &'static str {
-    let kept = read.trim_end_matches(['…', '.']);
-    let shortened = !kept.is_empty() && original.starts_with(kept) || original.trim() == read.trim();
-    if shortened { "DOC-2" } else { clause }
-}
-
-fn is_trimmed(original: &str, read: &str) -> bool {
-    const WHITE_SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-    let (start, end) = (original.trim_start_matches(WHITE_SPACE), original.trim_end_matches(WHITE_SPACE));
-    read != original && [start, end, start.trim_end_matches(WHITE_SPACE)].contains(&read)
-        || original.strip_suffix('\n') == Some(read)
-}
-
-/// The clause of a text that goes wrong at a character that is not an ordinary one.
-fn character_clause(original: &str, actual: &str, place: Place, texts: &Texts) -> Option<&'static str> {
-    let literal = texts.profile == Profile::Literal;
-    // What became of forbidden characters is nobody's fault here, so they are left out, with what stands for them.
-    let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
-    let actual = if literal { left(&raw_white_space(actual, place.white_space())) } else { actual.to_owned() };
-    let original = left(original);
-    let mut rest = &*actual;
-    let differs = |&(at, character): &(usize, char)| {
-        let character = &original[at..at + character.len_utf8()];
-        let escaped = match place {
-            Place::Text => escape_text(character, texts.profile),
-            Place::Attribute => escape_attribute(character, texts.profile),
-        };
-        let same = rest.strip_prefix(&*escaped);
-        rest = same.unwrap_or(rest);
-        same.is_none()
-    };
-    let (at, character) = original.char_indices().find(differs)?;
-    let [escaping, white_space] = place.clauses();
-    Some(match character {
-        _ if is_in_reference(&original, at) && !rest.starts_with("&#38;") => "ESC-2",
-        _ if SPECIAL.contains(&character) => escaping,
-        _ if place.white_space().contains(&character) => white_space,
-        '\u{fffd}' if texts.halves => "INP-SURROGATE",
-        _ if !is_xml_char(character) => "ESC-FORBIDDEN",
-        '\t' | '\n' | '\r' | '\u{7f}'.. => "ESC-3",
-        _ => return None,
-    })
-}
-
-/// Whether a text looks escaped at this place, as `&lt;` does at each of its characters.
-fn is_in_reference(text: &str, at: usize) -> bool {
-    let start = if text[at..].starts_with('&') { Some(at) } else { text[..at].rfind('&') };
-    let reference = start.and_then(|start| Some((start, text[start + 1..].split_once(';')?.0)));
-    reference.is_some_and(|(start, name)| {
-        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '#');
-        is_name && !name.is_empty() && at <= start + 1 + name.len()
-    })
-}
-
-/// The clause of a JSON text that differs from the right one in more than what its strings hold.
-pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
-    let (expected, actual) = (texts.canonical(expected), texts.canonical(actual));
-    if json::read(&actual).is_err() {
-        return (actual.starts_with(['{', '[']) && expected.contains('\\')).then_some("JSON-2");
-    }
-    if compact(&actual) != actual {
-        return Some("JSON-1");
-    }
-    let sorted = |text| {
-        let mut tokens: Vec<_> = tokens(text).collect();
-        tokens.sort_unstable();
-        tokens
-    };
-    if sorted(&expected) == sorted(&actual) {
-        return Some("JSON-4");
-    }
-    let (expected, actual) = tokens(&expected).zip(tokens(&actual)).find(|(expected, actual)| expected != actual)?;
-    let [quoted, number] = [
-        [expected, actual].map(|token| token.starts_with('"')),
-        [expected, actual].map(|token| token.starts_with(|c: char| c == '-' || c.is_ascii_digit())),
-    ];
-    match (quoted, number) {
-        ([true, true], _) if json::read(expected) == json::read(actual) => {
-            let raw = actual.contains("\\/") || expected.contains(|c| c > '~');
-            Some(if raw { "JSON-1" } else { "JSON-2" })
-        }
-        ([true, true], _) => None,
-        (_, [true, _]) => Some(if texts.is_large(expected) { "JSON-LARGE" } else { "JSON-3" }),
-        _ => Some("JSON-4"),
-    }
 }
 
 /// The clause of a document that does not have the form of one: that of the place where it first differs.
@@ -375,19 +276,13 @@ fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'static str {
     let id = before.matches("</event>\n").count() + usize::from(!before.is_empty());
     let Some(event) = events.get(id) else { return "DOC-1" };
     let original = originals(event, Profile::Literal).swap_remove(0);
+    if actual[same.len()..].starts_with("/>") {
+        return "DOC-2";
+    }
     match place.contains('>') {
         true if original.contains(SPECIAL) => "ESC-1",
         false if place.contains(" name=\"") => "ATT-ESCAPED",
         _ => "DOC-2",
-    }
-}
-
-/// What a parser reads between tags; none where it refuses.
-fn read_back(escaped: &str) -> Option<String> {
-    let document = read_thread(&format!("<thread><event>{escaped}</event></thread>")).ok()?;
-    match document.elements.into_iter().collect::<Vec<_>>().as_mut_slice() {
-        [element] => Some(std::mem::take(&mut element.text)),
-        _ => None,
     }
 }
 

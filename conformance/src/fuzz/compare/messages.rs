@@ -1,8 +1,9 @@
 //! Lists of messages.
 
 use super::document::{self, is_subsequence};
+use super::spelling::json_clause;
 use super::texts::Texts;
-use super::Difference;
+use super::{Difference, ENDS_HERE};
 use serde_json::{Map, Value, json};
 use threadspec::{Event, EventKind, Profile};
 
@@ -29,7 +30,7 @@ pub(super) fn messages(
         let path = format!("/{index}");
         let Some(found) = ungrouped.get(index) else {
             let clause = if context.xml { "CTX-XML" } else { clause(context, expected, &ungrouped, index, texts) };
-            return Some(Difference::values(clause, &path, right, "nothing: the list ends here"));
+            return Some(Difference::values(clause, &path, right, &ENDS_HERE));
         };
         if context.xml
             && right["type"] == "human"
@@ -47,7 +48,7 @@ pub(super) fn messages(
         let clause = if context.xml { "CTX-XML" } else { "MSG-SKIP" };
         let clause = if clause == "MSG-SKIP" { added_clause(context.events, more) } else { clause };
         let path = format!("/{}", expected.len());
-        return Some(Difference::values(clause, &path, "nothing: the list ends here", more));
+        return Some(Difference::values(clause, &path, &ENDS_HERE, more));
     }
     literal.then(|| grouped_across_iterations(context.events, actual)).flatten()
 }
@@ -99,17 +100,17 @@ fn absent_results(events: &[Event], messages: usize) -> Vec<usize> {
             EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. }
         )
     };
-    let presented: Vec<&Event> = events.iter().filter(|event| !skipped(event)).collect();
+    let shown: Vec<&Event> = events.iter().filter(|event| !skipped(event)).collect();
     // A system message may stand before them.
-    let first = messages.saturating_sub(presented.len());
-    let absent = |event: &&Event| matches!(event.kind, EventKind::ToolResult { result: None, .. });
-    presented.iter().zip(first..).filter(|(event, _)| absent(event)).map(|(_, index)| index).collect()
+    let first = messages.saturating_sub(shown.len());
+    let has_none = |event: &&Event| matches!(event.kind, EventKind::ToolResult { result: None, .. });
+    shown.iter().zip(first..).filter(|(event, _)| has_none(event)).map(|(_, index)| index).collect()
 }
 
 /// The clause of a message that differs.
 fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: usize, texts: &Texts) -> &'static str {
     let right = &expected[index];
-    let content = right["content"].as_str().unwrap_or_default();
+    let wanted = right["content"].as_str().unwrap_or_default();
     let found = actual.get(index).unwrap_or(&Value::Null);
     let hardened = texts.profile == Profile::Hardened;
     if context.xml && right["type"] != "system" {
@@ -119,38 +120,50 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
         return "CTX-DEFAULT";
     }
     if right["type"] != "system" && found["type"] == "system" {
-        return if content.starts_with("[System]: ") { "MSG-SYSTEM" } else { "CTX-SYSTEM" };
+        return if wanted.starts_with("[System]: ") { "MSG-SYSTEM" } else { "CTX-SYSTEM" };
+    }
+    if right["type"] == "system" && found["type"] != "system" {
+        return "CTX-SYSTEM";
     }
     if is_reordered(expected, actual) {
-        let missing = [content, found["content"].as_str().unwrap_or_default()].contains(&MISSING);
-        return if missing && hardened { "MSG-MISSING" } else if hardened { "MSG-PAIRED" } else { "EQ-2" };
+        let missing = [wanted, found["content"].as_str().unwrap_or_default()].contains(&MISSING);
+        let results = [right, found].iter().any(|message| message["type"] == "tool");
+        return match (hardened, missing, results) {
+            (true, true, _) => "MSG-MISSING",
+            (true, false, true) => "MSG-PAIRED",
+            _ => "EQ-2",
+        };
     }
-    if right["type"] == found["type"] && texts.is_half_lost(content, found["content"].as_str().unwrap_or_default()) {
+    if right["type"] == found["type"] && texts.is_half_lost(wanted, found["content"].as_str().unwrap_or_default()) {
         return "INP-SURROGATE";
     }
     if actual.len() > expected.len() && is_subsequence(expected, actual) {
         return added_clause(context.events, found);
     }
     match right["type"].as_str() {
-        Some("system") => system_clause(context.events, content, found),
+        Some("system") => system_clause(context.events, wanted, found),
         Some("ai") if right["tool_calls"].is_null() => "MSG-ASSISTANT",
         Some("ai") => {
             let calls = |message: &Value| message["tool_calls"].as_array().map_or(0, Vec::len);
             if calls(found) > 0 && calls(found) != calls(right) { "MSG-GROUP" } else { "MSG-CALL" }
         }
         Some("tool") if found["type"] != "tool" && hardened => {
-            if content == MISSING { "MSG-MISSING" } else { "MSG-PAIRED" }
+            if wanted == MISSING {
+                "MSG-MISSING"
+            } else {
+                "MSG-PAIRED"
+            }
         }
         Some("tool") if found["tool_call_id"] != right["tool_call_id"] && hardened => "MSG-PAIRED",
-        Some("tool") => match content {
+        Some("tool") => match wanted {
             MISSING if hardened => "MSG-MISSING",
             "undefined" if hardened => "EVT-RESULT-ABSENT",
-            _ => tool_text_clause(content, found["content"].as_str().unwrap_or_default(), texts),
+            _ => tool_text_clause(wanted, found["content"].as_str().unwrap_or_default(), texts),
         },
-        _ if content.starts_with("[Tool result]: ") && hardened => "MSG-ORPHAN",
-        _ if content.starts_with("[System]: ") => "MSG-SYSTEM",
-        _ if content.starts_with("[Human Response]: ") => "MSG-ANSWER",
-        _ if content.starts_with("[Error") => "MSG-ERROR",
+        _ if wanted.starts_with("[Tool result]: ") && hardened => "MSG-ORPHAN",
+        _ if wanted.starts_with("[System]: ") => "MSG-SYSTEM",
+        _ if wanted.starts_with("[Human Response]: ") => "MSG-ANSWER",
+        _ if wanted.starts_with("[Error") => "MSG-ERROR",
         _ => "MSG-USER",
     }
 }
@@ -178,7 +191,7 @@ fn is_reordered(expected: &[Value], actual: &[Value]) -> bool {
 /// The clause of the text of a tool message.
 pub(super) fn tool_text_clause(expected: &str, actual: &str, texts: &Texts) -> &'static str {
     let structured = expected.starts_with(['{', '[']);
-    structured.then(|| document::json_clause(expected, actual, texts)).flatten().unwrap_or("MSG-RESULT")
+    structured.then(|| json_clause(expected, actual, texts)).flatten().unwrap_or("MSG-RESULT")
 }
 
 fn system_clause(events: &[Event], expected: &str, actual: &Value) -> &'static str {

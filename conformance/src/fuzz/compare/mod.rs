@@ -13,6 +13,7 @@
 mod agent;
 mod document;
 mod messages;
+mod spelling;
 mod texts;
 
 use crate::json;
@@ -22,10 +23,14 @@ use crate::reference::Reference;
 use crate::testee::Implementation;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::fmt::Display;
 use texts::Texts;
 use threadspec::{Event, Profile, read_events};
 
 use crate::protocol::Request;
+
+/// What stands where a list is too short.
+const ENDS_HERE: &str = "nothing: the list ends here";
 
 /// How a reply departs from what is accepted.
 #[derive(Clone, Debug)]
@@ -45,7 +50,7 @@ impl Difference {
         Self { clause, note: note.into(), mismatch: None }
     }
 
-    fn values(clause: &'static str, path: &str, expected: impl ToString, actual: impl ToString) -> Self {
+    fn values(clause: &'static str, path: &str, expected: &dyn Display, actual: &dyn Display) -> Self {
         let sides = Sides::Values { expected: expected.to_string(), actual: actual.to_string() };
         Self::new(clause, Mismatch { path: path.to_owned(), sides })
     }

@@ -63,7 +63,11 @@ impl Texts {
     /// The same for a text that holds JSON texts somewhere.
     pub(super) fn canonical_everywhere<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let escapes = self.halves && text.contains("\\u");
-        self.canonical_digits(if escapes { repair_surrogates(text).replace("\\ufffd", "\u{fffd}").into() } else { text.into() })
+        self.canonical_digits(if escapes {
+            repair_surrogates(text).replace("\\ufffd", "\u{fffd}").into()
+        } else {
+            text.into()
+        })
     }
 
     /// Whether a number is how ECMAScript writes a large integer of the input.
@@ -73,9 +77,12 @@ impl Texts {
     }
 
     fn canonical_digits<'a>(&self, text: Cow<'a, str>) -> Cow<'a, str> {
-        self.large.iter().fold(text, |text, (digits, written)| {
-            if text.contains(digits) { text.replace(digits, written).into() } else { text }
-        })
+        self.large.iter().fold(
+            text,
+            |text, (digits, written)| {
+                if text.contains(digits) { text.replace(digits, written).into() } else { text }
+            },
+        )
     }
 
     pub(in crate::fuzz) fn same(&self, expected: &str, actual: &str) -> bool {
@@ -185,15 +192,12 @@ pub(super) fn raw_white_space(escaped: &str, white_space: &[char]) -> String {
             let character = code.ok().and_then(char::from_u32)?;
             white_space.contains(&character).then_some((character, rest))
         });
-        match reference {
-            Some((character, rest)) => {
-                raw.push(character);
-                raw.push_str(rest);
-            }
-            None => {
-                raw.push_str("&#");
-                raw.push_str(part);
-            }
+        if let Some((character, rest)) = reference {
+            raw.push(character);
+            raw.push_str(rest);
+        } else {
+            raw.push_str("&#");
+            raw.push_str(part);
         }
     }
     raw

@@ -248,6 +248,9 @@ pub(super) const BUGS: &[Bug] = &[
         twin.raw_input =
             |raw| if is_cut(raw) { raw_input(raw).replace("\\ufffd", "\\ufffd\\ufffd\\ufffd") } else { raw_input(raw) };
     }),
+    bug("escaped-backslashes-overlooked", &["INP-SURROGATE"], |twin| {
+        twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));
+    }),
     bug("surrogate-pairs-split", &["INP-SURROGATE", "ESC-3"], |twin| {
         twin.text =
             |twin, raw| crate::mutants::text::text(twin, raw).replace(|c: char| c > '\u{ffff}', "\u{fffd}\u{fffd}");

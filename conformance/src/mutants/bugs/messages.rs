@@ -188,9 +188,8 @@ pub(super) const BUGS: &[Bug] = &[
         twin.joins = |group, next| group.len() < 2 && joins(group, next);
     }),
     bug("tool-results-dropped", &["MSG-RESULT", "EQ-1"], |twin| {
-        twin.message = |twin, event| {
-            message(twin, event).filter(|_| !matches!(event.kind, EventKind::ToolResult { .. }))
-        };
+        twin.message =
+            |twin, event| message(twin, event).filter(|_| !matches!(event.kind, EventKind::ToolResult { .. }));
     }),
     bug("results-in-python", &["MSG-RESULT"], |twin| {
         twin.result_content = |twin, result| match result {

@@ -1,0 +1,130 @@
+//! The clause of a text that is not the right one, by what is wrong with its characters.
+
+use super::texts::{Texts, raw_white_space};
+use crate::json::{self, compact, tokens};
+use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, read_thread};
+
+/// The five characters that are always escaped.
+pub(super) const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];
+
+/// Where an escaped text stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Text,
+    Attribute,
+}
+
+impl Place {
+    /// What may be written as a reference here.
+    pub(super) fn white_space(self) -> &'static [char] {
+        match self {
+            Self::Text => &['\r'],
+            Self::Attribute => &['\t', '\n', '\r'],
+        }
+    }
+
+    /// The clauses of the five characters and of white space.
+    fn clauses(self) -> [&'static str; 2] {
+        match self {
+            Self::Text => ["ESC-1", "ESC-CR"],
+            Self::Attribute => ["ATT-ESCAPED", "ATT-WHITESPACE"],
+        }
+    }
+}
+
+/// The clause of a text that goes wrong at a character that is not an ordinary one.
+pub(super) fn character_clause(original: &str, actual: &str, place: Place, texts: &Texts) -> Option<&'static str> {
+    let literal = texts.profile == Profile::Literal;
+    // What became of forbidden characters is nobody's fault here, so they are left out, with what stands for them.
+    let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
+    let actual = if literal { left(&raw_white_space(actual, place.white_space())) } else { actual.to_owned() };
+    let original = left(original);
+    let mut rest = &*actual;
+    let differs = |&(at, character): &(usize, char)| {
+        let character = &original[at..at + character.len_utf8()];
+        let escaped = match place {
+            Place::Text => escape_text(character, texts.profile),
+            Place::Attribute => escape_attribute(character, texts.profile),
+        };
+        let same = rest.strip_prefix(&*escaped);
+        rest = same.unwrap_or(rest);
+        same.is_none()
+    };
+    let (at, character) = original.char_indices().find(differs)?;
+    let [escaping, white_space] = place.clauses();
+    Some(match character {
+        _ if is_in_reference(&original, at) && !rest.starts_with("&#38;") => "ESC-2",
+        _ if SPECIAL.contains(&character) => escaping,
+        _ if place.white_space().contains(&character) => white_space,
+        '\u{fffd}' if texts.halves => "INP-SURROGATE",
+        _ if !is_xml_char(character) => "ESC-FORBIDDEN",
+        '\t' | '\n' | '\r' | '\u{7f}'.. => "ESC-3",
+        _ => return None,
+    })
+}
+
+/// Whether a text looks escaped at this place, as `&lt;` does at each of its characters.
+fn is_in_reference(text: &str, at: usize) -> bool {
+    let start = if text[at..].starts_with('&') { Some(at) } else { text[..at].rfind('&') };
+    let reference = start.and_then(|start| Some((start, text[start + 1..].split_once(';')?.0)));
+    reference.is_some_and(|(start, name)| {
+        let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '#');
+        is_name && !name.is_empty() && at <= start + 1 + name.len()
+    })
+}
+
+/// The clause of a JSON text that differs from the right one in more than what its strings hold.
+pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
+    let (expected, actual) = (texts.canonical(expected), texts.canonical(actual));
+    if json::read(&actual).is_err() {
+        return (actual.starts_with(['{', '[']) && expected.contains('\\')).then_some("JSON-2");
+    }
+    if compact(&actual) != actual {
+        return Some("JSON-1");
+    }
+    let sorted = |text| {
+        let mut tokens: Vec<_> = tokens(text).collect();
+        tokens.sort_unstable();
+        tokens
+    };
+    if sorted(&expected) == sorted(&actual) {
+        return Some("JSON-4");
+    }
+    let (expected, actual) = tokens(&expected).zip(tokens(&actual)).find(|(expected, actual)| expected != actual)?;
+    let [quoted, number] = [
+        [expected, actual].map(|token| token.starts_with('"')),
+        [expected, actual].map(|token| token.starts_with(|c: char| c == '-' || c.is_ascii_digit())),
+    ];
+    match (quoted, number) {
+        ([true, true], _) if json::read(expected) == json::read(actual) => {
+            let raw = actual.contains("\\/") || expected.contains(|c| c > '~');
+            Some(if raw { "JSON-1" } else { "JSON-2" })
+        }
+        ([true, true], _) => None,
+        (_, [true, _]) => Some(if texts.is_large(expected) { "JSON-LARGE" } else { "JSON-3" }),
+        _ => Some("JSON-4"),
+    }
+}
+
+/// DOC-2 for a text that was shortened or changed at its ends.
+pub(super) fn shortened_or(original: &str, read: &str, clause: &'static str) -> &'static str {
+    let kept = read.trim_end_matches(['…', '.']);
+    let shortened = !kept.is_empty() && original.starts_with(kept) || original.trim() == read.trim();
+    if shortened { "DOC-2" } else { clause }
+}
+
+/// Whether a text was trimmed or laid out anew, in more than its line ends.
+pub(super) fn differs_in_white_space(original: &str, read: &str) -> bool {
+    let lines = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
+    let ink = |text: &str| text.replace([' ', '\t', '\n', '\r'], "");
+    lines(original) != lines(read) && ink(original) == ink(read)
+}
+
+/// What a parser reads between tags; none where it refuses.
+pub(super) fn read_back(escaped: &str) -> Option<String> {
+    let document = read_thread(&format!("<thread><event>{escaped}</event></thread>")).ok()?;
+    match document.elements.into_iter().collect::<Vec<_>>().as_mut_slice() {
+        [element] => Some(std::mem::take(&mut element.text)),
+        _ => None,
+    }
+}
