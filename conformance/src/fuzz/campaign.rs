@@ -262,7 +262,7 @@ impl Failures {
         if !interrupt::requested() {
             failure.key.clause = "MSG-PURE";
             "only after other requests".clone_into(&mut failure.key.what);
-            failure.note.insert_str(0, "asked alone, it is answered as it should be. ");
+            failure.note.insert_str(0, "asked alone, it is answered as it should be\n");
         }
         Some((index, failure))
     }

@@ -1,7 +1,7 @@
 //! Planted bugs: small, realistic deviations, as implementers in other languages make them. What the corpus is worth is
 //! how many of them it catches.
 //!
-//! A bug is a line or two in one of the tables of [`bugs`], which replace a seam of a twin of the reference. [`process`]
+//! A bug is a line or two in one of the tables of `bugs`, which replace a seam of a twin of the reference. [`process`]
 //! holds those of a program rather than of its answers. [`matrix`] runs the corpus on all of them.
 
 #![allow(
