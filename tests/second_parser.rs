@@ -1,5 +1,5 @@
 //! The strict reader's verdict against a second parser, on good documents, on bad ones, and on everything in between:
-//! more than 100,000 of them.
+//! more than 250,000 of them.
 
 use proptest::prelude::*;
 use threadspec::{SerializeOptions, check, generate::Thread, serialize_thread};
@@ -98,7 +98,7 @@ fn pieces(most: usize) -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(20_000) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(50_000) })]
 
     #[test]
     fn on_documents_of_random_pieces(document in pieces(12)) {

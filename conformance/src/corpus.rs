@@ -1,7 +1,7 @@
 //! The corpus: every case and every clause, from the files in this binary or from a folder, read strictly.
 
 use crate::case::{Case, is_kebab_case};
-use crate::protocol::Op;
+use crate::{output::visible, protocol::Op};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
@@ -52,10 +52,12 @@ impl Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, case, message } = self;
-        match case {
-            Some(case) => write!(f, "{file}: {case}: {message}"),
-            None => write!(f, "{file}: {message}"),
-        }
+        let problem = match case {
+            Some(case) => format!("{file}: {case}: {message}"),
+            None => format!("{file}: {message}"),
+        };
+        // A message may quote the file, whatever is in it.
+        f.write_str(&visible(&problem))
     }
 }
 
@@ -289,6 +291,10 @@ mod tests {
         assert!(problems_of("escape/a.json", "{")[0].contains("EOF"));
         assert!(problems_of("other/a.json", "{}")[0].contains("unknown op"));
         assert!(problems_of("escape/a/b.json", "{}")[0].contains("case file"));
+        assert!(
+            problems_of("escape/a.json", r#"{"\n\u001b[1m":1}"#)[0].contains("`⏎␛[1m`"),
+            "one line, nothing to run"
+        );
         let text = format!(r#"{{"op":"loop","about":"x","cases":[{GOOD}]}}"#);
         assert!(problems_of("escape/a.json", &text)[0].contains("stands in"));
     }

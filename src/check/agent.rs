@@ -58,10 +58,10 @@ pub fn run_loop(input: &str) {
         let [standard, xml] = ContextMode::ALL.map(|mode| run_in(&script, profile, mode));
         same(&standard, &xml, &format!("a run in both context modes ({profile})"), &standard.events);
         thread_of_run(&script, &standard);
-        serialize(&standard.events);
-        equivalence(&standard.events);
         standard
     });
+    serialize(&literal.events);
+    equivalence(&literal.events);
     same(&outcome(&literal), &outcome(&hardened), "a run in both profiles", &literal.events);
 }
 
