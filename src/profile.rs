@@ -9,7 +9,8 @@ use std::{fmt, str::FromStr};
 /// | adjacent tool calls of one iteration (MSG-GROUP) | one AI message each | one AI message |
 /// | results that stand elsewhere, or nowhere (MSG-PAIRED, MSG-MISSING, MSG-ORPHAN) | as they stand | paired with their calls |
 /// | text next to tool calls (LOOP-TEXT) | not an event | an assistant message event |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Profile {
     /// The letter of the sources: what "reference implementation" means.
     #[default]

@@ -25,6 +25,7 @@ pub mod pages;
 pub mod protocol;
 pub mod reference;
 pub mod run;
+pub mod scope;
 pub mod show;
 pub mod summary;
 pub mod testee;

@@ -116,3 +116,23 @@ fn exit_codes_say_what_came_of_it() {
     assert_eq!(code(&["fuzz", "--cases", "50"], &["help"]), Some(3), "no testee");
     assert_eq!(code(&["fuzz", "--cases", "50"], &["serve", "--bug", "dies-at-the-first-request"]), Some(1));
 }
+
+#[test]
+#[ignore = "slow"]
+fn how_many_planted_bugs_are_found() {
+    for bug in mutants::all() {
+        let mut cases = 200;
+        loop {
+            let report = fuzz(bug.name, &settings(bug.profiles[0], cases));
+            if !report.findings.is_empty() {
+                eprintln!("FOUND {cases} {}", bug.name);
+                break;
+            }
+            if cases > 10_000 {
+                eprintln!("MISSED {} {:?} {:?}", bug.name, bug.breaks, bug.profiles[0]);
+                break;
+            }
+            cases *= 4;
+        }
+    }
+}

@@ -3,7 +3,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::{equivalence, hold, same, serialize};
+use super::{hold, same};
 use crate::{
     ContextMode, ContextOptions, Event, EventKind, Message, Profile,
     agent::{self, LoopOptions, LoopRun, ScriptedModel, ScriptedTools, ScriptedVerifier, StopReason, Verifier},
@@ -60,8 +60,6 @@ pub fn run_loop(input: &str) {
         thread_of_run(&script, &standard);
         standard
     });
-    serialize(&literal.events);
-    equivalence(&literal.events);
     same(&outcome(&literal), &outcome(&hardened), "a run in both profiles", &literal.events);
 }
 

@@ -32,7 +32,7 @@ pub use list::{AtMost, Rarely};
 pub use request::{Mode, Request, samples};
 pub use script::{Call, Limit, Returned, Script, Turn, Verification};
 pub use text::{CLASSES, Class, Name, Piece, Text};
-pub use thread::{Iteration, Step, Thread, What};
+pub use thread::{Alone, Iteration, Step, Thread, Tool, What};
 
 /// How large things get: large enough for every situation that the specification speaks of, small enough for tens of
 /// thousands of runs a second.

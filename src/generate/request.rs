@@ -13,6 +13,8 @@ use super::{Script, Text, Thread};
 pub enum Mode {
     /// Not at all, which means standard.
     Absent,
+    /// `null`, which means the same.
+    Null,
     /// `standard`.
     Standard,
     /// `xml`.
@@ -24,6 +26,7 @@ impl Mode {
     pub(super) fn member(self) -> Option<String> {
         match self {
             Self::Absent => None,
+            Self::Null => Some(r#""contextMode":null"#.to_owned()),
             Self::Standard => Some(r#""contextMode":"standard""#.to_owned()),
             Self::Xml => Some(r#""contextMode":"xml""#.to_owned()),
         }

@@ -102,7 +102,7 @@ impl Script {
     /// The last of the plain names is that of no tool, so that some calls are to tools that do not exist.
     fn model_and_tools(&self) -> [String; 2] {
         let mut calls = 0;
-        let model = join(self.turns.iter().map(|turn| turn.json(&mut calls)));
+        let model = join(self.turns.iter().map(|turn| turn.json(&mut calls, &self.odd_tool)));
         let results = |results: &[Returned]| format!("[{}]", join(results.iter().map(Returned::json)));
         let tools = Name::plain().zip(&self.tools).map(|(name, list)| format!("{name}:{}", results(list)));
         let odd = format!("{}:{}", self.odd_tool.odd_json(), results(&self.tools[0]));
@@ -117,12 +117,12 @@ impl Limit {
 }
 
 impl Turn {
-    fn json(&self, calls: &mut usize) -> String {
+    fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
         match self {
             Self::Say(text) => format!(r#"{{"content":{}}}"#, text.json()),
             Self::Use(text, list) => {
                 let text = text.as_ref().map(|text| format!(r#""content":{},"#, text.json())).unwrap_or_default();
-                let list = join(list.iter().map(|call| call.json(calls)));
+                let list = join(list.iter().map(|call| call.json(calls, odd_tool)));
                 format!(r#"{{{text}"tool_calls":[{list}]}}"#)
             }
             Self::Nothing => "{}".to_owned(),
@@ -132,13 +132,19 @@ impl Turn {
 }
 
 impl Call {
-    fn json(&self, calls: &mut usize) -> String {
+    fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
         // A wrong call repeats the id before it, or has an odd one.
         let odd = self.wrong.is_now() && self.wrong.which() % 2 == 1;
         *calls += usize::from(!self.wrong.is_now());
         let id = if odd { self.name.odd_json() } else { format!("\"call_{calls}\"") };
         let args = self.args.as_ref().map(|args| format!(r#","args":{}"#, args.object())).unwrap_or_default();
-        format!(r#"{{"id":{id},"name":{}{args}}}"#, self.name.json())
+        // Half of the odd names are that of the odd tool; the two would hardly ever meet by chance.
+        let name = if self.name.is_odd() && self.wrong.which().is_multiple_of(2) {
+            odd_tool.odd_json()
+        } else {
+            self.name.json()
+        };
+        format!(r#"{{"id":{id},"name":{name}{args}}}"#)
     }
 }
 

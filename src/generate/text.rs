@@ -172,7 +172,11 @@ impl Name {
 
     /// The name as a JSON string.
     pub fn json(&self) -> String {
-        if self.odd.is_now() { self.odd_json() } else { format!("\"{}\"", pick(&NAMES, self.which)) }
+        if self.is_odd() { self.odd_json() } else { format!("\"{}\"", pick(&NAMES, self.which)) }
+    }
+
+    pub(super) fn is_odd(&self) -> bool {
+        self.odd.is_now()
     }
 
     /// An odd name as a JSON string, whatever the plan says.

@@ -18,15 +18,39 @@ pub struct Step {
     what: What,
 }
 
-/// What happens in a step.
+/// What happens in a step: as often something around tools, where most rules are about order, as anything else.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
 pub enum What {
+    /// An event that refers to no other.
+    Alone(Alone),
+    /// A tool call or its result.
+    Tool(Tool),
+}
+
+/// An event that refers to no other.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Alone {
     /// A message of the user.
     User(Text),
     /// A message of the model.
     Assistant(Text),
     /// A system message.
     System(Text),
+    /// An error.
+    Error(Text, bool),
+    /// A question to a person.
+    Ask(Text),
+    /// The person's answer.
+    Answer(Text),
+    /// The end of a run.
+    Done(Text, Option<bool>),
+    /// Older iterations in short.
+    Summary(Text, AtMost<{ LIMITS.summarized }, Iteration>),
+}
+
+/// A tool call or its result.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Tool {
     /// A tool call, with an id of its own nine times in ten.
     Call {
         /// The tool.
@@ -44,23 +68,13 @@ pub enum What {
         call: u8,
         /// Whether it is a second result, stands before its call, or belongs to no call.
         wrong: Rarely,
-        /// The call that it names if it belongs to none.
+        /// The call that it names if it belongs to none, unless that is nearly the id of a call.
         id: Name,
         /// Whether JSON has dropped an `undefined`.
         absent: Rarely,
         /// The result.
         result: Returned,
     },
-    /// An error.
-    Error(Text, bool),
-    /// A question to a person.
-    Ask(Text),
-    /// The person's answer.
-    Answer(Text),
-    /// The end of a run.
-    Done(Text, Option<bool>),
-    /// Older iterations in short.
-    Summary(Text, AtMost<{ LIMITS.summarized }, Iteration>),
 }
 
 /// The number of an iteration; one in ten is extreme or spelled in an unusual way.
@@ -130,20 +144,20 @@ impl Thread {
 impl What {
     /// The members of the event behind `"type":`; none for a result while there is no call to answer.
     fn json(&self, calls: &mut Calls) -> Option<String> {
+        match self {
+            Self::Alone(event) => Some(event.json()),
+            Self::Tool(event) => event.json(calls),
+        }
+    }
+}
+
+impl Alone {
+    fn json(&self) -> String {
         let message = |role, text: &Text| format!(r#""message","role":"{role}","content":{}"#, text.json());
-        Some(match self {
+        match self {
             Self::User(text) => message("user", text),
             Self::Assistant(text) => message("assistant", text),
             Self::System(text) => message("system", text),
-            Self::Call { name, wrong, id, args } => {
-                let id = calls.call(*wrong, id);
-                format!(r#""tool_call","toolName":{},"toolCallId":{id},"args":{}"#, name.json(), args.object())
-            }
-            Self::Result { call, wrong, id, absent, result } => {
-                let id = calls.answer(*call, *wrong, id)?;
-                let result = if absent.is_now() { String::new() } else { format!(r#","result":{}"#, result.json()) };
-                format!(r#""tool_result","toolCallId":{id}{result}"#)
-            }
             Self::Error(text, recoverable) => {
                 format!(r#""error","error":{},"recoverable":{recoverable}"#, text.json())
             }
@@ -156,6 +170,22 @@ impl What {
             Self::Summary(text, iterations) => {
                 let iterations = join(iterations.iter().map(|iteration| iteration.json(usize::from(iteration.which))));
                 format!(r#""summary","summary":{},"summarizedIterations":[{iterations}]"#, text.json())
+            }
+        }
+    }
+}
+
+impl Tool {
+    fn json(&self, calls: &mut Calls) -> Option<String> {
+        Some(match self {
+            Self::Call { name, wrong, id, args } => {
+                let id = calls.call(*wrong, id);
+                format!(r#""tool_call","toolName":{},"toolCallId":{id},"args":{}"#, name.json(), args.object())
+            }
+            Self::Result { call, wrong, id, absent, result } => {
+                let id = calls.answer(*call, *wrong, id)?;
+                let result = if absent.is_now() { String::new() } else { format!(r#","result":{}"#, result.json()) };
+                format!(r#""tool_result","toolCallId":{id}{result}"#)
             }
         })
     }
@@ -178,9 +208,10 @@ impl Calls {
     /// The id that the next result names.
     fn answer(&mut self, call: u8, wrong: Rarely, orphan: &Name) -> Option<String> {
         if wrong.is_now() {
-            return Some(match (wrong.which() % 3, self.ids.iter().rev().find(|(_, answered)| *answered)) {
+            return Some(match (wrong.which() % 4, self.ids.iter().rev().find(|(_, answered)| *answered)) {
                 (0, Some((second, _))) => second.clone(),
                 (1, _) => format!("\"call_{}\"", self.numbered + 1),
+                (2, _) => pick(&["\"CALL_1\"", "\"call_10\"", "\"call_\"", "\" call_1\"", "\"1\""], call).to_owned(),
                 _ => orphan.odd_json(),
             });
         }

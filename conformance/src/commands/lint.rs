@@ -4,6 +4,7 @@ use crate::corpus::{self, Corpus, File, MANIFEST, Problem, SCHEMA};
 use crate::format::canonical;
 use crate::output::{BAD, GOOD, print, styled};
 use crate::pages::{self, COVERAGE, ERRATA};
+use crate::scope::{self, SCOPES};
 use crate::{history, json};
 use std::collections::HashSet;
 use std::fs;
@@ -57,6 +58,9 @@ fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     );
     if corpus.has_own_clauses {
         problems.extend(coverage_problems(&corpus));
+    }
+    if let Some(scopes) = files.iter().find(|file| file.path == SCOPES) {
+        problems.extend(scope::problems(&scopes.text, &corpus));
     }
     problems.extend(history::problems(files, &corpus));
     if corpus.cases.is_empty() {
