@@ -66,12 +66,21 @@ impl Output<'_> {
         self.member("contextMode") == "xml"
     }
 
+    /// The events that went in; a text to escape is that of a message.
     fn events(&self) -> Result<Vec<Event>, String> {
+        if let (Op::Escape, Value::String(text)) = (self.op, self.member("text")) {
+            return Ok(vec![Event::user(0, text)]);
+        }
         threadspec::read_events(&self.member("events").to_string()).map_err(|error| error.to_string())
     }
 
-    /// The document that the output is or holds, without the response prefix that was asked for.
+    /// The document that the output is or holds, without the response prefix that was asked for. An escaped text is put
+    /// into the smallest one.
     fn document(&self) -> Result<String, String> {
+        if let (Op::Escape, Value::String(escaped)) = (self.op, self.value) {
+            let attributes = "type=\"human\" id=\"0\" iteration=\"0\"";
+            return Ok(format!("<thread>\n  <event {attributes}>{escaped}</event>\n</thread>"));
+        }
         let text = match self.op {
             Op::Messages => self.value.as_array().and_then(|messages| messages.last()).map(|last| &last["content"]),
             _ => Some(self.value),
