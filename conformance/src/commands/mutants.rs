@@ -2,7 +2,7 @@ use super::{Stop, corpus, exit, select};
 use crate::mutants::matrix::{Matrix, Scope, Trial};
 use crate::output::{BAD, FAINT, GOOD, STRONG, print, styled};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Run the corpus against planted bugs: what it catches, and what each case is good for
@@ -17,6 +17,9 @@ pub struct Mutants {
     /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
+    /// List the cases that catch nothing that another one does not catch
+    #[arg(long)]
+    redundant: bool,
     /// Print the whole matrix as JSON
     #[arg(long)]
     json: bool,
@@ -38,7 +41,7 @@ impl Mutants {
         if self.json {
             print(&format!("{}\n", as_json(&matrix)));
         } else {
-            print(&as_text(&matrix, &faults, cases.len()));
+            print(&as_text(&matrix, &faults, cases.len(), self.redundant));
         }
         Ok(if faults.is_empty() { exit::OK } else { exit::NOT_CONFORMANT })
     }
@@ -57,14 +60,16 @@ fn as_json(matrix: &Matrix<'_>) -> Value {
             "fault": trial.fault(),
         })
     };
+    let beside =
+        |(case, other): &(&crate::case::Case, &crate::case::Case)| json!({"case": case.id, "beside": other.id});
     json!({
         "trials": matrix.trials.iter().map(trial).collect::<Vec<_>>(),
         "broken": ids(&matrix.broken),
-        "redundant": ids(&matrix.redundant()),
+        "redundant": matrix.redundant().iter().map(beside).collect::<Vec<_>>(),
     })
 }
 
-fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize) -> String {
+fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize, list_redundant: bool) -> String {
     let mut out = String::new();
     for trial in matrix.trials.iter().filter(|trial| trial.wrong) {
         let Trial { bug, breaks, profile, failed, troubles, .. } = trial;
@@ -74,16 +79,11 @@ fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize) -> String {
         out += &format!("{:>4}  {bug} ({profile}; {breaks})  {first}\n", failed.len());
     }
     let redundant = matrix.redundant();
-    let mut by_topic: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (topic, name) in redundant.iter().filter_map(|case| case.id.rsplit_once('/')) {
-        by_topic.entry(topic).or_default().push(name);
-    }
-    out += &styled(
-        STRONG,
-        format!("\ncases that catch nothing that another does not catch: {} of {cases}\n", redundant.len()),
-    );
-    for (topic, names) in by_topic {
-        out += &format!("  {topic}: {}\n", names.join(" "));
+    if list_redundant {
+        out += &styled(STRONG, "\ncases that catch nothing that the one behind them does not catch\n");
+        for (case, other) in &redundant {
+            out += &format!("  {}  {}\n", case.id, styled(FAINT, &other.id));
+        }
     }
     let wrong = matrix.trials.iter().filter(|trial| trial.wrong).count();
     let bugs: BTreeSet<_> = matrix.trials.iter().map(|trial| trial.bug).collect();
@@ -92,7 +92,8 @@ fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize) -> String {
     }
     let style = if faults.is_empty() { GOOD } else { BAD };
     out + &format!(
-        "\nplanted bugs: {}, trials: {wrong}, {}\n",
+        "\ncases: {cases}, of which {} catch nothing that another one does not catch\nplanted bugs: {}, trials: {wrong}, {}\n",
+        redundant.len(),
         bugs.len(),
         styled(style, format!("faults: {}", faults.len()))
     )

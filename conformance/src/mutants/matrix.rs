@@ -6,7 +6,7 @@ use crate::corpus::Corpus;
 use crate::judge::judge;
 use crate::run::{CaseResult, Settings, on_deep_stack, run};
 use crate::testee::{InProcess, Outcome, Process, Testee};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -71,6 +71,7 @@ pub struct Matrix<'a> {
     /// The cases that fail without any bug.
     pub broken: Vec<&'a Case>,
     cases: &'a [&'a Case],
+    scope: Scope,
 }
 
 impl<'a> Matrix<'a> {
@@ -83,7 +84,7 @@ impl<'a> Matrix<'a> {
     ///
     /// When the system has no thread to work on.
     pub fn of(corpus: &Corpus, cases: &'a [&'a Case], program: &Path, scope: Scope) -> io::Result<Self> {
-        let mut matrix = Self { trials: Vec::new(), broken: Vec::new(), cases };
+        let mut matrix = Self { trials: Vec::new(), broken: Vec::new(), cases, scope };
         let mut expected: HashMap<Profile, HashMap<&str, Outcome>> = HashMap::new();
         for profile in Profile::ALL {
             let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), profile);
@@ -104,18 +105,35 @@ impl<'a> Matrix<'a> {
             .trials
             .iter()
             .filter_map(|trial| Some(format!("{} ({}): {}", trial.bug, trial.profile, trial.fault()?)));
-        broken.chain(trials).collect()
+        let of_no_use = self.cases.iter().filter(|case| {
+            self.scope == Scope::EveryCase
+                && !self.trials.iter().any(|trial| trial.failed.iter().any(|failed| failed.id == case.id))
+        });
+        let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
+        broken.chain(trials).chain(of_no_use).collect()
     }
 
-    /// The cases that catch nothing that another does not catch.
-    pub fn redundant(&self) -> Vec<&'a Case> {
-        let mut needed: Vec<&str> = Vec::new();
-        for trial in &self.trials {
-            if let [only] = trial.failed[..] {
-                needed.push(&only.id);
+    /// The cases that catch nothing that another one does not catch, each with that other; of cases that catch the same,
+    /// all but the first.
+    pub fn redundant(&self) -> Vec<(&'a Case, &'a Case)> {
+        let mut catches: HashMap<&str, BTreeSet<usize>> = HashMap::new();
+        for (number, trial) in self.trials.iter().enumerate() {
+            for case in &trial.failed {
+                catches.entry(&case.id).or_default().insert(number);
             }
         }
-        self.cases.iter().filter(|case| !needed.contains(&&*case.id)).copied().collect()
+        let nothing = BTreeSet::new();
+        let caught = |case: &Case| catches.get(&*case.id).unwrap_or(&nothing);
+        let ranked: Vec<(usize, &Case)> = self.cases.iter().copied().enumerate().collect();
+        let beside = |&(place, case): &(usize, &'a Case)| {
+            let own = caught(case);
+            let does_as_much = |&&(other_place, other): &&(usize, &Case)| {
+                let others = caught(other);
+                own.is_subset(others) && (own.len() < others.len() || other_place < place)
+            };
+            ranked.iter().find(does_as_much).map(|&(_, other)| (case, other))
+        };
+        ranked.iter().filter_map(beside).collect()
     }
 }
 

@@ -19,6 +19,18 @@ fn default(event: &mut Value, name: &str, value: impl Into<Value>) {
     }
 }
 
+/// Reads what is nested no deeper than that, and crashes at the rest.
+fn shallow(raw: &str, limit: usize) -> String {
+    let mut depth = 0_usize;
+    for token in tokens(raw) {
+        depth = depth + usize::from(token == "[" || token == "{") - usize::from(token == "]" || token == "}");
+        if depth > limit {
+            crash("maximum recursion depth exceeded");
+        }
+    }
+    raw_input(raw)
+}
+
 pub(super) const BUGS: &[Bug] = &[
     bug("unknown-types-skipped", &["INP-1"], |twin| {
         twin.events = |events| {
@@ -204,18 +216,8 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("deep-values-crash", &["INP-3"], |twin| {
-        twin.raw_input = |raw| {
-            let mut depth = 0_usize;
-            for token in tokens(raw) {
-                depth = depth + usize::from(token == "[" || token == "{") - usize::from(token == "]" || token == "}");
-                if depth > 500 {
-                    crash("maximum recursion depth exceeded");
-                }
-            }
-            raw_input(raw)
-        };
-    }),
+    bug("deep-values-crash", &["INP-3"], |twin| twin.raw_input = |raw| shallow(raw, 500)),
+    bug("values-90-deep-crash", &["INP-3"], |twin| twin.raw_input = |raw| shallow(raw, 90)),
     bug("numbers-out-of-range-crash", &["INP-3"], |twin| {
         twin.raw_input = |raw| {
             let infinite = |token: &str| token.parse::<f64>().is_ok_and(f64::is_infinite) && !token.starts_with('I');

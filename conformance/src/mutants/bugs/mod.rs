@@ -5,6 +5,7 @@ mod escaping;
 mod events;
 mod input;
 mod json;
+mod members;
 mod memory;
 mod messages;
 mod rounds;
@@ -26,6 +27,7 @@ pub(super) const TABLES: &[&[Bug]] = &[
     rounds::BUGS,
     run::BUGS,
     input::BUGS,
+    members::BUGS,
     memory::BUGS,
     unplanned::BUGS,
 ];
