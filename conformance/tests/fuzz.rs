@@ -32,6 +32,7 @@ fn planted_bugs_are_found_and_made_small() {
     for (bug, op, clause) in [
         ("ampersand-escaped-last", Op::Serialize, "ESC-1"),
         ("forbidden-characters-left-alone", Op::Serialize, "ESC-FORBIDDEN"),
+        ("forbidden-characters-left-alone", Op::Escape, "ESC-FORBIDDEN"),
         ("attributes-not-escaped", Op::Serialize, "ATT-ESCAPED"),
         ("tool-results-dropped", Op::Messages, "MSG-RESULT"),
         ("requests-share-one-list", Op::Tools, "TOOLS-SNAPSHOT"),

@@ -106,7 +106,7 @@ pub fn not_carried(events: &[Event], profile: Profile) -> Vec<NotCarried> {
         if let EventKind::ToolCall { tool_name, .. } = &content.kind {
             scan("name", tool_name, &['\t', '\n', '\r']);
         }
-        scan("text", &texts(content, profile)[0], &['\r']);
+        scan("text", &accepted_texts(content, profile)[0], &['\r']);
     }
     found
 }
@@ -127,7 +127,7 @@ fn compare_texts(
         return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
     }
     for (id, (event, element)) in events.iter().zip(&document.elements).enumerate() {
-        let accepted = texts(event, profile);
+        let accepted = accepted_texts(event, profile);
         if !accepted.iter().any(|text| same(text, &element.text) || same_large_numbers(event, &element.text)) {
             let (found, expected) = (quote(&element.text), quote(&accepted[0]));
             return Err(Violation::new(format!("event {id}: text {found}, expected {expected}")));
@@ -136,8 +136,16 @@ fn compare_texts(
     Ok(())
 }
 
-/// The texts that an event may have in XML, the reference's first.
-pub(super) fn texts(event: &Event, profile: Profile) -> Vec<String> {
+/// The texts that an event may have in XML, before escaping; the reference's first (EVT-*).
+///
+/// ```
+/// use threadspec::{Event, EventKind, Profile, oracle::accepted_texts};
+/// let absent = EventKind::ToolResult { tool_call_id: "c1".into(), result: None };
+/// let event = Event { iteration: 1, kind: absent };
+/// assert_eq!(accepted_texts(&event, Profile::Literal), ["undefined", ""]);
+/// assert_eq!(accepted_texts(&event, Profile::Hardened), ["undefined"]);
+/// ```
+pub fn accepted_texts(event: &Event, profile: Profile) -> Vec<String> {
     let text = match &event.kind {
         EventKind::Message { content: text, .. }
         | EventKind::Error { error: text, .. }
@@ -188,7 +196,7 @@ fn attributes(events: &[Event], id: usize, profile: Profile) -> Vec<(&'static st
     match kind {
         EventKind::ToolCall { tool_name, .. } => attributes.push(("name", vec![tool_name.clone()])),
         EventKind::ToolResult { tool_call_id, .. } => {
-            attributes.push(("name", tool_names(events, id, tool_call_id, profile)));
+            attributes.push(("name", accepted_names(events, id, tool_call_id, profile)));
             attributes.push(("status", vec!["success".to_owned()]));
         }
         _ => {}
@@ -205,9 +213,12 @@ fn attributes(events: &[Event], id: usize, profile: Profile) -> Vec<(&'static st
     attributes
 }
 
-/// The names that a result may have: of the nearest preceding call, in literal also of the thread's last call with its id
-/// (ATT-NAME, ATT-NAME-NEAREST).
-pub(super) fn tool_names(events: &[Event], id: usize, wanted: &str, profile: Profile) -> Vec<String> {
+/// The names that the result at a position may have, given the id that it answers: that of the nearest preceding call, in
+/// literal also that of the thread's last call with the id (ATT-NAME, ATT-NAME-NEAREST).
+///
+/// # Panics
+/// When the position is beyond the thread.
+pub fn accepted_names(events: &[Event], id: usize, wanted: &str, profile: Profile) -> Vec<String> {
     let last_in = |events: &[Event]| {
         let name = events.iter().rev().find_map(|event| match &event.kind {
             EventKind::ToolCall { tool_call_id, tool_name, .. } if tool_call_id == wanted => Some(tool_name.clone()),
@@ -246,8 +257,18 @@ fn normalize_line_ends(text: &str) -> String {
 
 /// Whether the stretches of permitted characters are all in `read`, in order, with something else only between them.
 fn permitted_in_order(original: &str, read: &str) -> bool {
-    let mut stretches = original.split(|character| !is_xml_char(character));
-    let Some(mut rest) = stretches.next().and_then(|first| read.strip_prefix(first)) else {
+    in_order(original.split(|character| !is_xml_char(character)), read)
+}
+
+/// Whether the first stretch begins a text, the last one ends it, and the others stand between them in order.
+///
+/// ```
+/// use threadspec::oracle::in_order;
+/// assert!(in_order(["a", "b", "c"].into_iter(), "a-b?c"));
+/// assert!(!in_order(["a", "b", "c"].into_iter(), "abc!"));
+/// ```
+pub fn in_order<'a>(mut stretches: impl Iterator<Item = &'a str>, text: &str) -> bool {
+    let Some(mut rest) = stretches.next().and_then(|first| text.strip_prefix(first)) else {
         return false;
     };
     let mut stretches = stretches.peekable();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Violation,
-    document::{read, same_attribute, same_text, texts, tool_names},
+    document::{accepted_names, accepted_texts, read, same_attribute, same_text},
     quote,
 };
 use crate::{Element, Event, EventKind, Message, Profile, Role, ToolCall, ecma::json_stringify_object, json_stringify};
@@ -147,13 +147,13 @@ fn conveys_call(event: &Event, name: &str, body: &str, profile: Profile) -> bool
 
 fn conveys_result(events: &[Event], position: usize, name: &str, body: &str, profile: Profile) -> bool {
     let EventKind::ToolResult { tool_call_id, result } = &events[position].kind else { return false };
-    let names = tool_names(events, position, tool_call_id, profile);
+    let names = accepted_names(events, position, tool_call_id, profile);
     if !names.iter().any(|expected| same_attribute(expected, name, profile)) {
         return false;
     }
     // Literal XML says `[object Object]` of a structured result: equivalence is claimed for strings only.
     let claimed = profile == Profile::Hardened || result.as_ref().is_some_and(Value::is_string);
-    !claimed || texts(&events[position], profile).iter().any(|text| same_text(text, body, profile))
+    !claimed || accepted_texts(&events[position], profile).iter().any(|text| same_text(text, body, profile))
 }
 
 /// Every fact of the thread can be read from its messages in standard mode, live rounds not included.

@@ -4,9 +4,7 @@ use super::Difference;
 use super::spelling::{Place, SPECIAL, character_clause, differs_in_white_space, json_clause, read_back, shortened_or};
 use super::texts::Texts;
 use serde_json::Value;
-use threadspec::{
-    Event, EventKind, Profile, Role, ecma_string, escape_attribute, escape_text, is_xml_char, json_stringify, oracle,
-};
+use threadspec::{Event, EventKind, Profile, Role, escape_attribute, escape_text, is_xml_char, json_stringify, oracle};
 
 /// Names that objects of JavaScript have already, and one that is falsy (NAME-ORDINARY).
 const NOT_ORDINARY: [&str; 5] = ["__proto__", "toString", "constructor", "hasOwnProperty", ""];
@@ -194,12 +192,13 @@ fn attribute_clause(name: &str, event: &Event) -> &'static str {
 }
 
 fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
-    let [nearest, last] = match &events[id].kind {
+    let accepted = match &events[id].kind {
         EventKind::ToolResult { tool_call_id, .. } => {
-            [&events[..id], events].map(|events| name_in(events, tool_call_id))
+            oracle::accepted_names(events, id, tool_call_id, Profile::Literal)
         }
-        _ => [tool_name(&events[id]).unwrap_or_default(); 2],
+        _ => vec![tool_name(&events[id]).unwrap_or_default().to_owned()],
     };
+    let (nearest, last) = (&*accepted[0], &*accepted[accepted.len() - 1]);
     let same = |name: &str| {
         let expected = if name == nearest { expected.into() } else { escape_attribute(name, texts.profile) };
         texts.same_escaped(name, &expected, actual, Place::Attribute.white_space())
@@ -229,7 +228,7 @@ fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts:
 }
 
 fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
-    let accepted = originals(event, texts.profile);
+    let accepted = oracle::accepted_texts(event, texts.profile);
     let same = |text: &String| {
         let expected = if *text == accepted[0] { expected.into() } else { escape_text(text, texts.profile) };
         texts.same_escaped(text, &expected, actual, Place::Text.white_space())
@@ -285,7 +284,7 @@ fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'static str {
     let (before, place) = same.rsplit_once("</event>\n").unwrap_or(("", same));
     let id = before.matches("</event>\n").count() + usize::from(!before.is_empty());
     let Some(event) = events.get(id) else { return "DOC-1" };
-    let original = originals(event, Profile::Literal).swap_remove(0);
+    let original = oracle::accepted_texts(event, Profile::Literal).swap_remove(0);
     if actual[same.len()..].starts_with("/>") {
         return "DOC-2";
     }
@@ -294,28 +293,6 @@ fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'static str {
         false if place.contains(" name=\"") => "ATT-ESCAPED",
         _ => "DOC-2",
     }
-}
-
-/// The texts that an event may have, before escaping; the reference's first.
-fn originals(event: &Event, profile: Profile) -> Vec<String> {
-    let text = match &event.kind {
-        EventKind::Message { content: text, .. }
-        | EventKind::Error { error: text, .. }
-        | EventKind::HumanInputRequested { question: text }
-        | EventKind::HumanInputReceived { response: text }
-        | EventKind::Completion { result: text, .. }
-        | EventKind::Summary { summary: text, .. } => text.clone(),
-        EventKind::ToolCall { args, .. } => json_stringify(&Value::Object(args.clone())),
-        EventKind::ToolResult { result: None, .. } if profile == Profile::Literal => {
-            return vec!["undefined".to_owned(), String::new()];
-        }
-        EventKind::ToolResult { result: None, .. } => "undefined".to_owned(),
-        EventKind::ToolResult { result: Some(value), .. } => match (value, profile) {
-            (Value::String(_), _) | (_, Profile::Literal) => ecma_string(value),
-            (_, Profile::Hardened) => json_stringify(value),
-        },
-    };
-    vec![text]
 }
 
 fn tool_name(event: &Event) -> Option<&str> {
@@ -330,11 +307,6 @@ fn call_id(event: &Event) -> Option<&String> {
         EventKind::ToolCall { tool_call_id, .. } => Some(tool_call_id),
         _ => None,
     }
-}
-
-fn name_in<'a>(events: &'a [Event], id: &String) -> &'a str {
-    let call = events.iter().rev().find(|event| call_id(event) == Some(id));
-    call.and_then(tool_name).unwrap_or("unknown")
 }
 
 /// The clause of an event type.

@@ -2,7 +2,7 @@
 
 use super::texts::{Texts, raw_white_space};
 use crate::json::{self, compact, tokens};
-use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, read_thread};
+use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, oracle, read_thread};
 
 /// The five characters that are always escaped.
 pub(super) const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];
@@ -35,6 +35,10 @@ impl Place {
 /// The clause of a text that goes wrong at a character that is not an ordinary one.
 pub(super) fn character_clause(original: &str, actual: &str, place: Place, texts: &Texts) -> Option<&'static str> {
     let literal = texts.profile == Profile::Literal;
+    let forbids = |c: char| !is_xml_char(c);
+    if literal && original.contains(forbids) && (actual.contains(forbids) || !is_well_formed(actual)) {
+        return Some("ESC-FORBIDDEN");
+    }
     // What became of forbidden characters is nobody's fault here, so they are left out, with what stands for them.
     let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
     let actual = if literal { left(&raw_white_space(actual, place.white_space())) } else { actual.to_owned() };
@@ -61,6 +65,11 @@ pub(super) fn character_clause(original: &str, actual: &str, place: Place, texts
         '\t' | '\n' | '\r' | '\u{7f}'.. => "ESC-3",
         _ => return None,
     })
+}
+
+/// Whether an escaped text can stand in a document.
+pub(super) fn is_well_formed(escaped: &str) -> bool {
+    oracle::well_formed(&format!("<text>{escaped}</text>")).is_ok()
 }
 
 /// Whether a text looks escaped at this place, as `&lt;` does at each of its characters.

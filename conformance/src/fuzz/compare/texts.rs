@@ -1,5 +1,6 @@
 //! What an input leaves open in every text: half characters, and the digits of large integers.
 
+use super::spelling::is_well_formed;
 use crate::json::tokens;
 use crate::matcher::{Mismatch, Sides};
 use serde_json::Value;
@@ -88,7 +89,7 @@ impl Texts {
     pub(in crate::fuzz) fn same(&self, expected: &str, actual: &str) -> bool {
         let (expected, actual) = (self.canonical(expected), self.canonical(actual));
         expected == actual
-            || self.halves && self.profile == Profile::Literal && in_order(expected.split(ANYTHING), &actual)
+            || self.halves && self.profile == Profile::Literal && oracle::in_order(expected.split(ANYTHING), &actual)
     }
 
     /// Whether a text first differs where half a character stood.
@@ -110,12 +111,15 @@ impl Texts {
         if self.canonical(expected) == self.canonical(actual) {
             return true;
         }
-        if self.profile == Profile::Hardened || oracle::well_formed(&format!("<text>{actual}</text>")).is_err() {
+        if self.profile == Profile::Hardened || !is_well_formed(actual) {
             return false;
         }
         let stretches: Vec<_> =
             original.split(|c| !is_xml_char(c)).map(|stretch| escape_text(stretch, Profile::Literal)).collect();
-        in_order(stretches.iter().map(|stretch| &**stretch), &raw_white_space(&self.canonical(actual), white_space))
+        oracle::in_order(
+            stretches.iter().map(|stretch| &**stretch),
+            &raw_white_space(&self.canonical(actual), white_space),
+        )
     }
 
     /// The first departure of a value from the expected one.
@@ -161,22 +165,6 @@ impl Texts {
         let expected = if marked { expected.replace(ANYTHING, "\u{fffd}") } else { expected.to_owned() };
         Mismatch { path: path.to_owned(), sides: Sides::Texts { expected, actual: actual.to_owned() } }
     }
-}
-
-/// Whether the stretches are all in a text, in order, with something else only between them.
-fn in_order<'a>(mut stretches: impl Iterator<Item = &'a str>, text: &str) -> bool {
-    let Some(mut rest) = stretches.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let mut stretches = stretches.peekable();
-    while let Some(stretch) = stretches.next() {
-        if stretches.peek().is_none() {
-            return rest.ends_with(stretch);
-        }
-        match rest.find(stretch) {
-            Some(at) => rest = &rest[at + stretch.len()..],
-            None => return false,
-        }
-    }
-    rest.is_empty()
 }
 
 /// References to these characters as the characters themselves.
