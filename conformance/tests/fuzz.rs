@@ -49,8 +49,8 @@ fn planted_bugs_are_found_and_made_small() {
 #[test]
 fn what_a_profile_accepts_is_no_finding() {
     let accepted = mutants::all().filter(|bug| bug.profiles == [Profile::Hardened]);
-    // Those that take a real U+FFFD for half a character are wrong in both profiles, on inputs that hold both.
-    for bug in accepted.filter(|bug| !bug.name.starts_with("lone-surrogates-")) {
+    // A key that loses half a character can become the same as another one, and a value is lost: wrong in both profiles.
+    for bug in accepted.filter(|bug| bug.name != "lone-surrogates-removed") {
         let report = fuzz(bug.name, &settings(Profile::Literal, 300));
         assert!(report.findings.is_empty(), "{}: {:?}", bug.name, report.findings);
         assert_eq!(report.coverage.total(), 300, "{}", bug.name);

@@ -12,6 +12,20 @@ fn is_cut(raw: &str) -> bool {
     raw_input(raw) != raw
 }
 
+/// JSON text with something in the place of each lone surrogate.
+fn with_halves(raw: &str, replacement: &str) -> String {
+    let repaired = raw_input(raw);
+    let mut written = String::new();
+    let mut rest = 0;
+    // Repairing keeps positions, so that what differs is what was repaired.
+    for (at, escape) in repaired.match_indices("\\ufffd").filter(|&(at, escape)| !raw[at..].starts_with(escape)) {
+        written += &repaired[rest..at];
+        written += replacement;
+        rest = at + escape.len();
+    }
+    written + &repaired[rest..]
+}
+
 /// Sets a member that is missing.
 fn default(event: &mut Value, name: &str, value: impl Into<Value>) {
     if event.is_object() && event.get(name).is_none() {
@@ -238,17 +252,13 @@ pub(super) const BUGS: &[Bug] = &[
         twin.raw_input = |raw| if is_cut(raw) { "{\"events\":[],\"text\":\"\"}".to_owned() } else { raw_input(raw) };
     }),
     hardened("lone-surrogates-removed", &["INP-SURROGATE", "ESC-FORBIDDEN"], |twin| {
-        twin.raw_input = |raw| {
-            let repaired = raw_input(raw);
-            if repaired == raw { repaired } else { repaired.replace("\\ufffd", "") }
-        };
+        twin.raw_input = |raw| with_halves(raw, "");
     }),
     hardened("lone-surrogates-as-question-marks", &["INP-SURROGATE"], |twin| {
-        twin.raw_input = |raw| if is_cut(raw) { raw_input(raw).replace("\\ufffd", "?") } else { raw_input(raw) };
+        twin.raw_input = |raw| with_halves(raw, "?");
     }),
     hardened("lone-surrogates-as-three-bytes", &["INP-SURROGATE", "ESC-FORBIDDEN"], |twin| {
-        twin.raw_input =
-            |raw| if is_cut(raw) { raw_input(raw).replace("\\ufffd", "\\ufffd\\ufffd\\ufffd") } else { raw_input(raw) };
+        twin.raw_input = |raw| with_halves(raw, "\\ufffd\\ufffd\\ufffd");
     }),
     bug("escaped-backslashes-overlooked", &["INP-SURROGATE"], |twin| {
         twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));
