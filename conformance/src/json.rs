@@ -47,6 +47,8 @@ pub fn compact(text: &str) -> String {
 /// Lone surrogate escapes read as U+FFFD, and a number beyond the double range (which is valid JSON) as null, which
 /// is what `JSON.stringify(Infinity)` gives.
 ///
+/// A text that is nested hundreds of levels deep needs a stack to match: [`on_deep_stack`](crate::run::on_deep_stack).
+///
 /// # Errors
 ///
 /// Says what is wrong when the text is not JSON, or is nested deeper than [`MAX_DEPTH`].

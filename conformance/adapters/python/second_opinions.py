@@ -1,4 +1,4 @@
-"""Every document that the corpus expects of `serialize`, read by three XML parsers that must agree on its events.
+"""Every document that the corpus expects, read by three XML parsers that must agree on its events.
 
 The parsers are expat (Python's own), libxml2 (through `xmllint`) and the strict reader of the Rust library, which is
 given as the command to run: `second_opinions.py CORPUS COMMAND...`.
@@ -12,17 +12,27 @@ from xml.etree import ElementTree
 
 
 def documents(corpus):
-    """The documents that are expected in full, by case and alternative, without their response prefixes."""
-    for file in sorted(corpus.glob("serialize/*.json")):
+    """The documents that are expected in full, by case and number, without their response prefixes."""
+    for file in sorted(corpus.glob("*/*.json")):
         # Integers may be longer than Python reads; none of them matters here.
         for case in json.loads(file.read_text("utf-8"), parse_int=float)["cases"]:
-            expect = case["expect"]
-            alternatives = [expect["ok"]] if "ok" in expect else expect.get("oneOf", [])
-            for number, value in enumerate(alternatives, 1):
-                text = "\n".join(value.get("lines", [])) if isinstance(value, dict) else value
+            for number, text in enumerate(texts(case["expect"]), 1):
                 document, end, _prefix = text.partition("</thread>")
-                if end:
-                    yield f"{file.stem}/{case['name']} ({number})", document + end
+                if text.startswith("<thread>\n") and end:
+                    yield f"{file.parent.name}/{file.stem}/{case['name']} ({number})", document + end
+
+
+def texts(expected):
+    """Every text that an expectation gives in full; the lines of the matcher `lines` are one."""
+    if isinstance(expected, str):
+        yield expected
+    elif isinstance(expected, list):
+        for element in expected:
+            yield from texts(element)
+    elif isinstance(expected, dict) and list(expected) == ["lines"]:
+        yield "\n".join(map(str, expected["lines"]))
+    elif isinstance(expected, dict) and "includes" not in expected:
+        yield from texts(list(expected.values()))
 
 
 def with_expat(document):
