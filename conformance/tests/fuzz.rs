@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::process::{Command, Output};
 use threadspec::Profile;
 use threadspec_conformance::fuzz::{Finding, Report, Settings, run};
-use threadspec_conformance::mutants;
+use threadspec_conformance::mutants::{self, Bug};
 use threadspec_conformance::protocol::Op;
 use threadspec_conformance::testee::InProcess;
 
@@ -118,22 +118,26 @@ fn exit_codes_say_what_came_of_it() {
     assert_eq!(code(&["fuzz", "--cases", "50"], &["serve", "--bug", "dies-at-the-first-request"]), Some(1));
 }
 
+/// Planted bugs that generated inputs do not show, and why.
+const OUT_OF_REACH: &[(&str, &[&str])] = &[
+    ("inputs are small", &[]),
+    ("every input is of the right form, but for events", &[]),
+    ("what a refusal says is not compared", &[]),
+    ("fields that other formats have are not drawn", &[]),
+];
+
 #[test]
-#[ignore = "slow"]
-fn how_many_planted_bugs_are_found() {
-    for bug in mutants::all() {
-        let mut cases = 200;
-        loop {
-            let report = fuzz(bug.name, &settings(bug.profiles[0], cases));
-            if !report.findings.is_empty() {
-                eprintln!("FOUND {cases} {}", bug.name);
-                break;
-            }
-            if cases > 10_000 {
-                eprintln!("MISSED {} {:?} {:?}", bug.name, bug.breaks, bug.profiles[0]);
-                break;
-            }
-            cases *= 4;
-        }
-    }
+#[ignore = "slow: five minutes, for changes of the generators"]
+fn every_other_planted_bug_is_found() {
+    let is_out_of_reach = |bug: &Bug| OUT_OF_REACH.iter().any(|(_, names)| names.contains(&bug.name));
+    let is_found = |bug: &&Bug| {
+        // Most are found at once.
+        let sizes = [200, 800, 3_200, 12_800];
+        let mut reports =
+            sizes.map(|cases| settings(bug.profiles[0], cases)).into_iter().map(|few| fuzz(bug.name, &few));
+        reports.any(|report| !report.findings.is_empty())
+    };
+    let missed: Vec<_> =
+        mutants::all().filter(|bug| !is_out_of_reach(bug) && !is_found(bug)).map(|bug| bug.name).collect();
+    assert_eq!(missed, [""; 0]);
 }

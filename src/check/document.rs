@@ -109,9 +109,9 @@ fn roxmltree_is_lax(document: &str) -> bool {
         };
         code.is_ok_and(|code| char::from_u32(code).is_none())
     });
-    let target_runs_on = document.split("<?").skip(1).any(|rest| {
-        let target =
-            rest.split("?>").next().unwrap_or_default().split([' ', '\t', '\r', '\n']).next().unwrap_or_default();
+    let target_runs_on = document.match_indices("<?").any(|(at, start)| {
+        let inside = document[at + start.len()..].split("?>").next().unwrap_or_default();
+        let target = inside.split([' ', '\t', '\r', '\n']).next().unwrap_or_default();
         read_thread(&format!("<{target}/>")).is_err_and(|error| error.is_not_well_formed())
     });
     refers_to_no_character || target_runs_on || document.contains("</:")

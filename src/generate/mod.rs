@@ -64,7 +64,7 @@ pub struct Limits {
 pub const LIMITS: Limits = Limits {
     events: 14,
     pieces: 6,
-    repeats: 400,
+    repeats: 200,
     json: 12,
     summarized: 4,
     turns: 8,
