@@ -118,16 +118,68 @@ fn exit_codes_say_what_came_of_it() {
     assert_eq!(code(&["fuzz", "--cases", "50"], &["serve", "--bug", "dies-at-the-first-request"]), Some(1));
 }
 
-/// Planted bugs that generated inputs do not show, and why.
+/// Planted bugs that the campaign does not find, and why; the corpus catches them.
 const OUT_OF_REACH: &[(&str, &[&str])] = &[
-    ("inputs are small", &[]),
-    ("every input is of the right form, but for events", &[]),
-    ("what a refusal says is not compared", &[]),
-    ("fields that other formats have are not drawn", &[]),
+    (
+        "inputs are small",
+        &[
+            "text-cut-after-10000-characters",
+            "text-cut-after-64-kilobytes",
+            "only-the-last-100-events",
+            "ten-rounds-at-most",
+            "fifty-rounds-at-most",
+            "request-limit-of-ten",
+            "request-limit-of-thirty",
+            "maximum-of-ten-by-default",
+            "deep-values-crash",
+            "values-90-deep-crash",
+        ],
+    ),
+    (
+        "no input is refused but for an event",
+        &[
+            "unknown-modes-mean-standard",
+            "modes-in-any-case",
+            "mode-by-truthiness",
+            "missing-events-are-none",
+            "one-event-is-a-list",
+            "events-read-from-text",
+            "events-that-are-no-list-are-none",
+            "prefix-converted-to-text",
+            "instructions-joined",
+            "text-converted-to-text",
+            "missing-text-to-escape-is-empty",
+            "missing-prompt-is-empty",
+            "missing-script-is-empty",
+            "limits-read-from-texts",
+        ],
+    ),
+    (
+        "what a refusal says is not compared",
+        &[
+            "complaint-without-index",
+            "complaint-without-field",
+            "complaint-without-reason",
+            "complaint-counts-from-one",
+        ],
+    ),
+    (
+        "no such member, number, text or limit is drawn",
+        &[
+            "xml-with-the-prefix",
+            "result-with-a-name-of-its-own",
+            "status-field-is-the-status",
+            "numbers-out-of-range-crash",
+            "symbols-as-html-entities",
+            "failure-beside-other-members",
+            "maximum-zero-means-no-maximum",
+        ],
+    ),
+    ("it takes a rare coincidence", &["no-text-at-the-limit"]),
 ];
 
 #[test]
-#[ignore = "slow: five minutes, for changes of the generators"]
+#[ignore = "slow: four minutes, for changes of the generators"]
 fn every_other_planted_bug_is_found() {
     let is_out_of_reach = |bug: &Bug| OUT_OF_REACH.iter().any(|(_, names)| names.contains(&bug.name));
     let is_found = |bug: &&Bug| {

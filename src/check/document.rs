@@ -1,7 +1,7 @@
 use super::{cut, hold, same};
 use crate::{
     Document, Element, Error, Event, Profile, SerializeOptions, escape_attribute, escape_text, is_xml_char, oracle,
-    read_thread, serialize_thread, split_response_prefix,
+    read_thread, serialize_thread, split_response_prefix, xml::is_name,
 };
 
 /// Both forms of a text come back from a parser, and each character is escaped for itself.
@@ -112,7 +112,7 @@ fn roxmltree_is_lax(document: &str) -> bool {
     let target_runs_on = document.match_indices("<?").any(|(at, start)| {
         let inside = document[at + start.len()..].split("?>").next().unwrap_or_default();
         let target = inside.split([' ', '\t', '\r', '\n']).next().unwrap_or_default();
-        read_thread(&format!("<{target}/>")).is_err_and(|error| error.is_not_well_formed())
+        !is_name(target)
     });
     refers_to_no_character || target_runs_on || document.contains("</:")
 }
