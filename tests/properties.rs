@@ -1,7 +1,7 @@
 //! What holds of every generated thread, text and script. A failure is shrunk and its seed kept in
 //! `properties.regressions`; store what it teaches as a golden case.
 
-use proptest::{prelude::*, test_runner::FileFailurePersistence};
+use proptest::{prelude::*, sample::Index, test_runner::FileFailurePersistence};
 use threadspec::{
     check,
     generate::{GoldenThread, Request, Script, Text, Thread},
@@ -27,6 +27,14 @@ proptest! {
     #[test]
     fn a_document_carries_each_event_and_nothing_else(thread: Thread) {
         check::serialize(&thread.events());
+    }
+
+    #[test]
+    fn a_thread_that_is_cut_anywhere_still_serializes(thread: Thread, at: Index) {
+        let events = thread.events();
+        let (before, after) = events.split_at(at.index(events.len() + 1));
+        check::serialize(before);
+        check::serialize(after);
     }
 
     #[test]

@@ -29,7 +29,10 @@ pub fn well_formed(document: &str) -> Result<(), Violation> {
 /// # Errors
 /// The first element that is missing, too many, or has other attributes.
 pub fn no_forgery(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
-    let document = read(document)?;
+    no_forgery_in(&read(document)?, events, profile)
+}
+
+pub(crate) fn no_forgery_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
     if document.elements.len() != events.len() {
         let (found, expected) = (document.elements.len(), events.len());
         return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
@@ -61,6 +64,10 @@ pub fn no_forgery(events: &[Event], document: &str, profile: Profile) -> Result<
 /// # Errors
 /// The first event whose text is another.
 pub fn round_trip(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
+    round_trip_in(&read(document)?, events, profile)
+}
+
+pub(crate) fn round_trip_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
     compare_texts(events, document, profile, |original, read| same_text(original, read, profile))
 }
 
@@ -70,7 +77,7 @@ pub fn round_trip(events: &[Event], document: &str, profile: Profile) -> Result<
 /// # Errors
 /// The first event that lost something.
 pub fn permitted_kept(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
-    compare_texts(events, document, profile, |original, read| same_text(original, read, Profile::Literal))
+    compare_texts(events, &read(document)?, profile, |original, read| same_text(original, read, Profile::Literal))
 }
 
 /// A character of a thread that its document does not give back.
@@ -117,11 +124,10 @@ pub(super) fn read(document: &str) -> Result<Document, Violation> {
 
 fn compare_texts(
     events: &[Event],
-    document: &str,
+    document: &Document,
     profile: Profile,
     same: impl Fn(&str, &str) -> bool,
 ) -> Result<(), Violation> {
-    let document = read(document)?;
     if document.elements.len() != events.len() {
         let (found, expected) = (document.elements.len(), events.len());
         return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
