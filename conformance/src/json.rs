@@ -82,6 +82,19 @@ pub fn read(text: &str) -> Result<Value, String> {
     parsed.map_err(|error| error.to_string())
 }
 
+/// JSON text with something, itself JSON, in the place of each lone surrogate escape.
+pub(crate) fn replace_halves(text: &str, replacement: &str) -> String {
+    let repaired = threadspec::json::repair_surrogates(text);
+    let (mut replaced, mut copied) = (String::new(), 0);
+    // Repairing keeps positions, so that what differs is what was repaired.
+    for (at, escape) in repaired.match_indices("\\ufffd").filter(|&(at, escape)| !text[at..].starts_with(escape)) {
+        replaced += &repaired[copied..at];
+        replaced += replacement;
+        copied = at + escape.len();
+    }
+    replaced + &repaired[copied..]
+}
+
 fn is_beyond_doubles(token: &str) -> bool {
     token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && token.parse().is_ok_and(f64::is_infinite)
 }
@@ -143,6 +156,12 @@ mod tests {
             assert!(read(text).is_err(), "{text:?}");
             compact(text);
         }
+    }
+
+    #[test]
+    fn only_halves_are_replaced() {
+        let text = r#"["\ud83d", "\ufffd", "\ud83d\ude00", "\\ud83d"]"#;
+        assert_eq!(replace_halves(text, "?"), text.replacen("\\ud83d", "?", 1));
     }
 
     #[test]

@@ -105,25 +105,29 @@ impl<'a> Matrix<'a> {
             .trials
             .iter()
             .filter_map(|trial| Some(format!("{} ({}): {}", trial.bug, trial.profile, trial.fault()?)));
-        let of_no_use = self.cases.iter().filter(|case| {
-            self.scope == Scope::EveryCase
-                && !self.trials.iter().any(|trial| trial.failed.iter().any(|failed| failed.id == case.id))
-        });
+        let caught = self.caught();
+        let is_of_no_use = |case: &&&Case| self.scope == Scope::EveryCase && !caught.contains_key(&*case.id);
+        let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
         broken.chain(trials).chain(of_no_use).collect()
+    }
+
+    /// By case, the numbers of the trials that it fails; a case that fails none is not there.
+    fn caught(&self) -> HashMap<&str, BTreeSet<usize>> {
+        let mut caught: HashMap<&str, BTreeSet<usize>> = HashMap::new();
+        for (number, trial) in self.trials.iter().enumerate() {
+            for case in &trial.failed {
+                caught.entry(&case.id).or_default().insert(number);
+            }
+        }
+        caught
     }
 
     /// The cases that catch nothing that another one does not catch, each with that other; of cases that catch the same,
     /// all but the first.
     pub fn redundant(&self) -> Vec<(&'a Case, &'a Case)> {
-        let mut catches: HashMap<&str, BTreeSet<usize>> = HashMap::new();
-        for (number, trial) in self.trials.iter().enumerate() {
-            for case in &trial.failed {
-                catches.entry(&case.id).or_default().insert(number);
-            }
-        }
-        let nothing = BTreeSet::new();
-        let caught = |case: &Case| catches.get(&*case.id).unwrap_or(&nothing);
+        let (by_case, nothing) = (self.caught(), BTreeSet::new());
+        let caught = |case: &Case| by_case.get(&*case.id).unwrap_or(&nothing);
         let ranked: Vec<(usize, &Case)> = self.cases.iter().copied().enumerate().collect();
         let beside = |&(place, case): &(usize, &'a Case)| {
             let own = caught(case);

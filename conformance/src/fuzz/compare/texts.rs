@@ -1,7 +1,7 @@
 //! What an input leaves open in every text: half characters, and the digits of large integers.
 
 use super::spelling::is_well_formed;
-use crate::json::tokens;
+use crate::json::{replace_halves, tokens};
 use crate::matcher::{Mismatch, Sides};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -44,15 +44,7 @@ impl Texts {
         if !self.halves || self.profile == Profile::Hardened {
             return Cow::Borrowed(input);
         }
-        // Repairing keeps positions, so that what differs is what was repaired.
-        let repaired = repair_surrogates(input);
-        let mut marked = repaired.clone().into_owned();
-        for (at, escape) in repaired.match_indices("\\ufffd") {
-            if !input[at..].starts_with(escape) {
-                marked.replace_range(at..at + escape.len(), "\\uffff");
-            }
-        }
-        Cow::Owned(marked)
+        Cow::Owned(replace_halves(input, "\\uffff"))
     }
 
     /// A text in the one spelling of what may be spelled in several ways.

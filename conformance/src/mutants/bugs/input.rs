@@ -1,7 +1,7 @@
 //! What is read, and what is refused.
 
 use super::{Bug, bug, crash, hardened};
-use crate::json::tokens;
+use crate::json::{replace_halves, tokens};
 use crate::mutants::input::raw_input;
 use crate::protocol::{RejectKind, Reply};
 use serde_json::{Value, json};
@@ -10,20 +10,6 @@ use threadspec::Event;
 /// Whether JSON text has the escape of a lone surrogate.
 fn is_cut(raw: &str) -> bool {
     raw_input(raw) != raw
-}
-
-/// JSON text with something in the place of each lone surrogate.
-fn with_halves(raw: &str, replacement: &str) -> String {
-    let repaired = raw_input(raw);
-    let mut written = String::new();
-    let mut rest = 0;
-    // Repairing keeps positions, so that what differs is what was repaired.
-    for (at, escape) in repaired.match_indices("\\ufffd").filter(|&(at, escape)| !raw[at..].starts_with(escape)) {
-        written += &repaired[rest..at];
-        written += replacement;
-        rest = at + escape.len();
-    }
-    written + &repaired[rest..]
 }
 
 /// Sets a member that is missing.
@@ -252,13 +238,13 @@ pub(super) const BUGS: &[Bug] = &[
         twin.raw_input = |raw| if is_cut(raw) { "{\"events\":[],\"text\":\"\"}".to_owned() } else { raw_input(raw) };
     }),
     hardened("lone-surrogates-removed", &["INP-SURROGATE", "ESC-FORBIDDEN"], |twin| {
-        twin.raw_input = |raw| with_halves(raw, "");
+        twin.raw_input = |raw| replace_halves(raw, "");
     }),
     hardened("lone-surrogates-as-question-marks", &["INP-SURROGATE"], |twin| {
-        twin.raw_input = |raw| with_halves(raw, "?");
+        twin.raw_input = |raw| replace_halves(raw, "?");
     }),
     hardened("lone-surrogates-as-three-bytes", &["INP-SURROGATE", "ESC-FORBIDDEN"], |twin| {
-        twin.raw_input = |raw| with_halves(raw, "\\ufffd\\ufffd\\ufffd");
+        twin.raw_input = |raw| replace_halves(raw, "\\ufffd\\ufffd\\ufffd");
     }),
     bug("escaped-backslashes-overlooked", &["INP-SURROGATE"], |twin| {
         twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));
