@@ -18,7 +18,7 @@ cargo fuzz build --release --debug-assertions --sanitizer "$sanitizer" --target 
 
 # A program for this machine, which their flags are not meant for.
 seeds=$(mktemp -d)
-env -u RUSTFLAGS -u CFLAGS -u CXXFLAGS cargo run --quiet --example fuzz_seeds -- "$seeds"
+env -u RUSTFLAGS -u CFLAGS -u CXXFLAGS cargo run --quiet -p threadspec-conformance --example fuzz_seeds -- "$seeds"
 
 for source in fuzz/fuzz_targets/*.rs; do
     target=$(basename "$source" .rs)

@@ -13,7 +13,7 @@ use std::{
 };
 
 use serde_json::json;
-use threadspec::{Message, json::repair_surrogates, wire};
+use threadspec::{Message, surrogates::repair_surrogates, wire};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut output = io::stdout().lock();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::{Error, Event, error::Kind, json::repair_surrogates};
+use crate::{Error, Event, error::Kind, surrogates::repair_surrogates};
 
 /// Reads a log of events.
 ///

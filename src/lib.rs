@@ -24,24 +24,20 @@
 //! | [`agent`] | tool rounds and the outer loop, with scripted models, tools and verifiers |
 //! | [`oracle`] | the properties that every implementation's output must have |
 //! | [`wire`] | messages in the forms of LangChain, OpenAI and Anthropic |
-//! | [`json`] | the one repair that reading real logs needs |
+//! | [`surrogates`] | repairs lone surrogates in JSON text |
 //!
 //! Clauses are named in capitals (`ESC-1`, `MSG-RESULT`); `golden/clauses.json` in the repository has their texts.
 
 pub mod agent;
-#[cfg(feature = "generate")]
-pub mod check;
 mod context;
 mod ecma;
 mod error;
 mod event;
-#[cfg(feature = "generate")]
-pub mod generate;
 mod input;
-pub mod json;
 mod message;
 pub mod oracle;
 mod profile;
+pub mod surrogates;
 pub mod wire;
 mod xml;
 

@@ -3,14 +3,10 @@
 use std::{collections::BTreeSet, fs, path::Path};
 
 use arbitrary::{Arbitrary, Unstructured};
-use threadspec::{
+use threadspec_conformance::{
     check,
     generate::{GoldenThread, Script, golden_inputs, seeds},
 };
-
-#[path = "../fuzz/src/lib.rs"]
-#[allow(unreachable_pub, reason = "there it is a crate of its own")]
-mod runner;
 
 /// What libFuzzer makes of the bytes of a seed.
 fn decoded<P: for<'a> Arbitrary<'a>>(bytes: &[u8]) -> P {
@@ -68,12 +64,12 @@ fn input() {
 
 #[test]
 fn case() {
-    replay("case", |bytes| runner::case(text(bytes)));
+    replay("case", |bytes| check::case(text(bytes)));
 }
 
 #[test]
 fn reply() {
-    replay("reply", runner::reply);
+    replay("reply", check::reply);
 }
 
 /// What `fuzz/README.md` lists is what is there.

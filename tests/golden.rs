@@ -5,11 +5,9 @@ use std::{fs, path::Path};
 use threadspec::Profile;
 use threadspec_conformance::{
     corpus::{CLAUSES, Corpus, File},
-    judge::Verdict,
-    reference::Reference,
-    run::{Settings, run},
-    show,
-    testee::InProcess,
+    report,
+    run::{Settings, Verdict, run},
+    testee::{InProcess, Reference},
 };
 
 datatest_stable::harness! {
@@ -31,7 +29,7 @@ fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
         for result in run(&mut InProcess::new(Reference), &cases, settings, &mut |_| {}).results {
             if result.judgement.verdict != Verdict::Pass {
                 let repeat = format!("cargo run -- verify --filter {} --profile {profile}", result.case.id);
-                failures += &show::failure(&result, &corpus, &repeat, true);
+                failures += &report::failure(&result, &corpus, &repeat, true);
             }
         }
     }

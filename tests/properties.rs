@@ -2,15 +2,13 @@
 //! `properties.regressions`; store what it teaches as a golden case.
 
 use proptest::{prelude::*, sample::Index, test_runner::FileFailurePersistence};
-use threadspec::{
+use threadspec::Profile;
+use threadspec::read_events;
+use threadspec_conformance::{
     check,
     generate::{GoldenThread, Request, Script, Text, Thread},
-    read_events,
-};
-use threadspec_conformance::{
-    protocol::{PROFILES, Reply, Request as Question},
-    reference::Reference,
-    testee::Implementation,
+    protocol::{Implementation, Reply, Request as Question},
+    testee::Reference,
 };
 
 proptest! {
@@ -75,7 +73,7 @@ proptest! {
 
     #[test]
     fn a_generated_request_is_valid(request: Request) {
-        for profile in PROFILES {
+        for profile in Profile::ALL {
             let op = request.op().parse().map_err(TestCaseError::fail)?;
             let reply = Reference.answer(&Question { id: 1, op, profile, input: request.input() });
             prop_assert!(matches!(reply, Reply::Ok(_)), "{:?}", reply);

@@ -5,14 +5,11 @@ use std::collections::BTreeSet;
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
-use threadspec::{
-    Event, EventKind, Role,
+use threadspec::{Event, EventKind, Role, is_xml_char, read_events, surrogates::repair_surrogates};
+use threadspec_conformance::{
     generate::{CLASSES, LIMITS, Request, samples},
-    is_xml_char,
-    json::repair_surrogates,
-    read_events,
+    json::tokens,
 };
-use threadspec_conformance::json::tokens;
 
 /// A request, as the situations below look at it.
 struct Seen {

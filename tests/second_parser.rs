@@ -2,7 +2,8 @@
 //! more than 250,000 of them.
 
 use proptest::prelude::*;
-use threadspec::{SerializeOptions, check, generate::Thread, serialize_thread};
+use threadspec::{SerializeOptions, serialize_thread};
+use threadspec_conformance::{check, generate::Thread};
 
 /// Pieces from which documents are made: each is legal somewhere, and most are not legal everywhere.
 const PIECES: &[&str] = &[

@@ -1,31 +1,34 @@
 //! Runs the threadspec corpus against any implementation that speaks the one-page protocol of `PROTOCOL.md`.
 //!
-//! Data flows one way. [`corpus`] reads cases ([`case`]) whose expectations are patterns ([`matcher`]); [`run`] asks a
-//! [`testee`] — another program, or an [`Implementation`](testee::Implementation) in this process — one request per
-//! case; [`judge`] turns what came back into a verdict; [`show`] and [`summary`] say it to a person. The programs'
-//! entry points are in [`commands`].
+//! Data flows one way: [`corpus`] reads cases, [`run`] puts them to a [`testee`] and judges the replies, [`report`]
+//! shows what came of it. Nothing here knows how a thread is serialized: the cases, and the oracles of the library, decide.
 //!
-//! Nothing here knows how a thread is serialized: the cases, and the [`oracles`] of the library, decide.
+//! | module | what it is |
+//! |---|---|
+//! | [`json`] | raw JSON text: tokens, values as a testee may send them, a stack deep enough for both |
+//! | [`terminal`] | writing to a terminal: colours, and text in which every character is visible |
+//! | [`protocol`] | the messages of the protocol, and the loop that serves it |
+//! | [`corpus`] | cases, clauses, expectations, and the layout of their files |
+//! | [`lint`] | everything that can be wrong with a corpus |
+//! | [`testee`] | what is being tested: a process, an implementation in this process, the reference |
+//! | [`run`] | puts cases to a testee and judges what comes back |
+//! | [`report`] | what a person reads of a run |
+//! | [`generate`] | what fuzzing and property tests draw from |
+//! | [`check`] | what must hold of everything that was drawn |
+//! | [`fuzz`] | the differential fuzzer |
+//! | [`planted`] | planted bugs, and the matrix of what catches them |
+//! | [`commands`] | the commands of `threadspec`: arguments and exit codes |
 
-pub mod case;
+pub mod check;
 pub mod commands;
 pub mod corpus;
-pub mod diff;
-pub mod format;
 pub mod fuzz;
-pub mod history;
-pub mod interrupt;
+pub mod generate;
 pub mod json;
-pub mod judge;
-pub mod matcher;
-pub mod mutants;
-pub mod oracles;
-pub mod output;
-pub mod pages;
+pub mod lint;
+pub mod planted;
 pub mod protocol;
-pub mod reference;
+pub mod report;
 pub mod run;
-pub mod scope;
-pub mod show;
-pub mod summary;
+pub mod terminal;
 pub mod testee;

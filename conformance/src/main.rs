@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
-use threadspec_conformance::{commands, output, run};
+use threadspec_conformance::{commands, json, terminal};
 
 /// The conformance suite of agent threads: XML documents, model messages and agent loops
 #[derive(Parser)]
@@ -28,7 +28,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let result = run::on_deep_stack(|| match arguments.command {
+    let result = json::on_deep_stack(|| match arguments.command {
         Command::Verify(command) => command.execute(),
         Command::Serve(command) => command.execute(),
         Command::List(command) => command.execute(),
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code.into(),
         Err(stop) => {
-            output::complain(&format!("threadspec: {}", stop.message));
+            terminal::complain(&format!("threadspec: {}", stop.message));
             stop.code.into()
         }
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::process::{Command, Output};
 use threadspec::Profile;
 use threadspec_conformance::fuzz::{Finding, Report, Settings, run};
-use threadspec_conformance::mutants::{self, Bug};
+use threadspec_conformance::planted::{self, Bug};
 use threadspec_conformance::protocol::Op;
 use threadspec_conformance::testee::InProcess;
 
@@ -13,7 +13,7 @@ fn settings(profile: Profile, cases: u64) -> Settings {
 }
 
 fn fuzz(bug: &str, settings: &Settings) -> Report {
-    let bug = mutants::all().find(|planted| planted.name == bug).unwrap_or_else(|| panic!("no planted bug `{bug}`"));
+    let bug = planted::all().find(|planted| planted.name == bug).unwrap_or_else(|| panic!("no planted bug `{bug}`"));
     run(settings, &|| Ok(Box::new(InProcess::new(bug.implementation()))), &mut |_| {}).expect("it starts")
 }
 
@@ -48,7 +48,7 @@ fn planted_bugs_are_found_and_made_small() {
 
 #[test]
 fn what_a_profile_accepts_is_no_finding() {
-    let accepted = mutants::all().filter(|bug| bug.profiles == [Profile::Hardened]);
+    let accepted = planted::all().filter(|bug| bug.profiles == [Profile::Hardened]);
     // A key that loses half a character can become the same as another one, and a value is lost: wrong in both profiles.
     for bug in accepted.filter(|bug| bug.name != "lone-surrogates-removed") {
         let report = fuzz(bug.name, &settings(Profile::Literal, 300));
@@ -190,6 +190,6 @@ fn every_other_planted_bug_is_found() {
         reports.any(|report| !report.findings.is_empty())
     };
     let missed: Vec<_> =
-        mutants::all().filter(|bug| !is_out_of_reach(bug) && !is_found(bug)).map(|bug| bug.name).collect();
+        planted::all().filter(|bug| !is_out_of_reach(bug) && !is_found(bug)).map(|bug| bug.name).collect();
     assert_eq!(missed, [""; 0]);
 }

@@ -2,13 +2,13 @@
 //! that it breaks, and nothing that is right.
 
 use std::path::Path;
-use threadspec_conformance::case::{Case, Level};
+use threadspec_conformance::corpus::{Case, Level};
 use threadspec_conformance::corpus::{Corpus, embedded_files};
-use threadspec_conformance::mutants::{
+use threadspec_conformance::json::on_deep_stack;
+use threadspec_conformance::planted::{
     self,
     matrix::{Matrix, Scope},
 };
-use threadspec_conformance::run::on_deep_stack;
 
 #[test]
 fn no_planted_bug_survives() {
@@ -25,7 +25,7 @@ fn no_planted_bug_survives() {
 fn every_clause_is_broken() {
     let (corpus, _) = Corpus::read(&embedded_files());
     for clause in &corpus.clauses {
-        let bugs = mutants::all().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
+        let bugs = planted::all().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
         let wanted = if clause.level == Level::Must { 2 } else { 1 };
         assert!(bugs >= wanted, "{}: {bugs} planted bugs", clause.id);
     }
@@ -34,13 +34,13 @@ fn every_clause_is_broken() {
 #[test]
 fn bugs_have_names_of_their_own_and_break_clauses_that_exist() {
     let (corpus, _) = Corpus::read(&embedded_files());
-    let mut names: Vec<&str> = mutants::all().map(|bug| bug.name).collect();
-    names.extend(mutants::process::ALL.iter().map(|how| how.name));
+    let mut names: Vec<&str> = planted::all().map(|bug| bug.name).collect();
+    names.extend(planted::misbehaviour::ALL.iter().map(|how| how.name));
     let count = names.len();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), count, "two bugs have one name");
-    for bug in mutants::all() {
+    for bug in planted::all() {
         assert!(!bug.breaks.is_empty(), "{}", bug.name);
         assert!(bug.breaks.iter().all(|clause| corpus.clause(clause).is_some()), "{}: {:?}", bug.name, bug.breaks);
     }

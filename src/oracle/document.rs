@@ -32,7 +32,11 @@ pub fn no_forgery(events: &[Event], document: &str, profile: Profile) -> Result<
     no_forgery_in(&read(document)?, events, profile)
 }
 
-pub(crate) fn no_forgery_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
+/// [`no_forgery`] of a document that was read already.
+///
+/// # Errors
+/// The first element that is missing, too many, or has other attributes.
+pub fn no_forgery_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
     if document.elements.len() != events.len() {
         let (found, expected) = (document.elements.len(), events.len());
         return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
@@ -67,7 +71,11 @@ pub fn round_trip(events: &[Event], document: &str, profile: Profile) -> Result<
     round_trip_in(&read(document)?, events, profile)
 }
 
-pub(crate) fn round_trip_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
+/// [`round_trip`] of a document that was read already.
+///
+/// # Errors
+/// The first event whose text is another.
+pub fn round_trip_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
     compare_texts(events, document, profile, |original, read| same_text(original, read, profile))
 }
 

@@ -24,11 +24,9 @@ mod messages;
 use std::{error, fmt};
 
 pub use document::{
-    NotCarried, accepted_names, accepted_texts, in_order, no_forgery, not_carried, permitted_kept, round_trip,
-    well_formed,
+    NotCarried, accepted_names, accepted_texts, in_order, no_forgery, no_forgery_in, not_carried, permitted_kept,
+    round_trip, round_trip_in, well_formed,
 };
-#[cfg(feature = "generate")]
-pub(crate) use document::{no_forgery_in, round_trip_in};
 pub use facts::{Fact, conveyed_by_document, conveyed_by_messages, equivalent, facts};
 pub use form::{append_only, well_escaped, well_shaped};
 pub use messages::{provider_valid, snapshots};

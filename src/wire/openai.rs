@@ -7,7 +7,7 @@ use crate::{
     Error, Event, EventKind, Message, Role, ToolCall,
     ecma::json_stringify_object,
     input::{Element, read_elements},
-    json::repair_surrogates,
+    surrogates::repair_surrogates,
 };
 
 /// Writes the `messages` of an OpenAI chat completions request. Arguments are JSON text as `JSON.stringify` writes it.

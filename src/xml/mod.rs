@@ -5,8 +5,6 @@ mod read;
 mod write;
 
 pub use escape::{escape_attribute, escape_text, escape_xml, is_xml_char};
-#[cfg(feature = "generate")]
-pub(crate) use read::is_name;
 pub use read::{Document, Element, read_thread, split_response_prefix};
 pub(crate) use write::join;
 pub use write::{SerializeOptions, serialize_thread, write_thread};

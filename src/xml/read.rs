@@ -301,7 +301,7 @@ fn is_space(character: char) -> bool {
 }
 
 /// Production `Name`.
-pub(crate) fn is_name(name: &str) -> bool {
+fn is_name(name: &str) -> bool {
     let start = |character| {
         matches!(character,
             ':' | '_' | 'A'..='Z' | 'a'..='z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'

@@ -1,10 +1,10 @@
 use super::{Stop, exit, read_file};
-use crate::output::{BAD, GOOD, STRONG, WARNING, print, styled, visible};
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, print, styled, visible};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use threadspec::{
-    ContextMode, ContextOptions, Event, Profile, SerializeOptions, build_messages, json::repair_surrogates, oracle,
-    serialize_thread, split_response_prefix, wire,
+    ContextMode, ContextOptions, Event, Profile, SerializeOptions, build_messages, oracle, serialize_thread,
+    split_response_prefix, surrogates::repair_surrogates, wire,
 };
 
 /// Report everything wrong with event logs, or with `<thread>` documents

@@ -1,13 +1,16 @@
-use super::{Stop, corpus, exit, lint, verify};
-use crate::case::{Case, Expect, Level};
+use super::{Stop, corpus, exit, verify};
 use crate::corpus::Corpus;
+use crate::corpus::layout::lay_out;
+use crate::corpus::{Case, Expect, Level};
 use crate::fuzz::{self, Finding, Progress, Report, Settings};
-use crate::judge::Judgement;
-use crate::output::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
+use crate::lint;
 use crate::protocol::Op;
+use crate::report;
 use crate::run::CaseResult;
+use crate::run::Judgement;
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
+use crate::testee::interrupt;
 use crate::testee::{Process, Testee};
-use crate::{format, interrupt, show};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::hash_map::RandomState;
 use std::fmt::Write;
@@ -112,7 +115,7 @@ impl Fuzz {
             for file in fuzz::save(folder, &report.findings, profile, &corpus).map_err(wrong)? {
                 print(&format!("candidate cases: {}\n", file.display()));
             }
-            lint::fix(folder)?;
+            lint::fix(folder).map_err(wrong)?;
         }
         let judged = report.coverage.total() - report.unsupported;
         let code = if interrupt::requested() {
@@ -174,9 +177,10 @@ impl Found {
     }
 
     fn text(&self, finding: &Finding, repeat: &str, corpus: &Corpus) -> String {
-        let shown = show::failure(&self.result(), corpus, repeat, false);
-        let input = format::lay_out(&finding.input, 1);
-        let lines: Vec<String> = input.lines().map(|line| format!("    {}\n", crate::output::visible(line))).collect();
+        let shown = report::failure(&self.result(), corpus, repeat, false);
+        let input = lay_out(&finding.input, 1);
+        let lines: Vec<String> =
+            input.lines().map(|line| format!("    {}\n", crate::terminal::visible(line))).collect();
         format!("{shown}  the smallest input that shows it:\n{}", lines.concat())
     }
 }

@@ -1,5 +1,5 @@
 use super::{Stop, corpus, exit, select};
-use crate::output::{STRONG, print, styled};
+use crate::terminal::{STRONG, print, styled};
 use std::path::PathBuf;
 
 /// List the cases with their levels, profiles and clauses

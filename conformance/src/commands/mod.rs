@@ -18,11 +18,11 @@ pub use list::List;
 pub use messages::Messages;
 pub use mutants::Mutants;
 pub use serialize::Serialize;
-pub use serve::{Serve, serve};
+pub use serve::Serve;
 pub use show::Show;
 pub use verify::Verify;
 
-use crate::case::Case;
+use crate::corpus::Case;
 use crate::corpus::{self, Corpus, File};
 use std::io::{self, Read};
 use std::path::Path;

@@ -1,6 +1,7 @@
 use super::{Stop, corpus, exit, select};
-use crate::mutants::matrix::{Matrix, Scope, Trial};
-use crate::output::{BAD, FAINT, GOOD, STRONG, print, styled};
+use crate::corpus::Case;
+use crate::planted::matrix::{Matrix, Scope, Trial};
+use crate::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -48,7 +49,7 @@ impl Mutants {
 }
 
 fn as_json(matrix: &Matrix<'_>) -> Value {
-    let ids = |cases: &[&crate::case::Case]| cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
+    let ids = |cases: &[&Case]| cases.iter().map(|case| case.id.clone()).collect::<Vec<_>>();
     let trial = |trial: &Trial<'_>| {
         json!({
             "bug": trial.bug,
@@ -60,8 +61,7 @@ fn as_json(matrix: &Matrix<'_>) -> Value {
             "fault": trial.fault(),
         })
     };
-    let beside =
-        |(case, other): &(&crate::case::Case, &crate::case::Case)| json!({"case": case.id, "beside": other.id});
+    let beside = |(case, other): &(&Case, &Case)| json!({"case": case.id, "beside": other.id});
     json!({
         "trials": matrix.trials.iter().map(trial).collect::<Vec<_>>(),
         "broken": ids(&matrix.broken),

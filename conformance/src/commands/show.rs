@@ -1,6 +1,8 @@
+//! `threadspec show`.
+
 use super::{Stop, corpus, exit};
-use crate::output::print;
-use crate::show;
+use crate::report;
+use crate::terminal::print;
 use std::path::PathBuf;
 
 /// Show one case, with the texts of its clauses and the request to send by hand
@@ -25,7 +27,7 @@ impl Show {
         let case = corpus.cases.iter().find(|case| case.id == self.id).ok_or_else(|| {
             Stop::new(exit::USAGE, format!("there is no case `{}`; `threadspec list` shows them all", self.id))
         })?;
-        print(&show::case(case, &corpus));
+        print(&report::case(case, &corpus));
         Ok(exit::OK)
     }
 }

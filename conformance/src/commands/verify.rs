@@ -1,14 +1,15 @@
 use super::{Stop, corpus, exit, select};
-use crate::case::Case;
+use crate::corpus::Case;
 use crate::corpus::Corpus;
-use crate::judge::Verdict;
-use crate::output::print;
 use crate::protocol::Hello;
-use crate::reference::Reference;
+use crate::report;
+use crate::report::Summary;
+use crate::run::Verdict;
 use crate::run::{CaseResult, Run, Settings, run};
-use crate::summary::Summary;
+use crate::terminal::print;
+use crate::testee::Reference;
+use crate::testee::interrupt;
 use crate::testee::{InProcess, Process, Testee};
-use crate::{interrupt, show};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -118,10 +119,10 @@ impl Verify {
         };
         let shown = run.results.iter().filter(failed).map(|result| {
             if self.quiet {
-                show::headline(result, self.strict)
+                report::headline(result, self.strict)
             } else {
                 let repeat = self.repeat(&result.case.id, profile);
-                show::failure(result, corpus, &repeat, self.strict) + "\n"
+                report::failure(result, corpus, &repeat, self.strict) + "\n"
             }
         });
         shown.collect()
@@ -162,5 +163,5 @@ pub(super) fn judged_by(asked: Option<Profile>, hello: &Hello) -> Result<Profile
 pub(super) fn introduction(hello: &Hello, profile: Profile) -> String {
     let Hello { name, version, language, url, .. } = hello;
     let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-    crate::output::visible(&format!("{name} {version} ({language}{url}), profile {profile}")) + "\n\n"
+    crate::terminal::visible(&format!("{name} {version} ({language}{url}), profile {profile}")) + "\n\n"
 }

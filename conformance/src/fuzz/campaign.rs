@@ -3,11 +3,11 @@
 use super::Coverage;
 use super::draw::{Check, Draw};
 use super::probe::{Failure, Key, Probe, Probed};
-use crate::interrupt;
-use crate::judge::Verdict;
-use crate::matcher::Mismatch;
+use crate::corpus::expectation::Mismatch;
+use crate::json::on_deep_stack;
 use crate::protocol::{Op, Reply};
-use crate::run::on_deep_stack;
+use crate::run::Verdict;
+use crate::testee::interrupt;
 use crate::testee::{Testee, Trouble};
 use std::collections::BTreeMap;
 use std::ops::Range;

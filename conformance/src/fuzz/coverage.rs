@@ -1,8 +1,8 @@
 //! What has been drawn so far.
 
+use crate::generate::{CLASSES, Class, LIMITS};
 use crate::protocol::Op;
 use std::collections::{BTreeMap, BTreeSet};
-use threadspec::generate::{CLASSES, Class, LIMITS};
 
 /// The rows of the event table, as a log spells them.
 const ROWS: [(&str, &str); 10] = [

@@ -1,12 +1,12 @@
 //! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else.
 
+use crate::generate::{Mode, Request as Plan, Script, Text, Thread};
 use crate::json;
 use crate::protocol::Op;
 use proptest::arbitrary::any;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
-use threadspec::generate::{Mode, Request as Plan, Script, Text, Thread};
 
 /// What a case checks beside the reply to its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

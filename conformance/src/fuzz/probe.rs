@@ -2,14 +2,14 @@
 
 use super::compare::{Difference, answering_clause, compare, has_halves};
 use super::draw::{Check, half_and_whole, with_unknown_fields, with_wrong_event};
-use crate::judge::Verdict;
-use crate::matcher::{Mismatch, Sides};
+use crate::corpus::expectation::{Mismatch, Sides};
+use crate::generate::{Mode, Request as Plan};
 use crate::protocol::{Op, Reply, Request};
+use crate::run::Verdict;
 use crate::testee::{Outcome, Testee};
 use proptest::strategy::ValueTree;
 use std::time::{Duration, Instant};
 use threadspec::Profile;
-use threadspec::generate::{Mode, Request as Plan};
 
 /// A failing case is tried in so many smaller forms at most, and for so long.
 const TRIES: usize = 400;

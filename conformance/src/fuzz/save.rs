@@ -1,10 +1,10 @@
 //! Findings as candidate cases of the corpus.
 
 use super::Finding;
-use crate::case::Level;
 use crate::corpus::Corpus;
-use crate::format::canonical;
-use crate::matcher::Pattern;
+use crate::corpus::Level;
+use crate::corpus::expectation::Pattern;
+use crate::corpus::layout::canonical;
 use crate::protocol::Reply;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};

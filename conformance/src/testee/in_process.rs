@@ -1,5 +1,5 @@
-use super::{Implementation, Outcome, Testee, Trouble};
-use crate::protocol::{Hello, Request};
+use super::{Outcome, Testee, Trouble};
+use crate::protocol::{Hello, Implementation, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An implementation in this process as a testee.

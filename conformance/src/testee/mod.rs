@@ -1,21 +1,15 @@
 //! What is being tested: another program, or an implementation in this process, behind one interface.
 
 mod in_process;
+pub mod interrupt;
 mod process;
+mod reference;
 
 pub use in_process::InProcess;
 pub use process::Process;
+pub use reference::Reference;
 
 use crate::protocol::{Hello, Reply, Request};
-
-/// Something that answers requests in this process: the reference, or a copy of it with a planted bug.
-pub trait Implementation {
-    /// What it says about itself.
-    fn hello(&self) -> Hello;
-
-    /// Answers one request, independently of all others.
-    fn answer(&mut self, request: &Request) -> Reply;
-}
 
 /// Something that can be asked one request at a time.
 pub trait Testee {

@@ -1,7 +1,7 @@
 use super::{Outcome, Testee, Trouble};
-use crate::interrupt;
-use crate::output::visible;
 use crate::protocol::{Hello, Reply, Request};
+use crate::terminal::visible;
+use crate::testee::interrupt;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read, Write};

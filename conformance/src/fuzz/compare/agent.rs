@@ -7,9 +7,9 @@
 use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
 use super::{Difference, ENDS_HERE, events};
+use crate::protocol::Implementation;
 use crate::protocol::{Op, Reply, Request};
-use crate::reference::Reference;
-use crate::testee::Implementation;
+use crate::testee::Reference;
 use serde_json::{Value, json};
 use threadspec::Profile;
 
@@ -167,7 +167,12 @@ fn events_of_run<'a>(
     }
 }
 
-fn event_mismatch(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<crate::matcher::Mismatch> {
+fn event_mismatch(
+    expected: &Value,
+    actual: &Value,
+    path: &str,
+    texts: &Texts,
+) -> Option<crate::corpus::expectation::Mismatch> {
     let mut expected = expected.clone();
     if let (Some(right), Some(found)) = (expected["error"].as_str(), actual["error"].as_str())
         && is_error_text(right, found, texts)

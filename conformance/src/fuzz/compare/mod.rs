@@ -16,11 +16,11 @@ mod messages;
 mod spelling;
 mod texts;
 
+use crate::corpus::expectation::{Mismatch, Sides};
 use crate::json;
-use crate::matcher::{Mismatch, Sides};
+use crate::protocol::Implementation;
 use crate::protocol::{Op, Reply};
-use crate::reference::Reference;
-use crate::testee::Implementation;
+use crate::testee::Reference;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;

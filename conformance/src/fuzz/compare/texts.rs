@@ -1,11 +1,11 @@
 //! What an input leaves open in every text: half characters, and the digits of large integers.
 
 use super::spelling::is_well_formed;
+use crate::corpus::expectation::{Mismatch, Sides};
 use crate::json::{replace_halves, tokens};
-use crate::matcher::{Mismatch, Sides};
 use serde_json::Value;
 use std::borrow::Cow;
-use threadspec::{Profile, escape_text, is_xml_char, json::repair_surrogates, json_stringify, oracle};
+use threadspec::{Profile, escape_text, is_xml_char, json_stringify, oracle, surrogates::repair_surrogates};
 
 /// Stands for a half character in what the literal profile expects: it may become anything there (INP-SURROGATE).
 const ANYTHING: char = '\u{ffff}';

@@ -1,0 +1,158 @@
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::{hold, same};
+use crate::generate::Script;
+use threadspec::{
+    ContextMode, ContextOptions, Event, EventKind, Message, Profile,
+    agent::{self, LoopOptions, LoopRun, ScriptedModel, ScriptedTools, ScriptedVerifier, StopReason, Verifier},
+    build_messages, oracle,
+    surrogates::repair_surrogates,
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LoopInput {
+    prompt: String,
+    instructions: Option<String>,
+    model: Vec<agent::Turn>,
+    tools: Option<HashMap<String, Vec<Value>>>,
+    verify: Option<Vec<agent::Verification>>,
+    max_iterations: Option<u64>,
+    max_tool_calls_per_iteration: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolsInput {
+    messages: Vec<Message>,
+    model: Vec<agent::Turn>,
+    tools: Option<HashMap<String, Vec<Value>>>,
+    max_recursion_depth: Option<usize>,
+}
+
+fn read<T: DeserializeOwned>(input: &str) -> T {
+    serde_json::from_str(&repair_surrogates(input)).unwrap_or_else(|error| panic!("{error}: {input}"))
+}
+
+/// A script: all that [`run_loop`] and [`tools`] check.
+///
+/// # Panics
+/// When they do.
+pub fn agent(script: &Script) {
+    run_loop(&script.loop_input());
+    tools(&script.tools_input());
+}
+
+/// An input of the operation `loop`: the loop's events and requests fit together, and the context mode changes no event.
+///
+/// # Panics
+/// When they do not, or the input is none.
+pub fn run_loop(input: &str) {
+    let script: LoopInput = read(input);
+    let outcome = |run: &LoopRun| (run.response.clone(), run.iterations, run.stop_reason);
+    let [literal, hardened] = Profile::ALL.map(|profile| {
+        let [standard, xml] = ContextMode::ALL.map(|mode| run_in(&script, profile, mode));
+        same(&standard, &xml, &format!("a run in both context modes ({profile})"), &standard.events);
+        thread_of_run(&script, &standard);
+        standard
+    });
+    same(&outcome(&literal), &outcome(&hardened), "a run in both profiles", &literal.events);
+}
+
+fn run_in(script: &LoopInput, profile: Profile, mode: ContextMode) -> LoopRun {
+    let options = LoopOptions {
+        profile,
+        mode,
+        instructions: script.instructions.clone().unwrap_or_default(),
+        max_iterations: script.max_iterations,
+        max_tool_calls_per_iteration: script.max_tool_calls_per_iteration.unwrap_or(20),
+    };
+    let mut model = ScriptedModel::new(script.model.clone());
+    let mut tools = ScriptedTools::new(script.tools.clone().unwrap_or_default());
+    let mut verifier = script.verify.clone().map(ScriptedVerifier::new);
+    let verifier = verifier.as_mut().map(|verifier| verifier as &mut dyn Verifier);
+    let run = agent::run_loop(&script.prompt, &mut model, &mut tools, verifier, &options);
+
+    let what = |what: &str| format!("{what} ({profile}, {mode})");
+    let context = ContextOptions { profile, mode, instructions: &options.instructions };
+    let first_requests: Vec<_> = (1..=run.iterations)
+        .map(|iteration| {
+            let before = run.events.iter().take_while(|event| event.iteration < iteration).count();
+            build_messages(&run.events[..before], &context)
+        })
+        .collect();
+    let requests = model.requests();
+    // How many iterations may have begun so far: a request that goes on can look like one that begins.
+    let mut begun = BTreeSet::from([0]);
+    for (number, request) in requests.iter().enumerate() {
+        let goes_on = number > 0 && oracle::snapshots(&requests[number - 1..=number]).is_ok();
+        let begins = begun.iter().filter(|&&begun| first_requests.get(begun) == Some(request)).map(|begun| begun + 1);
+        begun = begins.chain(begun.iter().copied().filter(|_| goes_on)).collect();
+        let fits = if begun.is_empty() { Err(format!("request {number}")) } else { Ok(()) };
+        hold(fits, &what("each request begins an iteration or goes on with the one before it"), &run.events);
+        if profile == Profile::Hardened && ids_are_distinct(script) {
+            hold(oracle::provider_valid(request), &what("provider-valid"), &run.events);
+        }
+    }
+    let all = begun.contains(&first_requests.len());
+    same(&all, &true, &what("each iteration begins with the thread so far"), &run.events);
+    run
+}
+
+/// Whether no response of the script calls twice with one id, which providers would not accept.
+fn ids_are_distinct(script: &LoopInput) -> bool {
+    script.model.iter().filter_map(|turn| turn.0.as_ref().ok()).all(|response| {
+        let ids: HashSet<_> = response.tool_calls.iter().map(|call| &call.id).collect();
+        ids.len() == response.tool_calls.len()
+    })
+}
+
+/// What the events of any run look like.
+fn thread_of_run(script: &LoopInput, run: &LoopRun) {
+    let events = &*run.events;
+    same(&events.first(), &Some(&Event::user(0, &script.prompt)), "the prompt comes first", events);
+    let in_order = events.is_sorted_by_key(|event| event.iteration);
+    same(&in_order, &true, "iterations are counted", events);
+    for (position, event) in events.iter().enumerate() {
+        if let EventKind::ToolCall { tool_call_id: called, .. } = &event.kind {
+            let answered = events.get(position + 1).is_some_and(|next| match &next.kind {
+                EventKind::ToolResult { tool_call_id, result: Some(Value::String(_)) } => {
+                    tool_call_id == called && next.iteration == event.iteration
+                }
+                _ => false,
+            });
+            same(&answered, &true, "each call is followed by its result", events);
+        }
+    }
+    let end = events.last().map(|event| &event.kind);
+    let ended_as = match end {
+        Some(EventKind::Completion { .. }) => StopReason::Completed,
+        Some(EventKind::Error { recoverable: false, .. }) => StopReason::MaxErrors,
+        _ => StopReason::StopCondition,
+    };
+    same(&ended_as, &run.stop_reason, "the last event and the stop reason", events);
+}
+
+/// An input of the operation `tools`: each request continues the one before it, and nothing is lost at the end.
+///
+/// # Panics
+/// When it does not, or the input is none.
+pub fn tools(input: &str) {
+    let script: ToolsInput = read(input);
+    let mut model = ScriptedModel::new(script.model);
+    let mut tools = ScriptedTools::new(script.tools.unwrap_or_default());
+    let run = agent::run_tools(script.messages.clone(), &mut model, &mut tools, script.max_recursion_depth);
+    let requests = model.requests();
+    assert_eq!(requests.first(), Some(&script.messages), "the first request: {input}");
+    if let Err(violation) = oracle::snapshots(requests) {
+        panic!("snapshots: {violation}: {input}");
+    }
+    let most = script.max_recursion_depth.map_or(usize::MAX, |depth| depth + 1);
+    assert!(requests.len() <= most, "{} requests: {input}", requests.len());
+    let added = requests.last().and_then(|last| run.messages.strip_prefix(&**last));
+    let ended_well = matches!((added, &run.failure), (Some([]), Some(_)) | (Some([Message::Ai { .. }]), None));
+    assert!(ended_well, "the messages at the end: {input}");
+}

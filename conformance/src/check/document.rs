@@ -1,0 +1,118 @@
+use super::{cut, fail, hold, same};
+use threadspec::{
+    Document, Element, Error, Event, Profile, SerializeOptions, escape_attribute, escape_text, is_xml_char, oracle,
+    read_thread, serialize_thread, split_response_prefix,
+};
+
+/// Both forms of a text come back from a parser, and each character is escaped for itself.
+///
+/// # Panics
+/// When they do not.
+pub fn escape(text: &str) {
+    let kept: String = text.chars().map(|c| if is_xml_char(c) { c } else { '\u{fffd}' }).collect();
+    let lines = kept.replace("\r\n", "\n").replace('\r', "\n");
+    let spaces = lines.replace(['\n', '\t'], " ");
+    let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
+    let halves = text.split_at(middle);
+    for (profile, expected_text, expected_value) in
+        [(Profile::Literal, &lines, &spaces), (Profile::Hardened, &kept, &kept)]
+    {
+        let (content, value) = (escape_text(text, profile), escape_attribute(text, profile));
+        let document = format!("<thread><event type=\"{value}\">{content}</event></thread>");
+        let read = read_twice(&document).unwrap_or_else(|error| panic!("{error}: {text:?}"));
+        assert_eq!(&read.elements[0].text, expected_text, "{profile}, text");
+        assert_eq!(read.elements[0].attribute("type"), Some(&**expected_value), "{profile}, attribute");
+        let joined = escape_text(halves.0, profile) + escape_text(halves.1, profile);
+        assert_eq!(content, joined, "{profile}, in two halves");
+    }
+}
+
+/// A document is well-formed, carries every event and nothing else, and only grows when events are added.
+///
+/// # Panics
+/// When it does not.
+pub fn serialize(events: &[Event]) {
+    for profile in Profile::ALL {
+        let options = SerializeOptions { profile, ..SerializeOptions::default() };
+        let what = |oracle: &str| format!("{oracle} ({profile})");
+        let document = serialize_thread(events, &options);
+        let read = match read_twice(&document) {
+            Ok(read) => read,
+            Err(error) => fail(&error, &what("well-formed"), events),
+        };
+        hold(oracle::no_forgery_in(&read, events, profile), &what("no-forgery"), events);
+        hold(oracle::round_trip_in(&read, events, profile), &what("round-trip"), events);
+
+        // Serialized once more, with a prefix: the same document.
+        let response_prefix = "<thread>\r & </thread>";
+        let prefixed = serialize_thread(events, &SerializeOptions { response_prefix, ..options });
+        let expected = (&*document, &*format!("\n{response_prefix}"));
+        same(&split_response_prefix(&prefixed), &expected, &what("response prefix"), events);
+
+        let before = &events[..cut(events, &document)];
+        let grown = oracle::append_only(&serialize_thread(before, &options), &document);
+        hold(grown, &what("append-only"), events);
+    }
+}
+
+/// The strict reader and roxmltree agree on a document: on whether it is well-formed, and on what is in it.
+///
+/// # Panics
+/// When they do not, except where roxmltree is known to be wrong.
+pub fn read(document: &str) {
+    // What it is does not matter here.
+    let _ = read_twice(document);
+}
+
+/// What both readers say.
+fn read_twice(document: &str) -> Result<Document, Error> {
+    let first = read_thread(document);
+    match (&first, roxmltree::Document::parse(document)) {
+        (Err(error), Ok(_)) if error.is_not_well_formed() => {
+            assert!(roxmltree_is_lax(document), "only roxmltree accepts {document:?}: {error}");
+        }
+        (Err(error), Err(second)) if error.is_not_a_thread() => {
+            panic!("only the reader calls {document:?} well-formed: {error}; {second}");
+        }
+        (Err(_), _) => {}
+        (Ok(_), Err(second)) => panic!("only the reader accepts {document:?}: {second}"),
+        (Ok(read), Ok(second)) => {
+            // It keeps a CR next to a reference, where XML 1.0 (2.11) wants an LF.
+            let ends_differ = document.contains('\r') && document.contains('&');
+            let comparable = |text: &str| if ends_differ { text.replace(['\r', '\n'], "") } else { text.to_owned() };
+            let events = second.root_element().children().filter(roxmltree::Node::is_element);
+            let elements: Vec<_> = events
+                .map(|event| {
+                    let attributes = event.attributes().map(|a| (a.name().to_owned(), a.value().to_owned())).collect();
+                    let text: String = event.children().filter_map(|child| child.text()).collect();
+                    Element { attributes, text: comparable(&text) }
+                })
+                .collect();
+            let read = read.elements.iter().map(|element| {
+                let attributes = element.attributes.clone();
+                Element { attributes, text: comparable(&element.text) }
+            });
+            assert!(read.eq(elements.iter().cloned()), "{document:?}: the other parser reads {elements:?}");
+        }
+    }
+    first
+}
+
+/// What roxmltree 0.21 takes although XML 1.0 does not: references to what is no character, processing instructions whose
+/// target runs into something else, and end tags with a colon too many.
+fn roxmltree_is_lax(document: &str) -> bool {
+    let refers_to_no_character = document.split("&#").skip(1).any(|rest| {
+        let number = rest.split(';').next().unwrap_or_default();
+        let code = match number.strip_prefix('x') {
+            Some(digits) => u32::from_str_radix(digits, 16),
+            None => number.parse(),
+        };
+        code.is_ok_and(|code| char::from_u32(code).is_none())
+    });
+    let target_runs_on = document.match_indices("<?").any(|(at, start)| {
+        let inside = document[at + start.len()..].split("?>").next().unwrap_or_default();
+        let target = inside.split([' ', '\t', '\r', '\n']).next().unwrap_or_default();
+        oracle::well_formed(&format!("<{target}/>")).is_err()
+    });
+    refers_to_no_character || target_runs_on || document.contains("</:")
+}

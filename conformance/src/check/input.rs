@@ -1,0 +1,30 @@
+use super::{equivalence, messages, same, serialize};
+use threadspec::{Event, read_each_event, read_events};
+
+/// Any bytes are an error or a thread, of which all the rest holds.
+///
+/// # Panics
+/// When they are not, or it does not.
+pub fn input(bytes: &[u8]) {
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    let (all, each) = (read_events(text), read_each_event(text));
+    let first_error = each.clone().map_or_else(Some, |each| each.into_iter().find_map(Result::err));
+    assert_eq!(all.as_ref().err(), first_error.as_ref(), "two ways to read {text:?}");
+    match all {
+        Err(error) => {
+            assert!(error.is_invalid_event() != error.is_invalid_input(), "{text:?}: {error}");
+            assert_eq!(error.is_invalid_event(), error.index().is_some(), "{text:?}: {error}");
+            assert!(error.index().is_none() || error.line().is_some(), "{text:?}: {error}");
+        }
+        Ok(events) => {
+            same(&Ok(&events), &read_events(&written(&events)).as_ref(), "written and read", &events);
+            serialize(&events);
+            messages(&events);
+            equivalence(&events);
+        }
+    }
+}
+
+fn written(events: &[Event]) -> String {
+    serde_json::to_string(events).unwrap_or_default()
+}

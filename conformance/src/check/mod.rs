@@ -1,0 +1,57 @@
+//! What must hold of every thread, text, document and script: the bodies of the fuzz targets and of the property tests.
+//!
+//! Each function takes what an engine has come up with and panics with the violation and the input that shows it. All of
+//! them check both profiles.
+
+mod agent;
+mod case;
+mod document;
+mod input;
+mod messages;
+mod reply;
+
+use std::fmt::Display;
+
+pub use agent::{agent, run_loop, tools};
+pub use case::case;
+pub use document::{escape, read, serialize};
+pub use input::input;
+pub use messages::{equivalence, messages};
+pub use reply::reply;
+
+use threadspec::Event;
+
+/// Panics when something does not hold, with the events that show it.
+#[track_caller]
+fn hold(verdict: Result<(), impl Display>, what: &str, events: &[Event]) {
+    if let Err(violation) = verdict {
+        fail(&violation, what, events);
+    }
+}
+
+#[track_caller]
+fn same<T: PartialEq + ?Sized>(one: &T, other: &T, what: &str, events: &[Event]) {
+    if one != other {
+        fail(&"the two differ", what, events);
+    }
+}
+
+#[track_caller]
+fn fail(violation: &dyn Display, what: &str, events: &[Event]) -> ! {
+    let events = serde_json::to_string(events).unwrap_or_default();
+    panic!("{what}: {violation}\n{{\"events\":{events}}}")
+}
+
+/// Where to cut a thread. One place for the sake of speed, but any: it depends on the document that was made of the thread.
+fn cut(events: &[Event], document: &str) -> usize {
+    document.len() % (events.len() + 1)
+}
+
+/// On a stack as deep as the runner's own, if the text may need it: values of any nesting are read, up to a limit.
+fn on_stack_for(text: &[u8], body: impl FnOnce() + Send) {
+    if text.iter().filter(|byte| b"[{".contains(byte)).count() < 500 {
+        body();
+    } else {
+        crate::json::on_deep_stack(body).expect("a thread can be started");
+    }
+}

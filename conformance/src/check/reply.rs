@@ -1,0 +1,37 @@
+//! What must hold of any line that a testee sends.
+
+use super::on_stack_for;
+use crate::corpus::{Case, Corpus, embedded_files};
+use crate::protocol::Reply;
+use crate::run::{Verdict, judge};
+use crate::testee::Outcome;
+use std::sync::LazyLock;
+
+/// A few golden cases, of every operation.
+static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
+    let (corpus, _) = Corpus::read(&embedded_files());
+    corpus.cases.into_iter().step_by(80).collect()
+});
+
+/// A line is a reply that reads the same when it is written again, and gets a verdict from any case; or it is garbage and
+/// there is a reason why.
+pub fn reply(line: &[u8]) {
+    on_stack_for(line, || judge_line(line));
+}
+
+fn judge_line(line: &[u8]) {
+    match Reply::read(line) {
+        Err(reason) => assert!(!reason.is_empty()),
+        Ok((id, reply)) => {
+            assert_eq!(Reply::read(reply.line(id).as_bytes()).as_ref(), Ok(&(id, reply.clone())));
+            for case in CASES.iter() {
+                for &profile in &case.profiles {
+                    let judgement = judge(case, profile, Outcome::Reply(reply.clone()));
+                    let passed = judgement.verdict == Verdict::Pass;
+                    let says_why = !judgement.note.is_empty() || !judgement.mismatches.is_empty();
+                    assert!(passed != says_why, "{}: {judgement:?}", case.id);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The corpus: every case and every clause, from the files in this binary or from a folder, read strictly.
+
+mod case;
+mod clause;
+pub mod expectation;
+pub mod layout;
+mod oracle;
+
+pub(crate) use case::is_kebab_case;
+pub use case::{Case, Expect, Level};
+pub use clause::Clause;
+pub use oracle::Oracle;
+
+use crate::{protocol::Op, terminal::visible};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
+
+/// A file of a corpus.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Relative to the corpus folder, with `/` between its parts.
+    pub path: String,
+    /// What is in it.
+    pub text: String,
+}
+
+/// Something wrong with a corpus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file that it is in.
+    pub file: String,
+    /// The case that it is in, by name or position.
+    pub case: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Problem {
+    /// A problem with a file as a whole.
+    pub fn in_file(file: &str, message: impl Into<String>) -> Self {
+        Self { file: file.to_owned(), case: None, message: message.into() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, case, message } = self;
+        let problem = match case {
+            Some(case) => format!("{file}: {case}: {message}"),
+            None => format!("{file}: {message}"),
+        };
+        // A message may quote the file, whatever is in it.
+        f.write_str(&visible(&problem))
+    }
+}
+
+/// The registry of clauses.
+pub const CLAUSES: &str = "clauses.json";
+/// The JSON Schema of case files.
+pub const SCHEMA: &str = "case.schema.json";
+/// The list of ids and content hashes.
+pub const MANIFEST: &str = "manifest.json";
+
+/// Cases and clauses.
+#[derive(Clone, Debug, Default)]
+pub struct Corpus {
+    /// Every case, by file and in the order of the file.
+    pub cases: Vec<Case>,
+    /// The clause registry.
+    pub clauses: Vec<Clause>,
+    /// Whether the registry came with the cases, so that they must cover it.
+    pub has_own_clauses: bool,
+}
+
+/// The files of the corpus that is part of this program.
+pub fn embedded_files() -> Vec<File> {
+    threadspec_golden::FILES.iter().map(|&(path, text)| File { path: path.to_owned(), text: text.to_owned() }).collect()
+}
+
+/// The JSON files below a folder, sorted by path.
+///
+/// # Errors
+///
+/// When the folder or a file in it cannot be read.
+pub fn files_in(folder: &Path) -> io::Result<Vec<File>> {
+    let mut paths = Vec::new();
+    collect(folder, &mut paths)?;
+    let mut files = Vec::new();
+    for path in paths {
+        let name = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let relative = path.strip_prefix(folder).unwrap_or(&path);
+        let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+        files.push(File { path: parts.join("/"), text: fs::read_to_string(&path).map_err(name)? });
+    }
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(files)
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    let name = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
+    for entry in fs::read_dir(folder).map_err(name)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+impl Corpus {
+    /// Reads all files and returns everything that is wrong with them beside what could be read.
+    ///
+    /// Cases with deeply nested values, which the golden corpus has, need a deep stack:
+    /// [`on_deep_stack`](crate::json::on_deep_stack).
+    pub fn read(files: &[File]) -> (Self, Vec<Problem>) {
+        let (mut corpus, mut problems) = (Self::default(), Vec::new());
+        corpus.read_clauses(files, &mut problems);
+        for file in files.iter().filter(|file| file.path.contains('/')) {
+            corpus.read_file(file, &mut problems);
+        }
+        let known: HashSet<&str> = corpus.clauses.iter().map(|clause| clause.id.as_str()).collect();
+        for case in &corpus.cases {
+            let mut named = HashSet::new();
+            for clause in &case.clauses {
+                let message = match (known.contains(clause.as_str()), named.insert(clause)) {
+                    (false, _) => format!("unknown clause `{clause}`"),
+                    (true, false) => format!("names clause `{clause}` twice"),
+                    (true, true) => continue,
+                };
+                problems.push(case.problem(message));
+            }
+        }
+        (corpus, problems)
+    }
+
+    /// The clause of an id.
+    pub fn clause(&self, id: &str) -> Option<&Clause> {
+        self.clauses.iter().find(|clause| clause.id == id)
+    }
+
+    fn read_clauses(&mut self, files: &[File], problems: &mut Vec<Problem>) {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Registry {
+            clauses: Vec<Clause>,
+        }
+        let own = files.iter().find(|file| file.path == CLAUSES).map(|file| file.text.as_str());
+        let embedded = || threadspec_golden::FILES.iter().find(|(path, _)| *path == CLAUSES).map(|&(_, text)| text);
+        self.has_own_clauses = own.is_some();
+        match serde_json::from_str::<Registry>(own.or_else(embedded).unwrap_or_default()) {
+            Ok(registry) => self.clauses = registry.clauses,
+            Err(error) => problems.push(Problem::in_file(CLAUSES, error.to_string())),
+        }
+        let mut seen = HashSet::new();
+        for clause in &self.clauses {
+            if !seen.insert(&clause.id) {
+                problems.push(Problem::in_file(CLAUSES, format!("clause `{}` is registered twice", clause.id)));
+            }
+        }
+    }
+
+    fn read_file(&mut self, file: &File, problems: &mut Vec<Problem>) {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct CaseFile<'a> {
+            op: String,
+            about: String,
+            #[serde(borrow)]
+            cases: Vec<&'a RawValue>,
+        }
+        let mut wrong = |message: String| problems.push(Problem::in_file(&file.path, message));
+        let place = file.path.strip_suffix(".json").and_then(|path| path.split_once('/'));
+        let Some((folder, topic)) = place.filter(|(_, topic)| is_kebab_case(topic)) else {
+            return wrong("a case file is `<op>/<topic>.json`, its topic in kebab-case".into());
+        };
+        let op: Op = match folder.parse() {
+            Ok(op) => op,
+            Err(error) => return wrong(error),
+        };
+        let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {
+            Ok(contents) => contents,
+            Err(error) => return wrong(error.to_string()),
+        };
+        if contents.op != op.name() {
+            wrong(format!("its `op` is `{}`, but it stands in `{op}/`", contents.op));
+        }
+        if contents.about.trim().is_empty() {
+            wrong("`about` is empty".into());
+        }
+        if contents.cases.is_empty() {
+            wrong("it has no case".into());
+        }
+        let mut names: HashMap<String, usize> = HashMap::new();
+        for (index, source) in contents.cases.into_iter().enumerate() {
+            match Case::read(source, op, topic) {
+                Ok((case, found)) => {
+                    if let Some(first) = names.insert(case.id.clone(), index) {
+                        problems.push(case.problem(format!("the name is already that of case {first}")));
+                    }
+                    problems.extend(found.into_iter().map(|message| case.problem(message)));
+                    self.cases.push(case);
+                }
+                Err(message) => {
+                    let case = Some(format!("case {index} ({})", beginning(source.get())));
+                    problems.push(Problem { file: file.path.clone(), case, message });
+                }
+            }
+        }
+    }
+}
+
+impl Case {
+    /// A problem with this case.
+    pub(crate) fn problem(&self, message: String) -> Problem {
+        let (file, name) = self.id.rsplit_once('/').unwrap_or(("", &self.id));
+        Problem { file: format!("{file}.json"), case: Some(name.to_owned()), message }
+    }
+}
+
+fn beginning(source: &str) -> String {
+    crate::json::compact(source).chars().take(60).collect::<String>() + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems_of(path: &str, text: &str) -> Vec<String> {
+        let file = File { path: path.into(), text: text.into() };
+        Corpus::read(&[file]).1.iter().map(ToString::to_string).collect()
+    }
+
+    fn problems_with_case(case: &str) -> Vec<String> {
+        problems_of("escape/a.json", &format!(r#"{{"op":"escape","about":"x","cases":[{case}]}}"#))
+    }
+
+    const GOOD: &str =
+        r#"{"name":"a-b","why":"w","clauses":["ESC-1"],"input":{"text":"\ud83d 1"},"expect":{"ok":"&amp;"}}"#;
+
+    #[test]
+    fn a_good_case_is_read_with_its_input_untouched() {
+        let text = format!(r#"{{"op":"escape","about":"x","cases":[{GOOD}]}}"#);
+        let (corpus, problems) = Corpus::read(&[File { path: "escape/a.json".into(), text }]);
+        assert_eq!(problems, []);
+        assert_eq!(corpus.cases[0].id, "escape/a/a-b");
+        assert_eq!(corpus.cases[0].input, r#"{"text":"\ud83d 1"}"#);
+        assert!(!corpus.has_own_clauses);
+    }
+
+    #[test]
+    fn each_fault_is_one_problem() {
+        for (from, to, says) in [
+            ("\"why\"", "\"comment\"", "unknown field"),
+            ("a-b", "A_b", "kebab-case"),
+            ("\"w\"", "\" \"", "`why`"),
+            ("[\"ESC-1\"]", "[]", "names no clause"),
+            ("[\"ESC-1\"]", "[\"ESC-99\"]", "unknown clause"),
+            ("[\"ESC-1\"]", "[\"ESC-1\",\"ESC-1\"]", "twice"),
+            ("\"input\"", "\"level\":\"must\",\"input\"", "restates"),
+            ("\"input\"", "\"level\":\"may\",\"input\"", "unknown variant"),
+            ("\"input\"", "\"profiles\":[\"literal\",\"hardened\"],\"input\"", "restates"),
+            ("\"input\"", "\"profiles\":[\"other\"],\"input\"", "not known"),
+            ("\"input\"", "\"profiles\":[],\"input\"", "not known"),
+            ("{\"text\":\"\\ud83d 1\"}", "[]", "not an object"),
+            ("{\"ok\":\"&amp;\"}", "{}", "exactly one"),
+            ("{\"ok\":\"&amp;\"}", "{\"ok\":1,\"holds\":[\"well-formed\"]}", "exactly one"),
+            ("{\"ok\":\"&amp;\"}", "{\"oneOf\":[1]}", "at least two"),
+            ("{\"ok\":\"&amp;\"}", "{\"oneOf\":[1,1.0]}", "same alternative"),
+            ("{\"ok\":\"&amp;\"}", "{\"holds\":[]}", "no oracle"),
+            ("{\"ok\":\"&amp;\"}", "{\"holds\":[\"x\"]}", "unknown oracle"),
+            ("{\"ok\":\"&amp;\"}", "{\"reject\":\"x\"}", "not a reject kind"),
+            ("{\"ok\":\"&amp;\"}", "{\"ok\":1,\"message\":\"x\"}", "goes with `reject`"),
+            ("{\"ok\":\"&amp;\"}", "{\"ok\":{\"includes\":[]}}", "malformed matcher"),
+        ] {
+            let case = GOOD.replacen(from, to, 1);
+            let problems = problems_with_case(&case);
+            assert!(problems.len() == 1 && problems[0].contains(says), "{case}\n{problems:?}");
+        }
+    }
+
+    #[test]
+    fn files_are_checked_too() {
+        assert!(problems_with_case(&format!("{GOOD},{GOOD}"))[0].contains("already"));
+        assert!(problems_with_case("")[0].contains("no case"));
+        assert!(problems_of("escape/a.json", "{")[0].contains("EOF"));
+        assert!(problems_of("other/a.json", "{}")[0].contains("unknown op"));
+        assert!(problems_of("escape/a/b.json", "{}")[0].contains("case file"));
+        assert!(
+            problems_of("escape/a.json", r#"{"\n\u001b[1m":1}"#)[0].contains("`⏎␛[1m`"),
+            "one line, nothing to run"
+        );
+        let text = format!(r#"{{"op":"loop","about":"x","cases":[{GOOD}]}}"#);
+        assert!(problems_of("escape/a.json", &text)[0].contains("stands in"));
+    }
+}

@@ -1,0 +1,110 @@
+use std::fmt;
+
+use proptest::{
+    arbitrary::any,
+    strategy::{Strategy, ValueTree},
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+
+use super::{Script, Text, Thread};
+
+/// A context mode as a request names it.
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Mode {
+    /// Not at all, which means standard.
+    Absent,
+    /// `null`, which means the same.
+    Null,
+    /// `standard`.
+    Standard,
+    /// `xml`.
+    Xml,
+}
+
+impl Mode {
+    /// The member of an input.
+    pub(super) fn member(self) -> Option<String> {
+        match self {
+            Self::Absent => None,
+            Self::Null => Some(r#""contextMode":null"#.to_owned()),
+            Self::Standard => Some(r#""contextMode":"standard""#.to_owned()),
+            Self::Xml => Some(r#""contextMode":"xml""#.to_owned()),
+        }
+    }
+}
+
+/// A question to any implementation: an operation of the protocol, and its input.
+#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Request {
+    /// `escape`.
+    Escape(Text),
+    /// `serialize`, possibly with a response prefix.
+    Serialize(Thread, Option<Text>),
+    /// `messages`, possibly with instructions.
+    Messages(Thread, Mode, Option<Text>),
+    /// `tools`.
+    Tools(Script),
+    /// `loop`.
+    Loop(Script),
+}
+
+impl Request {
+    /// The name of the operation.
+    pub fn op(&self) -> &'static str {
+        match self {
+            Self::Escape(_) => "escape",
+            Self::Serialize(..) => "serialize",
+            Self::Messages(..) => "messages",
+            Self::Tools(_) => "tools",
+            Self::Loop(_) => "loop",
+        }
+    }
+
+    /// The input as JSON text on one line.
+    pub fn input(&self) -> String {
+        let text = |name, text: &Text| format!(r#""{name}":{}"#, text.json());
+        let members = match self {
+            Self::Tools(script) => return script.tools_input(),
+            Self::Loop(script) => return script.loop_input(),
+            Self::Escape(escaped) => vec![text("text", escaped)],
+            Self::Serialize(thread, prefix) => {
+                let mut members = vec![format!(r#""events":{}"#, thread.json())];
+                members.extend(prefix.as_ref().map(|prefix| text("responsePrefix", prefix)));
+                members
+            }
+            Self::Messages(thread, mode, instructions) => {
+                let mut members = vec![format!(r#""events":{}"#, thread.json())];
+                members.extend(mode.member());
+                members.extend(instructions.as_ref().map(|instructions| text("instructions", instructions)));
+                members
+            }
+        };
+        format!("{{{}}}", members.join(","))
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.op(), self.input())
+    }
+}
+
+/// An endless stream of plans, the same for the same seed, each of which can be made smaller while it still shows a
+/// failure: `simplify` and `complicate` of proptest's `ValueTree`.
+///
+/// ```
+/// use proptest::strategy::ValueTree;
+/// use threadspec_conformance::generate::{Request, samples};
+/// let first = |seed| samples::<Request>(seed).next().map(|tree| tree.current().input());
+/// assert_eq!(first(7), first(7));
+/// assert_ne!(first(7), first(8));
+/// ```
+pub fn samples<P: proptest::arbitrary::Arbitrary>(seed: u64) -> impl Iterator<Item = impl ValueTree<Value = P>> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config { failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    let plans = any::<P>();
+    // No plan is ever rejected, so there is always a next one.
+    std::iter::from_fn(move || plans.new_tree(&mut runner).ok())
+}

@@ -1,0 +1,176 @@
+//! JSON as it was written: tokens, so that `1.0`, a repeated key or a lone surrogate reaches a testee untouched, and
+//! values, read from any text that a testee may send.
+
+mod stack;
+
+pub use stack::on_deep_stack;
+
+use serde_json::{Value, value::RawValue};
+
+/// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
+pub const MAX_DEPTH: usize = 10_000;
+
+/// Splits JSON text into its tokens, without the white space between them.
+///
+/// The text is taken to be valid; of any other text the tokens mean nothing, but nothing panics.
+pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches([' ', '\t', '\n', '\r']);
+        let length = match rest.bytes().next()? {
+            b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
+            b'"' => string_length(rest),
+            _ => rest.find(|c: char| "{}[],:\" \t\n\r".contains(c)).unwrap_or(rest.len()),
+        };
+        let (token, after) = rest.split_at(length);
+        rest = after;
+        Some(token)
+    })
+}
+
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The same JSON text without white space between its tokens, hence on one line.
+pub fn compact(text: &str) -> String {
+    tokens(text).collect()
+}
+
+/// Reads JSON text the way an ECMAScript program would get it, as far as a [`Value`] can hold it.
+///
+/// Lone surrogate escapes read as U+FFFD, and a number beyond the double range (which is valid JSON) as null, which
+/// is what `JSON.stringify(Infinity)` gives.
+///
+/// A text that is nested hundreds of levels deep needs a stack to match: [`on_deep_stack`](crate::json::on_deep_stack).
+///
+/// # Errors
+///
+/// Says what is wrong when the text is not JSON, or is nested deeper than [`MAX_DEPTH`].
+///
+/// ```
+/// use threadspec_conformance::json::read;
+/// assert_eq!(read(r#"["a\ud83d", 1.0, 1e400]"#)?.to_string(), "[\"a\u{fffd}\",1.0,null]");
+/// assert!(read("[1,").is_err());
+/// assert!(read(&"[".repeat(1_000_000)).is_err());
+/// # Ok::<(), String>(())
+/// ```
+pub fn read(text: &str) -> Result<Value, String> {
+    let text = threadspec::surrogates::repair_surrogates(text);
+    serde_json::from_str::<&RawValue>(&text).map_err(|error| error.to_string())?;
+    let (mut depth, mut overflow) = (0_usize, false);
+    for token in tokens(&text) {
+        match token {
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth -= 1,
+            _ => overflow |= is_beyond_doubles(token),
+        }
+        if depth > MAX_DEPTH {
+            return Err(format!("nested deeper than {MAX_DEPTH}"));
+        }
+    }
+    let parsed = if overflow {
+        parse(&tokens(&text).map(|token| if is_beyond_doubles(token) { "null" } else { token }).collect::<String>())
+    } else {
+        parse(&text)
+    };
+    parsed.map_err(|error| error.to_string())
+}
+
+/// JSON text with something, itself JSON, in the place of each lone surrogate escape.
+pub(crate) fn replace_halves(text: &str, replacement: &str) -> String {
+    let repaired = threadspec::surrogates::repair_surrogates(text);
+    let (mut replaced, mut copied) = (String::new(), 0);
+    // Repairing keeps positions, so that what differs is what was repaired.
+    for (at, escape) in repaired.match_indices("\\ufffd").filter(|&(at, escape)| !text[at..].starts_with(escape)) {
+        replaced += &repaired[copied..at];
+        replaced += replacement;
+        copied = at + escape.len();
+    }
+    replaced + &repaired[copied..]
+}
+
+fn is_beyond_doubles(token: &str) -> bool {
+    token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && token.parse().is_ok_and(f64::is_infinite)
+}
+
+fn parse(text: &str) -> serde_json::Result<Value> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.disable_recursion_limit();
+    serde::Deserialize::deserialize(&mut deserializer)
+}
+
+/// A JSON text as a tree of its tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Node<'a> {
+    Scalar(&'a str),
+    Array(Vec<Node<'a>>),
+    Object(Vec<(&'a str, Node<'a>)>),
+}
+
+impl<'a> Node<'a> {
+    /// Builds the tree of a text that is already known to be valid JSON.
+    pub(crate) fn of(text: &'a str) -> Self {
+        Self::next(&mut tokens(text).filter(|&token| token != "," && token != ":"))
+    }
+
+    fn next(tokens: &mut impl Iterator<Item = &'a str>) -> Self {
+        match tokens.next() {
+            Some(open @ ("[" | "{")) => Self::rest_of(open, tokens),
+            scalar => Self::Scalar(scalar.unwrap_or_default()),
+        }
+    }
+
+    fn rest_of(open: &str, tokens: &mut impl Iterator<Item = &'a str>) -> Self {
+        let (mut elements, mut members) = (Vec::new(), Vec::new());
+        while let Some(token) = tokens.next() {
+            match token {
+                "]" | "}" => break,
+                key if open == "{" => members.push((key, Self::next(tokens))),
+                inner @ ("[" | "{") => elements.push(Self::rest_of(inner, tokens)),
+                scalar => elements.push(Self::Scalar(scalar)),
+            }
+        }
+        if open == "{" { Self::Object(members) } else { Self::Array(elements) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compacting_keeps_every_token_as_it_was_written() {
+        let text = "{ \"a\" : [1.0, -0,\t1e21 ] ,\n \"a b\" : \"x \\\" y\\\\\" , \"a\" : \"\\ud83d\" }";
+        assert_eq!(compact(text), r#"{"a":[1.0,-0,1e21],"a b":"x \" y\\","a":"\ud83d"}"#);
+    }
+
+    #[test]
+    fn broken_text_is_an_error_and_never_a_panic() {
+        for text in ["", "\"", "\"\\", "{", "]", "{]", "nul", "1 2", "[1e999 2]", "\"\\u12\"", "\u{feff}1"] {
+            assert!(read(text).is_err(), "{text:?}");
+            compact(text);
+        }
+    }
+
+    #[test]
+    fn only_halves_are_replaced() {
+        let text = r#"["\ud83d", "\ufffd", "\ud83d\ude00", "\\ud83d"]"#;
+        assert_eq!(replace_halves(text, "?"), text.replacen("\\ud83d", "?", 1));
+    }
+
+    #[test]
+    fn a_deep_but_allowed_text_is_read() {
+        let text = "[".repeat(500) + &"]".repeat(500);
+        assert!(read(&text).is_ok());
+    }
+}

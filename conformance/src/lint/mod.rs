@@ -1,0 +1,88 @@
+//! Everything that can be wrong with a corpus.
+
+pub mod coverage;
+pub mod errata;
+pub mod history;
+mod schema;
+pub mod scopes;
+
+use crate::corpus::layout::canonical;
+use crate::corpus::{self, Corpus, File, Level, MANIFEST, Problem};
+use crate::json;
+use coverage::COVERAGE;
+use errata::ERRATA;
+use scopes::SCOPES;
+use std::collections::HashSet;
+use std::path::Path;
+use std::{fs, io};
+
+/// Everything that is wrong with a corpus.
+pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
+    let (corpus, mut problems) = Corpus::read(files);
+    problems.extend(schema::problems(files));
+    problems.extend(
+        case_files(files)
+            .filter(|file| json::read(&file.text).is_ok() && file.text != canonical(&file.text))
+            .map(|file| Problem::in_file(&file.path, "not in the canonical layout; `lint --fix` lays it out")),
+    );
+    if corpus.has_own_clauses {
+        problems.extend(coverage_problems(&corpus));
+    }
+    if let Some(scopes) = files.iter().find(|file| file.path == SCOPES) {
+        problems.extend(scopes::problems(&scopes.text, &corpus));
+    }
+    problems.extend(history::problems(files, &corpus));
+    if corpus.cases.is_empty() {
+        problems.push(Problem::in_file(".", "there is no case"));
+    }
+    (corpus, problems)
+}
+
+fn case_files(files: &[File]) -> impl Iterator<Item = &File> {
+    files.iter().filter(|file| file.path.contains('/'))
+}
+
+fn coverage_problems(corpus: &Corpus) -> Vec<Problem> {
+    let used: HashSet<&String> = corpus.cases.iter().flat_map(|case| &case.clauses).collect();
+    let unused = corpus.clauses.iter().filter(|clause| !used.contains(&clause.id));
+    let message = |level| match level {
+        Level::Must => "a `must` without a case",
+        Level::Should => "no case names it",
+    };
+    unused
+        .map(|clause| Problem::in_file(corpus::CLAUSES, format!("clause `{}`: {}", clause.id, message(clause.level))))
+        .collect()
+}
+
+/// Lays out the case files of a folder, and writes what is generated: the manifest and the page on coverage.
+///
+/// # Errors
+///
+/// When a file cannot be read or written.
+pub fn fix(folder: &Path) -> io::Result<()> {
+    let files = corpus::files_in(folder)?;
+    for file in case_files(&files) {
+        let laid_out = canonical(&file.text);
+        if laid_out != file.text && json::read(&file.text).is_ok() {
+            fs::write(folder.join(&file.path), laid_out)?;
+        }
+    }
+    let corpus = Corpus::read(&files).0;
+    if corpus.has_own_clauses {
+        fs::write(folder.join(COVERAGE), coverage::page(&corpus))?;
+    }
+    fs::write(folder.join(MANIFEST), history::manifest(&corpus))
+}
+
+/// What is wrong with the pages of a folder; those of the built-in corpus were checked where they lie.
+pub fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
+    let page = |name| fs::read_to_string(folder.join(name)).ok();
+    let mut problems = Vec::new();
+    if corpus.has_own_clauses && page(COVERAGE).is_none_or(|page| page != coverage::page(corpus)) {
+        problems.push(Problem::in_file(COVERAGE, "it does not match the cases; `lint --fix` writes it"));
+    }
+    if let Some(errata) = page(ERRATA) {
+        problems.extend(errata::problems(&errata, corpus));
+    }
+    problems
+}

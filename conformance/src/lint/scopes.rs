@@ -1,0 +1,236 @@
+//! What each clause speaks of: kinds of events, the places where they are rendered, and profiles. Each combination needs a
+//! case.
+
+use crate::corpus::Case;
+use crate::corpus::{Corpus, Problem};
+use crate::json;
+use crate::protocol::Op;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fmt;
+use threadspec::Profile;
+
+/// The file that says it.
+pub const SCOPES: &str = "scopes.json";
+
+/// An operation, with its context mode where that makes a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// The operation `escape`.
+    Escape,
+    /// The operation `serialize`.
+    Serialize,
+    /// The operation `messages` in standard mode.
+    MessagesStandard,
+    /// The operation `messages` in xml mode.
+    MessagesXml,
+    /// The operation `tools`.
+    Tools,
+    /// The operation `loop` in standard mode.
+    LoopStandard,
+    /// The operation `loop` in xml mode.
+    LoopXml,
+}
+
+impl Place {
+    /// Every place.
+    pub const ALL: [Self; 7] = [
+        Self::Escape,
+        Self::Serialize,
+        Self::MessagesStandard,
+        Self::MessagesXml,
+        Self::Tools,
+        Self::LoopStandard,
+        Self::LoopXml,
+    ];
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Escape => "escape",
+            Self::Serialize => "serialize",
+            Self::MessagesStandard => "messages, standard",
+            Self::MessagesXml => "messages, xml",
+            Self::Tools => "tools",
+            Self::LoopStandard => "loop, standard",
+            Self::LoopXml => "loop, xml",
+        })
+    }
+}
+
+/// The kinds of events: their type, or the role of a message.
+pub const KINDS: [&str; 10] = [
+    "user",
+    "assistant",
+    "system",
+    "tool_call",
+    "tool_result",
+    "error",
+    "human_input_requested",
+    "human_input_received",
+    "completion",
+    "summary",
+];
+
+/// Where a case is at work: its place, and the kinds of events in its log.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// The place.
+    pub place: Place,
+    /// The kinds; none for an operation that takes no log.
+    pub kinds: HashSet<&'static str>,
+}
+
+impl Reach {
+    /// That of a case.
+    pub fn of(case: &Case) -> Self {
+        let input = json::read(&case.input).unwrap_or_default();
+        let is_xml = input["contextMode"] == "xml";
+        let place = match (case.op, is_xml) {
+            (Op::Escape, _) => Place::Escape,
+            (Op::Serialize, _) => Place::Serialize,
+            (Op::Messages, false) => Place::MessagesStandard,
+            (Op::Messages, true) => Place::MessagesXml,
+            (Op::Tools, _) => Place::Tools,
+            (Op::Loop, false) => Place::LoopStandard,
+            (Op::Loop, true) => Place::LoopXml,
+        };
+        let kind = |event: &Value| {
+            let kind = if event["type"] == "message" { &event["role"] } else { &event["type"] };
+            KINDS.into_iter().find(|known| kind == known)
+        };
+        Self { place, kinds: input["events"].as_array().into_iter().flatten().filter_map(kind).collect() }
+    }
+}
+
+/// What some clauses have in common.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scope {
+    clauses: Vec<String>,
+    /// Empty where the kind of event makes no difference; `*` stands for all.
+    #[serde(default)]
+    events: Vec<String>,
+    places: Vec<Place>,
+    #[serde(default = "both")]
+    profiles: Vec<Profile>,
+}
+
+fn both() -> Vec<Profile> {
+    Profile::ALL.into()
+}
+
+impl Scope {
+    fn kinds(&self) -> Vec<&str> {
+        if self.events == ["*"] { KINDS.into() } else { self.events.iter().map(String::as_str).collect() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scopes {
+    scopes: Vec<Scope>,
+}
+
+/// What clauses speak of and no case of theirs is about, clauses of which nothing says what they speak of, and scopes of
+/// what does not exist.
+pub fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
+    let Scopes { scopes } = match serde_json::from_str(scopes) {
+        Ok(scopes) => scopes,
+        Err(error) => return vec![Problem::in_file(SCOPES, error.to_string())],
+    };
+    let mut problems = Vec::new();
+    let unknown_clauses = scopes.iter().flat_map(|scope| &scope.clauses).filter(|id| corpus.clause(id).is_none());
+    problems.extend(unknown_clauses.map(|id| Problem::in_file(SCOPES, format!("unknown clause `{id}`"))));
+    let unknown_kinds = scopes.iter().flat_map(Scope::kinds).filter(|kind| !KINDS.contains(kind));
+    problems.extend(unknown_kinds.map(|kind| Problem::in_file(SCOPES, format!("unknown kind of event `{kind}`"))));
+
+    let reached: Vec<(&Case, Reach)> = corpus.cases.iter().map(|case| (case, Reach::of(case))).collect();
+    for clause in &corpus.clauses {
+        let mut problem = |message: String| {
+            problems.push(Problem::in_file(SCOPES, format!("clause `{}`: {message}", clause.id)));
+        };
+        let own: Vec<&Scope> = scopes.iter().filter(|scope| scope.clauses.contains(&clause.id)).collect();
+        if own.is_empty() {
+            problem("nothing says what it speaks of".into());
+        }
+        let cases: Vec<_> = reached.iter().filter(|(case, _)| case.clauses.contains(&clause.id)).collect();
+        for (scope, &place) in own.iter().flat_map(|scope| scope.places.iter().map(move |place| (scope, place))) {
+            for profile in &scope.profiles {
+                let there: Vec<&Reach> = (cases.iter())
+                    .filter(|(case, reach)| reach.place == place && case.profiles.contains(profile))
+                    .map(|(_, reach)| reach)
+                    .collect();
+                let has = |kind: &str| there.iter().any(|reach| reach.kinds.contains(kind));
+                let missing: Vec<String> =
+                    scope.kinds().into_iter().filter(|kind| !has(kind)).map(|kind| format!("`{kind}`")).collect();
+                if there.is_empty() {
+                    problem(format!("no case in {place}, {profile}"));
+                } else if !missing.is_empty() {
+                    problem(format!("no case in {place}, {profile}, with {}", missing.join(", ")));
+                }
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::File;
+
+    const CASE: &str = r#"{"name":"a-b","why":"w","clauses":["ESC-1"],"profiles":["literal"],"input":{"events":[
+        {"type":"message","role":"user","content":"a","iteration":0}],"contextMode":"xml"},"expect":{"ok":"x"}}"#;
+    const CLAUSES: &str = r#"{"clauses":[{"id":"ESC-1","level":"must","source":"s","text":"t"}]}"#;
+
+    fn problems_with(scope: &str) -> Vec<String> {
+        let cases = format!(r#"{{"op":"messages","about":"x","cases":[{CASE}]}}"#);
+        let files = [("clauses.json", CLAUSES), ("messages/a.json", &cases)];
+        let files = files.map(|(path, text)| File { path: path.into(), text: text.into() });
+        let (corpus, _) = Corpus::read(&files);
+        let found = problems(&format!(r#"{{"scopes":[{scope}]}}"#), &corpus);
+        found.iter().map(|problem| problem.message.clone()).collect()
+    }
+
+    #[test]
+    fn each_gap_is_a_problem() {
+        let literal = r#""profiles":["literal"]"#;
+        for (scope, expected) in [
+            (format!(r#"{{"clauses":["ESC-1"],"events":["user"],"places":["messages-xml"],{literal}}}"#), None),
+            (format!(r#"{{"clauses":["ESC-1"],"places":["messages-xml"],{literal}}}"#), None),
+            (
+                r#"{"clauses":["ESC-1"],"places":["messages-xml"]}"#.into(),
+                Some("clause `ESC-1`: no case in messages, xml, hardened"),
+            ),
+            (
+                format!(r#"{{"clauses":["ESC-1"],"places":["messages-standard"],{literal}}}"#),
+                Some("clause `ESC-1`: no case in messages, standard, literal"),
+            ),
+            (
+                format!(r#"{{"clauses":["ESC-1"],"events":["user","error"],"places":["messages-xml"],{literal}}}"#),
+                Some("clause `ESC-1`: no case in messages, xml, literal, with `error`"),
+            ),
+            (String::new(), Some("clause `ESC-1`: nothing says what it speaks of")),
+        ] {
+            assert_eq!(problems_with(&scope), Vec::from_iter(expected), "{scope}");
+        }
+        let many =
+            problems_with(&format!(r#"{{"clauses":["ESC-1"],"events":["*"],"places":["messages-xml"],{literal}}}"#));
+        assert!(many.len() == 1 && many[0].matches('`').count() == 2 * 10, "{many:?}");
+    }
+
+    #[test]
+    fn what_does_not_exist_is_a_problem() {
+        let scope =
+            r#"{"clauses":["ESC-1","ESC-99"],"events":["users"],"places":["messages-xml"],"profiles":["literal"]}"#;
+        let problems = problems_with(scope);
+        assert!(problems.contains(&"unknown clause `ESC-99`".into()), "{problems:?}");
+        assert!(problems.contains(&"unknown kind of event `users`".into()), "{problems:?}");
+        assert!(problems_with(r#"{"clauses":[],"places":["elsewhere"]}"#)[0].contains("unknown variant"));
+        assert!(problems_with(r#"{"clauses":[],"place":[]}"#)[0].contains("unknown field"));
+    }
+}

@@ -1,0 +1,223 @@
+//! Tool rounds, in `tools` and inside the iterations of `loop`.
+
+use super::{Bug, bug};
+use crate::planted::agent::{assistant, outcome};
+use serde_json::{Value, json};
+use threadspec::{
+    Message,
+    agent::{Response, ToolError},
+};
+
+pub(super) const BUGS: &[Bug] = &[
+    bug("rounds-forget-the-start", &["TOOLS-ACCUMULATE"], |twin| {
+        twin.after_round = |messages, answered| drop(messages.drain(..answered - 1));
+    }),
+    bug("rounds-keep-only-the-last", &["TOOLS-ACCUMULATE"], |twin| {
+        twin.after_round = |messages, answered| {
+            let start = messages.iter().position(|message| !message.tool_calls().is_empty()).unwrap_or(0);
+            messages.drain(start..answered - 1);
+        };
+    }),
+    bug("assistant-message-forgotten", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+        twin.after_round = |messages, answered| drop(messages.remove(answered - 1));
+    }),
+    bug("assistant-message-after-its-results", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+        twin.after_round = |messages, answered| messages[answered - 1..].rotate_left(1);
+    }),
+    bug("assistant-message-twice", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+        twin.after_round = |messages, answered| messages.insert(answered, messages[answered - 1].clone());
+    }),
+    bug("forgets-tool-results", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+        twin.after_round = |messages, answered| messages.truncate(answered);
+    }),
+    bug("only-the-first-result", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+        twin.after_round = |messages, answered| messages.truncate(answered + 1);
+    }),
+    bug("only-the-first-call", &["TOOLS-ACCUMULATE"], |twin| {
+        twin.calls = |calls| calls.iter().take(1).cloned().collect();
+    }),
+    bug("calls-in-reverse", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+        twin.calls = |calls| calls.iter().rev().cloned().collect();
+    }),
+    bug("calls-by-name", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+        twin.calls = |calls| {
+            let mut calls = calls.to_vec();
+            calls.sort_by(|one, other| one.name.cmp(&other.name));
+            calls
+        };
+    }),
+    bug("equal-calls-made-once", &["TOOLS-ID"], |twin| {
+        twin.calls = |calls| {
+            let mut calls = calls.to_vec();
+            calls.dedup_by(|one, other| one.name == other.name && one.args == other.args);
+            calls
+        };
+    }),
+    bug("one-assistant-message-per-call", &["TOOLS-ACCUMULATE"], |twin| {
+        twin.after_round = |messages, answered| {
+            let results = messages.split_off(answered);
+            let Some(Message::Ai { content, tool_calls }) = messages.pop() else { return };
+            for (call, result) in tool_calls.into_iter().zip(results) {
+                messages.extend([Message::Ai { content: content.clone(), tool_calls: vec![call] }, result]);
+            }
+        };
+    }),
+    bug("final-message-left-out", &["TOOLS-ACCUMULATE", "TOOLS-STOP"], |twin| {
+        twin.after = |_, _, _, output| {
+            let Some(messages) = output.get_mut("messages").and_then(Value::as_array_mut) else { return };
+            if messages.last().is_some_and(|last| last["type"] == "ai") {
+                messages.pop();
+            }
+        };
+    }),
+    bug("requests-share-one-list", &["TOOLS-SNAPSHOT"], |twin| {
+        twin.sent = |requests, messages| requests.iter_mut().for_each(|request| *request = messages.to_vec());
+    }),
+    bug("requests-share-their-rounds", &["TOOLS-SNAPSHOT"], |twin| {
+        twin.sent = |requests, _| {
+            for later in (1..requests.len()).rev() {
+                requests[later - 1] = requests[later].clone();
+            }
+        };
+    }),
+    bug("first-request-grows", &["TOOLS-SNAPSHOT"], |twin| {
+        twin.sent = |requests, messages| {
+            if let [first, _, ..] = requests {
+                *first = messages.to_vec();
+            }
+        };
+    }),
+    bug("text-beside-calls-dropped", &["TOOLS-CONTENT"], |twin| {
+        twin.assistant = |response| match assistant(response) {
+            Message::Ai { tool_calls, .. } if !tool_calls.is_empty() => {
+                Message::Ai { content: String::new(), tool_calls }
+            }
+            other => other,
+        };
+    }),
+    bug("text-beside-calls-trimmed", &["TOOLS-CONTENT"], |twin| {
+        twin.assistant = |response| match assistant(response) {
+            Message::Ai { content, tool_calls } => Message::Ai { content: content.trim().to_owned(), tool_calls },
+            other => other,
+        };
+    }),
+    bug("text-beside-calls-in-a-message-of-its-own", &["TOOLS-CONTENT", "TOOLS-ACCUMULATE"], |twin| {
+        twin.after_round = |messages, answered| {
+            if let Some(Message::Ai { content, .. }) = messages.get_mut(answered - 1)
+                && !content.is_empty()
+            {
+                let text = Message::ai(std::mem::take(content));
+                messages.insert(answered - 1, text);
+            }
+        };
+    }),
+    bug("text-ends-the-rounds", &["TOOLS-STOP"], |twin| {
+        twin.is_last = |response: &Response| response.tool_calls.is_empty() || !response.content.is_empty();
+    }),
+    bug("one-round-only", &["TOOLS-STOP", "TOOLS-ACCUMULATE"], |twin| twin.is_too_deep = |rounds, _| rounds >= 1),
+    bug("ten-rounds-at-most", &["TOOLS-STOP", "TOOLS-DEPTH"], |twin| {
+        twin.is_too_deep = |rounds, depth| rounds >= depth.unwrap_or(10);
+    }),
+    bug("fifty-rounds-at-most", &["TOOLS-STOP", "TOOLS-DEPTH"], |twin| {
+        twin.is_too_deep = |rounds, depth| rounds >= depth.unwrap_or(50);
+    }),
+    bug("empty-response-asked-again", &["TOOLS-STOP"], |twin| {
+        twin.is_last = |response: &Response| response.tool_calls.is_empty() && !response.content.is_empty();
+    }),
+    bug("depth-one-too-many", &["TOOLS-DEPTH"], |twin| {
+        twin.is_too_deep = |rounds, depth| depth.is_some_and(|depth| rounds > depth);
+    }),
+    bug("depth-one-too-few", &["TOOLS-DEPTH"], |twin| {
+        twin.is_too_deep = |rounds, depth| depth.is_some_and(|depth| rounds + 1 >= depth);
+    }),
+    bug("depth-zero-means-no-limit", &["TOOLS-DEPTH"], |twin| {
+        twin.is_too_deep = |rounds, depth| depth.is_some_and(|depth| depth > 0 && rounds >= depth);
+    }),
+    bug("depth-ignored", &["TOOLS-DEPTH"], |twin| twin.is_too_deep = |_, _| false),
+    bug("depth-limit-drops-the-calls", &["TOOLS-DEPTH"], |twin| {
+        twin.after = |_, _, input, output| {
+            let last =
+                output.get_mut("messages").and_then(Value::as_array_mut).and_then(|messages| messages.last_mut());
+            if let (Some(last), true) = (last, input["maxRecursionDepth"].is_u64()) {
+                last.as_object_mut().into_iter().for_each(|last| drop(last.remove("tool_calls")));
+            }
+        };
+    }),
+    bug("depth-limit-drops-the-message", &["TOOLS-DEPTH"], |twin| {
+        twin.after = |_, _, input, output| {
+            let Some(messages) = output.get_mut("messages").and_then(Value::as_array_mut) else { return };
+            if input["maxRecursionDepth"].is_u64() && messages.last().is_some_and(|last| last["tool_calls"].is_array())
+            {
+                messages.pop();
+            }
+        };
+    }),
+    bug("tool-messages-without-id", &["TOOLS-ID", "PROVIDER-1"], |twin| {
+        twin.tool_message = |_, content| Message::tool("", content);
+    }),
+    bug("tool-messages-with-the-name-as-id", &["TOOLS-ID"], |twin| {
+        twin.tool_message = |call, content| Message::tool(&call.name, content);
+    }),
+    bug("tool-messages-with-the-first-id", &["TOOLS-ID", "PROVIDER-1"], |twin| {
+        twin.after_round = |messages, answered| {
+            let first = messages[answered - 1].tool_calls()[0].id.clone();
+            for message in &mut messages[answered..] {
+                *message = Message::tool(&first, message.content());
+            }
+        };
+    }),
+    bug("tool-error-thrown-away", &["LOOP-TOOL-ERROR", "PROVIDER-1"], |twin| {
+        twin.after_round = |messages, answered| {
+            let failed = |message: &Message| message.content().starts_with("Tool ");
+            let mut index = 0;
+            messages.retain(|message| {
+                index += 1;
+                index <= answered || !failed(message)
+            });
+        };
+    }),
+    bug("tool-error-unmarked", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Err(ToolError::Failed(message)) => message,
+            result => outcome(twin, call, result),
+        };
+    }),
+    bug("tool-error-as-its-object", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Err(ToolError::Failed(message)) => outcome(twin, call, Ok(json!({"error": message}))),
+            result => outcome(twin, call, result),
+        };
+    }),
+    bug("unknown-tool-without-quotes", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Err(ToolError::NotFound) => format!("Tool not found: {}", call.name),
+            result => outcome(twin, call, result),
+        };
+    }),
+    bug("unknown-tool-gives-nothing", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Err(ToolError::NotFound) => String::new(),
+            result => outcome(twin, call, result),
+        };
+    }),
+    bug("unknown-tool-is-an-error", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Err(ToolError::NotFound) => format!("Tool error: Tool not found: \"{}\"", call.name),
+            result => outcome(twin, call, result),
+        };
+    }),
+    bug("inherited-members-are-tools", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Err(ToolError::NotFound) if call.name == "constructor" || call.name == "toString" => {
+                "[object Object]".to_owned()
+            }
+            result => outcome(twin, call, result),
+        };
+    }),
+    bug("tool-called-proto-is-lost", &["NAME-ORDINARY"], |twin| {
+        twin.outcome = |twin, call, result| match call.name.as_str() {
+            "__proto__" => outcome(twin, call, Err(ToolError::NotFound)),
+            _ => outcome(twin, call, result),
+        };
+    }),
+];

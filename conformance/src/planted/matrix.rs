@@ -1,0 +1,216 @@
+//! The kill matrix: which case catches which planted bug, in which profile.
+
+use super::{Bug, all, misbehaviour, sound};
+use crate::corpus::Corpus;
+use crate::corpus::{Case, Level};
+use crate::json::on_deep_stack;
+use crate::run::{CaseResult, Settings, judge, run};
+use crate::testee::{InProcess, Outcome, Process, Testee};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use std::{io, panic, thread};
+use threadspec::Profile;
+
+/// A planted bug in one profile.
+#[derive(Clone, Debug)]
+pub struct Trial<'a> {
+    /// Its name.
+    pub bug: &'static str,
+    /// The clauses that it breaks; a misbehaving process breaks the protocol instead.
+    pub breaks: &'static [&'static str],
+    /// The profile.
+    pub profile: Profile,
+    /// Whether it is wrong there. If not, no case may say so.
+    pub wrong: bool,
+    /// Whether one of the clauses is a `must`.
+    pub breaks_a_must: bool,
+    /// The cases that it failed, whatever their level.
+    pub failed: Vec<&'a Case>,
+    /// What the run says against it beyond the cases.
+    pub troubles: Vec<String>,
+}
+
+impl Trial<'_> {
+    /// Whether the corpus says that the bug is one. A `should` case is enough for what breaks no `must`.
+    pub fn is_caught(&self) -> bool {
+        let counts = |case: &&Case| !self.wrong || !self.breaks_a_must || case.level == Level::Must;
+        !self.troubles.is_empty() || self.failed.iter().any(counts)
+    }
+
+    /// What the trial shows to be wrong with the corpus, if anything.
+    pub fn fault(&self) -> Option<String> {
+        let is_named = |clause: &&str| self.failed.iter().any(|case| case.clauses.iter().any(|named| named == clause));
+        match (self.wrong, self.is_caught()) {
+            (true, false) => Some("survives".to_owned()),
+            (false, true) => Some(format!("is right here, but fails {}", self.failed[0].id)),
+            (true, true) => {
+                let unnamed = self.breaks.iter().find(|clause| !is_named(clause))?;
+                Some(format!("is caught, but by no case of the clause {unnamed}"))
+            }
+            (false, false) => None,
+        }
+    }
+}
+
+/// Which cases a bug gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every case, for the whole matrix.
+    EveryCase,
+    /// Those of the clauses that it breaks, which must suffice to catch it.
+    OwnClauses,
+}
+
+/// Every trial.
+#[derive(Clone, Debug)]
+pub struct Matrix<'a> {
+    /// By bug, in the order of the tables, then by profile.
+    pub trials: Vec<Trial<'a>>,
+    /// The cases that fail without any bug.
+    pub broken: Vec<&'a Case>,
+    cases: &'a [&'a Case],
+    scope: Scope,
+}
+
+impl<'a> Matrix<'a> {
+    /// Runs the cases against every bug. Those of a process are served by the program at the given path.
+    ///
+    /// Each bug gets every case, or, in a fraction of the time, those of the clauses that it breaks; where it is right
+    /// it always gets every case.
+    ///
+    /// # Errors
+    ///
+    /// When the system has no thread to work on.
+    pub fn of(corpus: &Corpus, cases: &'a [&'a Case], program: &Path, scope: Scope) -> io::Result<Self> {
+        let mut matrix = Self { trials: Vec::new(), broken: Vec::new(), cases, scope };
+        let mut expected: HashMap<Profile, HashMap<&str, Outcome>> = HashMap::new();
+        for profile in Profile::ALL {
+            let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), profile);
+            matrix.broken.extend(judged(replies.clone(), profile, |_, _| false));
+            expected.insert(profile, replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect());
+        }
+        let bugs: Vec<(&Bug, Profile)> = all().flat_map(|bug| Profile::ALL.map(|profile| (bug, profile))).collect();
+        let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, scope);
+        matrix.trials = in_parallel(&bugs, try_out)?;
+        matrix.trials.extend(misbehaviour::ALL.iter().map(|how| misbehaviour(how.name, cases, program)));
+        Ok(matrix)
+    }
+
+    /// What is wrong with the corpus, as the matrix shows it.
+    pub fn faults(&self) -> Vec<String> {
+        let broken = self.broken.iter().map(|case| format!("{}: fails without any bug", case.id));
+        let trials = self
+            .trials
+            .iter()
+            .filter_map(|trial| Some(format!("{} ({}): {}", trial.bug, trial.profile, trial.fault()?)));
+        let caught = self.caught();
+        let is_of_no_use = |case: &&&Case| self.scope == Scope::EveryCase && !caught.contains_key(&*case.id);
+        let of_no_use = self.cases.iter().filter(is_of_no_use);
+        let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
+        broken.chain(trials).chain(of_no_use).collect()
+    }
+
+    /// By case, the numbers of the trials that it fails; a case that fails none is not there.
+    fn caught(&self) -> HashMap<&str, BTreeSet<usize>> {
+        let mut caught: HashMap<&str, BTreeSet<usize>> = HashMap::new();
+        for (number, trial) in self.trials.iter().enumerate() {
+            for case in &trial.failed {
+                caught.entry(&case.id).or_default().insert(number);
+            }
+        }
+        caught
+    }
+
+    /// The cases that catch nothing that another one does not catch, each with that other; of cases that catch the same,
+    /// all but the first.
+    pub fn redundant(&self) -> Vec<(&'a Case, &'a Case)> {
+        let (by_case, nothing) = (self.caught(), BTreeSet::new());
+        let caught = |case: &Case| by_case.get(&*case.id).unwrap_or(&nothing);
+        let ranked: Vec<(usize, &Case)> = self.cases.iter().copied().enumerate().collect();
+        let beside = |&(place, case): &(usize, &'a Case)| {
+            let own = caught(case);
+            let does_as_much = |&&(other_place, other): &&(usize, &Case)| {
+                let others = caught(other);
+                own.is_subset(others) && (own.len() < others.len() || other_place < place)
+            };
+            ranked.iter().find(does_as_much).map(|&(_, other)| (case, other))
+        };
+        ranked.iter().filter_map(beside).collect()
+    }
+}
+
+/// What comes of work on each item, in their order, on all processors.
+fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> io::Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let share = || -> Vec<(usize, R)> {
+        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        taken.map_while(|index| Some((index, work(items.get(index)?)))).collect()
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let shares = thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(|| on_deep_stack(share))).collect();
+        let shares =
+            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic)));
+        shares.collect::<io::Result<Vec<_>>>()
+    })?;
+    let mut results: Vec<(usize, R)> = shares.into_iter().flatten().collect();
+    results.sort_by_key(|(index, _)| *index);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}
+
+/// Each case of the profile with what came back.
+fn replies<'a>(
+    testee: &mut dyn Testee,
+    cases: impl Iterator<Item = &'a Case>,
+    profile: Profile,
+) -> Vec<(&'a Case, Outcome)> {
+    let cases = cases.filter(|case| case.profiles.contains(&profile));
+    cases.zip(1..).map(|(case, id)| (case, testee.ask(&case.request(id, profile)))).collect()
+}
+
+/// The cases that fail; those whose outcome is known to be good need no judge.
+fn judged(replies: Vec<(&Case, Outcome)>, profile: Profile, is_known: impl Fn(&Case, &Outcome) -> bool) -> Vec<&Case> {
+    let unknown = replies.into_iter().filter(|(case, outcome)| !is_known(case, outcome));
+    let results = unknown.map(|(case, outcome)| CaseResult { case, judgement: judge(case, profile, outcome) });
+    results.filter(|result| result.counts_against(true)).map(|result| result.case).collect()
+}
+
+fn trial<'a>(
+    bug: &Bug,
+    profile: Profile,
+    cases: &'a [&'a Case],
+    expected: &HashMap<&str, Outcome>,
+    corpus: &Corpus,
+    scope: Scope,
+) -> Trial<'a> {
+    let wrong = bug.profiles.contains(&profile);
+    let is_must = |clause: &&str| corpus.clause(clause).is_none_or(|clause| clause.level == Level::Must);
+    let about = |case: &&&Case| case.clauses.iter().any(|clause| bug.breaks.contains(&&**clause));
+    let chosen = cases.iter().filter(|case| !wrong || scope == Scope::EveryCase || about(case)).copied();
+    let replies = replies(&mut InProcess::new(bug.implementation()), chosen, profile);
+    let failed = judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome));
+    let breaks_a_must = bug.breaks.iter().any(is_must);
+    Trial { bug: bug.name, breaks: bug.breaks, profile, wrong, breaks_a_must, failed, troubles: Vec::new() }
+}
+
+/// Runs a few cases against a process that misbehaves; one that is caught at all is caught at once.
+fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -> Trial<'a> {
+    const PATIENCE: Duration = Duration::from_millis(500);
+    let profile = Profile::Literal;
+    let cases: Vec<&Case> = cases.iter().filter(|case| case.profiles.contains(&profile)).take(5).copied().collect();
+    let command = [&program.display().to_string(), "serve", "--bug", name].map(str::to_owned);
+    let (mut failed, mut troubles) = (Vec::new(), Vec::new());
+    match Process::start(&command, PATIENCE) {
+        Err(why) => troubles.push(why),
+        Ok(mut process) => {
+            let settings = Settings { profile, strict: false, fail_fast: true };
+            let run = run(&mut process, &cases, settings, &mut |_| {});
+            let asked = run.results.iter().filter(|result| result.counts_against(false));
+            failed.extend(asked.map(|result| result.case));
+            troubles.extend(run.shutdown);
+        }
+    }
+    Trial { bug: name, breaks: &[], profile, wrong: true, breaks_a_must: true, failed, troubles }
+}

@@ -1,0 +1,65 @@
+//! Planted bugs: small, realistic deviations, as implementers in other languages make them. What the corpus is worth is
+//! how many of them it catches.
+//!
+//! A bug is a line or two in one of the tables of `bugs`, which replace a seam of a twin of the reference. [`misbehaviour`]
+//! holds those of a program rather than of its answers. [`matrix`] runs the corpus on all of them.
+
+#![allow(
+    clippy::assigning_clones,
+    clippy::format_collect,
+    clippy::type_complexity,
+    clippy::unnecessary_wraps,
+    reason = "a seam has one signature for all its bugs, and a bug that is easy to read is fast enough"
+)]
+
+mod agent;
+mod bugs;
+mod context;
+mod document;
+mod input;
+pub mod matrix;
+pub mod misbehaviour;
+mod text;
+mod twin;
+
+use crate::protocol::Implementation;
+use std::fmt;
+use threadspec::Profile;
+use twin::Twin;
+
+/// A planted bug.
+#[derive(Clone, Copy)]
+pub struct Bug {
+    /// In kebab-case, telling the mechanism.
+    pub name: &'static str,
+    /// The clauses that it breaks.
+    pub breaks: &'static [&'static str],
+    /// The profiles in which it is wrong. In the others it is one of the accepted readings, and must pass.
+    pub profiles: &'static [Profile],
+    plant: fn(&mut Twin),
+}
+
+impl fmt::Debug for Bug {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bug({})", self.name)
+    }
+}
+
+impl Bug {
+    /// The twin of the reference with this bug.
+    pub fn implementation(&self) -> impl Implementation + use<> {
+        let mut twin = Twin::default();
+        (self.plant)(&mut twin);
+        twin
+    }
+}
+
+/// Every planted bug.
+pub fn all() -> impl Iterator<Item = &'static Bug> {
+    bugs::TABLES.iter().copied().flatten()
+}
+
+/// The twin without a bug, which must pass.
+pub fn sound() -> impl Implementation {
+    Twin::default()
+}

@@ -1,0 +1,301 @@
+//! Protocol v1: its request and reply lines, and the loop that serves them. `PROTOCOL.md` is the text for people.
+
+mod serve;
+
+pub use serve::serve;
+
+use crate::json;
+use serde_json::{Value, json};
+use std::{fmt, str::FromStr};
+use threadspec::Profile;
+
+/// The protocol version of this runner.
+pub const VERSION: i64 = 1;
+
+/// What a testee can be asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Op {
+    /// A text to its escaped form.
+    Escape,
+    /// Events to the XML document.
+    Serialize,
+    /// Events to the messages of a model request.
+    Messages,
+    /// A scripted run of tool rounds.
+    Tools,
+    /// A scripted run of the outer agent loop.
+    Loop,
+}
+
+impl Op {
+    /// Every operation, in the order of the protocol.
+    pub const ALL: [Self; 5] = [Self::Escape, Self::Serialize, Self::Messages, Self::Tools, Self::Loop];
+
+    /// The name in requests and the name of the corpus folder.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Escape => "escape",
+            Self::Serialize => "serialize",
+            Self::Messages => "messages",
+            Self::Tools => "tools",
+            Self::Loop => "loop",
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Op {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| format!("unknown op `{name}`"))
+    }
+}
+
+/// Something that answers requests in this process: the reference, or a copy of it with a planted bug.
+pub trait Implementation {
+    /// What it says about itself.
+    fn hello(&self) -> Hello;
+
+    /// Answers one request, independently of all others.
+    fn answer(&mut self, request: &Request) -> Reply;
+}
+
+/// One question to a testee.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Repeated by the reply.
+    pub id: i64,
+    /// What to do.
+    pub op: Op,
+    /// The profile under which the reply will be judged.
+    pub profile: Profile,
+    /// The operation's input as raw JSON text on one line.
+    pub input: String,
+}
+
+impl Request {
+    /// The request as it goes over the wire, without the line end.
+    pub fn line(&self) -> String {
+        let Self { id, op, profile, input } = self;
+        format!(r#"{{"id":{id},"op":"{op}","profile":"{profile}","input":{input}}}"#)
+    }
+}
+
+/// Why a testee refused an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RejectKind {
+    /// An element of `events` is wrong.
+    InvalidEvent,
+    /// Anything else is wrong.
+    InvalidInput,
+}
+
+impl fmt::Display for RejectKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::InvalidEvent => "invalid-event",
+            Self::InvalidInput => "invalid-input",
+        })
+    }
+}
+
+impl FromStr for RejectKind {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "invalid-event" => Ok(Self::InvalidEvent),
+            "invalid-input" => Ok(Self::InvalidInput),
+            _ => Err(format!("`{name}` is not a reject kind")),
+        }
+    }
+}
+
+/// What a testee answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// The output of the operation.
+    Ok(Value),
+    /// The input is refused.
+    Reject {
+        /// What was wrong.
+        kind: RejectKind,
+        /// Says it to a person.
+        message: String,
+    },
+    /// The testee does not do this, and says why.
+    Unsupported(String),
+}
+
+impl Reply {
+    /// The reply as it goes over the wire, without the line end.
+    pub fn line(&self, id: i64) -> String {
+        match self {
+            Self::Ok(output) => json!({"id": id, "ok": output}),
+            Self::Reject { kind, message } => {
+                json!({"id": id, "reject": {"kind": kind.to_string(), "message": message}})
+            }
+            Self::Unsupported(why) => json!({"id": id, "unsupported": why}),
+        }
+        .to_string()
+    }
+
+    /// Reads a reply line: its id and what it says.
+    ///
+    /// # Errors
+    ///
+    /// Says why the line is not a reply.
+    pub fn read(line: &[u8]) -> Result<(i64, Self), String> {
+        let text = str::from_utf8(line).map_err(|error| format!("not UTF-8: {error}"))?;
+        let mut reply = json::read(text).map_err(|error| format!("not JSON: {error}"))?;
+        let Some(members) = reply.as_object_mut() else { return Err("not a JSON object".into()) };
+        let id = members.get("id").and_then(Value::as_i64).ok_or("it has no integer `id`")?;
+        let mut answers = ["ok", "reject", "unsupported"].into_iter().filter(|key| members.contains_key(*key));
+        let (Some(answer), None) = (answers.next(), answers.next()) else {
+            return Err("it has not exactly one of `ok`, `reject` and `unsupported`".into());
+        };
+        let content = members.remove(answer).unwrap_or_default();
+        let reply = match (answer, content) {
+            ("ok", output) => Self::Ok(output),
+            ("reject", reason) => Self::Reject {
+                kind: reason["kind"].as_str().ok_or("its `reject` has no `kind`")?.parse()?,
+                message: match &reason["message"] {
+                    Value::Null => String::new(),
+                    message => message.as_str().ok_or("the `message` of its `reject` is not a string")?.to_owned(),
+                },
+            },
+            (_, Value::String(why)) => Self::Unsupported(why),
+            _ => return Err("its `unsupported` is not a string".into()),
+        };
+        Ok((id, reply))
+    }
+}
+
+/// What a testee says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The implementation's name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The language that it is written in.
+    pub language: String,
+    /// Where to find it.
+    pub url: Option<String>,
+    /// The operations that it has.
+    pub ops: Vec<Op>,
+    /// The profiles that it wants to be judged by.
+    pub profiles: Vec<Profile>,
+}
+
+impl Hello {
+    /// The handshake request, without the line end.
+    pub fn request() -> String {
+        format!(r#"{{"id":0,"op":"hello","protocol":{VERSION}}}"#)
+    }
+
+    /// The output of `hello`.
+    pub fn to_json(&self) -> Value {
+        let Self { name, version, language, url, ops, profiles } = self;
+        let mut implementation = json!({"name": name, "version": version, "language": language});
+        if let Some(url) = url {
+            implementation["url"] = json!(url);
+        }
+        json!({
+            "protocol": VERSION,
+            "implementation": implementation,
+            "ops": ops.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "profiles": profiles.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    }
+
+    /// Reads the output of `hello`. Operations and profiles of other versions of this specification are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Says what is missing.
+    pub fn from_json(hello: &Value) -> Result<Self, String> {
+        let protocol = &hello["protocol"];
+        if protocol.as_i64() != Some(VERSION) {
+            return Err(format!("its `protocol` is {protocol}; this runner speaks protocol {VERSION}"));
+        }
+        let about = &hello["implementation"];
+        let text = |field: &str| {
+            about[field].as_str().map(str::to_owned).ok_or_else(|| format!("its `implementation.{field}` is missing"))
+        };
+        Ok(Self {
+            name: text("name")?,
+            version: text("version")?,
+            language: text("language")?,
+            url: about["url"].as_str().map(str::to_owned),
+            ops: known(&hello["ops"], "ops")?,
+            profiles: known(&hello["profiles"], "profiles")?,
+        })
+    }
+}
+
+fn known<T: FromStr>(names: &Value, field: &str) -> Result<Vec<T>, String> {
+    let names = names.as_array().ok_or_else(|| format!("its `{field}` is not a list"))?;
+    let known: Vec<T> = names.iter().filter_map(Value::as_str).filter_map(|name| name.parse().ok()).collect();
+    if known.is_empty() { Err(format!("its `{field}` names nothing that protocol {VERSION} knows")) } else { Ok(known) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_may_hold_lone_surrogates_and_unknown_fields() {
+        let reply = Reply::read(br#"{"took":3,"id":7,"ok":"a\ud83d"}"#);
+        assert_eq!(reply, Ok((7, Reply::Ok(json!("a\u{fffd}")))));
+    }
+
+    #[test]
+    fn null_is_an_output() {
+        assert_eq!(Reply::read(br#"{"id":7,"ok":null}"#), Ok((7, Reply::Ok(Value::Null))));
+    }
+
+    #[test]
+    fn what_is_not_exactly_a_reply_is_refused() {
+        for line in [
+            &b""[..],
+            b"ready",
+            b"[]",
+            b"\xff",
+            br#"{"ok":1}"#,
+            br#"{"id":"7","ok":1}"#,
+            br#"{"id":7.5,"ok":1}"#,
+            br#"{"id":7}"#,
+            br#"{"id":7,"ok":1,"unsupported":"x"}"#,
+            br#"{"id":7,"reject":"no"}"#,
+            br#"{"id":7,"reject":{"kind":"other"}}"#,
+            br#"{"id":7,"unsupported":true}"#,
+            br#"{"id":7,"ok":1} {"id":8,"ok":1}"#,
+        ] {
+            assert!(Reply::read(line).is_err(), "{}", String::from_utf8_lossy(line));
+        }
+    }
+
+    #[test]
+    fn replies_and_hellos_survive_their_own_writing() {
+        let reject = Reply::Reject { kind: RejectKind::InvalidEvent, message: "event 3".into() };
+        for reply in [Reply::Ok(json!([1])), reject, Reply::Unsupported("why".into())] {
+            assert_eq!(Reply::read(reply.line(5).as_bytes()), Ok((5, reply)));
+        }
+        let hello = Hello {
+            name: "n".into(),
+            version: "1".into(),
+            language: "l".into(),
+            url: None,
+            ops: Op::ALL.into(),
+            profiles: Profile::ALL.into(),
+        };
+        assert_eq!(Hello::from_json(&hello.to_json()), Ok(hello));
+    }
+}

@@ -1,0 +1,129 @@
+//! The loop that serves the protocol.
+
+use super::{Implementation, RejectKind, Reply, Request};
+use crate::json;
+use crate::terminal::complain;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::io::{self, BufRead, Write};
+use threadspec::Profile;
+
+/// Answers each request line with one reply line until the requests end.
+///
+/// A line without an id cannot be answered; it is reported on stderr.
+///
+/// # Errors
+///
+/// When reading or writing fails.
+pub fn serve(
+    implementation: &mut dyn Implementation,
+    mut requests: impl BufRead,
+    mut replies: impl Write,
+) -> io::Result<()> {
+    let mut line = Vec::new();
+    while requests.read_until(b'\n', &mut line)? > 0 {
+        match answer(implementation, &line) {
+            Some(reply) => writeln!(replies, "{reply}").and_then(|()| replies.flush())?,
+            None => complain(&format!("not a request: {}", String::from_utf8_lossy(&line).trim_end())),
+        }
+        line.clear();
+    }
+    Ok(())
+}
+
+fn answer(implementation: &mut dyn Implementation, line: &[u8]) -> Option<String> {
+    let members: HashMap<&str, &RawValue> = serde_json::from_slice(line).ok()?;
+    let id: i64 = serde_json::from_str(members.get("id")?.get()).ok()?;
+    let reply = read(&members, id).map_or_else(
+        |refusal| refusal,
+        |asked| match asked {
+            Asked::Hello => Reply::Ok(implementation.hello().to_json()),
+            Asked::Request(request) => implementation.answer(&request),
+        },
+    );
+    Some(reply.line(id))
+}
+
+enum Asked {
+    Hello,
+    Request(Request),
+}
+
+/// What a line with an id asks, or the reply that says why it asks nothing.
+fn read(members: &HashMap<&str, &RawValue>, id: i64) -> Result<Asked, Reply> {
+    let malformed = |message: &str| Reply::Reject { kind: RejectKind::InvalidInput, message: message.to_owned() };
+    let text =
+        |name: &str| -> Option<String> { json::read(members.get(name)?.get()).ok()?.as_str().map(str::to_owned) };
+    let op = text("op").ok_or_else(|| malformed("the request has no `op`"))?;
+    if op == "hello" {
+        return Ok(Asked::Hello);
+    }
+    let profile = match members.get("profile") {
+        None => Profile::default(),
+        Some(name) => text("profile")
+            .and_then(|profile| profile.parse().ok())
+            .ok_or_else(|| Reply::Unsupported(format!("profile {name}")))?,
+    };
+    let op = op.parse().map_err(Reply::Unsupported)?;
+    let input = members.get("input").ok_or_else(|| malformed("the request has no `input`"))?;
+    Ok(Asked::Request(Request { id, op, profile, input: input.get().to_owned() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Hello, Op};
+    use crate::testee::Reference;
+    use serde_json::json;
+
+    struct Echo;
+
+    impl Implementation for Echo {
+        fn hello(&self) -> Hello {
+            Reference.hello()
+        }
+
+        fn answer(&mut self, request: &Request) -> Reply {
+            assert_eq!(request.op, Op::Escape);
+            Reply::Ok(json!(format!("{} {}", request.profile, request.input)))
+        }
+    }
+
+    fn replies(requests: &[u8]) -> Vec<String> {
+        let mut out = Vec::new();
+        serve(&mut Echo, requests, &mut out).expect("memory does not fail");
+        String::from_utf8(out).expect("UTF-8").lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn requests_are_answered_in_turn() {
+        let replies = replies(
+            b"{\"id\":0,\"op\":\"hello\",\"protocol\":1}\n\
+              {\"id\":1,\"op\":\"escape\",\"profile\":\"hardened\",\"input\":{\"text\":\"\\ud83d\"}}\n\
+              {\"id\":2,\"op\":\"escape\",\"more\":1,\"input\":1.0}",
+        );
+        assert!(replies[0].contains("\"protocol\":1"));
+        assert_eq!(replies[1], r#"{"id":1,"ok":"hardened {\"text\":\"\\ud83d\"}"}"#);
+        assert_eq!(replies[2], r#"{"id":2,"ok":"literal 1.0"}"#);
+    }
+
+    #[test]
+    fn what_cannot_be_answered_properly_is_answered_all_the_same() {
+        for (request, says) in [
+            (r#"{"id":1}"#, "invalid-input"),
+            (r#"{"id":1,"op":7}"#, "invalid-input"),
+            (r#"{"id":1,"op":"escape"}"#, "invalid-input"),
+            (r#"{"id":1,"op":"other","input":{}}"#, "unsupported"),
+            (r#"{"id":1,"op":"escape","profile":"other","input":{}}"#, "unsupported"),
+        ] {
+            let replies = replies(request.as_bytes());
+            assert!(replies.len() == 1 && replies[0].contains(says), "{request}: {replies:?}");
+        }
+    }
+
+    #[test]
+    fn lines_without_an_id_do_not_stop_it() {
+        let replies = replies(b"\n\xff\nnot json\n[]\n{\"id\":\"1\"}\n{\"id\":5,\"op\":\"escape\",\"input\":{}}\n");
+        assert_eq!(replies, [r#"{"id":5,"ok":"literal {}"}"#]);
+    }
+}

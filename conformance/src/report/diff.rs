@@ -1,0 +1,170 @@
+//! Two texts against each other, short enough to read whatever their length.
+
+use crate::terminal::{BAD, FAINT, GOOD, styled, visible};
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use std::time::{Duration, Instant};
+
+/// Equal text is shown this far on both sides of a difference.
+const CONTEXT: usize = 30;
+/// A difference is shown up to this length.
+const LONGEST: usize = 400;
+/// More differences than this are counted, not shown.
+const DIFFERENCES: usize = 6;
+/// Texts that differ over a longer stretch are not searched for what they share.
+const SEARCHED: usize = 20_000;
+
+/// The expected and the actual text, one line each, every character visible, their differences in `⟦…⟧`.
+///
+/// ```
+/// let [expected, actual] = threadspec_conformance::report::diff::texts("a &amp; b", "a & b");
+/// assert_eq!(anstream::adapter::strip_str(&expected).to_string(), "a &⟦amp;⟧ b");
+/// assert_eq!(anstream::adapter::strip_str(&actual).to_string(), "a &⟦⟧ b");
+/// ```
+pub fn texts(expected: &str, actual: &str) -> [String; 2] {
+    let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
+    let mut sides = [String::new(), String::new()];
+    let operations = operations(&old, &new);
+    let last = operations.len().saturating_sub(1);
+    let mut differences = 0;
+    for (index, operation) in operations.iter().enumerate() {
+        differences += usize::from(!matches!(operation, DiffOp::Equal { .. }));
+        if differences > DIFFERENCES {
+            let rest = operations[index..].iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
+            let rest = left_out(rest.count(), "more differences");
+            return sides.map(|side| side + &rest);
+        }
+        if matches!(operation, DiffOp::Equal { .. }) {
+            let equal = equal(&old[operation.old_range()], index == 0, index == last);
+            for side in &mut sides {
+                side.push_str(&equal);
+            }
+        } else {
+            sides[0].push_str(&differing(&old[operation.old_range()], GOOD));
+            sides[1].push_str(&differing(&new[operation.new_range()], BAD));
+        }
+    }
+    sides
+}
+
+fn operations(old: &[char], new: &[char]) -> Vec<DiffOp> {
+    let deadline = Instant::now() + Duration::from_millis(200);
+    let shorter = old.len().min(new.len());
+    let start = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+    let end = old.iter().rev().zip(new.iter().rev()).take(shorter - start).take_while(|(a, b)| a == b).count();
+    let (old_end, new_end) = (old.len() - end, new.len() - end);
+    let mut operations = vec![DiffOp::Equal { old_index: 0, new_index: 0, len: start }];
+    if old_end + new_end - 2 * start <= SEARCHED {
+        let (old, new) = (&old[start..old_end], &new[start..new_end]);
+        operations.extend(joined(capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline)), start));
+    } else {
+        operations.push(DiffOp::Replace {
+            old_index: start,
+            old_len: old_end - start,
+            new_index: start,
+            new_len: new_end - start,
+        });
+    }
+    operations.push(DiffOp::Equal { old_index: old_end, new_index: new_end, len: end });
+    operations.retain(|operation| !operation.old_range().is_empty() || !operation.new_range().is_empty());
+    operations
+}
+
+/// Shifts operations to their place, and joins differences that only a few equal characters part: a letter that two
+/// words share by chance tells nobody anything.
+fn joined(found: Vec<DiffOp>, shift: usize) -> Vec<DiffOp> {
+    const CHANCE: usize = 3;
+    let mut operations: Vec<DiffOp> = Vec::new();
+    let last = found.len().saturating_sub(1);
+    for (index, operation) in found.into_iter().enumerate() {
+        let (old, new) = (operation.old_range(), operation.new_range());
+        let inner = index > 0 && index < last;
+        let keep = matches!(operation, DiffOp::Equal { .. }) && !(inner && old.len() <= CHANCE);
+        if keep {
+            operations.push(DiffOp::Equal {
+                old_index: old.start + shift,
+                new_index: new.start + shift,
+                len: old.len(),
+            });
+        } else if let Some(DiffOp::Replace { old_len, new_len, .. }) = operations.last_mut() {
+            *old_len += old.len();
+            *new_len += new.len();
+        } else {
+            operations.push(DiffOp::Replace {
+                old_index: old.start + shift,
+                old_len: old.len(),
+                new_index: new.start + shift,
+                new_len: new.len(),
+            });
+        }
+    }
+    operations
+}
+
+fn show(text: &[char]) -> String {
+    visible(&text.iter().collect::<String>())
+}
+
+fn left_out(count: usize, what: &str) -> String {
+    styled(FAINT, format!("…⟨{count} {what}⟩…"))
+}
+
+fn equal(text: &[char], first: bool, last: bool) -> String {
+    let before = if first { 0 } else { CONTEXT };
+    let after = if last { 0 } else { CONTEXT };
+    let hidden = text.len().saturating_sub(before + after);
+    if hidden <= CONTEXT {
+        return show(text);
+    }
+    format!("{}{}{}", show(&text[..before]), left_out(hidden, "equal"), show(&text[text.len() - after..]))
+}
+
+fn differing(text: &[char], style: anstyle::Style) -> String {
+    let shown = if text.len() <= LONGEST {
+        styled(style, show(text))
+    } else {
+        let half = LONGEST / 2;
+        let end = styled(style, show(&text[text.len() - half..]));
+        format!("{}{}{end}", styled(style, show(&text[..half])), left_out(text.len() - LONGEST, "more"))
+    };
+    format!("⟦{shown}⟧")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::texts;
+
+    fn plain(expected: &str, actual: &str) -> [String; 2] {
+        texts(expected, actual).map(|side| anstream::adapter::strip_str(&side).to_string())
+    }
+
+    #[test]
+    fn long_texts_print_short() {
+        let same = "x".repeat(100_000);
+        let [expected, actual] = plain(&format!("{same}\r{same}"), &format!("{same}\n{same}"));
+        assert!(expected.contains("⟦␍⟧") && actual.contains("⟦⏎⟧"), "{expected}");
+        assert!(expected.contains("⟨99970 equal⟩") && expected.chars().count() < 150, "{expected}");
+    }
+
+    #[test]
+    fn wholly_different_long_texts_print_short_and_soon() {
+        let one: String = ('a'..='z').cycle().take(200_000).collect();
+        let other: String = ('A'..='Z').cycle().take(200_000).collect();
+        for side in plain(&one, &other) {
+            assert!(side.chars().count() < 500, "{side}");
+        }
+    }
+
+    #[test]
+    fn many_differences_are_counted() {
+        let [expected, _] = plain(&"abcdefgh-".repeat(20), &"abcdefgh+".repeat(20));
+        assert!(expected.ends_with("…⟨14 more differences⟩…"), "{expected}");
+    }
+
+    #[test]
+    fn empty_and_equal_texts_are_no_trouble() {
+        assert_eq!(plain("", ""), ["", ""]);
+        assert_eq!(plain("a", "a"), ["a", "a"]);
+        assert_eq!(plain("", "a"), ["⟦⟧", "⟦a⟧"]);
+        assert_eq!(plain("one", "two"), ["⟦one⟧", "⟦two⟧"]);
+    }
+}

@@ -1,0 +1,222 @@
+//! From what a testee did with a case to a verdict.
+
+use super::oracles;
+use crate::corpus::expectation::{Mismatch, Pattern, Sides};
+use crate::corpus::{Case, Expect, Oracle};
+use crate::protocol::{Op, Reply};
+use crate::testee::Outcome;
+use serde_json::Value;
+use std::fmt;
+use threadspec::Profile;
+
+/// How a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// As expected.
+    Pass,
+    /// The output is not the expected one.
+    Fail,
+    /// A refusal where an output was expected, or the other way round, or of the wrong kind.
+    Rejected,
+    /// The testee ended before its reply.
+    Crash,
+    /// No reply in time.
+    Timeout,
+    /// Something that is not the one reply to the request.
+    Garbage,
+    /// The testee does not do this, and says so.
+    Unsupported,
+    /// The run ended before the case.
+    NotRun,
+}
+
+impl Verdict {
+    /// Every verdict, in the order of the summary.
+    pub const ALL: [Self; 8] = [
+        Self::Pass,
+        Self::Fail,
+        Self::Rejected,
+        Self::Crash,
+        Self::Timeout,
+        Self::Garbage,
+        Self::Unsupported,
+        Self::NotRun,
+    ];
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Rejected => "rejected",
+            Self::Crash => "crash",
+            Self::Timeout => "timeout",
+            Self::Garbage => "garbage",
+            Self::Unsupported => "unsupported",
+            Self::NotRun => "not-run",
+        })
+    }
+}
+
+/// A verdict and what it rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What happened, in words; empty where the mismatches say it all.
+    pub note: String,
+    /// Where the output departs from the expected one (from the closest, if several would do).
+    pub mismatches: Vec<Mismatch>,
+}
+
+impl Judgement {
+    /// A verdict that needs no mismatches.
+    pub fn new(verdict: Verdict, note: impl Into<String>) -> Self {
+        Self { verdict, note: note.into(), mismatches: Vec::new() }
+    }
+}
+
+/// Judges what a testee did with a case.
+pub fn judge(case: &Case, profile: Profile, outcome: Outcome) -> Judgement {
+    match outcome {
+        Outcome::Reply(reply) => judge_reply(case, profile, &reply),
+        Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
+        Outcome::Timeout(what) => Judgement::new(Verdict::Timeout, what),
+        Outcome::Garbage(what) | Outcome::Stray { what, .. } => Judgement::new(Verdict::Garbage, what),
+        Outcome::Interrupted => Judgement::new(Verdict::NotRun, "interrupted"),
+    }
+}
+
+fn judge_reply(case: &Case, profile: Profile, reply: &Reply) -> Judgement {
+    match (&case.expect, reply) {
+        (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, why),
+        (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, output),
+        (Expect::Holds(properties), Reply::Ok(output)) => judge_properties(properties, case, profile, output),
+        (Expect::Holds(properties), Reply::Reject { .. }) if properties.contains(&Oracle::AcceptedOrRefused) => {
+            Judgement::new(Verdict::Pass, "")
+        }
+        (Expect::Reject { kind, message }, Reply::Reject { kind: actual, message: said }) => {
+            if kind != actual {
+                let note = format!("rejected as {actual}, but {kind} was expected; its message: {said}");
+                return Judgement::new(Verdict::Rejected, note);
+            }
+            let said = Value::from(said.as_str());
+            let mismatches = message.as_ref().map(|message| message.mismatches(&said)).unwrap_or_default();
+            if mismatches.is_empty() {
+                Judgement::new(Verdict::Pass, "")
+            } else {
+                Judgement { verdict: Verdict::Rejected, note: "the wrong message".into(), mismatches }
+            }
+        }
+        (Expect::Reject { kind, .. }, Reply::Ok(output)) => {
+            Judgement::new(Verdict::Rejected, format!("a rejection ({kind}) was expected, but it answered {output}"))
+        }
+        (_, Reply::Reject { kind, message }) => {
+            Judgement::new(Verdict::Rejected, format!("an output was expected, but it rejected ({kind}): {message}"))
+        }
+    }
+}
+
+fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
+    let closest = patterns.iter().map(|pattern| pattern.mismatches(output)).min_by_key(|found| distance(found));
+    match closest {
+        Some(mismatches) if !mismatches.is_empty() => {
+            let note = match patterns.len() {
+                1 => String::new(),
+                several => format!("none of {several} accepted outputs; the closest:"),
+            };
+            Judgement { verdict: Verdict::Fail, note, mismatches }
+        }
+        _ => Judgement::new(Verdict::Pass, ""),
+    }
+}
+
+/// How far an output is from an alternative: the lengths of what differs, which serves to choose the closest.
+fn distance(mismatches: &[Mismatch]) -> usize {
+    let length = |mismatch: &Mismatch| match &mismatch.sides {
+        Sides::Values { expected, actual } => expected.len() + actual.len(),
+        Sides::Texts { expected, actual } => {
+            let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
+            let shorter = expected.len().min(actual.len());
+            let start = expected.iter().zip(actual).take_while(|(one, other)| one == other).count();
+            let rest = shorter - start;
+            let end = expected.iter().rev().zip(actual.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
+            expected.len() + actual.len() - 2 * (start + end)
+        }
+    };
+    mismatches.iter().map(|mismatch| 1 + length(mismatch)).sum()
+}
+
+fn judge_properties(properties: &[Oracle], case: &Case, profile: Profile, output: &Value) -> Judgement {
+    let shaped = match case.op {
+        Op::Escape | Op::Serialize => output.is_string(),
+        Op::Messages => output.is_array(),
+        Op::Tools | Op::Loop => output.is_object(),
+    };
+    if !shaped {
+        return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {output}", case.op));
+    }
+    let broken: Vec<String> = properties
+        .iter()
+        .filter_map(|&property| {
+            let error = oracles::check(property, case.op, profile, &case.input, output).err()?;
+            Some(format!("{property}: {error}"))
+        })
+        .collect();
+    if broken.is_empty() { Judgement::new(Verdict::Pass, "") } else { Judgement::new(Verdict::Fail, broken.join("\n")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::{Corpus, File};
+    use crate::protocol::RejectKind;
+    use serde_json::json;
+
+    fn verdict(expect: &Value, reply: Reply) -> Verdict {
+        judgement(expect, Outcome::Reply(reply)).verdict
+    }
+
+    fn judgement(expect: &Value, outcome: Outcome) -> Judgement {
+        let case = json!({"name": "a", "why": "w", "clauses": ["ESC-1"], "input": {"text": "<"}, "expect": expect});
+        let text = json!({"op": "escape", "about": "x", "cases": [case]}).to_string();
+        let (corpus, problems) = Corpus::read(&[File { path: "escape/a.json".into(), text }]);
+        assert_eq!(problems, []);
+        judge(&corpus.cases[0], Profile::Literal, outcome)
+    }
+
+    fn reject(kind: RejectKind) -> Reply {
+        Reply::Reject { kind, message: "event 3: no `iteration`".into() }
+    }
+
+    #[test]
+    fn any_alternative_will_do_and_the_closest_is_shown() {
+        let expect = json!({"oneOf": ["", "a\u{fffd}b c"]});
+        assert_eq!(verdict(&expect, Reply::Ok(json!("a\u{fffd}b c"))), Verdict::Pass);
+        let judged = judgement(&expect, Outcome::Reply(Reply::Ok(json!("a\u{fffd}b d"))));
+        assert_eq!(judged.verdict, Verdict::Fail);
+        assert!(matches!(&judged.mismatches[0].sides, Sides::Texts { expected, .. } if expected == "a\u{fffd}b c"));
+    }
+
+    #[test]
+    fn refusals_are_right_only_where_they_are_expected_and_of_their_kind() {
+        let invalid_event = || reject(RejectKind::InvalidEvent);
+        assert_eq!(verdict(&json!({"ok": "&lt;"}), invalid_event()), Verdict::Rejected);
+        assert_eq!(verdict(&json!({"reject": "invalid-event"}), Reply::Ok(json!("&lt;"))), Verdict::Rejected);
+        assert_eq!(verdict(&json!({"reject": "invalid-event"}), reject(RejectKind::InvalidInput)), Verdict::Rejected);
+        assert_eq!(verdict(&json!({"reject": "invalid-event"}), invalid_event()), Verdict::Pass);
+        let expect = |words| json!({"reject": "invalid-event", "message": {"includes": [words]}});
+        assert_eq!(verdict(&expect("iteration"), invalid_event()), Verdict::Pass);
+        assert_eq!(verdict(&expect("toolName"), invalid_event()), Verdict::Rejected);
+    }
+
+    #[test]
+    fn accepted_or_refused_still_wants_an_output_of_the_right_shape() {
+        let expect = || json!({"holds": ["accepted-or-refused"]});
+        assert_eq!(verdict(&expect(), reject(RejectKind::InvalidInput)), Verdict::Pass);
+        assert_eq!(verdict(&expect(), Reply::Ok(json!(5))), Verdict::Fail);
+        assert_eq!(verdict(&json!({"holds": ["well-formed"]}), reject(RejectKind::InvalidInput)), Verdict::Rejected);
+        assert_eq!(judgement(&expect(), Outcome::Crash("gone".into())).verdict, Verdict::Crash);
+    }
+}

@@ -1,0 +1,119 @@
+//! Checks the properties that a case demands with `holds`.
+
+use crate::{corpus::Oracle, json, protocol::Op};
+use serde_json::Value;
+use std::ops::Range;
+use threadspec::{Event, Message, Profile, oracle};
+
+/// Checks one property of an output.
+///
+/// `accepted-or-refused` holds for every output; a refusal never comes here.
+///
+/// # Errors
+///
+/// Says where the property does not hold, or why the oracle cannot speak of such an output.
+pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, output: &Value) -> Result<(), String> {
+    let output = Output { op, input, value: output };
+    let verdict = match property {
+        Oracle::AcceptedOrRefused => Ok(()),
+        Oracle::WellFormed => oracle::well_formed(&output.document()?),
+        Oracle::NoForgery => oracle::no_forgery(&output.events()?, &output.document()?, profile),
+        Oracle::RoundTrip => oracle::round_trip(&output.events()?, &output.document()?, profile),
+        Oracle::PermittedKept => oracle::permitted_kept(&output.events()?, &output.document()?, profile),
+        Oracle::Equivalent if op == Op::Serialize || output.in_xml_mode() => {
+            oracle::conveyed_by_document(&output.events()?, &output.document()?, profile)
+        }
+        Oracle::Equivalent => oracle::conveyed_by_messages(&output.events()?, &messages(output.value)?, profile),
+        Oracle::ProviderValid => output.message_lists()?.iter().try_for_each(|list| oracle::provider_valid(list)),
+        Oracle::Snapshots => {
+            let requests = requests(output.value)?;
+            output.iterations(requests.len()).into_iter().try_for_each(|range| oracle::snapshots(&requests[range]))
+        }
+    };
+    verdict.map_err(|violation| violation.to_string())
+}
+
+/// An output, and what it was asked for.
+struct Output<'a> {
+    op: Op,
+    input: &'a str,
+    value: &'a Value,
+}
+
+impl Output<'_> {
+    fn member(&self, name: &str) -> Value {
+        json::read(self.input).map(|mut input| input[name].take()).unwrap_or_default()
+    }
+
+    fn in_xml_mode(&self) -> bool {
+        self.member("contextMode") == "xml"
+    }
+
+    /// The events that went in; a text to escape is that of a message.
+    fn events(&self) -> Result<Vec<Event>, String> {
+        if let (Op::Escape, Value::String(text)) = (self.op, self.member("text")) {
+            return Ok(vec![Event::user(0, text)]);
+        }
+        threadspec::read_events(&self.member("events").to_string()).map_err(|error| error.to_string())
+    }
+
+    /// The document that the output is or holds, without the response prefix that was asked for. An escaped text is put
+    /// into the smallest one.
+    fn document(&self) -> Result<String, String> {
+        if let (Op::Escape, Value::String(escaped)) = (self.op, self.value) {
+            let attributes = "type=\"human\" id=\"0\" iteration=\"0\"";
+            return Ok(format!("<thread>\n  <event {attributes}>{escaped}</event>\n</thread>"));
+        }
+        let text = match self.op {
+            Op::Messages => self.value.as_array().and_then(|messages| messages.last()).map(|last| &last["content"]),
+            _ => Some(self.value),
+        };
+        let text = text.and_then(Value::as_str).ok_or("the output is not a document")?;
+        let prefix = self.member("responsePrefix");
+        let prefix = prefix.as_str().filter(|prefix| !prefix.is_empty());
+        Ok(match prefix.and_then(|prefix| text.strip_suffix(&format!("\n{prefix}"))) {
+            Some(document) => document.to_owned(),
+            None => text.to_owned(),
+        })
+    }
+
+    /// Which of so many requests belong to one iteration: after a response without tool calls, a failure, or the limit,
+    /// the loop begins a new one.
+    fn iterations(&self, requests: usize) -> Vec<Range<usize>> {
+        let input = json::read(self.input).unwrap_or_default();
+        let limit = match (self.op, input["maxToolCallsPerIteration"].as_u64()) {
+            (Op::Loop, None) => 20,
+            (Op::Loop, Some(limit)) => limit,
+            _ => u64::MAX,
+        };
+        let (mut iterations, mut begin, mut length) = (Vec::new(), 0, 0);
+        for request in 0..requests {
+            length += 1;
+            let calls = input["model"][request]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+            if request + 1 == requests || self.op == Op::Loop && (!calls || length >= limit) {
+                iterations.push(begin..request + 1);
+                (begin, length) = (request + 1, 0);
+            }
+        }
+        iterations
+    }
+
+    /// Every message list in the output.
+    fn message_lists(&self) -> Result<Vec<Vec<Message>>, String> {
+        match self.op {
+            Op::Messages => Ok(vec![messages(self.value)?]),
+            Op::Tools => Ok([requests(self.value)?, vec![messages(&self.value["messages"])?]].concat()),
+            Op::Loop => requests(self.value),
+            Op::Escape | Op::Serialize => Err(format!("the output of `{}` holds no messages", self.op)),
+        }
+    }
+}
+
+fn messages(list: &Value) -> Result<Vec<Message>, String> {
+    let list = list.as_array().ok_or("the output is not a list of messages")?;
+    list.iter().map(|message| Message::from_json(message).map_err(|error| error.to_string())).collect()
+}
+
+fn requests(output: &Value) -> Result<Vec<Vec<Message>>, String> {
+    output["requests"].as_array().ok_or("the output has no list of `requests`")?.iter().map(messages).collect()
+}

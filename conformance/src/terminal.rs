@@ -1,0 +1,54 @@
+//! Writing to people: their terminal, whatever stands in the text.
+
+use anstyle::{AnsiColor, Style};
+use std::io::Write;
+
+/// What stands for good.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// What stands for bad.
+pub const BAD: Style = AnsiColor::Red.on_default();
+/// What stands for neither.
+pub const WARNING: Style = AnsiColor::Yellow.on_default();
+/// What leads the eye.
+pub const STRONG: Style = Style::new().bold();
+/// What may be overlooked.
+pub const FAINT: Style = Style::new().dimmed();
+
+/// Text in a style.
+pub fn styled(style: Style, text: impl std::fmt::Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Writes text to stdout, its colours only where they are wanted (a terminal, no `NO_COLOR`).
+pub fn print(text: &str) {
+    // A reader that has gone away (`| head`) has what it wanted.
+    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Writes a line to stderr.
+pub fn complain(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Text on one line in which every character can be seen: control characters as their pictures, line ends as `⏎`, and
+/// whatever else has no shape of its own (bidirectional marks, zero-width and combining characters, odd spaces) as its
+/// code point.
+///
+/// ```
+/// use threadspec_conformance::terminal::visible;
+/// assert_eq!(visible("a\u{1b}[1m\r\n\u{202e}b\u{a0}e\u{301}"), "a␛[1m␍⏎⟨U+202E⟩b⟨U+00A0⟩e⟨U+0301⟩");
+/// ```
+pub fn visible(text: &str) -> String {
+    text.chars().map(visible_char).collect()
+}
+
+fn visible_char(c: char) -> String {
+    match c {
+        '\n' => "⏎".to_owned(),
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(c).to_string(),
+        '\u{7f}' => "␡".to_owned(),
+        // What Debug writes as an escape is what has no shape of its own.
+        _ if c.escape_debug().to_string().starts_with("\\u") => format!("⟨U+{:04X}⟩", u32::from(c)),
+        _ => c.to_string(),
+    }
+}
