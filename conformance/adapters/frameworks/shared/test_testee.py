@@ -1,0 +1,148 @@
+"""python3 -m unittest discover -s conformance/adapters/frameworks/shared: tests of `testee.py` over a loop of a few lines."""
+
+import json
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+from testee import Run, ToolFailed, from_json, same, to_json
+
+ADAPTER = """
+import asyncio, sys
+from testee import ToolFailed, serve
+
+async def run(run):
+    messages = run.given = run.final = list(run.messages)
+    print("a framework that prints")
+    while True:
+        turn = run.ask(messages if "--shared-list" in sys.argv else list(messages))
+        await asyncio.sleep(0.01)
+        messages.append({"type": "ai", "content": turn.content, "tool_calls": [vars(call) for call in turn.calls]})
+        if not turn.calls:
+            return
+        for call in turn.calls:
+            if call.name == "abort":
+                raise ValueError("aborted")
+            try:
+                content = run.result(call.name, call.args, call.id)
+            except ToolFailed as error:
+                content = f"failed: {error}"
+            messages.append({"type": "tool", "content": content, "tool_call_id": call.id})
+
+serve(run, list, package="pip", url="https://example.org", snapshots="adapter" if "--adapter-copies" in sys.argv else "framework")
+"""
+HELLO = {"id": 0, "op": "hello", "protocol": 1}
+
+
+def exchange(*requests, arguments=()):
+    lines = "".join(json.dumps(request) + "\n" for request in requests)
+    command = [sys.executable, "-c", ADAPTER, *arguments]
+    done = subprocess.run(command, input=lines, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parent, check=True)
+    return {reply["id"]: reply for reply in map(json.loads, done.stdout.splitlines())}
+
+
+def script(model, tools=None, **more):
+    return {"messages": [{"type": "human", "content": "Go"}], "model": model, "tools": tools or {}, **more}
+
+
+def one(model, tools=None, arguments=(), **more):
+    return exchange({"id": 1, "op": "tools", "input": script(model, tools, **more)}, arguments=arguments)[1]
+
+
+def call(id="c1", name="a", **args):
+    return {"id": id, "name": name, "args": args}
+
+
+class Protocol(unittest.TestCase):
+    def test_says_what_it_is(self):
+        hello = exchange(HELLO)[0]["ok"]
+        self.assertEqual((hello["ops"], hello["profiles"], hello["snapshots"]), (["tools"], ["universal"], "framework"))
+
+    def test_an_op_that_it_does_not_have_is_unsupported(self):
+        self.assertIn("unsupported", exchange({"id": 3, "op": "serialize", "input": {}})[3])
+
+    def test_several_requests_at_once_are_kept_apart(self):
+        requests = [{"id": n, "op": "tools", "input": script([{"tool_calls": [call()]}, {"content": str(n)}], {"a": [str(n)]})} for n in range(9)]
+        for n, reply in exchange(*requests).items():
+            self.assertEqual([message["content"] for message in reply["ok"]["messages"]], ["Go", "", str(n), str(n)])
+
+
+class Replies(unittest.TestCase):
+    def test_requests_and_final_list(self):
+        output = one([{"tool_calls": [call()]}, {"content": "Done"}], {"a": ["r"]})["ok"]
+        self.assertEqual([len(request) for request in output["requests"]], [1, 3])
+        self.assertEqual(output["messages"][-1]["content"], "Done")
+        self.assertNotIn("failure", output)
+
+    def test_a_list_that_grows_after_it_was_sent_is_seen(self):
+        model, tools = [{"tool_calls": [call()]}, {"content": "Done"}], {"a": ["r"]}
+        self.assertEqual([len(request) for request in one(model, tools, ["--shared-list"])["ok"]["requests"]], [4, 4])
+        copied = one(model, tools, ["--shared-list", "--adapter-copies"])["ok"]
+        self.assertEqual([len(request) for request in copied["requests"]], [1, 3])
+
+    def test_a_failing_model_is_reported(self):
+        output = one([{"tool_calls": [call()]}, {"error": "down"}], {"a": ["r"]})["ok"]
+        self.assertEqual(output["failure"], "ModelFailed: down")
+        self.assertEqual(len(output["messages"]), 3)
+        self.assertIn("script exhausted", one([])["ok"]["failure"])
+
+    def test_an_aborted_run_is_a_refusal(self):
+        self.assertEqual(one([{"tool_calls": [call(name="abort")]}])["reject"]["message"], "ValueError: aborted")
+
+    def test_half_a_surrogate_pair_is_written(self):
+        self.assertEqual(one([{"content": "\ud83d"}])["ok"]["messages"][-1]["content"], "\ud83d")
+
+    def test_what_json_cannot_carry_is_unsupported(self):
+        reply = exchange({"id": 1, "op": "tools", "input": script([{"tool_calls": [call(x=float("inf"))]}, {}], {"a": [""]})})[1]
+        self.assertIn("unsupported", reply)
+
+
+class Results(unittest.TestCase):
+    def run_of(self, results, *calls):
+        run = Run({"messages": [], "model": [{"tool_calls": list(calls)}], "tools": {"a": results}}, list, False)
+        run.ask([])
+        return run
+
+    def test_in_order_the_last_one_for_ever(self):
+        run = self.run_of(["x", "y"])
+        self.assertEqual([run.result("a", {}) for _ in range(3)], ["x", "y", "y"])
+        self.assertEqual(self.run_of([]).result("a", {}), "")
+
+    def test_by_id(self):
+        run = self.run_of({"byId": {"c1": None, "c2": {"error": "no"}}}, call("c1"), call("c2"), call("c3"))
+        self.assertIsNone(run.result("a", {}, "c1"))
+        self.assertRaises(ToolFailed, run.result, "a", {}, "c2")
+        self.assertEqual(run.result("a", {}, "c3"), "")
+
+    def test_by_id_where_only_the_arguments_are_known(self):
+        run = self.run_of({"byId": {"c1": 1, "c2": 2}}, call("c1", x=1), call("c2", x=True))
+        self.assertEqual((run.result("a", {"x": True}), run.result("a", {"x": 1}, "renamed")), (2, 1))
+        self.assertIsNone(run.unobservable)
+
+    def test_calls_that_cannot_be_told_apart(self):
+        run = self.run_of({"byId": {"c1": 1, "c2": 2}}, call("c1"), call("c2"))
+        run.result("a", {})
+        self.assertIsNotNone(run.unobservable)
+        run = self.run_of({"byId": {"c1": 1, "c2": 1}}, call("c1"), call("c2"))
+        self.assertEqual(run.result("a", {}), 1)
+        self.assertIsNone(run.unobservable)
+
+    def test_by_arguments(self):
+        run = self.run_of({"byArgs": [[{"x": 1}, "one"], [{"x": 2}, "two"]]})
+        self.assertEqual((run.result("a", {"x": 2}), run.result("a", {"x": 3})), ("two", ""))
+
+
+class Json(unittest.TestCase):
+    def test_equality_is_json_equality(self):
+        self.assertTrue(same({"a": [1, None], "b": 2}, {"b": 2.0, "a": [1, None]}))
+        for left, right in [(1, True), (0, False), ([1], [1, 2]), ({}, {"a": None}), ("1", 1), (None, False)]:
+            self.assertFalse(same(left, right), (left, right))
+
+    def test_text(self):
+        self.assertEqual(to_json({"a": "é\ud83d"}), '{"a":"é\\ud83d"}')
+        self.assertEqual(from_json("{'a': 1}"), "{'a': 1}")
+
+
+if __name__ == "__main__":
+    unittest.main()

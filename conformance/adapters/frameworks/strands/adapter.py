@@ -1,0 +1,109 @@
+"""Strands' `Agent.invoke_async` behind op `tools`."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
+os.environ["OTEL_SDK_DISABLED"] = "true"
+
+from strands import Agent, ToolContext, tool
+from strands.agent.conversation_manager import NullConversationManager
+from strands.models import Model
+
+from testee import serve, to_json
+
+
+class ScriptedModel(Model):
+    def __init__(self, run):
+        self.run = run
+
+    async def stream(self, messages, tool_specs=None, system_prompt=None, **options):
+        turn = self.run.ask((system_prompt, messages))
+        yield {"messageStart": {"role": "assistant"}}
+        if turn.content or not turn.calls:
+            yield {"contentBlockStart": {"start": {}}}
+            yield {"contentBlockDelta": {"delta": {"text": turn.content}}}
+            yield {"contentBlockStop": {}}
+        for call in turn.calls:
+            yield {"contentBlockStart": {"start": {"toolUse": {"toolUseId": call.id, "name": call.name}}}}
+            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": call.arguments}}}}
+            yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "tool_use" if turn.calls else "end_turn"}}
+
+    def get_config(self):
+        return {}
+
+    def update_config(self, **config):
+        pass
+
+    def structured_output(self, *others, **options):
+        raise NotImplementedError
+
+
+def scripted_tool(run, name):
+    def call(tool_context: ToolContext):
+        """A scripted tool."""
+        use = tool_context.tool_use
+        return run.result(name, use["input"], use["toolUseId"])
+
+    return tool(name=name, description="A scripted tool.", context=True)(call)
+
+
+async def run(run):
+    system = [message["content"] for message in run.messages if message["type"] == "system"]
+    given = to_strands(run.messages)
+    agent = Agent(
+        model=ScriptedModel(run),
+        messages=given,
+        tools=[scripted_tool(run, name) for name in run.tools],
+        system_prompt="\n\n".join(system) if system else None,
+        callback_handler=None,
+        # The default forgets the oldest of more than forty messages.
+        conversation_manager=NullConversationManager(),
+    )
+    run.given = (agent.system_prompt, given)
+    run.final = (agent.system_prompt, agent.messages)
+    await agent.invoke_async(limits={"turns": run.rounds + 1})
+
+
+def to_strands(messages):
+    """System texts are a parameter; the results of one round are one message of the user."""
+    converted = []
+    for message in messages:
+        kind, content = message["type"], message["content"]
+        if kind == "tool":
+            result = {"toolResult": {"toolUseId": message["tool_call_id"], "status": "success", "content": [{"text": content}]}}
+            if converted and "toolResult" in converted[-1]["content"][0]:
+                converted[-1]["content"].append(result)
+            else:
+                converted.append({"role": "user", "content": [result]})
+        elif kind != "system":
+            calls = message.get("tool_calls") or []
+            uses = [{"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call.get("args") or {}}} for call in calls]
+            text = [{"text": content}] if content or not calls else []
+            converted.append({"role": "user" if kind == "human" else "assistant", "content": [*text, *uses]})
+    return converted
+
+
+def describe(request):
+    system, messages = request
+    described = [] if system is None else [{"type": "system", "content": system}]
+    for message in messages:
+        blocks = message["content"]
+        results = [block["toolResult"] for block in blocks if "toolResult" in block]
+        described += [{"type": "tool", "content": text(result["content"]), "tool_call_id": result["toolUseId"]} for result in results]
+        if len(results) < len(blocks) or not blocks:
+            uses = [block["toolUse"] for block in blocks if "toolUse" in block]
+            calls = {"tool_calls": [{"id": use["toolUseId"], "name": use["name"], "args": use["input"]} for use in uses]}
+            others = [block for block in blocks if not block.keys() & {"toolUse", "toolResult"}]
+            kind = "ai" if message["role"] == "assistant" else "human"
+            described.append({"type": kind, "content": text(others), **(calls if uses else {})})
+    return described
+
+
+def text(blocks):
+    return "".join(block["text"] if "text" in block else to_json(block.get("json", block)) for block in blocks)
+
+
+serve(run, describe, package="strands-agents", name="Strands Agents", url="https://github.com/strands-agents/harness-sdk")
