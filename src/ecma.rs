@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Number, Value};
 
+use crate::xml::{Buffer, JSON_TEXT};
+
 /// `JSON.stringify(value)` (JSON-1 to JSON-4).
 ///
 /// ```
@@ -22,6 +24,61 @@ pub(crate) fn json_stringify_object(members: &Map<String, Value>) -> String {
     out
 }
 
+/// What JSON text is written to.
+pub(crate) trait JsonSink {
+    /// Appends punctuation, literals and numbers.
+    fn push_plain(&mut self, text: &str);
+    /// Appends a string and its quotes.
+    fn push_quoted(&mut self, text: &str);
+}
+
+impl JsonSink for String {
+    fn push_plain(&mut self, text: &str) {
+        self.push_str(text);
+    }
+
+    fn push_quoted(&mut self, text: &str) {
+        self.push('"');
+        let mut copied = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            // All that is escaped is ASCII, so that these are positions between characters.
+            let escape = match byte {
+                b'"' => "\\\"",
+                b'\\' => "\\\\",
+                0x08 => "\\b",
+                b'\t' => "\\t",
+                b'\n' => "\\n",
+                0x0c => "\\f",
+                b'\r' => "\\r",
+                0..0x20 => "",
+                _ => continue,
+            };
+            self.push_str(&text[copied..at]);
+            if escape.is_empty() {
+                self.push_str(&format!("\\u{byte:04x}"));
+            } else {
+                self.push_str(escape);
+            }
+            copied = at + 1;
+        }
+        self.push_str(&text[copied..]);
+        self.push('"');
+    }
+}
+
+/// JSON text as the content of an element, written and escaped in one go.
+impl JsonSink for Buffer {
+    fn push_plain(&mut self, text: &str) {
+        self.push_str(text);
+    }
+
+    fn push_quoted(&mut self, text: &str) {
+        self.push_str("&quot;");
+        self.push_escaped(text, &JSON_TEXT);
+        self.push_str("&quot;");
+    }
+}
+
 /// `String(value)` (STR-1, STR-2). An object gives `[object Object]`, also one with a member `toString`, where JavaScript
 /// throws.
 ///
@@ -34,7 +91,7 @@ pub fn ecma_string(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number_to_string(number),
+        Value::Number(number) => ryu_js::Buffer::new().format(double(number)).to_owned(),
         Value::String(text) => text.clone(),
         Value::Object(_) => "[object Object]".to_owned(),
         Value::Array(elements) => {
@@ -47,43 +104,44 @@ pub fn ecma_string(value: &Value) -> String {
     }
 }
 
-fn write_json(out: &mut String, value: &Value) {
+pub(crate) fn write_json(out: &mut impl JsonSink, value: &Value) {
     match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Number(number) => out.push_str(&number_to_string(number)),
-        Value::String(text) => write_quoted(out, text),
+        Value::Null => out.push_plain("null"),
+        Value::Bool(true) => out.push_plain("true"),
+        Value::Bool(false) => out.push_plain("false"),
+        Value::Number(number) => out.push_plain(ryu_js::Buffer::new().format(double(number))),
+        Value::String(text) => out.push_quoted(text),
         Value::Array(elements) => {
-            out.push('[');
+            out.push_plain("[");
             for (position, element) in elements.iter().enumerate() {
                 if position > 0 {
-                    out.push(',');
+                    out.push_plain(",");
                 }
                 write_json(out, element);
             }
-            out.push(']');
+            out.push_plain("]");
         }
         Value::Object(members) => write_object(out, members),
     }
 }
 
-fn write_object(out: &mut String, members: &Map<String, Value>) {
-    let mut indices: Vec<(u32, &String, &Value)> =
+pub(crate) fn write_object(out: &mut impl JsonSink, members: &Map<String, Value>) {
+    let mut indexed: Vec<(u32, &String, &Value)> =
         members.iter().filter_map(|(key, value)| Some((array_index(key)?, key, value))).collect();
-    indices.sort_unstable_by_key(|&(index, ..)| index);
-    let indexed = indices.into_iter().map(|(_, key, value)| (key, value));
-    let named = members.iter().filter(|(key, _)| array_index(key).is_none());
+    indexed.sort_unstable_by_key(|&(index, ..)| index);
+    let some_are_indexed = !indexed.is_empty();
+    let named = members.iter().filter(|(key, _)| !(some_are_indexed && array_index(key).is_some()));
 
-    out.push('{');
-    for (position, (key, value)) in indexed.chain(named).enumerate() {
+    out.push_plain("{");
+    for (position, (key, value)) in indexed.into_iter().map(|(_, key, value)| (key, value)).chain(named).enumerate() {
         if position > 0 {
-            out.push(',');
+            out.push_plain(",");
         }
-        write_quoted(out, key);
-        out.push(':');
+        out.push_quoted(key);
+        out.push_plain(":");
         write_json(out, value);
     }
-    out.push('}');
+    out.push_plain("}");
 }
 
 /// The array index that a property key is: canonical decimal, 0 to 2^32 - 2.
@@ -95,29 +153,11 @@ fn array_index(key: &str) -> Option<u32> {
     key.parse().ok().filter(|&index| index != u32::MAX)
 }
 
-fn write_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\t' => out.push_str("\\t"),
-            '\n' => out.push_str("\\n"),
-            '\u{c}' => out.push_str("\\f"),
-            '\r' => out.push_str("\\r"),
-            '\0'..='\u{1f}' => out.push_str(&format!("\\u{:04x}", u32::from(character))),
-            _ => out.push(character),
-        }
-    }
-    out.push('"');
-}
-
-/// `Number::toString` of the double that an ECMAScript parser reads for the number (JSON-3, JSON-LARGE).
-fn number_to_string(number: &Number) -> String {
+/// The double that an ECMAScript parser reads for the number (JSON-3, JSON-LARGE); `ryu_js` writes it as `Number::toString`
+/// does.
+fn double(number: &Number) -> f64 {
     // Without arbitrary precision every number of serde_json is a u64, an i64 or a finite f64, so this is never None.
-    let double = number.as_f64().unwrap_or(f64::NAN);
-    ryu_js::Buffer::new().format(double).to_owned()
+    number.as_f64().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

@@ -49,8 +49,8 @@ pub use input::{read_each_event, read_events};
 pub use message::{Message, ToolCall};
 pub use profile::Profile;
 pub use xml::{
-    Document, Element, SerializeOptions, escape_attribute, escape_text, escape_xml, is_xml_char, read_thread,
-    serialize_thread, split_response_prefix, write_thread,
+    Document, Element, SerializeOptions, ThreadStream, ThreadWriter, escape_attribute, escape_text, escape_xml,
+    is_xml_char, read_thread, serialize_thread, split_response_prefix, write_thread,
 };
 
 /// The README's examples run as tests.

@@ -1,13 +1,7 @@
-use std::{borrow::Cow, io};
+use std::borrow::Cow;
 
+use super::buffer::{self, Escapes};
 use crate::Profile;
-
-/// Where a text stands in a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    Text,
-    Attribute,
-}
 
 /// The literal form of a text in a document: the five replacements of `escapeXml` (ESC-1 to ESC-4), and U+FFFD for each
 /// character that XML 1.0 forbids (ESC-FORBIDDEN). The same as [`escape_text`] with [`Profile::Literal`].
@@ -22,13 +16,13 @@ pub fn escape_xml(text: &str) -> Cow<'_, str> {
 
 /// The form of a text as an element's content; in [`Profile::Hardened`] CR becomes `&#13;` (ESC-CR).
 pub fn escape_text(text: &str, profile: Profile) -> Cow<'_, str> {
-    escape(text, Place::Text, profile)
+    escape(text, in_text(profile))
 }
 
 /// The form of a text as an attribute's value; in [`Profile::Hardened`] TAB, LF and CR become `&#9;`, `&#10;` and `&#13;`
 /// (ATT-WHITESPACE).
 pub fn escape_attribute(text: &str, profile: Profile) -> Cow<'_, str> {
-    escape(text, Place::Attribute, profile)
+    escape(text, in_attribute(profile))
 }
 
 /// Whether XML 1.0 permits a character at all (production `Char`).
@@ -40,40 +34,105 @@ pub fn is_xml_char(character: char) -> bool {
     !matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
 }
 
-fn escape(text: &str, place: Place, profile: Profile) -> Cow<'_, str> {
-    let mut escaped = String::new();
-    let mut copied = 0;
-    for (at, character) in text.char_indices() {
-        if let Some(replacement) = replacement(character, place, profile) {
-            escaped.push_str(&text[copied..at]);
-            escaped.push_str(replacement);
-            copied = at + character.len_utf8();
+fn escape<'a>(text: &'a str, escapes: &Escapes) -> Cow<'a, str> {
+    escapes.escape(text).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// What a profile escapes in an element's content.
+pub(super) fn in_text(profile: Profile) -> &'static Escapes {
+    match profile {
+        Profile::Literal => &buffer::TEXT,
+        Profile::Hardened => &buffer::TEXT_HARDENED,
+    }
+}
+
+/// What a profile escapes in an attribute's value.
+pub(super) fn in_attribute(profile: Profile) -> &'static Escapes {
+    match profile {
+        Profile::Literal => &buffer::TEXT,
+        Profile::Hardened => &buffer::ATTRIBUTE_HARDENED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json_stringify;
+
+    /// The plain version: one character after the other.
+    fn plain(text: &str, replacement: impl Fn(char) -> Option<&'static str>) -> String {
+        let mut escaped = String::new();
+        for character in text.chars() {
+            match replacement(character) {
+                Some(replacement) => escaped.push_str(replacement),
+                None => escaped.push(character),
+            }
+        }
+        escaped
+    }
+
+    fn replacement(character: char, kept: &str) -> Option<&'static str> {
+        match character {
+            '&' => Some("&amp;"),
+            '<' => Some("&lt;"),
+            '>' => Some("&gt;"),
+            '"' => Some("&quot;"),
+            '\'' => Some("&apos;"),
+            '\t' | '\n' | '\r' if kept.contains(character) => None,
+            '\t' => Some("&#9;"),
+            '\n' => Some("&#10;"),
+            '\r' => Some("&#13;"),
+            _ if !is_xml_char(character) => Some("\u{fffd}"),
+            _ => None,
         }
     }
-    if copied == 0 {
-        return Cow::Borrowed(text);
+
+    fn same_as_plain(text: &str) {
+        for (profile, in_text, in_attribute) in
+            [(Profile::Literal, "\t\n\r", "\t\n\r"), (Profile::Hardened, "\t\n", "")]
+        {
+            assert_eq!(escape_text(text, profile), plain(text, |character| replacement(character, in_text)));
+            assert_eq!(escape_attribute(text, profile), plain(text, |character| replacement(character, in_attribute)));
+        }
+        assert_eq!(escape_text(text, Profile::Literal) == text, matches!(escape_xml(text), Cow::Borrowed(_)));
+        let json = json_stringify(&text.into());
+        let mut buffer = buffer::Buffer::default();
+        buffer.push_str("before");
+        buffer.push_escaped(text, &buffer::JSON_TEXT);
+        buffer.push_str("behind");
+        let expected = plain(&json[1..json.len() - 1], |character| replacement(character, ""));
+        assert_eq!(buffer.into_string(), format!("before{expected}behind"));
     }
-    escaped.push_str(&text[copied..]);
-    Cow::Owned(escaped)
-}
 
-/// Writes the escaped form without holding it.
-pub(crate) fn write_escaped(out: &mut impl io::Write, text: &str, place: Place, profile: Profile) -> io::Result<()> {
-    // Pieces end at line ends, so that what is held is a line, not a text.
-    text.split_inclusive('\n').try_for_each(|line| out.write_all(escape(line, place, profile).as_bytes()))
-}
+    /// Every character, at every place of a block and of what is left behind the last one.
+    #[test]
+    fn blocks_are_escaped_as_characters_are() {
+        let ascii = (0..128).map(|byte| char::from(byte).to_string());
+        let odd = ["é", "\u{f000}", "\u{fffc}", "\u{fffd}", "\u{fffe}", "\u{ffff}", "\u{10000}", "\u{10ffff}", ""];
+        // Miri is slow; the ends of blocks are what it is for.
+        let lengths: &[usize] =
+            if cfg!(miri) { &[0, 62, 63, 126, 127, 130] } else { &[0, 1, 61, 62, 63, 64, 126, 127, 128, 200] };
+        for special in ascii.chain(odd.map(str::to_owned)).step_by(if cfg!(miri) { 17 } else { 1 }) {
+            for before in lengths {
+                for behind in lengths {
+                    same_as_plain(&format!("{}{special}{}", "a".repeat(*before), "b".repeat(*behind)));
+                }
+                same_as_plain(&special.repeat(*before));
+                same_as_plain(&format!("{special}c").repeat(*before));
+            }
+        }
+    }
 
-fn replacement(character: char, place: Place, profile: Profile) -> Option<&'static str> {
-    Some(match (character, place, profile) {
-        ('&', ..) => "&amp;",
-        ('<', ..) => "&lt;",
-        ('>', ..) => "&gt;",
-        ('"', ..) => "&quot;",
-        ('\'', ..) => "&apos;",
-        ('\r', _, Profile::Hardened) => "&#13;",
-        ('\t', Place::Attribute, Profile::Hardened) => "&#9;",
-        ('\n', Place::Attribute, Profile::Hardened) => "&#10;",
-        _ if !is_xml_char(character) => "\u{fffd}",
-        _ => return None,
-    })
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 500 }) })]
+
+        #[test]
+        fn any_text_is_escaped_as_its_characters_are(
+            text in r#"([a-z ]{0,40}|[&<>"'\\\x00-\x1f]|[\u{ff00}-\u{ffff}]|\PC){0,60}"#,
+        ) {
+            same_as_plain(&text);
+        }
+    }
 }

@@ -1,10 +1,12 @@
 //! The `<thread>` document: escaping, writing, and the strict reader.
 
+mod buffer;
 mod escape;
 mod read;
 mod write;
 
+pub(crate) use buffer::{Buffer, JSON_TEXT};
 pub use escape::{escape_attribute, escape_text, escape_xml, is_xml_char};
 pub use read::{Document, Element, read_thread, split_response_prefix};
 pub(crate) use write::join;
-pub use write::{SerializeOptions, serialize_thread, write_thread};
+pub use write::{SerializeOptions, ThreadStream, ThreadWriter, serialize_thread, write_thread};

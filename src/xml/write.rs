@@ -1,11 +1,14 @@
-use std::{collections::HashMap, io};
+use std::{borrow::Borrow, collections::HashMap, hash::Hash, io};
 
 use serde_json::Value;
 
-use super::escape::{Place, write_escaped};
+use super::{
+    buffer::Buffer,
+    escape::{in_attribute, in_text},
+};
 use crate::{
     Event, EventKind, Profile, Role,
-    ecma::{ecma_string, json_stringify, json_stringify_object},
+    ecma::{ecma_string, write_json, write_object},
 };
 
 /// How to write a thread document.
@@ -36,14 +39,18 @@ pub struct SerializeOptions<'a> {
 /// # Ok::<(), threadspec::Error>(())
 /// ```
 pub fn serialize_thread(events: &[Event], options: &SerializeOptions<'_>) -> String {
-    let mut document = Vec::new();
-    // Neither can fail: a vector takes every write, and only whole strings are written.
-    let written = write_thread(&mut document, events, options);
-    debug_assert!(written.is_ok());
-    String::from_utf8(document).unwrap_or_default()
+    let length: usize = events.iter().map(likely_length).sum();
+    let mut out = Buffer::with_capacity(length + options.response_prefix.len() + SLACK);
+    let mut lines = Lines::<&str>::new(options.profile);
+    out.push_str(START);
+    for event in events {
+        lines.push(&mut out, event);
+    }
+    push_end(&mut out, options.response_prefix);
+    out.into_string()
 }
 
-/// Writes what [`serialize_thread`] returns, event by event, without holding the document.
+/// Writes what [`serialize_thread`] returns, without holding it.
 ///
 /// # Errors
 /// Those of the writer.
@@ -55,33 +62,201 @@ pub fn serialize_thread(events: &[Event], options: &SerializeOptions<'_>) -> Str
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn write_thread(out: &mut impl io::Write, events: &[Event], options: &SerializeOptions<'_>) -> io::Result<()> {
-    let profile = options.profile;
-    // Filled as the events go by, so that a result finds the nearest preceding call (ATT-NAME-NEAREST) and the lines
-    // already written never change when events are added.
-    let mut tool_names: HashMap<&str, &str> = HashMap::new();
-    out.write_all(b"<thread>\n")?;
-    for (id, event) in events.iter().enumerate() {
-        if let EventKind::ToolCall { tool_name, tool_call_id, .. } = &event.kind {
-            tool_names.insert(tool_call_id, tool_name);
+    let mut stream = ThreadStream::new(out, options.profile);
+    events.iter().try_for_each(|event| stream.push(event))?;
+    stream.finish(options.response_prefix).map(drop)
+}
+
+/// A thread document that grows with its thread: each event costs what its own line costs, however long the thread is.
+///
+/// At every moment the document is what [`serialize_thread`] makes of the events so far.
+///
+/// ```
+/// use threadspec::{Event, Profile, SerializeOptions, ThreadWriter, serialize_thread};
+/// let thread = [Event::user(0, "Is 1 < 2?"), Event::assistant(1, "Yes.")];
+/// let mut writer = ThreadWriter::new(Profile::Literal);
+/// for (count, event) in thread.iter().enumerate() {
+///     writer.push(event);
+///     assert_eq!(writer.document(), serialize_thread(&thread[..=count], &SerializeOptions::default()));
+/// }
+/// assert!(writer.finish().ends_with("Yes.</event>\n</thread>"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct ThreadWriter {
+    lines: Lines<String>,
+    /// Always a whole document.
+    document: Buffer,
+}
+
+impl ThreadWriter {
+    /// The document of a thread without events.
+    pub fn new(profile: Profile) -> Self {
+        let mut document = Buffer::default();
+        document.push_str(START);
+        document.push_str(END);
+        Self { lines: Lines::new(profile), document }
+    }
+
+    /// Adds the next event.
+    pub fn push(&mut self, event: &Event) {
+        self.document.truncate(self.document.len() - END.len());
+        self.lines.push(&mut self.document, event);
+        self.document.push_str(END);
+    }
+
+    /// The document so far.
+    pub fn document(&self) -> &str {
+        self.document.as_str()
+    }
+
+    /// The document, to keep.
+    pub fn finish(self) -> String {
+        self.document.into_string()
+    }
+}
+
+/// A thread document that goes to a writer while its thread arrives. Of what has been written, only the ids and names of tool
+/// calls are remembered.
+///
+/// ```
+/// use threadspec::{Event, Profile, ThreadStream};
+/// let mut stream = ThreadStream::new(Vec::new(), Profile::Literal);
+/// stream.push(&Event::user(0, "Hi"))?;
+/// let written = stream.finish("")?;
+/// assert_eq!(written, b"<thread>\n  <event type=\"human\" id=\"0\" iteration=\"0\">Hi</event>\n</thread>");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ThreadStream<W> {
+    lines: Lines<String>,
+    unwritten: Buffer,
+    out: W,
+}
+
+impl<W: io::Write> ThreadStream<W> {
+    /// So much is collected for one write.
+    const CHUNK: usize = 1 << 16;
+
+    /// Begins a document. Writes are large already: the writer needs no buffer.
+    pub fn new(out: W, profile: Profile) -> Self {
+        let mut unwritten = Buffer::with_capacity(2 * Self::CHUNK);
+        unwritten.push_str(START);
+        Self { lines: Lines::new(profile), unwritten, out }
+    }
+
+    /// Adds the next event.
+    ///
+    /// # Errors
+    /// Those of the writer; the document is incomplete then.
+    pub fn push(&mut self, event: &Event) -> io::Result<()> {
+        self.lines.push(&mut self.unwritten, event);
+        if self.unwritten.len() < Self::CHUNK {
+            return Ok(());
         }
-        write!(out, "  <event type=\"{}\" id=\"{id}\"", type_attribute(&event.kind))?;
-        if let Some(name) = tool_name(&event.kind, &tool_names) {
-            out.write_all(b" name=\"")?;
-            write_escaped(out, name, Place::Attribute, profile)?;
-            out.write_all(b"\"")?;
+        self.write()
+    }
+
+    /// Ends the document, with a response prefix unless it is empty, and gives the writer back.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn finish(mut self, response_prefix: &str) -> io::Result<W> {
+        push_end(&mut self.unwritten, response_prefix);
+        self.write()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        self.out.write_all(self.unwritten.as_str().as_bytes())?;
+        self.unwritten.truncate(0);
+        Ok(())
+    }
+}
+
+const START: &str = "<thread>\n";
+const END: &str = "</thread>";
+/// What a buffer needs beyond its text so as not to grow once more at its end.
+const SLACK: usize = 1024;
+
+fn push_end(out: &mut Buffer, response_prefix: &str) {
+    out.push_str(END);
+    if !response_prefix.is_empty() {
+        out.push_str("\n");
+        out.push_str(response_prefix);
+    }
+}
+
+/// About how long an event's line is. A document that turns out longer costs a copy, nothing else.
+fn likely_length(event: &Event) -> usize {
+    let text = match &event.kind {
+        EventKind::Message { content: text, .. }
+        | EventKind::Error { error: text, .. }
+        | EventKind::HumanInputRequested { question: text }
+        | EventKind::HumanInputReceived { response: text }
+        | EventKind::Completion { result: text, .. }
+        | EventKind::Summary { summary: text, .. }
+        | EventKind::ToolResult { result: Some(Value::String(text)), .. } => text.len(),
+        EventKind::ToolCall { args, .. } => {
+            args.iter().map(|(key, value)| key.len() + value.as_str().map_or(40, str::len) + 32).sum()
         }
-        if let EventKind::ToolResult { .. } = event.kind {
-            out.write_all(b" status=\"success\"")?;
-        }
-        write!(out, " iteration=\"{}\"", event.iteration)?;
+        EventKind::ToolResult { .. } => 40,
+    };
+    text + text / 16 + 96
+}
+
+/// The lines of a document, and what the next ones need to know of those before them.
+#[derive(Clone, Debug)]
+struct Lines<S> {
+    profile: Profile,
+    next_id: u64,
+    /// Filled as the events go by, so that a result finds the nearest preceding call (ATT-NAME-NEAREST) and the lines
+    /// already written never change when events are added.
+    tool_names: HashMap<S, S>,
+}
+
+impl<S: Borrow<str> + Eq + Hash> Lines<S> {
+    fn new(profile: Profile) -> Self {
+        Self { profile, next_id: 0, tool_names: HashMap::new() }
+    }
+
+    fn push<'a>(&mut self, out: &mut Buffer, event: &'a Event)
+    where
+        S: From<&'a str>,
+    {
+        let profile = self.profile;
+        let mut digits = itoa::Buffer::new();
+        out.push_str("  <event type=\"");
+        out.push_str(type_attribute(&event.kind));
+        out.push_str("\" id=\"");
+        out.push_str(digits.format(self.next_id));
+        self.next_id += 1;
         match &event.kind {
-            EventKind::Error { recoverable, .. } => write!(out, " recoverable=\"{recoverable}\"")?,
-            EventKind::Summary { summarized_iterations, .. } => {
-                write!(out, " summarizedIterations=\"{}\"", join(summarized_iterations, ","))?;
+            EventKind::ToolCall { tool_name, tool_call_id, .. } => {
+                self.tool_names.insert(S::from(tool_call_id), S::from(tool_name));
+                out.push_str("\" name=\"");
+                out.push_escaped(tool_name, in_attribute(profile));
+            }
+            EventKind::ToolResult { tool_call_id, .. } => {
+                out.push_str("\" name=\"");
+                let name = self.tool_names.get(&**tool_call_id).map_or("unknown", Borrow::borrow);
+                out.push_escaped(name, in_attribute(profile));
+                out.push_str("\" status=\"success");
             }
             _ => {}
         }
-        out.write_all(b">")?;
+        out.push_str("\" iteration=\"");
+        out.push_str(digits.format(event.iteration));
+        match &event.kind {
+            EventKind::Error { recoverable: true, .. } => out.push_str("\" recoverable=\"true"),
+            EventKind::Error { recoverable: false, .. } => out.push_str("\" recoverable=\"false"),
+            EventKind::Summary { summarized_iterations, .. } => {
+                out.push_str("\" summarizedIterations=\"");
+                out.push_str(&join(summarized_iterations, ","));
+            }
+            _ => {}
+        }
+        out.push_str("\">");
         match &event.kind {
             EventKind::Message { content: text, .. }
             | EventKind::Error { error: text, .. }
@@ -90,22 +265,18 @@ pub fn write_thread(out: &mut impl io::Write, events: &[Event], options: &Serial
             | EventKind::Completion { result: text, .. }
             | EventKind::Summary { summary: text, .. }
             | EventKind::ToolResult { result: Some(Value::String(text)), .. } => {
-                write_escaped(out, text, Place::Text, profile)?;
+                out.push_escaped(text, in_text(profile));
             }
-            EventKind::ToolCall { args, .. } => {
-                write_escaped(out, &json_stringify_object(args), Place::Text, profile)?;
-            }
-            EventKind::ToolResult { result, .. } => {
-                write_escaped(out, &result_text(result.as_ref(), profile), Place::Text, profile)?;
-            }
+            EventKind::ToolCall { args, .. } => write_object(out, args),
+            // EVT-RESULT-VALUE, EVT-RESULT-ABSENT
+            EventKind::ToolResult { result: Some(value), .. } => match profile {
+                Profile::Literal => out.push_escaped(&ecma_string(value), in_text(profile)),
+                Profile::Hardened => write_json(out, value),
+            },
+            EventKind::ToolResult { result: None, .. } => out.push_str("undefined"),
         }
-        out.write_all(b"</event>\n")?;
+        out.push_str("</event>\n");
     }
-    out.write_all(b"</thread>")?;
-    if !options.response_prefix.is_empty() {
-        write!(out, "\n{}", options.response_prefix)?;
-    }
-    Ok(())
 }
 
 /// The iteration numbers of a summary as one text.
@@ -125,25 +296,5 @@ fn type_attribute(kind: &EventKind) -> &'static str {
         EventKind::HumanInputReceived { .. } => "human_input_received",
         EventKind::Completion { .. } => "completion",
         EventKind::Summary { .. } => "summary",
-    }
-}
-
-fn tool_name<'a>(kind: &'a EventKind, tool_names: &HashMap<&str, &'a str>) -> Option<&'a str> {
-    match kind {
-        EventKind::ToolCall { tool_name, .. } => Some(tool_name),
-        EventKind::ToolResult { tool_call_id, .. } => {
-            Some(tool_names.get(&**tool_call_id).copied().unwrap_or("unknown"))
-        }
-        _ => None,
-    }
-}
-
-/// The text of a tool result in XML (EVT-RESULT-VALUE, EVT-RESULT-ABSENT).
-fn result_text(result: Option<&Value>, profile: Profile) -> String {
-    match (result, profile) {
-        (None, _) => "undefined".to_owned(),
-        (Some(Value::String(text)), _) => text.clone(),
-        (Some(value), Profile::Literal) => ecma_string(value),
-        (Some(value), Profile::Hardened) => json_stringify(value),
     }
 }
