@@ -2,15 +2,16 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fmt,
+    fmt, mem,
     str::FromStr,
 };
 
 use serde_json::Value;
 
 use crate::{
-    Error, Event, EventKind, Message, Profile, Role, SerializeOptions, ToolCall, ecma::json_stringify,
-    serialize_thread, xml::join,
+    Error, Event, EventKind, Message, Profile, Role, ThreadWriter, ToolCall,
+    ecma::json_stringify,
+    xml::{ThreadLines, join},
 };
 
 /// How history is presented to the model (CTX-DEFAULT).
@@ -78,31 +79,125 @@ pub struct ContextOptions<'a> {
 /// # Ok::<(), threadspec::Error>(())
 /// ```
 pub fn build_messages(events: &[Event], options: &ContextOptions<'_>) -> Vec<Message> {
-    let ContextOptions { profile, mode, instructions } = *options;
-    let mut messages = Vec::from_iter(system_message(events, instructions));
-    match (mode, profile) {
-        (ContextMode::Xml, _) => {
-            let options = SerializeOptions { profile, ..SerializeOptions::default() };
-            messages.push(Message::human(serialize_thread(events, &options)));
-        }
-        (ContextMode::Standard, Profile::Literal) => messages.extend(events.iter().filter_map(message_of)),
-        (ContextMode::Standard, Profile::Hardened) => add_paired_messages(&mut messages, events),
-    }
-    messages
+    let mut builder = MessageBuilder::new(options);
+    events.iter().for_each(|event| builder.push(event));
+    builder.into_messages()
 }
 
-fn system_message(events: &[Event], instructions: &str) -> Option<Message> {
-    let mut summaries = String::new();
-    for event in events {
-        if let EventKind::Summary { summary, summarized_iterations } = &event.kind {
-            if summaries.is_empty() {
-                summaries.push_str("## Previous Iteration Summaries\n\n");
+/// The messages of a thread that grows: each event costs what it adds, however long the thread is.
+///
+/// At every moment the messages are those that [`build_messages`] makes of the events so far.
+///
+/// ```
+/// use threadspec::{ContextOptions, Event, Message, MessageBuilder};
+/// let mut builder = MessageBuilder::new(&ContextOptions::default());
+/// builder.push(&Event::user(0, "2+2?"));
+/// assert_eq!(builder.messages(), [Message::human("2+2?")]);
+/// builder.push(&Event::assistant(1, "4"));
+/// assert_eq!(builder.messages(), [Message::human("2+2?"), Message::ai("4")]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct MessageBuilder {
+    /// What follows the summaries in the system message: the instructions.
+    instructions: String,
+    has_summaries: bool,
+    /// The system message, if there is one, and what the body made of the events.
+    messages: Vec<Message>,
+    body: Body,
+}
+
+/// How events become messages.
+#[derive(Clone, Debug)]
+enum Body {
+    /// One by one.
+    Each,
+    /// As providers accept them.
+    Paired(Pairs),
+    /// All in one human message.
+    Document(ThreadLines),
+}
+
+impl MessageBuilder {
+    /// The messages of a thread without events.
+    pub fn new(options: &ContextOptions<'_>) -> Self {
+        let mut messages = Vec::new();
+        if !options.instructions.is_empty() {
+            messages.push(Message::system(options.instructions));
+        }
+        let body = match (options.mode, options.profile) {
+            (ContextMode::Xml, profile) => {
+                messages.push(Message::human(ThreadWriter::new(profile).finish()));
+                Body::Document(ThreadLines::new(profile))
             }
-            summaries.push_str(&format!("### Iteration(s) {}\n{summary}\n\n", join(summarized_iterations, ", ")));
+            (ContextMode::Standard, Profile::Literal) => Body::Each,
+            (ContextMode::Standard, Profile::Hardened) => Body::Paired(Pairs::default()),
+        };
+        Self { instructions: options.instructions.to_owned(), has_summaries: false, messages, body }
+    }
+
+    /// Adds the next event.
+    pub fn push(&mut self, event: &Event) {
+        if let EventKind::Summary { summary, summarized_iterations } = &event.kind {
+            self.add_summary(summary, summarized_iterations);
+        }
+        let (system, list) = (usize::from(self.has_system()), &mut self.messages);
+        match &mut self.body {
+            Body::Each => list.extend(message_of(event)),
+            Body::Paired(pairs) => pairs.push(list, system, event),
+            Body::Document(lines) => {
+                if let Some(Message::Human { content }) = list.last_mut() {
+                    lines.push_to(content, event);
+                }
+            }
         }
     }
-    let parts: Vec<&str> = [&*summaries, instructions].into_iter().filter(|part| !part.is_empty()).collect();
-    (!parts.is_empty()).then(|| Message::system(parts.join("\n\n")))
+
+    /// The messages so far.
+    pub fn messages(&mut self) -> &[Message] {
+        self.settle();
+        &self.messages
+    }
+
+    /// The messages, to keep.
+    pub fn into_messages(mut self) -> Vec<Message> {
+        self.settle();
+        self.messages
+    }
+
+    /// Lends the list to tool rounds, which append to it; what they append goes when they end.
+    pub(crate) fn lend<T>(&mut self, rounds: impl FnOnce(&mut Vec<Message>) -> T) -> T {
+        self.settle();
+        let length = self.messages.len();
+        let result = rounds(&mut self.messages);
+        self.messages.truncate(length);
+        result
+    }
+
+    fn settle(&mut self) {
+        let system = usize::from(self.has_system());
+        if let Body::Paired(pairs) = &mut self.body {
+            pairs.settle(&mut self.messages, system);
+        }
+    }
+
+    fn has_system(&self) -> bool {
+        self.has_summaries || !self.instructions.is_empty()
+    }
+
+    fn add_summary(&mut self, summary: &str, iterations: &[u64]) {
+        let added = format!("### Iteration(s) {}\n{summary}\n\n", join(iterations, ", "));
+        let separator = if self.instructions.is_empty() { "" } else { "\n\n" };
+        match self.messages.first_mut() {
+            Some(Message::System { content }) if self.has_summaries => {
+                content.insert_str(content.len() - separator.len() - self.instructions.len(), &added);
+            }
+            Some(Message::System { content }) => {
+                content.insert_str(0, &format!("## Previous Iteration Summaries\n\n{added}{separator}"));
+            }
+            _ => self.messages.insert(0, Message::system(format!("## Previous Iteration Summaries\n\n{added}"))),
+        }
+        self.has_summaries = true;
+    }
 }
 
 /// The message that one event becomes by itself; in the literal profile, that is all there is to it.
@@ -143,65 +238,242 @@ pub(crate) fn result_content(result: Option<&Value>) -> String {
 }
 
 /// What providers accept: calls in one group, their results directly behind them (MSG-GROUP, MSG-PAIRED, MSG-MISSING,
-/// MSG-ORPHAN).
-fn add_paired_messages(messages: &mut Vec<Message>, events: &[Event]) {
-    let result_of = results_of_calls(events);
-    let answering: HashSet<usize> = result_of.values().copied().collect();
-    let mut position = 0;
-    while position < events.len() {
-        let group = group_at(events, position);
-        if group.is_empty() {
-            let event = &events[position];
-            match &event.kind {
-                EventKind::ToolResult { .. } if answering.contains(&position) => {}
-                EventKind::ToolResult { result, .. } => {
-                    messages.push(Message::human(format!("[Tool result]: {}", result_content(result.as_ref()))));
-                }
-                _ => messages.extend(message_of(event)),
-            }
-            position += 1;
-            continue;
-        }
-        let calls = position..position + group.len();
-        let mut results: Vec<usize> = calls.clone().filter_map(|call| result_of.get(&call).copied()).collect();
-        results.sort_unstable();
-        let missing = calls.clone().filter(|call| !result_of.contains_key(call)).map(|call| &group[call - position]);
-        let missing: Vec<Message> = missing.map(|call| Message::tool(&call.id, "[No result recorded]")).collect();
-        messages.push(Message::Ai { content: String::new(), tool_calls: group });
-        messages.extend(results.into_iter().filter_map(|result| message_of(&events[result])));
-        messages.extend(missing);
-        position = calls.end;
-    }
+/// MSG-ORPHAN). Until its result comes, a call is answered as missing.
+#[derive(Clone, Debug, Default)]
+struct Pairs {
+    groups: Vec<Group>,
+    /// For each id, the group of the last call with it, and which of the group's calls that is.
+    nearest_call: HashMap<String, (usize, usize)>,
+    /// If the last event was a call: its iteration, and the ids of its group.
+    open: Option<(u64, HashSet<String>)>,
+    /// The groups whose answers are not in order: results as they came, then what is missing.
+    unsettled: Vec<usize>,
 }
 
-/// For each call that has a result, the position of the first result that answers it: a result answers the nearest
-/// preceding call with its id.
-fn results_of_calls(events: &[Event]) -> HashMap<usize, usize> {
-    let mut nearest_call: HashMap<&str, usize> = HashMap::new();
-    let mut result_of = HashMap::new();
-    for (position, event) in events.iter().enumerate() {
+/// Calls that follow each other directly, of one iteration and with different ids.
+#[derive(Clone, Debug)]
+struct Group {
+    /// Where its AI message stands, the system message not counted.
+    position: usize,
+    /// For each call, where its answer stands behind the AI message.
+    answers: Vec<usize>,
+    /// The calls that have a result, in the order of the results.
+    answered: Vec<usize>,
+    /// For each call, whether it has one.
+    has_result: Vec<bool>,
+    is_settled: bool,
+}
+
+impl Pairs {
+    fn push(&mut self, messages: &mut Vec<Message>, system: usize, event: &Event) {
         match &event.kind {
-            EventKind::ToolCall { tool_call_id, .. } => {
-                nearest_call.insert(tool_call_id, position);
-            }
-            EventKind::ToolResult { tool_call_id, .. } => {
-                if let Some(&call) = nearest_call.get(&**tool_call_id) {
-                    result_of.entry(call).or_insert(position);
+            EventKind::ToolCall { tool_call_id, .. } => self.push_call(messages, system, event, tool_call_id),
+            EventKind::ToolResult { tool_call_id, result } => {
+                self.open = None;
+                let content = result_content(result.as_ref());
+                match self.answer(system, tool_call_id) {
+                    Some(position) => messages[position] = Message::tool(tool_call_id, content),
+                    None => messages.push(Message::human(format!("[Tool result]: {content}"))),
                 }
             }
-            _ => {}
+            _ => {
+                self.open = None;
+                messages.extend(message_of(event));
+            }
         }
     }
-    result_of
+
+    fn push_call(&mut self, messages: &mut Vec<Message>, system: usize, event: &Event, id: &str) {
+        let joins = self
+            .open
+            .as_mut()
+            .is_some_and(|(iteration, ids)| *iteration == event.iteration && ids.insert(id.to_owned()));
+        if !joins {
+            self.open = Some((event.iteration, HashSet::from([id.to_owned()])));
+            self.groups.push(Group {
+                position: messages.len() - system,
+                answers: Vec::new(),
+                answered: Vec::new(),
+                has_result: Vec::new(),
+                is_settled: true,
+            });
+            messages.push(Message::ai(""));
+        }
+        let number = self.groups.len() - 1;
+        let group = &mut self.groups[number];
+        self.nearest_call.insert(id.to_owned(), (number, group.answers.len()));
+        group.answers.push(group.answers.len());
+        group.has_result.push(false);
+        if let Message::Ai { tool_calls, .. } = &mut messages[system + group.position] {
+            tool_calls.extend(tool_call(event));
+        }
+        messages.push(Message::tool(id, "[No result recorded]"));
+    }
+
+    /// For the first result of a call: where its answer stands.
+    fn answer(&mut self, system: usize, id: &str) -> Option<usize> {
+        let &(number, call) = self.nearest_call.get(id)?;
+        let group = &mut self.groups[number];
+        if mem::replace(&mut group.has_result[call], true) {
+            return None;
+        }
+        group.answered.push(call);
+        if mem::replace(&mut group.is_settled, false) {
+            self.unsettled.push(number);
+        }
+        Some(system + group.position + 1 + group.answers[call])
+    }
+
+    /// Puts answers into their order.
+    fn settle(&mut self, messages: &mut [Message], system: usize) {
+        for number in self.unsettled.drain(..) {
+            let Group { position, answers, answered, has_result, is_settled } = &mut self.groups[number];
+            let first = system + *position + 1;
+            let missing = (0..answers.len()).filter(|&call| !has_result[call]);
+            let order: Vec<usize> = answered.iter().copied().chain(missing).collect();
+            let take = |&call: &usize| mem::replace(&mut messages[first + answers[call]], Message::ai(""));
+            let ordered: Vec<Message> = order.iter().map(take).collect();
+            for (place, (call, answer)) in order.into_iter().zip(ordered).enumerate() {
+                answers[call] = place;
+                messages[first + place] = answer;
+            }
+            *is_settled = true;
+        }
+    }
 }
 
-/// The calls that begin at a position and follow each other directly, of one iteration and with different ids.
-fn group_at(events: &[Event], position: usize) -> Vec<ToolCall> {
-    let mut ids = HashSet::new();
-    events[position..]
-        .iter()
-        .take_while(|event| event.iteration == events[position].iteration)
-        .map_while(tool_call)
-        .take_while(|call| ids.insert(call.id.clone()))
-        .collect()
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{SerializeOptions, serialize_thread};
+
+    /// The plain version, with the whole thread at hand.
+    fn plain(events: &[Event], options: &ContextOptions<'_>) -> Vec<Message> {
+        let ContextOptions { profile, mode, instructions } = *options;
+        let mut summaries = String::new();
+        for event in events {
+            if let EventKind::Summary { summary, summarized_iterations } = &event.kind {
+                if summaries.is_empty() {
+                    summaries.push_str("## Previous Iteration Summaries\n\n");
+                }
+                summaries.push_str(&format!("### Iteration(s) {}\n{summary}\n\n", join(summarized_iterations, ", ")));
+            }
+        }
+        let parts: Vec<&str> = [&*summaries, instructions].into_iter().filter(|part| !part.is_empty()).collect();
+        let mut messages = Vec::from_iter((!parts.is_empty()).then(|| Message::system(parts.join("\n\n"))));
+        match (mode, profile) {
+            (ContextMode::Xml, _) => {
+                let options = SerializeOptions { profile, ..SerializeOptions::default() };
+                messages.push(Message::human(serialize_thread(events, &options)));
+            }
+            (ContextMode::Standard, Profile::Literal) => messages.extend(events.iter().filter_map(message_of)),
+            (ContextMode::Standard, Profile::Hardened) => add_paired_messages(&mut messages, events),
+        }
+        messages
+    }
+
+    fn add_paired_messages(messages: &mut Vec<Message>, events: &[Event]) {
+        let result_of = results_of_calls(events);
+        let answering: HashSet<usize> = result_of.values().copied().collect();
+        let mut position = 0;
+        while position < events.len() {
+            let group = group_at(events, position);
+            if group.is_empty() {
+                let event = &events[position];
+                match &event.kind {
+                    EventKind::ToolResult { .. } if answering.contains(&position) => {}
+                    EventKind::ToolResult { result, .. } => {
+                        messages.push(Message::human(format!("[Tool result]: {}", result_content(result.as_ref()))));
+                    }
+                    _ => messages.extend(message_of(event)),
+                }
+                position += 1;
+                continue;
+            }
+            let calls = position..position + group.len();
+            let mut results: Vec<usize> = calls.clone().filter_map(|call| result_of.get(&call).copied()).collect();
+            results.sort_unstable();
+            let missing =
+                calls.clone().filter(|call| !result_of.contains_key(call)).map(|call| &group[call - position]);
+            let missing: Vec<Message> = missing.map(|call| Message::tool(&call.id, "[No result recorded]")).collect();
+            messages.push(Message::Ai { content: String::new(), tool_calls: group });
+            messages.extend(results.into_iter().filter_map(|result| message_of(&events[result])));
+            messages.extend(missing);
+            position = calls.end;
+        }
+    }
+
+    /// For each call that has a result, the position of the first result that answers it: a result answers the nearest
+    /// preceding call with its id.
+    fn results_of_calls(events: &[Event]) -> HashMap<usize, usize> {
+        let mut nearest_call: HashMap<&str, usize> = HashMap::new();
+        let mut result_of = HashMap::new();
+        for (position, event) in events.iter().enumerate() {
+            match &event.kind {
+                EventKind::ToolCall { tool_call_id, .. } => {
+                    nearest_call.insert(tool_call_id, position);
+                }
+                EventKind::ToolResult { tool_call_id, .. } => {
+                    if let Some(&call) = nearest_call.get(&**tool_call_id) {
+                        result_of.entry(call).or_insert(position);
+                    }
+                }
+                _ => {}
+            }
+        }
+        result_of
+    }
+
+    /// The calls that begin at a position and follow each other directly, of one iteration and with different ids.
+    fn group_at(events: &[Event], position: usize) -> Vec<ToolCall> {
+        let mut ids = HashSet::new();
+        events[position..]
+            .iter()
+            .take_while(|event| event.iteration == events[position].iteration)
+            .map_while(tool_call)
+            .take_while(|call| ids.insert(call.id.clone()))
+            .collect()
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let kind = prop_oneof![
+            4 => ("[ab]", "[abc]").prop_map(|(name, id)| EventKind::ToolCall {
+                tool_name: name,
+                tool_call_id: id,
+                args: serde_json::Map::new(),
+            }),
+            4 => ("[abcd]", 0..9_i64).prop_map(|(id, result)| EventKind::ToolResult {
+                tool_call_id: id,
+                result: (result > 0).then(|| result.into()),
+            }),
+            1 => "[<xyz]".prop_map(|content| EventKind::Message { role: Role::User, content }),
+            1 => "[xyz]".prop_map(|result| EventKind::Completion { result, verified: None }),
+            1 => ("[xyz]", prop::collection::vec(0..3_u64, 0..3)).prop_map(|(summary, summarized_iterations)| {
+                EventKind::Summary { summary, summarized_iterations }
+            }),
+        ];
+        (0..2_u64, kind).prop_map(|(iteration, kind)| Event { iteration, kind })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
+
+        #[test]
+        fn a_thread_that_grows_has_the_messages_of_the_whole_one(
+            events in prop::collection::vec(event(), 0..16),
+            instructions in prop_oneof![Just(""), Just("Be brief.")],
+        ) {
+            for (profile, mode) in Profile::ALL.into_iter().flat_map(|profile| ContextMode::ALL.map(|mode| (profile, mode))) {
+                let options = ContextOptions { profile, mode, instructions };
+                let mut builder = MessageBuilder::new(&options);
+                for count in 0..events.len() {
+                    prop_assert_eq!(builder.messages(), plain(&events[..count], &options));
+                    builder.push(&events[count]);
+                }
+                prop_assert_eq!(builder.into_messages(), plain(&events, &options));
+            }
+        }
+    }
 }

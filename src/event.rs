@@ -94,7 +94,7 @@ pub enum Role {
 }
 
 /// The largest integer that a double holds exactly with all its neighbours below: 2^53 - 1.
-const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+pub(crate) const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 impl Event {
     /// A user message.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::{Error, Event, error::Kind, surrogates::repair_surrogates};
+use crate::{Error, Event, error::Kind, surrogates::repair_surrogates, typed};
 
 /// Reads a log of events.
 ///
@@ -24,6 +24,9 @@ use crate::{Error, Event, error::Kind, surrogates::repair_surrogates};
 /// # Ok::<(), threadspec::Error>(())
 /// ```
 pub fn read_events(json: &str) -> Result<Vec<Event>, Error> {
+    if let Some(events) = typed::read(json) {
+        return Ok(events);
+    }
     read_each_event(json)?.into_iter().collect()
 }
 

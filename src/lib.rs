@@ -38,10 +38,11 @@ mod message;
 pub mod oracle;
 mod profile;
 pub mod surrogates;
+mod typed;
 pub mod wire;
 mod xml;
 
-pub use context::{ContextMode, ContextOptions, build_messages};
+pub use context::{ContextMode, ContextOptions, MessageBuilder, build_messages};
 pub use ecma::{ecma_string, json_stringify};
 pub use error::Error;
 pub use event::{Event, EventKind, Role};

@@ -6,7 +6,7 @@ use super::{
     Model, Response, Tools, Verification, Verifier,
     rounds::{Limit, Step, rounds},
 };
-use crate::{ContextMode, ContextOptions, Event, EventKind, Profile, build_messages};
+use crate::{ContextMode, ContextOptions, Event, EventKind, MessageBuilder, Profile};
 
 /// How to run the outer loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,12 +98,16 @@ pub fn run_loop(
         iterations: 0,
         stop_reason: StopReason::Completed,
     };
+    let mut builder = MessageBuilder::new(&context);
+    let mut built = 0;
     let mut failures = 0;
     loop {
         run.iterations += 1;
         let iteration = run.iterations;
-        let mut messages = build_messages(&run.events, &context);
-        let outcome = rounds(&mut messages, model, tools, limit, &mut |step| run.record(&step, options.profile));
+        run.events[built..].iter().for_each(|event| builder.push(event));
+        built = run.events.len();
+        let mut record = |step: Step<'_>| run.record(&step, options.profile);
+        let outcome = builder.lend(|messages| rounds(messages, model, tools, limit, &mut record));
         match outcome {
             Ok(last) => {
                 failures = 0;

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use super::{Violation, quote};
@@ -41,13 +43,14 @@ pub fn no_forgery_in(document: &Document, events: &[Event], profile: Profile) ->
         let (found, expected) = (document.elements.len(), events.len());
         return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
     }
+    let names = Names::of(events);
     for (id, element) in document.elements.iter().enumerate() {
-        let expected = attributes(events, id, profile);
-        let names: Vec<&str> = element.attributes.iter().map(|(name, _)| &**name).collect();
+        let expected = attributes(events, id, &names, profile);
+        let found_names: Vec<&str> = element.attributes.iter().map(|(name, _)| &**name).collect();
         let expected_names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
-        if names != expected_names {
-            let (names, expected) = (names.join(" "), expected_names.join(" "));
-            return Err(Violation::new(format!("event {id}: attributes `{names}`, expected `{expected}`")));
+        if found_names != expected_names {
+            let (found, expected) = (found_names.join(" "), expected_names.join(" "));
+            return Err(Violation::new(format!("event {id}: attributes `{found}`, expected `{expected}`")));
         }
         for ((name, value), (_, accepted)) in element.attributes.iter().zip(&expected) {
             if !accepted.iter().any(|accepted| same_attribute(accepted, value, profile)) {
@@ -192,7 +195,7 @@ fn same_large_numbers(event: &Event, read: &str) -> bool {
 }
 
 /// The attributes of an event in order, each with the values that the profile accepts.
-fn attributes(events: &[Event], id: usize, profile: Profile) -> Vec<(&'static str, Vec<String>)> {
+fn attributes(events: &[Event], id: usize, names: &Names<'_>, profile: Profile) -> Vec<(&'static str, Vec<String>)> {
     let Event { iteration, kind } = &events[id];
     let type_attribute = match kind {
         EventKind::Message { role: Role::User, .. } => "human",
@@ -210,7 +213,7 @@ fn attributes(events: &[Event], id: usize, profile: Profile) -> Vec<(&'static st
     match kind {
         EventKind::ToolCall { tool_name, .. } => attributes.push(("name", vec![tool_name.clone()])),
         EventKind::ToolResult { tool_call_id, .. } => {
-            attributes.push(("name", accepted_names(events, id, tool_call_id, profile)));
+            attributes.push(("name", names.accepted(id, tool_call_id, profile)));
             attributes.push(("status", vec!["success".to_owned()]));
         }
         _ => {}
@@ -233,16 +236,33 @@ fn attributes(events: &[Event], id: usize, profile: Profile) -> Vec<(&'static st
 /// # Panics
 /// When the position is beyond the thread.
 pub fn accepted_names(events: &[Event], id: usize, wanted: &str, profile: Profile) -> Vec<String> {
-    let last_in = |events: &[Event]| {
-        let name = events.iter().rev().find_map(|event| match &event.kind {
-            EventKind::ToolCall { tool_call_id, tool_name, .. } if tool_call_id == wanted => Some(tool_name.clone()),
-            _ => None,
-        });
-        name.unwrap_or_else(|| "unknown".to_owned())
-    };
-    match profile {
-        Profile::Literal => vec![last_in(&events[..id]), last_in(events)],
-        Profile::Hardened => vec![last_in(&events[..id])],
+    assert!(id <= events.len(), "position {id} of {} events", events.len());
+    Names::of(events).accepted(id, wanted, profile)
+}
+
+/// The tools that calls name: for each id, the positions of its calls, in order.
+pub(super) struct Names<'a>(HashMap<&'a str, Vec<(usize, &'a str)>>);
+
+impl<'a> Names<'a> {
+    pub(super) fn of(events: &'a [Event]) -> Self {
+        let mut calls: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
+        for (position, event) in events.iter().enumerate() {
+            if let EventKind::ToolCall { tool_call_id, tool_name, .. } = &event.kind {
+                calls.entry(tool_call_id).or_default().push((position, tool_name));
+            }
+        }
+        Self(calls)
+    }
+
+    /// As [`accepted_names`].
+    pub(super) fn accepted(&self, position: usize, wanted: &str, profile: Profile) -> Vec<String> {
+        let calls = self.0.get(wanted).map_or(&[][..], Vec::as_slice);
+        let name = |call: Option<&(usize, &str)>| call.map_or("unknown", |(_, name)| name).to_owned();
+        let nearest = name(calls[..calls.partition_point(|(call, _)| *call < position)].last());
+        match profile {
+            Profile::Literal => vec![nearest, name(calls.last())],
+            Profile::Hardened => vec![nearest],
+        }
     }
 }
 

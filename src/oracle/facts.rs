@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     Violation,
-    document::{accepted_names, accepted_texts, read, same_attribute, same_text},
+    document::{Names, accepted_texts, read, same_attribute, same_text},
     quote,
 };
 use crate::{Element, Event, EventKind, Message, Profile, Role, ToolCall, ecma::json_stringify_object, json_stringify};
@@ -103,6 +103,7 @@ pub fn conveyed_by_document(events: &[Event], document: &str, profile: Profile) 
         .filter(|element| !matches!(element.attribute("type"), Some("completion" | "human_input_requested")))
         .collect();
     let facts = facts(events);
+    let names = Names::of(events);
     for (number, (position, fact)) in facts.iter().enumerate() {
         let Some(element) = carried.get(number) else {
             return Err(lost(events, *position, "the document ends before it"));
@@ -122,10 +123,14 @@ pub fn conveyed_by_document(events: &[Event], document: &str, profile: Profile) 
                 let name = element.attribute("name").unwrap_or_default();
                 kind == "tool_input" && conveys_call(&events[*event], name, &element.text, profile)
             }
-            Fact::Returned { event, .. } => {
-                let name = element.attribute("name").unwrap_or_default();
-                kind == "tool_output" && conveys_result(events, *event, name, &element.text, profile)
-            }
+            Fact::Returned { event, .. } => match &events[*event].kind {
+                EventKind::ToolResult { tool_call_id, .. } if kind == "tool_output" => {
+                    let name = element.attribute("name").unwrap_or_default();
+                    let accepted = names.accepted(*event, tool_call_id, profile);
+                    conveys_result(&accepted, &events[*event], name, &element.text, profile)
+                }
+                _ => false,
+            },
         };
         if !conveyed {
             return Err(lost(events, *position, &format!("the document has {kind} {}", quote(&element.text))));
@@ -145,15 +150,14 @@ fn conveys_call(event: &Event, name: &str, body: &str, profile: Profile) -> bool
     same_attribute(tool_name, name, profile) && same_args
 }
 
-fn conveys_result(events: &[Event], position: usize, name: &str, body: &str, profile: Profile) -> bool {
-    let EventKind::ToolResult { tool_call_id, result } = &events[position].kind else { return false };
-    let names = accepted_names(events, position, tool_call_id, profile);
+fn conveys_result(names: &[String], event: &Event, name: &str, body: &str, profile: Profile) -> bool {
     if !names.iter().any(|expected| same_attribute(expected, name, profile)) {
         return false;
     }
     // Literal XML says `[object Object]` of a structured result: equivalence is claimed for strings only.
-    let claimed = profile == Profile::Hardened || result.as_ref().is_some_and(Value::is_string);
-    !claimed || accepted_texts(&events[position], profile).iter().any(|text| same_text(text, body, profile))
+    let is_string = matches!(event.kind, EventKind::ToolResult { result: Some(Value::String(_)), .. });
+    let claimed = profile == Profile::Hardened || is_string;
+    !claimed || accepted_texts(event, profile).iter().any(|text| same_text(text, body, profile))
 }
 
 /// Every fact of the thread can be read from its messages in standard mode, live rounds not included.

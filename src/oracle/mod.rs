@@ -58,3 +58,41 @@ fn quote(text: &str) -> String {
     }
     format!("{shown:?}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ContextOptions, Event, EventKind, Profile, SerializeOptions, build_messages, serialize_thread};
+
+    /// Work that grows with the square of a thread would take minutes here.
+    #[test]
+    fn long_threads_take_no_longer_per_event() {
+        let count = 50_000_usize;
+        let event = |kind| Event { iteration: 1, kind };
+        let call = |id: usize| EventKind::ToolCall {
+            tool_name: format!("tool{}", id % 7),
+            tool_call_id: id.to_string(),
+            args: serde_json::Map::new(),
+        };
+        let result = |id: usize| EventKind::ToolResult { tool_call_id: id.to_string(), result: Some("ok".into()) };
+        let events: Vec<Event> = (0..count).map(call).chain((0..count).rev().map(result)).map(event).collect();
+        for profile in Profile::ALL {
+            let document = serialize_thread(&events, &SerializeOptions { profile, ..Default::default() });
+            let messages = build_messages(&events, &ContextOptions { profile, ..Default::default() });
+            for verdict in [
+                well_formed(&document),
+                well_shaped(&document),
+                well_escaped(&document, profile),
+                no_forgery(&events, &document, profile),
+                round_trip(&events, &document, profile),
+                permitted_kept(&events, &document, profile),
+                append_only(&document, &document),
+                equivalent(&events, &document, &messages, profile),
+            ] {
+                assert_eq!(verdict, Ok(()));
+            }
+            assert_eq!(not_carried(&events, profile), []);
+            assert_eq!(provider_valid(&messages).is_ok(), profile == Profile::Hardened);
+        }
+    }
+}

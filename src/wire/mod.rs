@@ -28,6 +28,7 @@ use self::field::Field;
 use crate::{
     Error, Event,
     input::{Element, read_elements},
+    typed,
 };
 
 /// Reads a log of events or an OpenAI-style transcript, whichever the text is.
@@ -47,6 +48,9 @@ use crate::{
 /// # Errors
 /// As [`read_events`](crate::read_events) and [`events_from_openai`].
 pub fn read_transcript(json: &str) -> Result<Vec<Event>, Error> {
+    if let Some(events) = typed::read(json) {
+        return Ok(events);
+    }
     let elements = read_elements(json, LISTS)?;
     let is_transcript = elements.iter().flatten().next().is_some_and(|Element { value, .. }| {
         let has = |name| value.get(name).is_some();

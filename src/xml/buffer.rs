@@ -163,8 +163,8 @@ impl Buffer {
     }
 
     pub(crate) fn as_str(&self) -> &str {
-        // SAFETY: the first `whole` bytes are UTF-8. `whole` grows in `commit` alone, behind a whole `&str` or a whole
-        // escaped one, and shrinks in `truncate` alone, to a boundary between characters. An escaped text is UTF-8: of the
+        // SAFETY: the first `whole` bytes are UTF-8. `whole` is the length of a `String` in `from`; it grows in `commit` alone, behind a whole
+        // `&str` or a whole escaped one, and shrinks in `truncate` alone, to a boundary between characters. An escaped text is UTF-8: of the
         // text, which is, whole characters are replaced (single bytes below 0x80, and U+FFFE and U+FFFF), by texts.
         unsafe { str::from_utf8_unchecked(&self.bytes[..self.whole]) }
     }
@@ -209,6 +209,13 @@ impl Buffer {
     #[inline]
     fn commit(&mut self) {
         self.whole = self.bytes.len();
+    }
+}
+
+impl From<String> for Buffer {
+    fn from(text: String) -> Self {
+        let bytes = text.into_bytes();
+        Self { whole: bytes.len(), bytes }
     }
 }
 

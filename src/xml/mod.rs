@@ -8,5 +8,5 @@ mod write;
 pub(crate) use buffer::{Buffer, JSON_TEXT};
 pub use escape::{escape_attribute, escape_text, escape_xml, is_xml_char};
 pub use read::{Document, Element, read_thread, split_response_prefix};
-pub(crate) use write::join;
 pub use write::{SerializeOptions, ThreadStream, ThreadWriter, serialize_thread, write_thread};
+pub(crate) use write::{ThreadLines, join};

@@ -1,4 +1,4 @@
-use std::{borrow::Borrow, collections::HashMap, hash::Hash, io};
+use std::{borrow::Borrow, collections::HashMap, hash::Hash, io, mem};
 
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ pub fn write_thread(out: &mut impl io::Write, events: &[Event], options: &Serial
 /// ```
 #[derive(Clone, Debug)]
 pub struct ThreadWriter {
-    lines: Lines<String>,
+    lines: ThreadLines,
     /// Always a whole document.
     document: Buffer,
 }
@@ -94,14 +94,12 @@ impl ThreadWriter {
         let mut document = Buffer::default();
         document.push_str(START);
         document.push_str(END);
-        Self { lines: Lines::new(profile), document }
+        Self { lines: ThreadLines::new(profile), document }
     }
 
     /// Adds the next event.
     pub fn push(&mut self, event: &Event) {
-        self.document.truncate(self.document.len() - END.len());
-        self.lines.push(&mut self.document, event);
-        self.document.push_str(END);
+        self.lines.insert(&mut self.document, event);
     }
 
     /// The document so far.
@@ -128,7 +126,7 @@ impl ThreadWriter {
 /// ```
 #[derive(Debug)]
 pub struct ThreadStream<W> {
-    lines: Lines<String>,
+    lines: ThreadLines,
     unwritten: Buffer,
     out: W,
 }
@@ -141,7 +139,7 @@ impl<W: io::Write> ThreadStream<W> {
     pub fn new(out: W, profile: Profile) -> Self {
         let mut unwritten = Buffer::with_capacity(2 * Self::CHUNK);
         unwritten.push_str(START);
-        Self { lines: Lines::new(profile), unwritten, out }
+        Self { lines: ThreadLines::new(profile), unwritten, out }
     }
 
     /// Adds the next event.
@@ -207,7 +205,7 @@ fn likely_length(event: &Event) -> usize {
 
 /// The lines of a document, and what the next ones need to know of those before them.
 #[derive(Clone, Debug)]
-struct Lines<S> {
+pub(crate) struct Lines<S> {
     profile: Profile,
     next_id: u64,
     /// Filled as the events go by, so that a result finds the nearest preceding call (ATT-NAME-NEAREST) and the lines
@@ -215,8 +213,27 @@ struct Lines<S> {
     tool_names: HashMap<S, S>,
 }
 
+/// Lines whose events need not stay.
+pub(crate) type ThreadLines = Lines<String>;
+
+impl ThreadLines {
+    /// Adds the line of the next event to a whole document.
+    fn insert(&mut self, document: &mut Buffer, event: &Event) {
+        document.truncate(document.len() - END.len());
+        self.push(document, event);
+        document.push_str(END);
+    }
+
+    /// Adds the line of the next event to a whole document that is kept elsewhere.
+    pub(crate) fn push_to(&mut self, document: &mut String, event: &Event) {
+        let mut buffer = Buffer::from(mem::take(document));
+        self.insert(&mut buffer, event);
+        *document = buffer.into_string();
+    }
+}
+
 impl<S: Borrow<str> + Eq + Hash> Lines<S> {
-    fn new(profile: Profile) -> Self {
+    pub(crate) fn new(profile: Profile) -> Self {
         Self { profile, next_id: 0, tool_names: HashMap::new() }
     }
 
