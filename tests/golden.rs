@@ -29,7 +29,7 @@ fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
         for result in run(&mut InProcess::new(Reference), &cases, settings, &mut |_| {}).results {
             if result.judgement.verdict != Verdict::Pass {
                 let repeat = format!("cargo run -- verify --filter {} --profile {profile}", result.case.id);
-                failures += &report::failure(&result, &corpus, &repeat, true);
+                failures += &report::Failure::of_case(&result, &corpus, true, repeat).text();
             }
         }
     }

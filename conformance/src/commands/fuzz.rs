@@ -1,13 +1,9 @@
 use super::{Stop, corpus, exit, verify};
 use crate::corpus::Corpus;
-use crate::corpus::layout::lay_out;
-use crate::corpus::{Case, Expect, Level};
 use crate::fuzz::{self, Finding, Progress, Report, Settings};
 use crate::lint;
 use crate::protocol::Op;
-use crate::report;
-use crate::run::CaseResult;
-use crate::run::Judgement;
+use crate::report::Failure;
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
 use crate::testee::interrupt;
 use crate::testee::{Process, Testee};
@@ -106,9 +102,9 @@ impl Fuzz {
         let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(not_ready)?;
         let mut failing = report.shutdown.len();
         for finding in &report.findings {
-            let result = Found::new(finding, &settings, &corpus);
-            failing += usize::from(result.counts());
-            print(&format!("{}\n", result.text(finding, &self.repeat(finding, &settings), &corpus)));
+            let failure = self.failure(finding, &settings, &corpus)?;
+            failing += usize::from(failure.counts);
+            print(&format!("{}\n", failure.text()));
         }
         if let Some(folder) = self.save.as_ref().filter(|_| !report.findings.is_empty()) {
             let wrong = |error: std::io::Error| Stop::new(exit::USAGE, format!("{}: {error}", folder.display()));
@@ -129,59 +125,37 @@ impl Fuzz {
         Ok(code)
     }
 
+    /// A finding as it is reported.
+    fn failure<'a>(&self, finding: &Finding, settings: &Settings, corpus: &'a Corpus) -> Result<Failure<'a>, Stop> {
+        let Finding { op, clause, what, count, verdict, input, note, mismatch, .. } = finding;
+        let clause = corpus
+            .clause(clause)
+            .ok_or_else(|| Stop::new(exit::CORPUS, format!("the corpus has no clause {clause}")))?;
+        let times = if *count == 1 { "in one case".to_owned() } else { format!("in {count} cases") };
+        let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
+        Ok(Failure {
+            verdict: *verdict,
+            id: format!("{op}/{}{what}", clause.id),
+            level: clause.level,
+            counts: verdict.counts_against(clause.level, false),
+            clauses: vec![clause],
+            why: format!("the reply is none that the {} profile accepts, {times}", settings.profile),
+            note: note.clone(),
+            mismatches: mismatch.iter().cloned().collect(),
+            input: Some(input.clone()),
+            repeat: self.repeat(finding, settings),
+        })
+    }
+
     /// The command that finds it again at once.
     fn repeat(&self, finding: &Finding, settings: &Settings) -> String {
         let Settings { seed, profile, .. } = settings;
-        let (first, next) =
-            if finding.clause == "MSG-PURE" { (0, finding.case + 1) } else { (finding.case, finding.case + 1) };
+        let Range { start, end } = finding.cases;
         let words =
-            format!("threadspec fuzz --seed {seed} --op {} --cases {first}..{next} --profile {profile} --", finding.op);
+            format!("threadspec fuzz --seed {seed} --op {} --cases {start}..{end} --profile {profile} --", finding.op);
         let command =
             shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_else(|_| self.command.join(" "));
         format!("{words} {command}")
-    }
-}
-
-struct Found {
-    case: Case,
-    judgement: Judgement,
-}
-
-impl Found {
-    /// A finding as a case, so that it is shown like one.
-    fn new(finding: &Finding, settings: &Settings, corpus: &Corpus) -> Self {
-        let level = corpus.clause(finding.clause).map_or(Level::Must, |clause| clause.level);
-        let times = if finding.count == 1 { "in one case".to_owned() } else { format!("in {} cases", finding.count) };
-        let what = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
-        let case = Case {
-            id: format!("{}/{}{what}", finding.op, finding.clause),
-            op: finding.op,
-            why: format!("the reply is none that the {} profile accepts, {times}", settings.profile),
-            clauses: vec![finding.clause.to_owned()],
-            level,
-            profiles: vec![settings.profile],
-            input: finding.input.clone(),
-            expect: Expect::Holds(Vec::new()),
-            source: String::new(),
-        };
-        let mismatches = finding.mismatch.iter().cloned().collect();
-        Self { case, judgement: Judgement { verdict: finding.verdict, note: finding.note.clone(), mismatches } }
-    }
-
-    fn result(&self) -> CaseResult<'_> {
-        CaseResult { case: &self.case, judgement: self.judgement.clone() }
-    }
-
-    fn counts(&self) -> bool {
-        self.result().counts_against(false)
-    }
-
-    fn text(&self, finding: &Finding, repeat: &str, corpus: &Corpus) -> String {
-        let shown = report::failure(&self.result(), corpus, repeat, false);
-        let input = lay_out(&finding.input, 1);
-        let lines: Vec<String> =
-            input.lines().map(|line| format!("    {}\n", crate::terminal::visible(line))).collect();
-        format!("{shown}  the smallest input that shows it:\n{}", lines.concat())
     }
 }
 

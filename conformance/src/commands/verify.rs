@@ -2,8 +2,7 @@ use super::{Stop, corpus, exit, select};
 use crate::corpus::Case;
 use crate::corpus::Corpus;
 use crate::protocol::Hello;
-use crate::report;
-use crate::report::Summary;
+use crate::report::{Failure, Summary};
 use crate::run::Verdict;
 use crate::run::{CaseResult, Run, Settings, run};
 use crate::terminal::print;
@@ -118,12 +117,9 @@ impl Verify {
             !matches!(result.judgement.verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun)
         };
         let shown = run.results.iter().filter(failed).map(|result| {
-            if self.quiet {
-                report::headline(result, self.strict)
-            } else {
-                let repeat = self.repeat(&result.case.id, profile);
-                report::failure(result, corpus, &repeat, self.strict) + "\n"
-            }
+            let repeat = self.repeat(&result.case.id, profile);
+            let failure = Failure::of_case(result, corpus, self.strict, repeat);
+            if self.quiet { failure.headline() } else { failure.text() + "\n" }
         });
         shown.collect()
     }

@@ -21,7 +21,8 @@ use threadspec::Profile;
 const EXAMPLES: usize = 2;
 /// After this many cases in a row that cost a testee its process the campaign ends: the others would only cost time.
 const PATIENCE: usize = 10;
-const GLANCE: Duration = Duration::from_millis(20);
+/// How often progress is reported, and the end of the time checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How to fuzz.
 #[derive(Clone, Debug)]
@@ -65,8 +66,9 @@ pub struct Finding {
     pub what: String,
     /// How many cases failed so.
     pub count: u64,
-    /// The case that was made smaller, by its number among those of the operation.
-    pub case: u64,
+    /// The numbers of the cases to run again to see it, among those of the operation: one case, or all up to one where the
+    /// reply depends on earlier requests.
+    pub cases: Range<u64>,
     /// The verdict.
     pub verdict: Verdict,
     /// The input, as raw JSON text.
@@ -136,7 +138,7 @@ pub fn run(settings: &Settings, start: Start<'_>, watch: &mut dyn FnMut(&Progres
         let deep = |worker| on_deep_stack(|| campaign.work(worker)).map_err(|error| error.to_string())?;
         let workers: Vec<_> = (0..settings.jobs).map(|worker| scope.spawn(move || deep(worker))).collect();
         while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
-            thread::sleep(GLANCE);
+            thread::sleep(POLL_INTERVAL);
             let elapsed = campaign.began.elapsed();
             if settings.time.is_some_and(|time| elapsed >= time) || interrupt::requested() {
                 campaign.over.store(true, Ordering::Relaxed);
@@ -211,8 +213,9 @@ impl Campaign<'_> {
                 examples.extend(self.smaller(&key, index)?.map(|failure| (index, failure)));
             }
             let smallest = examples.into_iter().min_by_key(|(_, failure)| failure.input.len());
-            if let Some((case, failure)) = smallest.or_else(|| failures.only_after_others()) {
-                let finding = findings.entry(failure.key.clone()).or_insert_with(|| Finding::new(case, failure));
+            let smallest = smallest.map(|(case, failure)| (case..case + 1, failure));
+            if let Some((cases, failure)) = smallest.or_else(|| failures.only_after_others()) {
+                let finding = findings.entry(failure.key.clone()).or_insert_with(|| Finding::new(cases, failure));
                 finding.count += failures.count;
             }
         }
@@ -257,20 +260,21 @@ impl Failures {
     }
 
     /// The smallest case where none fails alone: the reply depends on what was asked before.
-    fn only_after_others(&self) -> Option<(u64, Failure)> {
+    fn only_after_others(&self) -> Option<(Range<u64>, Failure)> {
         let (mut failure, &(_, index)) = (self.as_it_came.clone()?, self.smallest.first()?);
-        if !interrupt::requested() {
-            failure.key.clause = "MSG-PURE";
-            "only after other requests".clone_into(&mut failure.key.what);
-            failure.note.insert_str(0, "asked alone, it is answered as it should be\n");
+        if interrupt::requested() {
+            return Some((index..index + 1, failure));
         }
-        Some((index, failure))
+        failure.key.clause = "MSG-PURE";
+        "only after other requests".clone_into(&mut failure.key.what);
+        failure.note.insert_str(0, "asked alone, it is answered as it should be\n");
+        Some((0..index + 1, failure))
     }
 }
 
 impl Finding {
-    fn new(case: u64, failure: Failure) -> Self {
+    fn new(cases: Range<u64>, failure: Failure) -> Self {
         let Failure { key: Key { op, clause, what }, verdict, input, expected, note, mismatch } = failure;
-        Self { op, clause, what, count: 0, case, verdict, input, expected, note, mismatch }
+        Self { op, clause, what, count: 0, cases, verdict, input, expected, note, mismatch }
     }
 }

@@ -82,8 +82,12 @@ impl<'a> Matrix<'a> {
     ///
     /// # Errors
     ///
-    /// When the system has no thread to work on.
+    /// When the corpus lacks a clause that a bug breaks, or the system has no thread to work on.
     pub fn of(corpus: &Corpus, cases: &'a [&'a Case], program: &Path, scope: Scope) -> io::Result<Self> {
+        let unknown = |bug: &Bug| bug.breaks.iter().copied().find(|clause| corpus.clause(clause).is_none());
+        if let Some((bug, clause)) = all().find_map(|bug| Some((bug.name, unknown(bug)?))) {
+            return Err(io::Error::other(format!("{bug} breaks {clause}, a clause that the corpus does not have")));
+        }
         let mut matrix = Self { trials: Vec::new(), broken: Vec::new(), cases, scope };
         let mut expected: HashMap<Profile, HashMap<&str, Outcome>> = HashMap::new();
         for profile in Profile::ALL {
@@ -186,7 +190,7 @@ fn trial<'a>(
     scope: Scope,
 ) -> Trial<'a> {
     let wrong = bug.profiles.contains(&profile);
-    let is_must = |clause: &&str| corpus.clause(clause).is_none_or(|clause| clause.level == Level::Must);
+    let is_must = |clause: &&str| corpus.clause(clause).is_some_and(|clause| clause.level == Level::Must);
     let about = |case: &&&Case| case.clauses.iter().any(|clause| bug.breaks.contains(&&**clause));
     let chosen = cases.iter().filter(|case| !wrong || scope == Scope::EveryCase || about(case)).copied();
     let replies = replies(&mut InProcess::new(bug.implementation()), chosen, profile);

@@ -2,7 +2,9 @@
 
 mod case;
 pub mod diff;
+mod failure;
 mod summary;
 
-pub use case::{case, failure, headline};
+pub use case::case;
+pub use failure::Failure;
 pub use summary::Summary;

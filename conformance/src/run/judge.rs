@@ -2,7 +2,7 @@
 
 use super::oracles;
 use crate::corpus::expectation::{Mismatch, Pattern, Sides};
-use crate::corpus::{Case, Expect, Oracle};
+use crate::corpus::{Case, Expect, Level, Oracle};
 use crate::protocol::{Op, Reply};
 use crate::testee::Outcome;
 use serde_json::Value;
@@ -42,6 +42,17 @@ impl Verdict {
         Self::Unsupported,
         Self::NotRun,
     ];
+
+    /// Whether it makes the testee not conformant, for a case of this level.
+    ///
+    /// A `should` is about clauses. That each request gets exactly one reply is not, so a crash counts at any level.
+    pub fn counts_against(self, level: Level, strict: bool) -> bool {
+        match self {
+            Self::Pass | Self::Unsupported => false,
+            Self::Fail | Self::Rejected => strict || level == Level::Must,
+            Self::Crash | Self::Timeout | Self::Garbage | Self::NotRun => true,
+        }
+    }
 }
 
 impl fmt::Display for Verdict {

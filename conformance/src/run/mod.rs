@@ -5,7 +5,7 @@ mod oracles;
 
 pub use judge::{Judgement, Verdict, judge};
 
-use crate::corpus::{Case, Level};
+use crate::corpus::Case;
 use crate::testee::interrupt;
 use crate::testee::{Outcome, Testee, Trouble};
 use std::collections::HashMap;
@@ -36,14 +36,8 @@ pub struct CaseResult<'a> {
 
 impl CaseResult<'_> {
     /// Whether the case makes the testee not conformant.
-    ///
-    /// A `should` is about clauses. That each request gets exactly one reply is not, so a crash counts at any level.
     pub fn counts_against(&self, strict: bool) -> bool {
-        match self.judgement.verdict {
-            Verdict::Pass | Verdict::Unsupported => false,
-            Verdict::Fail | Verdict::Rejected => strict || self.case.level == Level::Must,
-            Verdict::Crash | Verdict::Timeout | Verdict::Garbage | Verdict::NotRun => true,
-        }
+        self.judgement.verdict.counts_against(self.case.level, strict)
     }
 }
 

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often waiting looks up, to see whether the testee has ended or the run was interrupted.
-const GLANCE: Duration = Duration::from_millis(50);
-/// How long a testee whose stdout has ended may take to end itself.
-const LAST_BREATH: Duration = Duration::from_millis(500);
+/// How often a wait checks whether the testee has ended or the run was interrupted.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a testee may take to end itself after its stdout has ended.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
 const LONGEST_LINE: u64 = 64 << 20;
 const STDERR_TAIL: usize = 4 << 10;
 
@@ -161,7 +161,7 @@ impl Live {
         let mut ended = false;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left.min(GLANCE)) {
+            match self.lines.recv_timeout(left.min(POLL_INTERVAL)) {
                 Ok(Line::Whole(line)) => return Heard::Line(line),
                 Ok(Line::TooLong) => return Heard::TooLong,
                 Err(RecvTimeoutError::Disconnected) => return Heard::Ended,
@@ -244,11 +244,11 @@ impl Live {
 
     /// How the testee ended, and the end of its stderr.
     fn last_words(&mut self) -> String {
-        let how = match self.wait_until(Instant::now() + LAST_BREATH) {
+        let how = match self.wait_until(Instant::now() + EXIT_GRACE) {
             Some(status) => format!("ended ({status})"),
             None => "closed its stdout".to_owned(),
         };
-        let enough = Instant::now() + LAST_BREATH;
+        let enough = Instant::now() + EXIT_GRACE;
         while !self.tail(|tail| tail.complete) && Instant::now() < enough {
             thread::sleep(Duration::from_millis(5));
         }
