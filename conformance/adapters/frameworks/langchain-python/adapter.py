@@ -30,8 +30,8 @@ class ScriptedModel(BaseChatModel):
 
     def _generate(self, messages, stop=None, run_manager=None, **options):
         turn = self.run.ask(messages)
-        calls = [{"id": call.id, "name": call.name, "args": call.args} for call in turn.calls]
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(content=turn.content, tool_calls=calls))])
+        message = AIMessage(content=turn.content, tool_calls=[vars(call) for call in turn.calls])
+        return ChatResult(generations=[ChatGeneration(message=message)])
 
 
 def tool(run, name):

@@ -21,29 +21,23 @@ class ScriptedModel(Model):
     async def stream(self, messages, tool_specs=None, system_prompt=None, **options):
         turn = self.run.ask((system_prompt, messages))
         yield {"messageStart": {"role": "assistant"}}
-        if turn.content or not turn.calls:
-            yield {"contentBlockStart": {"start": {}}}
-            yield {"contentBlockDelta": {"delta": {"text": turn.content}}}
-            yield {"contentBlockStop": {}}
+        blocks = [({}, {"text": turn.content})] if turn.content or not turn.calls else []
         for call in turn.calls:
-            yield {"contentBlockStart": {"start": {"toolUse": {"toolUseId": call.id, "name": call.name}}}}
-            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": call.arguments}}}}
+            blocks.append(({"toolUse": {"toolUseId": call.id, "name": call.name}}, {"toolUse": {"input": call.arguments}}))
+        for start, delta in blocks:
+            yield {"contentBlockStart": {"start": start}}
+            yield {"contentBlockDelta": {"delta": delta}}
             yield {"contentBlockStop": {}}
         yield {"messageStop": {"stopReason": "tool_use" if turn.calls else "end_turn"}}
 
-    def get_config(self):
-        return {}
-
-    def update_config(self, **config):
-        pass
-
-    def structured_output(self, *others, **options):
+    def not_asked(self, *others, **options):
         raise NotImplementedError
+
+    get_config = update_config = structured_output = not_asked
 
 
 def scripted_tool(run, name):
     def call(tool_context: ToolContext):
-        """A scripted tool."""
         use = tool_context.tool_use
         return run.result(name, use["input"], use["toolUseId"])
 
@@ -53,17 +47,12 @@ def scripted_tool(run, name):
 async def run(run):
     system = [message["content"] for message in run.messages if message["type"] == "system"]
     given = to_strands(run.messages)
-    agent = Agent(
-        model=ScriptedModel(run),
-        messages=given,
-        tools=[scripted_tool(run, name) for name in run.tools],
-        system_prompt="\n\n".join(system) if system else None,
-        callback_handler=None,
-        # The default forgets the oldest of more than forty messages.
-        conversation_manager=NullConversationManager(),
-    )
-    run.given = (agent.system_prompt, given)
-    run.final = (agent.system_prompt, agent.messages)
+    # The default manager forgets the oldest of more than forty messages.
+    options = {"callback_handler": None, "conversation_manager": NullConversationManager()}
+    prompt = "\n\n".join(system) if system else None
+    tools = [scripted_tool(run, name) for name in run.tools]
+    agent = Agent(model=ScriptedModel(run), messages=given, tools=tools, system_prompt=prompt, **options)
+    run.given, run.final = (prompt, given), (prompt, agent.messages)
     await agent.invoke_async(limits={"turns": run.rounds + 1})
 
 
@@ -74,15 +63,16 @@ def to_strands(messages):
         kind, content = message["type"], message["content"]
         if kind == "tool":
             result = {"toolResult": {"toolUseId": message["tool_call_id"], "status": "success", "content": [{"text": content}]}}
-            if converted and "toolResult" in converted[-1]["content"][0]:
-                converted[-1]["content"].append(result)
-            else:
-                converted.append({"role": "user", "content": [result]})
+            if not converted or "toolResult" not in converted[-1]["content"][0]:
+                converted.append({"role": "user", "content": []})
+            converted[-1]["content"].append(result)
         elif kind != "system":
-            calls = message.get("tool_calls") or []
-            uses = [{"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call.get("args") or {}}} for call in calls]
-            text = [{"text": content}] if content or not calls else []
-            converted.append({"role": "user" if kind == "human" else "assistant", "content": [*text, *uses]})
+            uses = [
+                {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call.get("args") or {}}}
+                for call in message.get("tool_calls") or []
+            ]
+            blocks = [{"text": content}, *uses] if content or not uses else uses
+            converted.append({"role": "user" if kind == "human" else "assistant", "content": blocks})
     return converted
 
 
