@@ -131,12 +131,7 @@ class Run:
 
 
 def serve(run, describe, *, package, url, snapshots="framework", name=None):
-    """Answers requests until stdin ends, several at once.
-
-    With `--copy` among the arguments the adapter copies each request when it is sent: the way to see anything else of a framework
-    that goes on writing into the list that it has sent.
-    """
-    snapshots = "adapter" if "--copy" in sys.argv else snapshots
+    """Answers requests until stdin ends, several at once."""
     hello = {
         "protocol": PROTOCOL,
         "implementation": {

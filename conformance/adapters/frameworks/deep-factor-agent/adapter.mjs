@@ -1,0 +1,82 @@
+// node adapter.mjs CHECKOUT: deep-factor-agent, from a checkout of its repository that was built, behind the profile `literal`.
+
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Reject, serve } from '../../node/protocol.mjs';
+import { scriptedModel, scriptedTools, scriptedVerifier } from '../../node/script.mjs';
+
+const checkout = process.argv[2] ?? process.env.DEEP_FACTOR_AGENT;
+if (!checkout) throw new Error('usage: node adapter.mjs CHECKOUT');
+const home = resolve(checkout, 'packages/deep-factor-agent');
+// The libraries of the checkout: a message of another copy of LangChain would be a stranger to it.
+const required = createRequire(`${home}/package.json`);
+const load = (path) => import(pathToFileURL(path));
+
+const { DeepFactorAgent, createLangChainTool, escapeXml, maxIterations, serializeThreadToXml } = await load(`${home}/dist/index.js`);
+const { AIMessage } = await load(required.resolve('@langchain/core/messages'));
+const { z } = required('zod');
+const commit = spawnSync('git', ['-C', checkout, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout?.trim() || 'unknown';
+
+const thread = (events) => ({ id: 'thread', events, metadata: {}, createdAt: 0, updatedAt: 0 });
+
+const plain = (messages) => messages.map(({ type, content, tool_calls, tool_call_id }) => ({
+  type,
+  content,
+  ...(tool_calls?.length && { tool_calls: tool_calls.map(({ id, name, args }) => ({ id, name, args })) }),
+  ...(tool_call_id !== undefined && { tool_call_id }),
+}));
+
+function messages({ events, contextMode = 'standard', instructions = '' }) {
+  if (!['standard', 'xml'].includes(contextMode)) throw new Reject('invalid-input', 'unknown contextMode');
+  const agent = new DeepFactorAgent({ model: {}, instructions });
+  return plain(contextMode === 'xml' ? agent.buildXmlMessages(thread(events)) : agent.buildMessages(thread(events)));
+}
+
+async function loop(script) {
+  const requests = [];
+  const { model: answer } = scriptedModel(script.model);
+  const model = {
+    bindTools: () => model,
+    // Each request is described at once: the agent goes on with the same list.
+    async invoke(request) {
+      requests.push(plain(request));
+      const { content = '', tool_calls = [] } = await answer(request);
+      return new AIMessage({ content, tool_calls: tool_calls.map(({ id, name, args }) => ({ id, name, args: args ?? {}, type: 'tool_call' })) });
+    },
+  };
+  const tools = [...scriptedTools(new Map(Object.entries(script.tools ?? {})))].map(([name, execute]) => (
+    createLangChainTool(name, { description: 'A scripted tool.', schema: z.looseObject({}), execute })));
+  const agent = new DeepFactorAgent({
+    model,
+    tools,
+    instructions: script.instructions ?? '',
+    contextMode: script.contextMode ?? 'standard',
+    verifyCompletion: scriptedVerifier(script.verify ?? undefined),
+    stopWhen: script.maxIterations == null ? [] : [maxIterations(script.maxIterations)],
+    maxToolCallsPerIteration: script.maxToolCallsPerIteration ?? undefined,
+  });
+  const { thread: { events }, response, iterations, stopReason } = await agent.loop(script.prompt);
+  return { requests, events, response, iterations, stopReason };
+}
+
+/** What the code throws on a wrong input is how it refuses it; it has no checks of its own. */
+const refusing = (handler) => async (input) => {
+  try {
+    return await handler(input);
+  } catch (error) {
+    throw error instanceof Reject ? error : new Reject('invalid-input', error.message);
+  }
+};
+
+const handlers = {
+  escape: ({ text }) => escapeXml(text),
+  serialize: ({ events, responsePrefix }) => serializeThreadToXml(events, { assistantPrefill: responsePrefix }),
+  messages,
+  loop,
+};
+await serve({
+  implementation: { name: 'deep-factor-agent', version: commit, language: 'TypeScript', url: 'https://github.com/ryaneggz/deep-factor-agent' },
+  handlers: Object.fromEntries(Object.entries(handlers).map(([op, handler]) => [op, refusing(handler)])),
+});
