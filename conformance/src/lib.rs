@@ -32,3 +32,4 @@ pub mod report;
 pub mod run;
 pub mod terminal;
 pub mod testee;
+pub mod universal;

@@ -1,0 +1,182 @@
+//! The course of a run: its requests laid beside the script, so that each oracle finds what it judges.
+
+use super::message::{Call, Conversation, Placed, Role};
+use super::record::Record;
+use super::script::{Script, Turn};
+
+/// How a run ended, compared with its script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// After a response without calls, and so many requests more.
+    Stopped { extra: usize },
+    /// After a failing model call, and so many requests more (a retry that failed too is not counted).
+    ModelFailed { extra: usize },
+    /// At the limit, and so many requests more.
+    Limited { extra: usize },
+    /// Although a request was due; `after` is the turn before it, none if there was no request at all.
+    TooEarly { after: Option<usize> },
+}
+
+/// A call of a response, with what came of it.
+#[derive(Clone, Debug)]
+pub(super) struct Asked<'a> {
+    /// As the model said it.
+    pub(super) call: &'a Call,
+    /// As the next request has it.
+    pub(super) sent: Option<&'a Call>,
+    /// What answers it.
+    pub(super) answers: Vec<Placed<'a>>,
+    /// Whether another call of the response is sent with the same id, so that their answers cannot be told apart.
+    pub(super) is_ambiguous: bool,
+    /// Whether the answer has the id that the model gave, although the call was sent with another.
+    pub(super) answered_by_old_id: bool,
+}
+
+/// A response with calls, and what the next request says behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Round<'a> {
+    /// The request that was answered, counted from 0; so its turn, too.
+    pub(super) turn: usize,
+    /// Where the request before it stops to be repeated; `None` if all of it is.
+    pub(super) broken_prefix: Option<usize>,
+    /// The text of the response.
+    pub(super) content: &'a str,
+    /// The message that repeats the response.
+    pub(super) response: Option<Placed<'a>>,
+    pub(super) calls: Vec<Asked<'a>>,
+    /// Answers without a `tool_call_id`.
+    pub(super) nameless: Vec<Placed<'a>>,
+    /// Whatever else stands behind the response.
+    pub(super) others: Vec<Placed<'a>>,
+}
+
+/// A run beside its script.
+#[derive(Debug)]
+pub(super) struct Course<'a> {
+    pub(super) script: &'a Script,
+    pub(super) record: &'a Record,
+    /// Whether integers up to 2^64 must stay exact.
+    pub(super) exact: bool,
+    pub(super) requests: Vec<Conversation<'a>>,
+    pub(super) rounds: Vec<Round<'a>>,
+    pub(super) end: End,
+    /// The requests that repeat a failed one.
+    pub(super) retries: Vec<usize>,
+}
+
+impl<'a> Course<'a> {
+    pub(super) fn of(script: &'a Script, record: &'a Record, exact: bool) -> Self {
+        let requests: Vec<Conversation<'a>> = record.requests.iter().map(|request| Conversation::of(request)).collect();
+        let (end, retries) = end(script, record);
+        let follows = |turn: &usize| turn + 1 < requests.len() && !script.calls(*turn).is_empty();
+        let rounds = (0..requests.len()).filter(follows).map(|turn| round(script, &requests, turn)).collect();
+        Self { script, record, exact, requests, rounds, end, retries }
+    }
+
+    /// Whether each call of each round is answered exactly once, so that contents can be judged.
+    pub(super) fn pairs_up(&self) -> bool {
+        self.rounds.iter().all(|round| {
+            let answered = round.calls.iter().all(|asked| asked.sent.is_some() && asked.answers.len() == 1);
+            answered && round.response.is_some() && round.nameless.is_empty()
+        })
+    }
+}
+
+fn end(script: &Script, record: &Record) -> (End, Vec<usize>) {
+    let made = record.requests.len();
+    let mut retries = Vec::new();
+    for turn in 0..made {
+        let extra = made - turn - 1;
+        match script.turn(turn) {
+            Turn::Failure => {
+                let repeated = |next: &Vec<_>| is_same(next, &record.requests[turn]);
+                let again = record.requests.get(turn + 1).is_some_and(repeated) && !retries.contains(&turn);
+                if !again {
+                    return (End::ModelFailed { extra }, retries);
+                }
+                retries.push(turn + 1);
+            }
+            Turn::Response { calls, .. } if calls.is_empty() => return (End::Stopped { extra }, retries),
+            Turn::Response { .. } => {
+                let asked = turn + 1 - retries.len();
+                if script.limit.is_some_and(|limit| asked > limit || asked == limit.max(1) && extra == 0) {
+                    return (End::Limited { extra }, retries);
+                }
+            }
+        }
+    }
+    (End::TooEarly { after: made.checked_sub(1) }, retries)
+}
+
+fn is_same(one: &[super::message::Message], other: &[super::message::Message]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is(other))
+}
+
+fn round<'a>(script: &'a Script, requests: &[Conversation<'a>], turn: usize) -> Round<'a> {
+    let (before, next) = (&requests[turn], &requests[turn + 1]);
+    let same = before.rest.iter().zip(&next.rest).take_while(|(one, other)| one.message.is(other.message)).count();
+    let broken_prefix = (same < before.rest.len()).then_some(same);
+    let scripted = script.calls(turn);
+    let start = match broken_prefix {
+        None => before.rest.len(),
+        // Where the response may be all the same: the last message with its calls.
+        Some(_) => {
+            let repeats = |placed: &Placed<'_>| {
+                let ids = placed.message.calls.iter().map(Call::id);
+                !placed.message.calls.is_empty() && ids.eq(scripted.iter().map(Call::id))
+            };
+            next.rest.iter().rposition(repeats).unwrap_or(next.rest.len())
+        }
+    };
+    let behind = next.rest.get(start..).unwrap_or_default();
+    let (response, behind) = match behind.split_first() {
+        Some((first, behind)) if first.message.role == Role::Ai => (Some(*first), behind),
+        _ => (None, behind),
+    };
+    let content = match script.turns.get(turn) {
+        Some(Turn::Response { content, .. }) => content.as_str(),
+        _ => "",
+    };
+    let mut round =
+        Round { turn, broken_prefix, content, response, calls: Vec::new(), nameless: Vec::new(), others: Vec::new() };
+    let sent: &'a [Call] = response.map_or(&[], |response| &response.message.calls);
+    for (position, call) in scripted.iter().enumerate() {
+        let by_id = || sent.iter().find(|sent| sent.id == call.id);
+        let own = if sent.len() == scripted.len() { sent.get(position) } else { by_id() };
+        let is_ambiguous = own.is_some_and(|own| sent.iter().filter(|other| other.id == own.id).count() > 1);
+        round.calls.push(Asked { call, sent: own, answers: Vec::new(), is_ambiguous, answered_by_old_id: false });
+    }
+    round.assign(behind);
+    round
+}
+
+impl<'a> Round<'a> {
+    /// Gives each answer to the call that it names.
+    fn assign(&mut self, behind: &[Placed<'a>]) {
+        for &placed in behind {
+            if placed.message.role != Role::Tool {
+                self.others.push(placed);
+                continue;
+            }
+            let Some(id) = placed.message.call_id.as_deref() else {
+                self.nameless.push(placed);
+                continue;
+            };
+            let names = |asked: &&mut Asked<'_>| asked.sent.map_or(asked.call.id() == id, |sent| sent.id() == id);
+            // Of several calls with one id, each gets an answer before any gets a second one.
+            let fewest = self.calls.iter_mut().filter(names).min_by_key(|asked| asked.answers.len());
+            if let Some(asked) = fewest {
+                asked.answers.push(placed);
+                continue;
+            }
+            let old = |asked: &&mut Asked<'_>| asked.call.id() == id && asked.answers.is_empty();
+            match self.calls.iter_mut().find(old) {
+                Some(asked) => {
+                    asked.answered_by_old_id = true;
+                    asked.answers.push(placed);
+                }
+                None => self.others.push(placed),
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What the oracles say.
+
+use super::value::{Difference, Kind};
+
+/// A breach of a clause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The clause.
+    pub clause: &'static str,
+    /// What is wrong, and where.
+    pub what: String,
+}
+
+/// Breaches, and what could not be seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Findings {
+    /// In the order of the clauses' oracles.
+    pub(super) found: Vec<Finding>,
+    /// The property, and why it cannot be judged.
+    pub(super) unobserved: Vec<(&'static str, String)>,
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, clause: &'static str, what: impl Into<String>) {
+        let finding = Finding { clause, what: what.into() };
+        if !self.found.contains(&finding) {
+            self.found.push(finding);
+        }
+    }
+
+    pub(super) fn breaks(&self, clauses: &[&str]) -> bool {
+        self.found.iter().any(|finding| clauses.contains(&finding.clause))
+    }
+
+    /// Adds differences of values under the clauses that they belong to: that of `owner`, unless all are about texts,
+    /// numbers and names that clauses of their own speak of.
+    pub(super) fn add_differences(&mut self, owner: &'static str, place: &str, differences: &[Difference]) {
+        const SHOWN: usize = 3;
+        let of_owner = differences.iter().any(|difference| difference.kind == Kind::Other);
+        for difference in differences.iter().take(SHOWN) {
+            let clause = match difference.kind {
+                _ if of_owner => owner,
+                Kind::Text => "AGENT-TEXT",
+                Kind::Number => "AGENT-NUMBERS",
+                Kind::Name => "AGENT-ORDINARY",
+                Kind::Other => owner,
+            };
+            self.add(clause, format!("{place}: {}", difference.what));
+        }
+    }
+}
+
+/// Request 2, message 5; both counted from 0 here and from 1 for people.
+pub(super) fn at(request: usize, message: usize) -> String {
+    format!("request {}, message {}", request + 1, message + 1)
+}

@@ -1,0 +1,267 @@
+//! The judge of profile `universal`: what any tool-calling agent owes its model, judged from the input of op `tools` and
+//! the requests that came of it (clauses AGENT-*).
+//!
+//! It knows no implementation and expects no output: it lays the requests beside the script ([`course`]), asks one oracle
+//! for each clause ([`oracle`]), and names each fault once, by the clause that it breaks. Texts keep lone surrogates
+//! visible ([`halves`]); values are compared as JSON ([`value`]).
+
+mod course;
+mod finding;
+pub(crate) mod halves;
+mod message;
+mod oracle;
+mod record;
+mod script;
+mod systems;
+mod valid;
+pub(crate) mod value;
+
+#[cfg(test)]
+mod tests;
+
+use course::{Course, End};
+use finding::Findings;
+use record::Record;
+use script::Script;
+use serde_json::Value;
+use std::collections::HashSet;
+
+pub use finding::Finding;
+
+/// Every property that a case can demand: its name, its clause, and what it says.
+pub const PROPERTIES: &[(&str, &str, &str)] = &[
+    ("agent-start", "AGENT-START", "request 1 is the given list"),
+    ("agent-prefix", "AGENT-PREFIX", "request n+1 begins with request n"),
+    (
+        "agent-snapshots",
+        "AGENT-PREFIX",
+        "a request never changes once it was sent; unsupported where the adapter copies requests itself",
+    ),
+    ("agent-response", "AGENT-RESPONSE", "behind it stands the response, its text and each call"),
+    ("agent-ids", "AGENT-IDS", "ids are kept, or renamed where the model repeats one"),
+    ("agent-answered", "AGENT-ANSWERED", "each call is answered exactly once, before anything else is said"),
+    ("agent-order", "AGENT-ORDER", "answers stand in call order"),
+    ("agent-result", "AGENT-RESULT", "a text arrives verbatim, any other result as JSON text with an equal value"),
+    (
+        "agent-result-compact",
+        "AGENT-RESULT-COMPACT",
+        "characters from U+0080 up inside a structured result are not escaped",
+    ),
+    (
+        "agent-failure",
+        "AGENT-FAILURE",
+        "failing and unknown tools are answered, their siblings keep their results, the run goes on",
+    ),
+    ("agent-failure-told", "AGENT-FAILURE-TOLD", "the answer names the error or the unknown tool"),
+    ("agent-goes-on", "AGENT-GOES-ON", "after the answers the model is asked again"),
+    ("agent-stops", "AGENT-STOPS", "after a response without calls it is not asked again"),
+    ("agent-limit", "AGENT-LIMIT", "with the limit d reached there are max(1, d) to d+1 requests"),
+    ("agent-valid", "AGENT-VALID", "every request is a list that providers accept"),
+    ("agent-encodable", "AGENT-ENCODABLE", "no lone surrogate reaches a request, but as an escape inside JSON text"),
+    ("agent-text", "AGENT-TEXT", "odd and long texts arrive unchanged"),
+    ("agent-numbers", "AGENT-NUMBERS", "numbers keep their values"),
+    ("agent-ordinary", "AGENT-ORDINARY", "tools, ids and members with odd names are ordinary"),
+    ("agent-history", "AGENT-HISTORY", "a broken history is mended or refused, never sent as it is"),
+    ("agent-caller", "AGENT-CALLER", "the caller's list is not changed; unsupported without `given`"),
+    ("agent-independent", "AGENT-INDEPENDENT", "runs do not influence each other"),
+    ("agent-end", "AGENT-END", "the list at the end holds all that was shown and said, and is valid"),
+    (
+        "agent-model-failure",
+        "AGENT-MODEL-FAILURE",
+        "a failing model call ends the run, and nothing is said in the model's name",
+    ),
+    (
+        "agent-model-failure-reported",
+        "AGENT-MODEL-FAILURE",
+        "the run says that the model failed; unsupported without `failure`",
+    ),
+];
+
+/// What the hello of a testee says about what can be judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// Integers up to 2^64 stay exact.
+    pub exact_integers: bool,
+    /// It takes several requests at once.
+    pub concurrent: bool,
+    /// The adapter copies the requests, so that nobody sees whether they change later.
+    pub adapter_snapshots: bool,
+}
+
+/// What a testee made of an input.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer<'a> {
+    /// The output of op `tools`, read with [`value::read`].
+    Output(&'a Value),
+    /// A refusal, with its message.
+    Refusal(&'a str),
+}
+
+/// Whether a property holds of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holding<'a> {
+    /// It holds.
+    Yes,
+    /// It does not.
+    No(Vec<&'a Finding>),
+    /// Another fault is in the way of judging it.
+    Blocked(&'a Finding),
+    /// It cannot be seen through this adapter.
+    Unsupported(&'a str),
+}
+
+/// What there is to say about a run.
+#[derive(Clone, Debug, Default)]
+pub struct Ruling {
+    findings: Findings,
+    /// Whether the run ended before it should.
+    cut_short: bool,
+    has_requests: bool,
+    pairs_up: bool,
+    /// Why nothing at all can be judged.
+    unseen: Option<&'static str>,
+}
+
+/// Judges a run by every clause. `others` are the inputs of other runs in the same process.
+///
+/// # Errors
+///
+/// Says why the input is no script, or the output none of op `tools`.
+pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
+    let script = Script::read(input)?;
+    let mut findings = Findings::default();
+    let output = match answer {
+        Answer::Output(output) => output,
+        Answer::Refusal(message) => return Ok(refused(&script, message)),
+    };
+    let record = Record::read(output)?;
+    let unshared = record.unshared(&script);
+    if unshared.is_some() {
+        findings.add("AGENT-PREFIX", "request 1 holds the response to it: the requests share one list, which grew on");
+    } else if abilities.adapter_snapshots {
+        findings.unobserved.push(("agent-snapshots", "the adapter copies the requests itself".into()));
+    }
+    let course = Course::of(&script, unshared.as_ref().unwrap_or(&record), abilities.exact_integers);
+    for oracle in oracle::ALL {
+        oracle(&course, &mut findings);
+    }
+    if !others.is_empty() {
+        oracle::independent(&course, &strangers(input, others), &mut findings);
+    }
+    let cut_short = matches!(course.end, End::TooEarly { .. })
+        && findings.breaks(&["AGENT-GOES-ON", "AGENT-FAILURE", "AGENT-ENCODABLE", "AGENT-MODEL-FAILURE"]);
+    Ok(Ruling {
+        findings,
+        cut_short,
+        has_requests: !course.requests.is_empty(),
+        pairs_up: course.pairs_up(),
+        unseen: None,
+    })
+}
+
+fn refused(script: &Script, message: &str) -> Ruling {
+    let mut ruling = Ruling::default();
+    let may_be =
+        oracle::may_refuse(script, None) || (0..script.turns.len()).any(|turn| oracle::may_refuse(script, Some(turn)));
+    let said = value::quote_text(message);
+    if !may_be && script.is_limited() {
+        ruling.unseen = Some("the run was refused, perhaps at the limit, and its requests cannot be seen");
+    } else if !may_be {
+        ruling.findings.add(oracle::subject(script, 0..script.turns.len()), format!("the run is refused: {said}"));
+        ruling.cut_short = true;
+    } else if message.trim().is_empty() {
+        ruling.findings.add(oracle::subject(script, 0..script.turns.len()), "the run is refused, and nothing says why");
+        ruling.cut_short = true;
+    } else {
+        ruling.pairs_up = true;
+    }
+    ruling
+}
+
+impl Ruling {
+    /// Every breach.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings.found
+    }
+
+    /// Whether a property holds; of a name that is unknown, nothing does.
+    pub fn holds(&self, property: &str) -> Holding<'_> {
+        let Some((name, clause, _)) = PROPERTIES.iter().find(|(name, _, _)| *name == property) else {
+            return Holding::Unsupported("there is no such property");
+        };
+        let own: Vec<&Finding> = self.findings().iter().filter(|finding| finding.clause == *clause).collect();
+        if !own.is_empty() {
+            return Holding::No(own);
+        }
+        if let Some(why) = self.unseen {
+            return Holding::Unsupported(why);
+        }
+        if let Some(finding) = self.in_the_way(clause) {
+            return Holding::Blocked(finding);
+        }
+        match self.findings.unobserved.iter().find(|(unobserved, _)| unobserved == name) {
+            Some((_, why)) => Holding::Unsupported(why),
+            None => Holding::Yes,
+        }
+    }
+
+    /// The breach that forbids to judge a clause, so that nothing holds merely because it was never seen.
+    fn in_the_way(&self, clause: &str) -> Option<&Finding> {
+        let first = |clauses: &[&str]| self.findings().iter().find(|finding| clauses.contains(&finding.clause));
+        if self.cut_short && !(self.has_requests && matches!(clause, "AGENT-START" | "AGENT-HISTORY" | "AGENT-CALLER"))
+        {
+            return first(&["AGENT-GOES-ON", "AGENT-FAILURE", "AGENT-ENCODABLE", "AGENT-MODEL-FAILURE"]);
+        }
+        match clause {
+            "AGENT-END" => first(&["AGENT-PREFIX", "AGENT-STOPS", "AGENT-LIMIT", "AGENT-MODEL-FAILURE"]),
+            "AGENT-IDS" | "AGENT-ANSWERED" | "AGENT-FAILURE" if !self.pairs_up => {
+                first(&["AGENT-RESPONSE", "AGENT-PREFIX"])
+            }
+            "AGENT-RESPONSE" if !self.pairs_up => first(&["AGENT-PREFIX"]),
+            "AGENT-ORDER"
+            | "AGENT-RESULT"
+            | "AGENT-RESULT-COMPACT"
+            | "AGENT-FAILURE-TOLD"
+            | "AGENT-TEXT"
+            | "AGENT-NUMBERS"
+            | "AGENT-ORDINARY"
+                if !self.pairs_up =>
+            {
+                first(&[
+                    "AGENT-RESPONSE",
+                    "AGENT-PREFIX",
+                    "AGENT-ANSWERED",
+                    "AGENT-FAILURE",
+                    "AGENT-IDS",
+                    "AGENT-VALID",
+                ])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The texts of other inputs that the own one does not have; very short ones may be anybody's.
+fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
+    const ANYBODYS: usize = 4;
+    let collect = |input: &&str| {
+        let mut texts = HashSet::new();
+        if let Ok(value) = value::read(input) {
+            collect(&value, &mut texts);
+        }
+        texts
+    };
+    let own = collect(&input);
+    others.iter().flat_map(collect).filter(|text| text.len() >= ANYBODYS && !own.contains(text)).collect()
+}
+
+fn collect(value: &Value, texts: &mut HashSet<String>) {
+    match value {
+        Value::String(text) => {
+            texts.insert(text.clone());
+        }
+        Value::Array(elements) => elements.iter().for_each(|element| collect(element, texts)),
+        Value::Object(members) => members.values().for_each(|member| collect(member, texts)),
+        _ => {}
+    }
+}

@@ -1,0 +1,53 @@
+//! AGENT-ANSWERED: each call is answered exactly once, before anything else is said.
+
+use crate::universal::course::{Course, Round};
+use crate::universal::finding::{Findings, at};
+use crate::universal::halves::shown;
+use crate::universal::message::Role;
+
+const CLAUSE: &str = "AGENT-ANSWERED";
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    for round in course.rounds.iter().filter(|round| round.response.is_some()) {
+        judge_round(course, round, findings);
+    }
+}
+
+fn judge_round(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
+    let request = round.turn + 1;
+    // An answer without an id may be that of any call.
+    let mut nameless = round.nameless.len();
+    // A call that was not sent is missed by AGENT-RESPONSE.
+    for asked in round.calls.iter().filter(|asked| asked.sent.is_some()) {
+        let id = shown(asked.sent.map_or(asked.call.id(), |sent| sent.id()));
+        match &asked.answers[..] {
+            [_] => {}
+            [] if nameless > 0 => nameless -= 1,
+            [] => {
+                let fails =
+                    |asked: &crate::universal::course::Asked<'_>| course.script.outcome(asked.call).is_failure();
+                let (clause, why) = if fails(asked) {
+                    ("AGENT-FAILURE", ", whose tool fails or is unknown,")
+                } else if round.calls.iter().any(fails) {
+                    ("AGENT-FAILURE", ", a sibling of a call that fails,")
+                } else {
+                    (CLAUSE, "")
+                };
+                findings.add(clause, format!("request {}: the call `{id}`{why} is not answered", request + 1));
+            }
+            [_, second, ..] => {
+                findings.add(CLAUSE, format!("{}: `{id}` was answered twice", at(request, second.index)));
+            }
+        }
+    }
+    for other in &round.others {
+        let what = match (other.message.role, &other.message.call_id) {
+            (Role::Tool, Some(id)) => format!("it answers `{}`, which is no call of the response", shown(id)),
+            _ if round.calls.iter().flat_map(|asked| &asked.answers).any(|answer| answer.index > other.index) => {
+                format!("{} stands before the last answer", other.message.shown())
+            }
+            _ => format!("{} stands behind the answers, and nobody said it", other.message.shown()),
+        };
+        findings.add(CLAUSE, format!("{}: {what}", at(request, other.index)));
+    }
+}

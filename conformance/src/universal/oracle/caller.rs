@@ -1,0 +1,26 @@
+//! AGENT-CALLER: the caller's own list is not changed.
+
+use crate::universal::course::Course;
+use crate::universal::finding::Findings;
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    let given = &course.script.given;
+    let Some(after) = &course.record.given else {
+        let why = "the reply has no `given`: what became of the caller's list cannot be seen";
+        findings.unobserved.push(("agent-caller", why.into()));
+        return;
+    };
+    let same = |(one, other): (&crate::universal::message::Message, &crate::universal::message::Message)| {
+        crate::universal::halves::arrived(one.text(), other.text())
+            && one.role == other.role
+            && one.calls.len() == other.calls.len()
+    };
+    if given.len() != after.len() {
+        let what =
+            format!("the caller's list had {} messages before the run, and {} after it", given.len(), after.len());
+        findings.add("AGENT-CALLER", what);
+    } else if let Some(index) = given.iter().zip(after).position(|pair| !same(pair)) {
+        let (before, after) = (given[index].shown(), after[index].shown());
+        findings.add("AGENT-CALLER", format!("message {} of the caller's list: {before} became {after}", index + 1));
+    }
+}

@@ -1,0 +1,22 @@
+//! AGENT-ENCODABLE: no lone surrogate reaches a request, but as an escape inside JSON text.
+
+use crate::universal::course::Course;
+use crate::universal::finding::{Findings, at};
+use crate::universal::halves::has_half;
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    for (number, request) in course.record.requests.iter().enumerate() {
+        for (index, message) in request.iter().enumerate() {
+            let content = message.content.iter().map(|text| ("content", text));
+            let answered = message.call_id.iter().map(|text| ("`tool_call_id`", text));
+            // Arguments are written as JSON text, which can escape what they hold.
+            let calls = message.calls.iter().flat_map(|call| {
+                call.id.iter().map(|text| ("call id", text)).chain(call.name.iter().map(|text| ("tool name", text)))
+            });
+            for (what, _) in content.chain(answered).chain(calls).filter(|(_, text)| has_half(text)) {
+                findings.add("AGENT-ENCODABLE", format!("{}: its {what} holds a lone surrogate", at(number, index)));
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! AGENT-FAILURE-TOLD: the answer to a failure names the error, or the tool that is unknown. (That it is answered at all,
+//! AGENT-FAILURE, is seen where answers are counted and contents compared.)
+
+use crate::universal::course::Course;
+use crate::universal::finding::{Findings, at};
+use crate::universal::halves::{arrived_inside, is_half};
+use crate::universal::script::Outcome;
+use crate::universal::value::quote_text;
+use std::fmt::Write;
+
+const CLAUSE: &str = "AGENT-FAILURE-TOLD";
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    if !course.pairs_up() {
+        return;
+    }
+    for round in &course.rounds {
+        for asked in &round.calls {
+            let (what, needle) = match course.script.outcome(asked.call) {
+                Outcome::Result(_) => continue,
+                Outcome::Failure(message) => ("the error", message),
+                Outcome::Unknown => ("the unknown tool", asked.call.name()),
+            };
+            // Answers to calls of one id cannot be told apart: one of them is enough.
+            let siblings =
+                round.calls.iter().filter(|other| other.call.id() == asked.call.id() || std::ptr::eq(*other, asked));
+            let mut answers = siblings
+                .filter(|other| asked.is_ambiguous || std::ptr::eq(*other, asked))
+                .flat_map(|other| &other.answers);
+            if answers.any(|answer| names(answer.message.text(), needle)) {
+                continue;
+            }
+            if let Some(answer) = asked.answers.first() {
+                let (needle, said) = (quote_text(needle), quote_text(answer.message.text()));
+                let place = at(round.turn + 1, answer.index);
+                findings.add(CLAUSE, format!("{place}: the answer does not name {what} {needle}: {said}"));
+            }
+        }
+    }
+}
+
+/// Whether a text holds another: verbatim, as JSON, or in a language's string notation, white space around it aside.
+fn names(text: &str, needle: &str) -> bool {
+    let needle = needle.trim();
+    let json = serde_json::Value::from(needle).to_string();
+    let forms = [needle.to_owned(), json[1..json.len() - 1].to_owned(), escaped(needle, '\''), escaped(needle, '"')];
+    forms.iter().any(|form| arrived_inside(form, text)) || {
+        // JSON with every character outside ASCII escaped, and that of a text that was JSON text already.
+        let ascii = |text: &str| {
+            text.chars().map(|c| if c.is_ascii() || is_half(c) { c.to_string() } else { units(c) }).collect::<String>()
+        };
+        let twice = serde_json::Value::from(&json[1..json.len() - 1]).to_string();
+        [ascii(&json[1..json.len() - 1]), ascii(&escaped(needle, '\'')), twice[1..twice.len() - 1].to_owned()]
+            .iter()
+            .any(|form| arrived_inside(form, text))
+    }
+}
+
+/// The text as Python's `repr`, JavaScript's `inspect` and Rust's `Debug` write it between these quotes.
+fn escaped(text: &str, quote: char) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' => out += "\\\\",
+            '\n' => out += "\\n",
+            '\r' => out += "\\r",
+            '\t' => out += "\\t",
+            c if c == quote => out.extend(['\\', c]),
+            '\0'..='\x1f' | '\x7f'..='\u{a0}' | '\u{ad}' => {
+                let _ = write!(out, "\\x{:02x}", u32::from(c));
+            }
+            '\u{2028}'
+            | '\u{2029}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{feff}'
+            | '\u{fffe}'
+            | '\u{ffff}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn units(c: char) -> String {
+    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+}

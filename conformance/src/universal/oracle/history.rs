@@ -1,0 +1,54 @@
+//! AGENT-HISTORY: a given list with an unanswered call or an orphan is mended or refused, never sent as it is.
+
+use crate::universal::course::Course;
+use crate::universal::finding::{Findings, at};
+use crate::universal::halves::{arrived, arrived_inside};
+use crate::universal::message::{Message, Role};
+use crate::universal::valid;
+use crate::universal::value::quote_text;
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    let (given, Some(request)) = (&course.script.given, course.record.requests.first()) else { return };
+    if !valid::faults(given).iter().any(|fault| fault.pairing) {
+        return;
+    }
+    for fault in valid::faults(request).into_iter().filter(|fault| fault.pairing) {
+        findings.add("AGENT-HISTORY", format!("{}: {}", at(0, fault.index), fault.what));
+    }
+    for role in [Role::System, Role::Human] {
+        let texts = texts(given, role);
+        let sent: Vec<&str> = request.iter().filter(|message| message.role == role).map(Message::text).collect();
+        if let Some(lost) =
+            lost(&texts, &sent, |text, sent| arrived(text, sent) || role == Role::System && arrived_inside(text, sent))
+        {
+            let who = if role == Role::System { "system" } else { "human" };
+            findings.add(
+                "AGENT-HISTORY",
+                format!("request 1: the {who} message {} of the given list is lost", quote_text(lost)),
+            );
+        }
+    }
+    let said: Vec<&str> = texts(given, Role::Ai).into_iter().filter(|text| !text.trim().is_empty()).collect();
+    let sent: Vec<&str> = request.iter().filter(|message| message.role == Role::Ai).map(Message::text).collect();
+    if let Some(lost) = lost(&said, &sent, arrived_inside) {
+        findings.add(
+            "AGENT-HISTORY",
+            format!("request 1: the assistant's text {} of the given list is lost", quote_text(lost)),
+        );
+    }
+}
+
+fn texts(list: &[Message], role: Role) -> Vec<&str> {
+    list.iter().filter(|message| message.role == role).map(Message::text).collect()
+}
+
+/// The first text that is not among those sent, in order; several may stand in one message.
+fn lost<'a>(texts: &[&'a str], sent: &[&str], fits: impl Fn(&str, &str) -> bool) -> Option<&'a str> {
+    let mut place = 0;
+    for text in texts {
+        let Some(found) = (place..sent.len()).find(|&index| fits(text, sent[index])) else { return Some(text) };
+        // Not past it where it is but a part: joined texts are found in the same message.
+        place = if sent[found].len() > text.len() { found } else { found + 1 };
+    }
+    None
+}

@@ -1,0 +1,23 @@
+//! AGENT-INDEPENDENT: runs in one process do not influence each other.
+
+use crate::universal::course::Course;
+use crate::universal::finding::{Findings, at};
+use crate::universal::halves::shown;
+use std::collections::HashSet;
+
+/// `strangers` are the texts and ids that only other runs have to do with.
+pub(in crate::universal) fn judge(course: &Course<'_>, strangers: &HashSet<String>, findings: &mut Findings) {
+    let lists = course.record.requests.iter().enumerate().map(|(number, list)| (Some(number), list));
+    for (number, list) in lists.chain(course.record.messages.iter().map(|list| (None, list))) {
+        for (index, message) in list.iter().enumerate() {
+            let texts =
+                message.content.iter().chain(&message.call_id).chain(message.calls.iter().flat_map(|call| &call.id));
+            for text in texts.filter(|text| strangers.contains(*text)) {
+                let place =
+                    number.map_or(format!("the list at the end, message {}", index + 1), |number| at(number, index));
+                findings.add("AGENT-INDEPENDENT", format!("{place}: `{}` comes from another run", shown(text)));
+                return;
+            }
+        }
+    }
+}

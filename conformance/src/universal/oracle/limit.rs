@@ -1,0 +1,14 @@
+//! AGENT-LIMIT: with `maxRecursionDepth` d reached there are max(1, d) to d+1 requests.
+
+use crate::universal::course::{Course, End};
+use crate::universal::finding::Findings;
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    if let (End::Limited { extra: extra @ 1.. }, Some(limit)) = (course.end, course.script.limit) {
+        let allowed = course.requests.len() - extra;
+        findings.add(
+            "AGENT-LIMIT",
+            format!("`maxRecursionDepth` {limit} allows {allowed} requests, but there are {}", course.requests.len()),
+        );
+    }
+}

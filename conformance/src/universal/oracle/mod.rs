@@ -1,0 +1,53 @@
+//! The oracles, one for each clause. Each gets the run beside its script and adds what it finds.
+
+mod answered;
+mod caller;
+mod encodable;
+mod end;
+mod failure;
+mod goes_on;
+mod history;
+mod ids;
+mod independent;
+mod limit;
+mod model_failure;
+mod order;
+mod prefix;
+mod response;
+mod result;
+mod result_compact;
+mod start;
+mod stops;
+mod valid;
+
+use super::course::Course;
+use super::finding::Findings;
+
+pub(super) use goes_on::{may_refuse, subject};
+pub(super) use independent::judge as independent;
+
+/// An oracle. AGENT-TEXT, AGENT-NUMBERS and AGENT-ORDINARY have none of their own: their breaches come up wherever a value
+/// is compared, and are named by [`Findings::add_differences`].
+type Oracle = fn(&Course<'_>, &mut Findings);
+
+/// In this order, since a breach of one may forbid to judge another.
+pub(super) const ALL: [Oracle; 18] = [
+    goes_on::judge,
+    stops::judge,
+    limit::judge,
+    model_failure::judge,
+    history::judge,
+    start::judge,
+    prefix::judge,
+    response::judge,
+    ids::judge,
+    answered::judge,
+    failure::judge,
+    order::judge,
+    result::judge,
+    result_compact::judge,
+    encodable::judge,
+    valid::judge,
+    caller::judge,
+    end::judge,
+];

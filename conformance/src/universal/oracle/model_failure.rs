@@ -1,0 +1,61 @@
+//! AGENT-MODEL-FAILURE: a failing model call ends the run, and puts no words into the model's mouth.
+
+use crate::universal::course::{Course, End};
+use crate::universal::finding::{Findings, at};
+use crate::universal::halves::arrived;
+use crate::universal::message::{Message, Role};
+use crate::universal::script::{Script, Turn};
+use crate::universal::value::quote_text;
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    let failed = (0..course.requests.len()).filter(|&turn| matches!(course.script.turn(turn), Turn::Failure));
+    let Some(failed) = failed.min() else { return };
+    if let End::ModelFailed { extra: extra @ 1.. } = course.end {
+        let request = course.requests.len() - extra;
+        let what =
+            if course.retries.contains(&(request - 1)) { "and so did the retry" } else { "and this is no retry" };
+        findings
+            .add("AGENT-MODEL-FAILURE", format!("request {}: the model call before it failed, {what}", request + 1));
+    }
+    let lists = course.record.requests.iter().enumerate().skip(failed + 1);
+    let invented = |message: &Message| {
+        message.role == Role::Ai
+            && !course.script.given.iter().any(|given| given.is(message))
+            && !is_said(course.script, course.requests.len(), message)
+    };
+    for (request, list) in lists {
+        for (index, message) in list.iter().enumerate().filter(|(_, message)| invented(message)) {
+            let what = format!("{}: the model never said {}", at(request, index), quote_text(message.text()));
+            findings.add("AGENT-MODEL-FAILURE", what);
+        }
+    }
+    for (index, message) in course.record.messages.iter().flatten().enumerate().filter(|(_, message)| invented(message))
+    {
+        let what =
+            format!("the list at the end, message {}: the model never said {}", index + 1, quote_text(message.text()));
+        findings.add("AGENT-MODEL-FAILURE", what);
+    }
+    match &course.record.failure {
+        None => findings.unobserved.push((
+            "agent-model-failure-reported",
+            "the reply has no `failure`: how the run reports a failing model cannot be seen".into(),
+        )),
+        Some(failure) if failure.is_empty() && matches!(course.end, End::ModelFailed { .. }) => {
+            findings.add("AGENT-MODEL-FAILURE", "the model call failed, but the run ends as if nothing had happened");
+        }
+        Some(_) => {}
+    }
+}
+
+/// Whether an assistant message is one that the model said, as far as texts and calls go.
+fn is_said(script: &Script, turns: usize, message: &Message) -> bool {
+    (0..turns).any(|turn| match script.turn(turn) {
+        Turn::Failure => false,
+        Turn::Response { content, calls } => {
+            // What else may be wrong with a response has its own clauses.
+            calls.len() == message.calls.len() && (!calls.is_empty() || arrived(&content, message.text()))
+                || !content.is_empty() && arrived(&content, message.text())
+                || calls.iter().any(|call| message.calls.iter().any(|sent| sent.id == call.id))
+        }
+    })
+}

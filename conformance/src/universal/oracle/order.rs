@@ -1,0 +1,22 @@
+//! AGENT-ORDER: answers stand in call order.
+
+use crate::universal::course::Course;
+use crate::universal::finding::{Findings, at};
+use crate::universal::halves::shown;
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    if !course.pairs_up() {
+        return;
+    }
+    for round in &course.rounds {
+        let places = round.calls.iter().filter_map(|asked| Some((asked, asked.answers.first()?.index)));
+        let places: Vec<_> = places.collect();
+        if let Some([(before, _), (asked, place)]) = places.windows(2).find_map(|pair| match pair {
+            [one, other] if one.1 > other.1 => Some([one.clone(), other.clone()]),
+            _ => None,
+        }) {
+            let what = format!("`{}` is answered before `{}`", shown(asked.call.id()), shown(before.call.id()));
+            findings.add("AGENT-ORDER", format!("{}: {what}, which was called first", at(round.turn + 1, place)));
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! AGENT-RESPONSE: behind the request stands the response to it, its text and each call.
+
+use crate::universal::course::{Course, Round};
+use crate::universal::finding::{Findings, at};
+use crate::universal::halves::arrived;
+use crate::universal::value::{Difference, Kind, differences, is_ordinary_name, quote_text, text_difference};
+
+const CLAUSE: &str = "AGENT-RESPONSE";
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    for round in &course.rounds {
+        round_of(course, round, findings);
+    }
+}
+
+fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
+    let request = round.turn + 1;
+    let Some(response) = round.response else {
+        // Where the beginning of the request is broken, nobody can tell what else is.
+        if round.broken_prefix.is_none() {
+            let found = round.others.first().or_else(|| round.calls.iter().flat_map(|asked| &asked.answers).next());
+            let what = match found {
+                Some(found) => {
+                    format!("{}: the response to request {request} should stand here", at(request, found.index))
+                }
+                None => format!("request {}: the response to request {request} is missing", request + 1),
+            };
+            findings.add(CLAUSE, what);
+        }
+        return;
+    };
+    let place = at(request, response.index);
+    let mut found = Vec::new();
+    let said = response.message.text();
+    if let Some(kind) = text_difference(round.content, Some(said)) {
+        found.push(Difference {
+            kind,
+            what: format!("the text {} became {}", quote_text(round.content), quote_text(said)),
+        });
+    }
+    let sent = response.message.calls.len();
+    if sent > round.calls.len() {
+        let what = format!("the response has {} calls, but {sent} are sent", round.calls.len());
+        found.push(Difference { kind: Kind::Other, what });
+    }
+    for asked in &round.calls {
+        let id = crate::universal::halves::shown(asked.call.id());
+        let Some(sent) = asked.sent else {
+            found.push(Difference { kind: Kind::Other, what: format!("the call `{id}` is missing") });
+            continue;
+        };
+        if !arrived(asked.call.name(), sent.name()) || sent.name.is_none() {
+            let kind = if is_ordinary_name(asked.call.name()) { Kind::Name } else { Kind::Other };
+            let what =
+                format!("the call `{id}` of {} names {}", quote_text(asked.call.name()), quote_text(sent.name()));
+            found.push(Difference { kind, what });
+        }
+        let own = differences(&asked.call.args, &sent.args, course.exact);
+        found.extend(own.into_iter().map(|difference| Difference {
+            what: format!("the arguments of `{id}`: {}", difference.what),
+            ..difference
+        }));
+    }
+    findings.add_differences(CLAUSE, &place, &found);
+}

@@ -1,0 +1,93 @@
+//! AGENT-RESULT: a text arrives verbatim, any other result as JSON text with an equal value.
+
+use crate::universal::course::{Asked, Course, Round};
+use crate::universal::finding::{Findings, at};
+use crate::universal::message::Placed;
+use crate::universal::script::Outcome;
+use crate::universal::value::{
+    Difference, Kind, differences, is_ordinary_name, quote, quote_text, read, text_difference,
+};
+use serde_json::Value;
+
+const CLAUSE: &str = "AGENT-RESULT";
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    if !course.pairs_up() {
+        return;
+    }
+    for round in &course.rounds {
+        for asked in round.calls.iter().filter(|asked| !asked.is_ambiguous) {
+            if let (Outcome::Result(result), [answer]) = (course.script.outcome(asked.call), &asked.answers[..]) {
+                judge_answer(course, round, asked, result, *answer, findings);
+            }
+        }
+        judge_ambiguous(course, round, findings);
+    }
+}
+
+fn judge_answer(
+    course: &Course<'_>,
+    round: &Round<'_>,
+    asked: &Asked<'_>,
+    result: &Value,
+    answer: Placed<'_>,
+    findings: &mut Findings,
+) {
+    let mut found = compare(course, result, answer);
+    if found.is_empty() {
+        return;
+    }
+    let place = at(round.turn + 1, answer.index);
+    if is_ordinary_name(asked.call.name()) || is_ordinary_name(asked.call.id()) {
+        found.iter_mut().for_each(|difference| difference.kind = Kind::Name);
+    }
+    // The failure of a sibling took it along.
+    let mut failures = round.calls.iter().filter_map(|other| match course.script.outcome(other.call) {
+        Outcome::Failure(message) if !message.is_empty() => Some(message),
+        _ => None,
+    });
+    let is_taken_along = failures.any(|message| answer.message.text().contains(message));
+    let owner = if is_taken_along { "AGENT-FAILURE" } else { CLAUSE };
+    findings.add_differences(owner, &place, &found);
+}
+
+/// Calls that are sent with one id: their answers are right if they are, in some order.
+fn judge_ambiguous(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
+    let mut open: Vec<&Asked<'_>> = round.calls.iter().filter(|asked| asked.is_ambiguous).collect();
+    let answers: Vec<Placed<'_>> = open.iter().flat_map(|asked| asked.answers.iter().copied()).collect();
+    for answer in answers {
+        let fits = |asked: &&Asked<'_>| {
+            let Outcome::Result(result) = course.script.outcome(asked.call) else { return true };
+            asked.sent.and_then(|sent| sent.id.as_deref()) == answer.message.call_id.as_deref()
+                && compare(course, result, answer).is_empty()
+        };
+        match open.iter().position(fits) {
+            Some(index) => {
+                open.remove(index);
+            }
+            None => findings.add(
+                CLAUSE,
+                format!("{}: this is the result of none of the calls with this id", at(round.turn + 1, answer.index)),
+            ),
+        }
+    }
+}
+
+fn compare(course: &Course<'_>, result: &Value, answer: Placed<'_>) -> Vec<Difference> {
+    let content = answer.message.content.as_deref();
+    let other = |what: String| vec![Difference { kind: Kind::Other, what }];
+    if let Value::String(text) = result {
+        let Some(kind) = text_difference(text, content) else { return Vec::new() };
+        let became = content.map_or("null".to_owned(), quote_text);
+        return vec![Difference { kind, what: format!("the result {} became {became}", quote_text(text)) }];
+    }
+    let Some(content) = content else {
+        return other(format!("the result {} became a message without content", quote(result)));
+    };
+    match read(content) {
+        // What a language writes for a number that it cannot hold is no JSON.
+        Err(_) if course.script.has_huge_numbers => Vec::new(),
+        Err(_) => other(format!("the result {} became {}, which is no JSON text", quote(result), quote_text(content))),
+        Ok(value) => differences(result, &value, course.exact),
+    }
+}

@@ -1,0 +1,11 @@
+//! AGENT-STOPS: after a response without calls the model is not asked again.
+
+use crate::universal::course::{Course, End};
+use crate::universal::finding::Findings;
+
+pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
+    if let End::Stopped { extra: extra @ 1.. } = course.end {
+        let last = course.requests.len() - extra;
+        findings.add("AGENT-STOPS", format!("request {} follows a response without calls", last + 1));
+    }
+}

@@ -1,0 +1,92 @@
+//! What came of a run: the output of op `tools` as the judge reads it.
+
+use super::message::{Conversation, Message, Role};
+use super::script::{Script, Turn};
+use super::valid;
+use serde_json::Value;
+
+/// The record of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) requests: Vec<Vec<Message>>,
+    /// The list at the end, if the run hands one back.
+    pub(super) messages: Option<Vec<Message>>,
+    /// The caller's list after the run, if it can be seen.
+    pub(super) given: Option<Vec<Message>>,
+    /// How the run reported a failure, if it can be seen.
+    pub(super) failure: Option<String>,
+}
+
+impl Record {
+    /// Reads the output of op `tools`.
+    ///
+    /// # Errors
+    ///
+    /// Says why it is none.
+    pub(super) fn read(output: &Value) -> Result<Self, String> {
+        let requests = output["requests"].as_array().ok_or("it has no list of `requests`")?;
+        let read =
+            |(index, request)| Message::read_all(request).map_err(|error| format!("request {}: {error}", index + 1));
+        let optional = |name: &str| output.get(name).filter(|value| !value.is_null());
+        Ok(Self {
+            requests: requests.iter().enumerate().map(read).collect::<Result<_, _>>()?,
+            messages: optional("messages")
+                .map(Message::read_all)
+                .transpose()
+                .map_err(|error| format!("`messages`: {error}"))?,
+            given: optional("given").map(Message::read_all).transpose().map_err(|error| format!("`given`: {error}"))?,
+            failure: match optional("failure") {
+                None => None,
+                Some(Value::String(failure)) => Some(failure.clone()),
+                Some(_) => return Err("its `failure` is not a string".into()),
+            },
+        })
+    }
+
+    /// Whether the run says that it was refused or failed.
+    pub(super) fn says_why(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| !failure.is_empty())
+    }
+
+    /// The same record with requests as they were when they were sent, if they are one list that grew on: then a request
+    /// holds the very response to it.
+    pub(super) fn unshared(&self, script: &Script) -> Option<Self> {
+        let first = Conversation::of(self.requests.first()?);
+        let own = script.given.iter().filter(|message| message.role != Role::System).count();
+        let start = if valid::faults(&script.given).is_empty() {
+            own
+        } else {
+            // A mended history has a length of its own, so that only requests of the same length give it away.
+            let same = |request: &Vec<Message>| request.len() == first.length;
+            if self.requests.len() < 2 || !self.requests.iter().all(same) {
+                return None;
+            }
+            first.rest.iter().position(|placed| is_response(placed.message, script, 0))?
+        };
+        if !first.rest.get(start).is_some_and(|placed| is_response(placed.message, script, 0)) {
+            return None;
+        }
+        let longest = self.requests.iter().max_by_key(|request| request.len())?;
+        let mut requests = Vec::new();
+        let mut begin = Conversation::of(longest).rest.get(start)?.index;
+        for turn in 0..self.requests.len() {
+            requests.push(longest[..begin].to_vec());
+            let behind = longest.iter().enumerate().skip(begin + 1).find(|(_, message)| message.role == Role::Ai);
+            begin = match (behind, script.turn(turn)) {
+                (_, Turn::Failure) => begin,
+                (Some((index, _)), _) => index,
+                (None, _) => longest.len(),
+            };
+        }
+        Some(Self { requests, ..self.clone() })
+    }
+}
+
+/// Whether the message is what the model answered to request `turn`.
+fn is_response(message: &Message, script: &Script, turn: usize) -> bool {
+    let Turn::Response { content, calls } = script.turn(turn) else { return false };
+    let names = |calls: &[super::message::Call]| calls.iter().map(|call| call.name().to_owned()).collect::<Vec<_>>();
+    message.role == Role::Ai
+        && names(&message.calls) == names(&calls)
+        && (!calls.is_empty() || super::halves::arrived(&content, message.text()))
+}

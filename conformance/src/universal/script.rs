@@ -1,0 +1,206 @@
+//! What a run was asked to do: the input of op `tools` as the judge reads it.
+
+use super::halves::has_half;
+use super::message::{Call, Message};
+use super::value::{equal, read};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// What the model answers to one request.
+#[derive(Clone, Debug)]
+pub(super) enum Turn {
+    /// A response.
+    Response { content: String, calls: Vec<Call> },
+    /// It fails.
+    Failure,
+}
+
+/// The scripted results of one tool.
+#[derive(Clone, Debug)]
+enum Results {
+    /// The same for every call.
+    Always(Value),
+    ById(HashMap<String, Value>),
+    ByArgs(Vec<(Value, Value)>),
+}
+
+/// What comes of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Outcome<'a> {
+    Result(&'a Value),
+    /// The tool fails with this message.
+    Failure(&'a str),
+    /// There is no such tool.
+    Unknown,
+}
+
+impl Outcome<'_> {
+    pub(super) fn is_failure(&self) -> bool {
+        !matches!(self, Self::Result(_))
+    }
+}
+
+/// The script of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Script {
+    pub(super) given: Vec<Message>,
+    pub(super) turns: Vec<Turn>,
+    tools: HashMap<String, Results>,
+    pub(super) limit: Option<usize>,
+    /// Whether a number of the input is beyond the doubles.
+    pub(super) has_huge_numbers: bool,
+}
+
+/// What a tool gives for a call that its script does not list.
+static NOTHING: Value = Value::String(String::new());
+
+impl Script {
+    /// Reads the input of op `tools`.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it.
+    pub(super) fn read(input: &str) -> Result<Self, String> {
+        let value = read(input)?;
+        let turns = value["model"].as_array().ok_or("`model` is not a list of turns")?;
+        let turns = turns.iter().map(read_turn).collect::<Result<_, _>>()?;
+        let tools = match &value["tools"] {
+            Value::Null => HashMap::new(),
+            Value::Object(tools) => {
+                let read = |(name, results): (&String, &Value)| {
+                    let results = read_results(results).map_err(|error| format!("tool `{name}`: {error}"))?;
+                    Ok::<_, String>((name.clone(), results))
+                };
+                tools.iter().map(read).collect::<Result<_, _>>()?
+            }
+            _ => return Err("`tools` is not an object".into()),
+        };
+        let limit = match &value["maxRecursionDepth"] {
+            Value::Null => None,
+            limit => Some(
+                limit
+                    .as_u64()
+                    .and_then(|limit| usize::try_from(limit).ok())
+                    .ok_or("`maxRecursionDepth` is not a count")?,
+            ),
+        };
+        let given = Message::read_all(&value["messages"]).map_err(|error| format!("`messages`: {error}"))?;
+        let has_huge_numbers = crate::json::tokens(input).any(is_huge);
+        Ok(Self { given, turns, tools, limit, has_huge_numbers })
+    }
+
+    /// The answer to request `index`; a script that has run out fails.
+    pub(super) fn turn(&self, index: usize) -> Turn {
+        self.turns.get(index).cloned().unwrap_or_else(|| Turn::Failure)
+    }
+
+    /// The calls of the response to request `index`.
+    pub(super) fn calls(&self, index: usize) -> &[Call] {
+        match self.turns.get(index) {
+            Some(Turn::Response { calls, .. }) => calls,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn outcome(&self, call: &Call) -> Outcome<'_> {
+        let Some(results) = self.tools.get(call.name()) else { return Outcome::Unknown };
+        let result = match results {
+            Results::Always(result) => result,
+            Results::ById(results) => results.get(call.id()).unwrap_or(&NOTHING),
+            Results::ByArgs(results) => {
+                results.iter().find(|(args, _)| equal(args, &call.args, true)).map_or(&NOTHING, |(_, result)| result)
+            }
+        };
+        match result.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("error")) {
+            Some(Value::String(message)) => Outcome::Failure(message),
+            _ => Outcome::Result(result),
+        }
+    }
+
+    /// Whether two calls of the response to request `index` have the same id.
+    pub(super) fn repeats_an_id(&self, index: usize) -> bool {
+        let calls = self.calls(index);
+        calls.iter().enumerate().any(|(at, call)| calls[..at].iter().any(|other| other.id() == call.id()))
+    }
+
+    /// Whether the limit ends the run before the model does.
+    pub(super) fn is_limited(&self) -> bool {
+        let rounds = (0..self.turns.len()).take_while(|&turn| !self.calls(turn).is_empty()).count();
+        self.limit.is_some_and(|limit| rounds >= limit.max(1))
+    }
+
+    /// Whether a half character stands in the given list.
+    pub(super) fn gives_halves(&self) -> bool {
+        self.given.iter().any(|message| {
+            let texts = message.content.iter().chain(&message.call_id);
+            texts.into_iter().any(|text| has_half(text)) || message.calls.iter().any(call_has_half)
+        })
+    }
+
+    /// Whether a half character comes up with the response to request `index`: in it, or in what its tools give.
+    pub(super) fn meets_halves(&self, index: usize) -> bool {
+        let said = matches!(self.turns.get(index), Some(Turn::Response { content, .. }) if has_half(content));
+        let calls = self.calls(index);
+        said || calls.iter().any(call_has_half)
+            || calls.iter().any(|call| match self.outcome(call) {
+                Outcome::Result(result) => value_has_half(result),
+                Outcome::Failure(message) => has_half(message),
+                Outcome::Unknown => false,
+            })
+    }
+}
+
+/// Whether a token of JSON text is a number beyond the doubles.
+fn is_huge(token: &str) -> bool {
+    token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && token.parse().is_ok_and(f64::is_infinite)
+}
+
+fn call_has_half(call: &Call) -> bool {
+    has_half(call.id()) || has_half(call.name()) || value_has_half(&call.args)
+}
+
+fn value_has_half(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_half(text),
+        Value::Array(elements) => elements.iter().any(value_has_half),
+        Value::Object(members) => members.iter().any(|(name, value)| has_half(name) || value_has_half(value)),
+        _ => false,
+    }
+}
+
+fn read_turn(turn: &Value) -> Result<Turn, String> {
+    if turn["error"].is_string() {
+        return Ok(Turn::Failure);
+    }
+    let content = match &turn["content"] {
+        Value::Null => String::new(),
+        Value::String(content) => content.clone(),
+        _ => return Err("the `content` of a turn is not a string".into()),
+    };
+    Ok(Turn::Response { content, calls: Call::read_all(turn.get("tool_calls"))? })
+}
+
+fn read_results(results: &Value) -> Result<Results, String> {
+    match results {
+        Value::Array(results) => match &results[..] {
+            [] => Ok(Results::Always(NOTHING.clone())),
+            [result] => Ok(Results::Always(result.clone())),
+            _ => {
+                Err("frameworks run calls in parallel, so that no result may hang on the order: use `byId` or `byArgs`"
+                    .into())
+            }
+        },
+        Value::Object(members) if members.len() == 1 => {
+            if let Some(Value::Object(by_id)) = members.get("byId") {
+                return Ok(Results::ById(by_id.iter().map(|(id, result)| (id.clone(), result.clone())).collect()));
+            }
+            let pairs = members.get("byArgs").and_then(Value::as_array).ok_or("neither `byId` nor `byArgs`")?;
+            let pair = |pair: &Value| match pair.as_array().map(Vec::as_slice) {
+                Some([args, result]) => Ok((args.clone(), result.clone())),
+                _ => Err("an element of `byArgs` is not a pair".to_owned()),
+            };
+            Ok(Results::ByArgs(pairs.iter().map(pair).collect::<Result<_, _>>()?))
+        }
+        _ => Err("its results are neither a list nor `byId` nor `byArgs`".into()),
+    }
+}
