@@ -12,6 +12,7 @@
 //! | [`lint`] | everything that can be wrong with a corpus |
 //! | [`testee`] | what is being tested: a process, an implementation in this process, the reference |
 //! | [`run`] | puts cases to a testee and judges what comes back |
+//! | [`universal`] | the judge of profile `universal` |
 //! | [`report`] | what a person reads of a run |
 //! | [`generate`] | what fuzzing and property tests draw from |
 //! | [`check`] | what must hold of everything that was drawn |

@@ -55,6 +55,9 @@ def corpus():
     """The lists of messages in the corpus, each once."""
     lists = {}
     for path in sorted(GOLDEN.glob("*/*.json")):
+        # The lists there are wrong on purpose, or no output of ours.
+        if path.parent.name == "agent":
+            continue
         file = parse(path.read_text(encoding="utf-8"))
         for case in file["cases"]:
             if "reject" not in case["expect"]:

@@ -3,6 +3,7 @@ use crate::corpus::Corpus;
 use crate::fuzz::{self, Finding, Progress, Report, Settings};
 use crate::lint;
 use crate::protocol::Op;
+use crate::protocol::Profile;
 use crate::report::Failure;
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
 use crate::testee::interrupt;
@@ -15,7 +16,6 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
-use threadspec::Profile;
 
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// Where no terminal shows the progress, a line says it this often.
@@ -83,7 +83,8 @@ impl Fuzz {
         let mut testee = start().map_err(not_ready)?;
         let hello = testee.hello().clone();
         testee.finish();
-        let profile = verify::judged_by(self.profile, &hello)?;
+        let judged_by = verify::judged_by(self.profile, &hello)?;
+        let profile = judged_by.rendering();
         if let Some(op) = self.op.iter().find(|op| !hello.ops.contains(op)) {
             return Err(Stop::new(exit::USAGE, format!("{} does not declare the op {op}", hello.name)));
         }
@@ -98,7 +99,7 @@ impl Fuzz {
                 .filter(|op| hello.ops.contains(op) && (self.op.is_empty() || self.op.contains(op)))
                 .collect(),
         };
-        print(&format!("{}, seed {}\n\n", verify::introduction(&hello, profile).trim_end(), settings.seed));
+        print(&format!("{}, seed {}\n\n", verify::introduction(&hello, judged_by).trim_end(), settings.seed));
         let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(not_ready)?;
         let mut failing = report.shutdown.len();
         for finding in &report.findings {

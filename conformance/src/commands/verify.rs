@@ -1,7 +1,7 @@
 use super::{Stop, corpus, exit, select};
 use crate::corpus::Case;
 use crate::corpus::Corpus;
-use crate::protocol::Hello;
+use crate::protocol::{Hello, Profile};
 use crate::report::{Failure, Summary};
 use crate::run::Verdict;
 use crate::run::{CaseResult, Run, Settings, run};
@@ -12,7 +12,6 @@ use crate::testee::{InProcess, Process, Testee};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Duration;
-use threadspec::Profile;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -77,7 +76,7 @@ impl Verify {
             })?)
         };
         let profile = judged_by(self.profile, testee.hello())?;
-        let cases: Vec<&Case> = chosen.iter().filter(|case| case.profiles.contains(&profile)).copied().collect();
+        let cases: Vec<&Case> = chosen.iter().filter(|case| case.is_in(profile)).copied().collect();
         if !self.quiet {
             print(&introduction(testee.hello(), profile));
         }

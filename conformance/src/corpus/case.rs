@@ -2,12 +2,12 @@
 
 use super::{Oracle, expectation::Pattern};
 use crate::json;
-use crate::protocol::{Op, RejectKind, Request};
+use crate::protocol::{Op, Profile, RejectKind, Request};
+use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::fmt;
-use threadspec::Profile;
 
 /// How much a case binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -43,12 +43,14 @@ pub enum Expect {
     },
     /// An output of which these oracles hold.
     Holds(Vec<Oracle>),
+    /// A run of which these properties hold, or that is refused for an accepted reason (profile `universal`).
+    Run(Vec<Property>),
 }
 
 /// One case.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// `<op>/<topic>/<name>`.
+    /// `<folder>/<topic>/<name>`; the folder is the op, or `agent`.
     pub id: String,
     /// What the testee is asked to do.
     pub op: Op,
@@ -62,6 +64,8 @@ pub struct Case {
     pub profiles: Vec<Profile>,
     /// The input as raw JSON text on one line.
     pub input: String,
+    /// Inputs of the same op that are sent first.
+    pub after: Vec<String>,
     /// What must come back.
     pub expect: Expect,
     /// The case as it stands in its file.
@@ -70,8 +74,13 @@ pub struct Case {
 
 impl Case {
     /// The request that puts the case to a testee.
-    pub fn request(&self, id: i64, profile: Profile) -> Request {
-        Request { id, op: self.op, profile, input: self.input.clone() }
+    pub fn request(&self, id: i64, profile: impl Into<Profile>) -> Request {
+        Request { id, op: self.op, profile: profile.into(), input: self.input.clone() }
+    }
+
+    /// Whether the case belongs to a profile.
+    pub fn is_in(&self, profile: impl Into<Profile>) -> bool {
+        self.profiles.contains(&profile.into())
     }
 
     /// A fingerprint of everything that the case says, whatever its layout.
@@ -85,11 +94,11 @@ impl Case {
     }
 
     /// Reads a case; all that can be wrong with it alone is returned beside it.
-    pub(crate) fn read(source: &RawValue, op: Op, topic: &str) -> Result<(Self, Vec<String>), String> {
+    pub(crate) fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
         let text = threadspec::surrogates::repair_surrogates(source.get());
         let written: Written = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         let mut problems = Vec::new();
-        let id = format!("{op}/{topic}/{}", written.name);
+        let id = format!("{folder}/{topic}/{}", written.name);
         if !is_kebab_case(&written.name) {
             problems.push(format!("`{}` is not a kebab-case name", written.name));
         }
@@ -103,7 +112,7 @@ impl Case {
             problems.push("`level` restates the default".into());
         }
         let profiles = match &written.profiles {
-            None => Profile::ALL.to_vec(),
+            None => Profile::OWN.to_vec(),
             Some(names) => {
                 let parsed: Vec<Profile> = names.iter().filter_map(|name| name.parse().ok()).collect();
                 if parsed.len() != names.len() || parsed.is_empty() {
@@ -115,9 +124,20 @@ impl Case {
             }
         };
         // A testee gets to see lone surrogates. Repairing keeps positions, so the original stands at the same place.
-        let start = written.input.get().as_ptr() as usize - text.as_ptr() as usize;
-        let input = json::compact(&source.get()[start..start + written.input.get().len()]);
-        if !input.starts_with('{') {
+        let original = |value: &RawValue| {
+            let start = value.get().as_ptr() as usize - text.as_ptr() as usize;
+            json::compact(&source.get()[start..start + value.get().len()])
+        };
+        let input = match (written.input, &written.input_json) {
+            (Some(input), None) => original(input),
+            (None, Some(input)) => {
+                json::read(input).map_err(|error| format!("`input_json`: {error}"))?;
+                json::compact(input)
+            }
+            _ => return Err("it needs exactly one of `input` and `input_json`".into()),
+        };
+        let after: Vec<String> = written.after.unwrap_or_default().into_iter().map(original).collect();
+        if !std::iter::once(&input).chain(&after).all(|input| input.starts_with('{')) {
             problems.push("`input` is not an object".into());
         }
         let expect = written.expect.read(&mut problems)?;
@@ -129,6 +149,7 @@ impl Case {
             level: written.level.unwrap_or_default(),
             profiles,
             input,
+            after,
             expect,
             source: source.get().to_owned(),
         };
@@ -152,7 +173,10 @@ struct Written<'a> {
     level: Option<Level>,
     profiles: Option<Vec<String>>,
     #[serde(borrow)]
-    input: &'a RawValue,
+    input: Option<&'a RawValue>,
+    input_json: Option<String>,
+    #[serde(borrow)]
+    after: Option<Vec<&'a RawValue>>,
     #[serde(borrow)]
     expect: WrittenExpect<'a>,
 }
@@ -200,7 +224,12 @@ impl WrittenExpect<'_> {
                 if names.is_empty() {
                     problems.push("`holds` names no oracle".into());
                 }
-                let oracle = |name: &String| name.parse().map_err(|_| format!("unknown oracle `{name}`"));
+                let unknown = |name: &String| format!("unknown oracle `{name}`");
+                if names.first().is_some_and(|name| name.starts_with("agent-")) {
+                    let property = |name: &String| Property::of(name).ok_or_else(|| unknown(name));
+                    return Ok(Expect::Run(names.iter().map(property).collect::<Result<_, _>>()?));
+                }
+                let oracle = |name: &String| name.parse().map_err(|_| unknown(name));
                 Ok(Expect::Holds(names.iter().map(oracle).collect::<Result<_, _>>()?))
             }
             _ => Err("`expect` needs exactly one of `ok`, `oneOf`, `reject` and `holds`".into()),

@@ -57,6 +57,8 @@ impl fmt::Display for Problem {
     }
 }
 
+/// The folder of the cases of profile `universal`.
+pub const AGENT: &str = "agent";
 /// The registry of clauses.
 pub const CLAUSES: &str = "clauses.json";
 /// The JSON Schema of case files.
@@ -178,8 +180,10 @@ impl Corpus {
         let Some((folder, topic)) = place.filter(|(_, topic)| is_kebab_case(topic)) else {
             return wrong("a case file is `<op>/<topic>.json`, its topic in kebab-case".into());
         };
+        // The cases of profile `universal` have a folder of their own.
         let op: Op = match folder.parse() {
             Ok(op) => op,
+            Err(_) if folder == AGENT => Op::Tools,
             Err(error) => return wrong(error),
         };
         let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {
@@ -187,7 +191,7 @@ impl Corpus {
             Err(error) => return wrong(error.to_string()),
         };
         if contents.op != op.name() {
-            wrong(format!("its `op` is `{}`, but it stands in `{op}/`", contents.op));
+            wrong(format!("its `op` is `{}`, but it stands in `{folder}/`", contents.op));
         }
         if contents.about.trim().is_empty() {
             wrong("`about` is empty".into());
@@ -197,7 +201,7 @@ impl Corpus {
         }
         let mut names: HashMap<String, usize> = HashMap::new();
         for (index, source) in contents.cases.into_iter().enumerate() {
-            match Case::read(source, op, topic) {
+            match Case::read(source, op, folder, topic) {
                 Ok((case, found)) => {
                     if let Some(first) = names.insert(case.id.clone(), index) {
                         problems.push(case.problem(format!("the name is already that of case {first}")));

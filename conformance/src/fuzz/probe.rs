@@ -70,7 +70,7 @@ impl<'a> Probe<'a> {
 
     fn request(&mut self, op: Op, input: &str) -> Request {
         self.last_id += 1;
-        Request { id: self.last_id, op, profile: self.profile, input: input.to_owned() }
+        Request { id: self.last_id, op, profile: self.profile.into(), input: input.to_owned() }
     }
 
     /// Asks and judges. What fails is an error, and so is what cannot be judged.

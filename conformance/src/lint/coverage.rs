@@ -3,8 +3,8 @@
 use crate::corpus::{CLAUSES, Case, Corpus, Level};
 use crate::lint::scopes::{KINDS, Place, Reach, SCOPES};
 use crate::planted;
+use crate::protocol::Profile;
 use std::fmt::Write;
-use threadspec::Profile;
 
 /// The page that [`page`] generates.
 pub const COVERAGE: &str = "COVERAGE.md";
@@ -27,9 +27,12 @@ pub fn page(corpus: &Corpus) -> String {
         planted::all().count(),
     );
     let places: Vec<String> = Place::ALL.iter().map(ToString::to_string).collect();
-    let _ =
-        writeln!(page, "| clause | cases | `must` | `should` | literal | hardened | {} | bugs |", places.join(" | "));
-    let _ = writeln!(page, "|---|{}", "--:|".repeat(Place::ALL.len() + 6));
+    let _ = writeln!(
+        page,
+        "| clause | cases | `must` | `should` | literal | hardened | universal | {} | bugs |",
+        places.join(" | ")
+    );
+    let _ = writeln!(page, "|---|{}", "--:|".repeat(Place::ALL.len() + 7));
     for clause in &corpus.clauses {
         let own: Vec<_> = cases.iter().filter(|(case, _)| case.clauses.contains(&clause.id)).collect();
         let count = |counts: &dyn Fn(&Case, &Reach) -> bool| {
@@ -56,7 +59,7 @@ fn kinds_of_events(corpus: &Corpus, cases: &[(&Case, Reach)]) -> String {
     for clause in &corpus.clauses {
         for place in [Place::Serialize, Place::MessagesStandard, Place::MessagesXml] {
             let counts = KINDS.map(|kind| {
-                Profile::ALL.map(|profile| {
+                Profile::OWN.map(|profile| {
                     let counts = |(case, reach): &&(&Case, Reach)| {
                         case.clauses.contains(&clause.id)
                             && case.profiles.contains(&profile)

@@ -1,5 +1,6 @@
 //! Everything that can be wrong with a corpus.
 
+mod agent;
 pub mod coverage;
 pub mod errata;
 pub mod history;
@@ -31,6 +32,7 @@ pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     if let Some(scopes) = files.iter().find(|file| file.path == SCOPES) {
         problems.extend(scopes::problems(&scopes.text, &corpus));
     }
+    problems.extend(agent::problems(&corpus));
     problems.extend(history::problems(files, &corpus));
     if corpus.cases.is_empty() {
         problems.push(Problem::in_file(".", "there is no case"));

@@ -5,11 +5,11 @@ use crate::corpus::Case;
 use crate::corpus::{Corpus, Problem};
 use crate::json;
 use crate::protocol::Op;
+use crate::protocol::Profile;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fmt;
-use threadspec::Profile;
 
 /// The file that says it.
 pub const SCOPES: &str = "scopes.json";
@@ -32,11 +32,13 @@ pub enum Place {
     LoopStandard,
     /// The operation `loop` in xml mode.
     LoopXml,
+    /// The operation `tools` in profile `universal`.
+    Agent,
 }
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Escape,
         Self::Serialize,
         Self::MessagesStandard,
@@ -44,6 +46,7 @@ impl Place {
         Self::Tools,
         Self::LoopStandard,
         Self::LoopXml,
+        Self::Agent,
     ];
 }
 
@@ -57,6 +60,7 @@ impl fmt::Display for Place {
             Self::Tools => "tools",
             Self::LoopStandard => "loop, standard",
             Self::LoopXml => "loop, xml",
+            Self::Agent => "agent",
         })
     }
 }
@@ -94,6 +98,7 @@ impl Reach {
             (Op::Serialize, _) => Place::Serialize,
             (Op::Messages, false) => Place::MessagesStandard,
             (Op::Messages, true) => Place::MessagesXml,
+            (Op::Tools, _) if case.is_in(Profile::Universal) => Place::Agent,
             (Op::Tools, _) => Place::Tools,
             (Op::Loop, false) => Place::LoopStandard,
             (Op::Loop, true) => Place::LoopXml,
@@ -120,7 +125,7 @@ struct Scope {
 }
 
 fn both() -> Vec<Profile> {
-    Profile::ALL.into()
+    Profile::OWN.into()
 }
 
 impl Scope {

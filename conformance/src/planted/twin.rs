@@ -177,7 +177,7 @@ impl Implementation for Twin {
     }
 
     fn answer(&mut self, request: &Request) -> Reply {
-        self.profile = request.profile;
+        self.profile = request.profile.rendering();
         self.try_to_answer(request).map_or_else(|refusal| refusal, Reply::Ok)
     }
 }

@@ -1,13 +1,15 @@
 //! Protocol v1: its request and reply lines, and the loop that serves them. `PROTOCOL.md` is the text for people.
 
+mod profile;
 mod serve;
 
+pub use profile::Profile;
 pub use serve::serve;
 
 use crate::json;
+use crate::universal::{self, Abilities, halves};
 use serde_json::{Value, json};
 use std::{fmt, str::FromStr};
-use threadspec::Profile;
 
 /// The protocol version of this runner.
 pub const VERSION: i64 = 1;
@@ -153,7 +155,24 @@ impl Reply {
     /// Says why the line is not a reply.
     pub fn read(line: &[u8]) -> Result<(i64, Self), String> {
         let text = str::from_utf8(line).map_err(|error| format!("not UTF-8: {error}"))?;
-        let mut reply = json::read(text).map_err(|error| format!("not JSON: {error}"))?;
+        Self::of(json::read(text))
+    }
+
+    /// Reads a reply line that is judged by a profile: in `universal` lone surrogates, escaped or raw, keep their marks, and
+    /// elsewhere they read as U+FFFD.
+    ///
+    /// # Errors
+    ///
+    /// Says why the line is not a reply.
+    pub fn read_for(profile: Profile, line: &[u8]) -> Result<(i64, Self), String> {
+        if profile != Profile::Universal {
+            return Self::read(line);
+        }
+        Self::of(universal::value::read(&halves::decode(line)?))
+    }
+
+    fn of(reply: Result<Value, String>) -> Result<(i64, Self), String> {
+        let mut reply = reply.map_err(|error| format!("not JSON: {error}"))?;
         let Some(members) = reply.as_object_mut() else { return Err("not a JSON object".into()) };
         let id = members.get("id").and_then(Value::as_i64).ok_or("it has no integer `id`")?;
         let mut answers = ["ok", "reject", "unsupported"].into_iter().filter(|key| members.contains_key(*key));
@@ -192,6 +211,8 @@ pub struct Hello {
     pub ops: Vec<Op>,
     /// The profiles that it wants to be judged by.
     pub profiles: Vec<Profile>,
+    /// What it says about how far the profile `universal` can judge it.
+    pub abilities: Abilities,
 }
 
 impl Hello {
@@ -202,17 +223,27 @@ impl Hello {
 
     /// The output of `hello`.
     pub fn to_json(&self) -> Value {
-        let Self { name, version, language, url, ops, profiles } = self;
+        let Self { name, version, language, url, ops, profiles, abilities } = self;
         let mut implementation = json!({"name": name, "version": version, "language": language});
         if let Some(url) = url {
             implementation["url"] = json!(url);
         }
-        json!({
+        let mut hello = json!({
             "protocol": VERSION,
             "implementation": implementation,
             "ops": ops.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "profiles": profiles.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        })
+        });
+        if abilities.exact_integers {
+            hello["exactIntegers"] = true.into();
+        }
+        if abilities.concurrent {
+            hello["concurrent"] = true.into();
+        }
+        if abilities.adapter_snapshots {
+            hello["snapshots"] = "adapter".into();
+        }
+        hello
     }
 
     /// Reads the output of `hello`. Operations and profiles of other versions of this specification are ignored.
@@ -236,7 +267,24 @@ impl Hello {
             url: about["url"].as_str().map(str::to_owned),
             ops: known(&hello["ops"], "ops")?,
             profiles: known(&hello["profiles"], "profiles")?,
+            abilities: Abilities {
+                exact_integers: flag(&hello["exactIntegers"], "exactIntegers")?,
+                concurrent: flag(&hello["concurrent"], "concurrent")?,
+                adapter_snapshots: match &hello["snapshots"] {
+                    Value::Null => false,
+                    Value::String(who) if who == "framework" || who == "adapter" => who == "adapter",
+                    other => return Err(format!("its `snapshots` is {other}, neither `framework` nor `adapter`")),
+                },
+            },
         })
+    }
+}
+
+fn flag(value: &Value, name: &str) -> Result<bool, String> {
+    match value {
+        Value::Null => Ok(false),
+        Value::Bool(flag) => Ok(*flag),
+        other => Err(format!("its `{name}` is {other}, not true or false")),
     }
 }
 
@@ -254,6 +302,14 @@ mod tests {
     fn a_reply_may_hold_lone_surrogates_and_unknown_fields() {
         let reply = Reply::read(br#"{"took":3,"id":7,"ok":"a\ud83d"}"#);
         assert_eq!(reply, Ok((7, Reply::Ok(json!("a\u{fffd}")))));
+    }
+
+    #[test]
+    fn the_universal_profile_sees_lone_surrogates() {
+        for line in [&br#"{"id":7,"ok":"a\ud83d"}"#[..], b"{\"id\":7,\"ok\":\"a\xed\xa0\xbd\"}"] {
+            assert_eq!(Reply::read_for(Profile::Universal, line), Ok((7, Reply::Ok(json!("a\u{10d83d}")))));
+        }
+        assert!(Reply::read_for(Profile::Literal, b"{\"id\":7,\"ok\":\"a\xed\xa0\xbd\"}").is_err());
     }
 
     #[test]
@@ -295,6 +351,7 @@ mod tests {
             url: None,
             ops: Op::ALL.into(),
             profiles: Profile::ALL.into(),
+            abilities: Abilities { exact_integers: true, concurrent: true, adapter_snapshots: true },
         };
         assert_eq!(Hello::from_json(&hello.to_json()), Ok(hello));
     }

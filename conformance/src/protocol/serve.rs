@@ -1,12 +1,11 @@
 //! The loop that serves the protocol.
 
-use super::{Implementation, RejectKind, Reply, Request};
+use super::{Implementation, Profile, RejectKind, Reply, Request};
 use crate::json;
 use crate::terminal::complain;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
-use threadspec::Profile;
 
 /// Answers each request line with one reply line until the requests end.
 ///

@@ -19,6 +19,11 @@ pub fn case(case: &Case, corpus: &Corpus) -> String {
             let _ = writeln!(out, "  {oracle}: {}", oracle.get_message().unwrap_or_default());
         }
     }
+    if let Expect::Run(properties) = &case.expect {
+        for property in properties {
+            let _ = writeln!(out, "  {property}: {}", property.about);
+        }
+    }
     let _ = write!(out, "\n{}", lay_out(&case.source, 1));
     for &profile in &case.profiles {
         let _ = writeln!(out, "\n{}\n{}", styled(FAINT, "request:"), case.request(1, profile).line());

@@ -3,11 +3,13 @@
 use super::oracles;
 use crate::corpus::expectation::{Mismatch, Pattern, Sides};
 use crate::corpus::{Case, Expect, Level, Oracle};
+use crate::protocol::Profile;
 use crate::protocol::{Op, Reply};
 use crate::testee::Outcome;
+use crate::universal::{self, Abilities, Answer, Holding, Property};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::fmt;
-use threadspec::Profile;
 
 /// How a case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,10 +90,25 @@ impl Judgement {
     }
 }
 
+/// By what a case is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The profile.
+    pub profile: Profile,
+    /// What the testee says can be judged.
+    pub abilities: Abilities,
+}
+
+impl<P: Into<Profile>> From<P> for Terms {
+    fn from(profile: P) -> Self {
+        Self { profile: profile.into(), abilities: Abilities::default() }
+    }
+}
+
 /// Judges what a testee did with a case.
-pub fn judge(case: &Case, profile: Profile, outcome: Outcome) -> Judgement {
+pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgement {
     match outcome {
-        Outcome::Reply(reply) => judge_reply(case, profile, &reply),
+        Outcome::Reply(reply) => judge_reply(case, terms.into(), &reply),
         Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
         Outcome::Timeout(what) => Judgement::new(Verdict::Timeout, what),
         Outcome::Garbage(what) | Outcome::Stray { what, .. } => Judgement::new(Verdict::Garbage, what),
@@ -99,11 +116,17 @@ pub fn judge(case: &Case, profile: Profile, outcome: Outcome) -> Judgement {
     }
 }
 
-fn judge_reply(case: &Case, profile: Profile, reply: &Reply) -> Judgement {
+fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
     match (&case.expect, reply) {
         (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, why),
+        (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(output)),
+        (Expect::Run(properties), Reply::Reject { message, .. }) => {
+            judge_run(properties, case, terms, Answer::Refusal(message))
+        }
         (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, output),
-        (Expect::Holds(properties), Reply::Ok(output)) => judge_properties(properties, case, profile, output),
+        (Expect::Holds(properties), Reply::Ok(output)) => {
+            judge_properties(properties, case, terms.profile.rendering(), output)
+        }
         (Expect::Holds(properties), Reply::Reject { .. }) if properties.contains(&Oracle::AcceptedOrRefused) => {
             Judgement::new(Verdict::Pass, "")
         }
@@ -159,7 +182,37 @@ fn distance(mismatches: &[Mismatch]) -> usize {
     mismatches.iter().map(|mismatch| 1 + length(mismatch)).sum()
 }
 
-fn judge_properties(properties: &[Oracle], case: &Case, profile: Profile, output: &Value) -> Judgement {
+/// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
+fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<'_>) -> Judgement {
+    let others: Vec<&str> = case.after.iter().map(String::as_str).collect();
+    let ruling = match universal::judge(&case.input, &others, terms.abilities, answer) {
+        Ok(ruling) => ruling,
+        Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),
+    };
+    let (mut broken, mut unseen) = (Vec::new(), Vec::new());
+    for property in properties {
+        match ruling.holds(property) {
+            Holding::Yes => {}
+            Holding::No(findings) => broken.extend(findings.iter().map(ToString::to_string)),
+            Holding::Blocked(finding) => broken.push(finding.to_string()),
+            Holding::Unsupported(why) => unseen.push(why.to_owned()),
+        }
+    }
+    let lines = |mut lines: Vec<String>| {
+        let mut seen = HashSet::new();
+        lines.retain(|line| seen.insert(line.clone()));
+        lines.join("\n")
+    };
+    if !broken.is_empty() {
+        Judgement::new(Verdict::Fail, lines(broken))
+    } else if unseen.is_empty() {
+        Judgement::new(Verdict::Pass, "")
+    } else {
+        Judgement::new(Verdict::Unsupported, lines(unseen))
+    }
+}
+
+fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Profile, output: &Value) -> Judgement {
     let shaped = match case.op {
         Op::Escape | Op::Serialize => output.is_string(),
         Op::Messages => output.is_array(),

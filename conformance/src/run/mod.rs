@@ -3,13 +3,13 @@
 mod judge;
 mod oracles;
 
-pub use judge::{Judgement, Verdict, judge};
+pub use judge::{Judgement, Terms, Verdict, judge};
 
 use crate::corpus::Case;
+use crate::protocol::{Profile, Request};
 use crate::testee::interrupt;
 use crate::testee::{Outcome, Testee, Trouble};
 use std::collections::HashMap;
-use threadspec::Profile;
 
 /// After this many cases in a row that cost the testee its process the run ends: the others would only cost time.
 const PATIENCE: usize = 10;
@@ -62,6 +62,7 @@ pub fn run<'a>(
     progress: &mut dyn FnMut(&CaseResult<'a>),
 ) -> Run<'a> {
     let ops = testee.hello().ops.clone();
+    let terms = Terms { profile: settings.profile, abilities: testee.hello().abilities };
     let mut run = Run::default();
     let mut asked: HashMap<i64, usize> = HashMap::new();
     let (mut last_id, mut lost_in_a_row) = (0, 0);
@@ -73,6 +74,16 @@ pub fn run<'a>(
             Judgement::new(Verdict::NotRun, reason)
         } else if ops.contains(&case.op) {
             let mut lost = false;
+            for input in &case.after {
+                last_id += 1;
+                asked.insert(last_id, index);
+                let before = Request { input: input.clone(), ..case.request(last_id, settings.profile) };
+                // What comes of it is another case's business; what it leaves behind is this one's.
+                if let Outcome::Stray { id, what } = testee.ask(&before) {
+                    run.blame(asked.get(&id), what);
+                    lost = true;
+                }
+            }
             let outcome = loop {
                 last_id += 1;
                 asked.insert(last_id, index);
@@ -86,7 +97,7 @@ pub fn run<'a>(
             };
             lost |= !matches!(outcome, Outcome::Reply(_));
             lost_in_a_row = if lost { lost_in_a_row + 1 } else { 0 };
-            judge(case, settings.profile, outcome)
+            judge(case, terms, outcome)
         } else {
             Judgement::new(Verdict::Unsupported, "not among the ops of its hello")
         };

@@ -2,6 +2,7 @@
 
 mod in_process;
 pub mod interrupt;
+mod keyed;
 mod process;
 mod reference;
 

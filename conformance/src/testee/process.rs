@@ -61,7 +61,7 @@ impl Testee for Process {
             Err(why) => return Outcome::Crash(format!("it could not be started again: {why}")),
         };
         live.send(request.line());
-        let outcome = live.reply(request.id, self.timeout);
+        let outcome = live.reply(request, self.timeout);
         if matches!(outcome, Outcome::Reply(_)) {
             self.live = Some(live);
         }
@@ -175,7 +175,8 @@ impl Live {
         }
     }
 
-    fn reply(&mut self, id: i64, timeout: Duration) -> Outcome {
+    fn reply(&mut self, request: &Request, timeout: Duration) -> Outcome {
+        let id = request.id;
         let line = match self.hear(Instant::now() + timeout) {
             Heard::Line(line) => line,
             Heard::TooLong => return Outcome::Garbage(format!("an endless line: more than {LONGEST_LINE} bytes")),
@@ -183,7 +184,7 @@ impl Live {
             Heard::Silence => return Outcome::Timeout(format!("no reply within {timeout:?}{}", self.stderr_tail())),
             Heard::Interrupted => return Outcome::Interrupted,
         };
-        match Reply::read(&line) {
+        match Reply::read_for(request.profile, &line) {
             Ok((actual, reply)) if actual == id => {
                 self.answered.insert(id);
                 Outcome::Reply(reply)

@@ -1,7 +1,8 @@
 //! The built-in implementation: the library behind the protocol.
 
-use crate::protocol::Implementation;
-use crate::protocol::{Hello, Op, RejectKind, Reply, Request};
+use super::keyed;
+use crate::protocol::{self, Hello, Implementation, Op, RejectKind, Reply, Request};
+use crate::universal::Abilities;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json, value::RawValue};
 use std::collections::HashMap;
@@ -26,18 +27,21 @@ impl Implementation for Reference {
             language: "Rust".into(),
             url: Some(env!("CARGO_PKG_REPOSITORY").into()),
             ops: Op::ALL.into(),
-            profiles: Profile::ALL.into(),
+            profiles: protocol::Profile::ALL.into(),
+            abilities: Abilities::default(),
         }
     }
 
     fn answer(&mut self, request: &Request) -> Reply {
         let input = repair_surrogates(&request.input);
+        let profile = request.profile.rendering();
         let output = match request.op {
-            Op::Escape => escape(&input, request.profile),
-            Op::Serialize => serialize(&input, request.profile),
-            Op::Messages => messages(&input, request.profile),
+            Op::Escape => escape(&input, profile),
+            Op::Serialize => serialize(&input, profile),
+            Op::Messages => messages(&input, profile),
+            Op::Tools if request.profile == protocol::Profile::Universal => keyed::tools(&input),
             Op::Tools => tools(&input),
-            Op::Loop => outer_loop(&input, request.profile),
+            Op::Loop => outer_loop(&input, profile),
         };
         output.map_or_else(
             |error| Reply::Reject {
@@ -137,7 +141,7 @@ fn outer_loop(input: &str, profile: Profile) -> Result<Value, Rejection> {
 }
 
 /// Why an input is refused: the library says so, or its shape is not the operation's.
-enum Rejection {
+pub(super) enum Rejection {
     Library(Error),
     Shape(String),
 }
@@ -163,7 +167,7 @@ impl From<Error> for Rejection {
     }
 }
 
-fn read<T: DeserializeOwned>(input: &str) -> Result<T, Rejection> {
+pub(super) fn read<T: DeserializeOwned>(input: &str) -> Result<T, Rejection> {
     serde_json::from_str(input).map_err(|error| Rejection::Shape(error.to_string()))
 }
 

@@ -117,16 +117,15 @@ fn round<'a>(script: &'a Script, requests: &[Conversation<'a>], turn: usize) -> 
     let same = before.rest.iter().zip(&next.rest).take_while(|(one, other)| one.message.is(other.message)).count();
     let broken_prefix = (same < before.rest.len()).then_some(same);
     let scripted = script.calls(turn);
-    let start = match broken_prefix {
-        None => before.rest.len(),
+    let repeats = |placed: &Placed<'_>| {
+        let ids = placed.message.calls.iter().map(Call::id);
+        !placed.message.calls.is_empty() && ids.eq(scripted.iter().map(Call::id))
+    };
+    let start = if broken_prefix.is_none() {
+        before.rest.len()
+    } else {
         // Where the response may be all the same: the last message with its calls.
-        Some(_) => {
-            let repeats = |placed: &Placed<'_>| {
-                let ids = placed.message.calls.iter().map(Call::id);
-                !placed.message.calls.is_empty() && ids.eq(scripted.iter().map(Call::id))
-            };
-            next.rest.iter().rposition(repeats).unwrap_or(next.rest.len())
-        }
+        next.rest.iter().rposition(repeats).unwrap_or(next.rest.len())
     };
     let behind = next.rest.get(start..).unwrap_or_default();
     let (response, behind) = match behind.split_first() {

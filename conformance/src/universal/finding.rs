@@ -11,6 +11,12 @@ pub struct Finding {
     pub what: String,
 }
 
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.clause, self.what)
+    }
+}
+
 /// Breaches, and what could not be seen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use threadspec::json::repair_surrogates;
+use threadspec::surrogates::repair_surrogates;
 
 /// U+10D800 stands for U+D800, and so on.
 const PLANE: u32 = 0x10_0000;

@@ -10,8 +10,10 @@ mod finding;
 pub(crate) mod halves;
 mod message;
 mod oracle;
+mod property;
 mod record;
 mod script;
+mod subjects;
 mod systems;
 mod valid;
 pub(crate) mod value;
@@ -27,55 +29,8 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 pub use finding::Finding;
-
-/// Every property that a case can demand: its name, its clause, and what it says.
-pub const PROPERTIES: &[(&str, &str, &str)] = &[
-    ("agent-start", "AGENT-START", "request 1 is the given list"),
-    ("agent-prefix", "AGENT-PREFIX", "request n+1 begins with request n"),
-    (
-        "agent-snapshots",
-        "AGENT-PREFIX",
-        "a request never changes once it was sent; unsupported where the adapter copies requests itself",
-    ),
-    ("agent-response", "AGENT-RESPONSE", "behind it stands the response, its text and each call"),
-    ("agent-ids", "AGENT-IDS", "ids are kept, or renamed where the model repeats one"),
-    ("agent-answered", "AGENT-ANSWERED", "each call is answered exactly once, before anything else is said"),
-    ("agent-order", "AGENT-ORDER", "answers stand in call order"),
-    ("agent-result", "AGENT-RESULT", "a text arrives verbatim, any other result as JSON text with an equal value"),
-    (
-        "agent-result-compact",
-        "AGENT-RESULT-COMPACT",
-        "characters from U+0080 up inside a structured result are not escaped",
-    ),
-    (
-        "agent-failure",
-        "AGENT-FAILURE",
-        "failing and unknown tools are answered, their siblings keep their results, the run goes on",
-    ),
-    ("agent-failure-told", "AGENT-FAILURE-TOLD", "the answer names the error or the unknown tool"),
-    ("agent-goes-on", "AGENT-GOES-ON", "after the answers the model is asked again"),
-    ("agent-stops", "AGENT-STOPS", "after a response without calls it is not asked again"),
-    ("agent-limit", "AGENT-LIMIT", "with the limit d reached there are max(1, d) to d+1 requests"),
-    ("agent-valid", "AGENT-VALID", "every request is a list that providers accept"),
-    ("agent-encodable", "AGENT-ENCODABLE", "no lone surrogate reaches a request, but as an escape inside JSON text"),
-    ("agent-text", "AGENT-TEXT", "odd and long texts arrive unchanged"),
-    ("agent-numbers", "AGENT-NUMBERS", "numbers keep their values"),
-    ("agent-ordinary", "AGENT-ORDINARY", "tools, ids and members with odd names are ordinary"),
-    ("agent-history", "AGENT-HISTORY", "a broken history is mended or refused, never sent as it is"),
-    ("agent-caller", "AGENT-CALLER", "the caller's list is not changed; unsupported without `given`"),
-    ("agent-independent", "AGENT-INDEPENDENT", "runs do not influence each other"),
-    ("agent-end", "AGENT-END", "the list at the end holds all that was shown and said, and is valid"),
-    (
-        "agent-model-failure",
-        "AGENT-MODEL-FAILURE",
-        "a failing model call ends the run, and nothing is said in the model's name",
-    ),
-    (
-        "agent-model-failure-reported",
-        "AGENT-MODEL-FAILURE",
-        "the run says that the model failed; unsupported without `failure`",
-    ),
-];
+pub use property::{PROPERTIES, Property};
+pub use subjects::subjects;
 
 /// What the hello of a testee says about what can be judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -184,22 +139,19 @@ impl Ruling {
         &self.findings.found
     }
 
-    /// Whether a property holds; of a name that is unknown, nothing does.
-    pub fn holds(&self, property: &str) -> Holding<'_> {
-        let Some((name, clause, _)) = PROPERTIES.iter().find(|(name, _, _)| *name == property) else {
-            return Holding::Unsupported("there is no such property");
-        };
-        let own: Vec<&Finding> = self.findings().iter().filter(|finding| finding.clause == *clause).collect();
+    /// Whether a property holds.
+    pub fn holds(&self, property: &Property) -> Holding<'_> {
+        let own: Vec<&Finding> = self.findings().iter().filter(|finding| finding.clause == property.clause).collect();
         if !own.is_empty() {
             return Holding::No(own);
         }
         if let Some(why) = self.unseen {
             return Holding::Unsupported(why);
         }
-        if let Some(finding) = self.in_the_way(clause) {
+        if let Some(finding) = self.in_the_way(property.clause) {
             return Holding::Blocked(finding);
         }
-        match self.findings.unobserved.iter().find(|(unobserved, _)| unobserved == name) {
+        match self.findings.unobserved.iter().find(|(unobserved, _)| *unobserved == property.name) {
             Some((_, why)) => Holding::Unsupported(why),
             None => Holding::Yes,
         }

@@ -54,6 +54,10 @@ fn run(input: &Value) -> Value {
     json!({"requests": requests, "messages": list, "given": input["messages"]})
 }
 
+fn property(name: &str) -> Property {
+    Property::of(name).expect("a property")
+}
+
 fn ruling(input: &Value, output: &Value) -> Ruling {
     let output = value::read(&output.to_string()).expect("JSON");
     judge(&input.to_string(), &[], Abilities::default(), Answer::Output(&output)).expect("a script and a record")
@@ -89,10 +93,9 @@ fn from_second(output: &mut Value, change: impl Fn(&mut Vec<Value>)) {
 fn a_sound_run_holds_every_property() {
     let (input, output) = sound();
     let ruling = ruling(&input, &output);
-    for (name, _, _) in PROPERTIES.iter().filter(|(name, _, _)| *name != "agent-model-failure-reported") {
-        assert_eq!(ruling.holds(name), Holding::Yes, "{name}");
+    for property in PROPERTIES {
+        assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
     }
-    assert!(matches!(ruling.holds("agent-other"), Holding::Unsupported(_)));
 }
 
 #[test]
@@ -102,11 +105,9 @@ fn what_the_fairness_rules_allow_is_no_fault() {
         |output| from_second(output, |list| list[4]["content"] = json!("{\n \"k\": [1.0, true, null] }")),
         |output| from_second(output, |list| list[2]["extra"] = json!({"a": 1})),
         |output| {
-            output["requests"]
-                .as_array_mut()
-                .expect("requests")
-                .iter_mut()
-                .for_each(|list| messages(list).rotate_left(1))
+            for list in output["requests"].as_array_mut().expect("requests") {
+                messages(list).rotate_left(1);
+            }
         },
         |output| output["requests"][1][2]["tool_calls"][1]["args"] = Value::Null,
         |output| output["messages"].as_array_mut().expect("a list").retain(|message| message["type"] != "system"),
@@ -126,7 +127,7 @@ fn start() {
         |output| {
             *output = run(
                 &json!({"messages": [{"type": "human", "content": "Go"}], "model": sound().0["model"], "tools": sound().0["tools"]}),
-            )
+            );
         },
         &[
             "AGENT-START: system: request 1: the system messages [\"Be brief.\"] became []",
@@ -280,8 +281,11 @@ fn going_on_and_stopping() {
         &output,
         &["AGENT-FAILURE: the run ends after request 1, although the response to it has 2 calls"],
     );
-    assert!(matches!(ruling(&input, &output).holds("agent-result"), Holding::Blocked(_)), "nothing holds unseen");
-    assert_eq!(ruling(&input, &output).holds("agent-start"), Holding::Yes);
+    assert!(
+        matches!(ruling(&input, &output).holds(&property("agent-result")), Holding::Blocked(_)),
+        "nothing holds unseen"
+    );
+    assert_eq!(ruling(&input, &output).holds(&property("agent-start")), Holding::Yes);
     broken(
         |output| {
             let list = output["messages"].clone();
@@ -364,8 +368,8 @@ fn escapes_nobody_needs() {
     assert_found(&input, &answered("{\"k\":\"é\\u2028😀\"}"), &[]);
     for escape in ["{\"k\":\"\\u00e9\u{2028}😀\"}", "{\"k\":\"é\u{2028}\\ud83d\\ude00\"}"] {
         let found = ruling(&input, &answered(escape));
-        assert!(matches!(found.holds("agent-result-compact"), Holding::No(_)), "{escape}");
-        assert_eq!(found.holds("agent-result"), Holding::Yes);
+        assert!(matches!(found.holds(&property("agent-result-compact")), Holding::No(_)), "{escape}");
+        assert_eq!(found.holds(&property("agent-result")), Holding::Yes);
     }
 }
 
@@ -428,7 +432,7 @@ fn histories_are_mended_or_refused() {
         &["AGENT-HISTORY: request 1: the assistant's text \"hm\" of the given list is lost"],
     );
     let refusal = |why| judge(&input.to_string(), &[], Abilities::default(), Answer::Refusal(why)).expect("a script");
-    assert_eq!(refusal("call h1 has no answer").holds("agent-history"), Holding::Yes);
+    assert_eq!(refusal("call h1 has no answer").holds(&property("agent-history")), Holding::Yes);
     assert!(!refusal("").findings().is_empty(), "a refusal says why");
 }
 
@@ -463,8 +467,11 @@ fn a_failing_model_ends_the_run() {
         &["AGENT-MODEL-FAILURE: the model call failed, but the run ends as if nothing had happened"],
     );
     output["failure"] = Value::Null;
-    assert!(matches!(ruling(&input, &output).holds("agent-model-failure-reported"), Holding::Unsupported(_)));
-    assert_eq!(ruling(&input, &output).holds("agent-model-failure"), Holding::Yes);
+    assert!(matches!(
+        ruling(&input, &output).holds(&property("agent-model-failure-reported")),
+        Holding::Unsupported(_)
+    ));
+    assert_eq!(ruling(&input, &output).holds(&property("agent-model-failure")), Holding::Yes);
 }
 
 #[test]
@@ -510,9 +517,9 @@ fn what_cannot_be_seen_is_unsupported() {
     let abilities = Abilities { adapter_snapshots: true, ..Abilities::default() };
     let ruling = judge(&input.to_string(), &[], abilities, Answer::Output(&output)).expect("a run");
     for name in ["agent-end", "agent-caller", "agent-snapshots"] {
-        assert!(matches!(ruling.holds(name), Holding::Unsupported(_)), "{name}");
+        assert!(matches!(ruling.holds(&property(name)), Holding::Unsupported(_)), "{name}");
     }
-    assert_eq!(ruling.holds("agent-prefix"), Holding::Yes);
+    assert_eq!(ruling.holds(&property("agent-prefix")), Holding::Yes);
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn faults(messages: &[Message]) -> Vec<Fault> {
                         format!("it answers `{}`, which is no call of the message before", shown(id)),
                     ),
                     Some((_, _, true)) => {
-                        fault(placed.index, true, format!("it answers `{}` a second time", shown(id)))
+                        fault(placed.index, true, format!("it answers `{}` a second time", shown(id)));
                     }
                     Some((_, _, answered)) => *answered = true,
                 },

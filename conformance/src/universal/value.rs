@@ -117,10 +117,9 @@ pub(super) fn text_difference(expected: &str, actual: Option<&str>) -> Option<Ki
     match actual {
         Some(actual) if arrived(expected, actual) => None,
         // A text that is gone altogether was not misread.
-        None | Some("") if !expected.trim().is_empty() => Some(Kind::Other),
-        None => Some(Kind::Other),
+        Some("") if !expected.trim().is_empty() => Some(Kind::Other),
         Some(_) if is_listed_text(expected) => Some(Kind::Text),
-        Some(_) => Some(Kind::Other),
+        _ => Some(Kind::Other),
     }
 }
 

@@ -273,7 +273,7 @@ fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts:
     for name in ["contextMode", "instructions"] {
         question[name] = input[name].clone();
     }
-    let question = Request { id: 0, op: Op::Messages, profile: texts.profile, input: question.to_string() };
+    let question = Request { id: 0, op: Op::Messages, profile: texts.profile.into(), input: question.to_string() };
     let Reply::Ok(expected) = Reference.answer(&question) else {
         return Some(Difference::note("LOOP-EVENTS", "its events cannot be read as events"));
     };

@@ -100,7 +100,7 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
 }
 
 fn outputs(request: &Request, expected: &Value, actual: &Value) -> Option<Difference> {
-    let texts = Texts::of(&request.input, request.profile);
+    let texts = Texts::of(&request.input, request.profile.rendering());
     let marked = texts.input(&request.input);
     let expected = match &marked {
         Cow::Borrowed(_) => expected.clone(),

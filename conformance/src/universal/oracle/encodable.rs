@@ -13,8 +13,10 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             let calls = message.calls.iter().flat_map(|call| {
                 call.id.iter().map(|text| ("call id", text)).chain(call.name.iter().map(|text| ("tool name", text)))
             });
-            for (what, _) in content.chain(answered).chain(calls).filter(|(_, text)| has_half(text)) {
+            let mut texts = content.chain(answered).chain(calls);
+            if let Some((what, _)) = texts.find(|(_, text)| has_half(text)) {
                 findings.add("AGENT-ENCODABLE", format!("{}: its {what} holds a lone surrogate", at(number, index)));
+                // Later requests repeat it.
                 return;
             }
         }

@@ -23,15 +23,12 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     // Instructions may be kept elsewhere than in the conversation.
     let mut place = 0;
     for shown in &last.rest {
-        match messages[place..].iter().position(|message| message.is(shown.message)) {
-            Some(offset) => place += offset + 1,
-            None => {
-                let what =
-                    format!("message {} of the last request is missing: {}", shown.index + 1, shown.message.shown());
-                findings.add(CLAUSE, format!("the list at the end: {what}"));
-                return;
-            }
-        }
+        let Some(offset) = messages[place..].iter().position(|message| message.is(shown.message)) else {
+            let what = format!("message {} of the last request is missing: {}", shown.index + 1, shown.message.shown());
+            findings.add(CLAUSE, format!("the list at the end: {what}"));
+            return;
+        };
+        place += offset + 1;
     }
     if let Turn::Response { content, calls } = course.script.turn(course.requests.len() - 1) {
         let names = |message: &Message| message.calls.iter().map(|call| call.name().to_owned()).collect::<Vec<_>>();

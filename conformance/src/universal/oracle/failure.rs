@@ -85,5 +85,8 @@ fn escaped(text: &str, quote: char) -> String {
 }
 
 fn units(c: char) -> String {
-    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+    c.encode_utf16(&mut [0; 2]).iter().fold(String::new(), |mut out, unit| {
+        let _ = write!(out, "\\u{unit:04x}");
+        out
+    })
 }

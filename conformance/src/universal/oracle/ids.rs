@@ -3,6 +3,7 @@
 use crate::universal::course::{Asked, Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::{arrived, shown};
+use crate::universal::message::Call;
 use crate::universal::value::is_ordinary_name;
 
 const CLAUSE: &str = "AGENT-IDS";
@@ -13,7 +14,7 @@ const TOO_LONG: usize = 40;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let given = course.script.given.iter().flat_map(|message| &message.calls);
-    let mut seen: Vec<&str> = given.map(|call| call.id()).collect();
+    let mut seen: Vec<&str> = given.map(Call::id).collect();
     for round in &course.rounds {
         if let Some(response) = round.response {
             let place = at(round.turn + 1, response.index);

@@ -10,9 +10,9 @@ pub(in crate::universal) fn judge(course: &Course<'_>, strangers: &HashSet<Strin
     let lists = course.record.requests.iter().enumerate().map(|(number, list)| (Some(number), list));
     for (number, list) in lists.chain(course.record.messages.iter().map(|list| (None, list))) {
         for (index, message) in list.iter().enumerate() {
-            let texts =
-                message.content.iter().chain(&message.call_id).chain(message.calls.iter().flat_map(|call| &call.id));
-            for text in texts.filter(|text| strangers.contains(*text)) {
+            let ids = message.calls.iter().flat_map(|call| &call.id);
+            let mut texts = message.content.iter().chain(&message.call_id).chain(ids);
+            if let Some(text) = texts.find(|text| strangers.contains(*text)) {
                 let place =
                     number.map_or(format!("the list at the end, message {}", index + 1), |number| at(number, index));
                 findings.add("AGENT-INDEPENDENT", format!("{place}: `{}` comes from another run", shown(text)));

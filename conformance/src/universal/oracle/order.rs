@@ -12,7 +12,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         let places = round.calls.iter().filter_map(|asked| Some((asked, asked.answers.first()?.index)));
         let places: Vec<_> = places.collect();
         if let Some([(before, _), (asked, place)]) = places.windows(2).find_map(|pair| match pair {
-            [one, other] if one.1 > other.1 => Some([one.clone(), other.clone()]),
+            [one, other] if one.1 > other.1 => Some([*one, *other]),
             _ => None,
         }) {
             let what = format!("`{}` is answered before `{}`", shown(asked.call.id()), shown(before.call.id()));

@@ -39,7 +39,9 @@ fn judge_answer(
     }
     let place = at(round.turn + 1, answer.index);
     if is_ordinary_name(asked.call.name()) || is_ordinary_name(asked.call.id()) {
-        found.iter_mut().for_each(|difference| difference.kind = Kind::Name);
+        for difference in &mut found {
+            difference.kind = Kind::Name;
+        }
     }
     // The failure of a sibling took it along.
     let mut failures = round.calls.iter().filter_map(|other| match course.script.outcome(other.call) {

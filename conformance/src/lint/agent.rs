@@ -1,0 +1,108 @@
+//! What is particular to the cases of profile `universal`.
+
+use crate::corpus::{AGENT, Case, Corpus, Expect, Level, Problem};
+use crate::protocol::Profile;
+use crate::universal;
+
+/// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show
+/// what their case is about.
+pub(super) fn problems(corpus: &Corpus) -> Vec<Problem> {
+    corpus.cases.iter().flat_map(|case| wrong(case, corpus).into_iter().map(|what| case.problem(what))).collect()
+}
+
+fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let is_here = case.id.starts_with(&format!("{AGENT}/"));
+    if is_here != (case.profiles == [Profile::Universal]) {
+        wrong.push(format!("the cases of `{AGENT}/` are those of profile `{}`", Profile::Universal));
+    }
+    let Expect::Run(properties) = &case.expect else {
+        if is_here {
+            wrong.push("it expects an output, but its profile knows properties only".into());
+        }
+        return wrong;
+    };
+    if !is_here {
+        wrong.push(format!("properties of a run belong into `{AGENT}/`"));
+    }
+    for clause in case.clauses.iter().filter(|id| !properties.iter().any(|property| property.clause == **id)) {
+        wrong.push(format!("it names `{clause}`, but none of its properties"));
+    }
+    for property in properties {
+        if !case.clauses.iter().any(|id| *id == property.clause) {
+            wrong.push(format!("`{property}` belongs to `{}`, which it does not name", property.clause));
+        }
+        let level = corpus.clause(property.clause).map(|clause| clause.level);
+        if level.is_some_and(|level| level != case.level) {
+            let other = if case.level == Level::Must { Level::Should } else { Level::Must };
+            wrong.push(format!("`{property}` is a `{other}`, but the case a `{}`", case.level));
+        }
+        if property.clause == "AGENT-INDEPENDENT" && case.after.is_empty() {
+            wrong.push(format!("`{property}` needs another run before"));
+        }
+    }
+    match universal::subjects(&case.input) {
+        Err(why) => wrong.push(why),
+        Ok(subjects) => {
+            let missing = properties.iter().filter(|property| !subjects.contains(&property.name));
+            wrong.extend(missing.map(|property| format!("nothing in its script can break `{property}`")));
+        }
+    }
+    wrong.extend(case.after.iter().filter_map(|input| universal::subjects(input).err()));
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::{File, embedded_files};
+    use serde_json::{Value, json};
+
+    type Change = fn(&mut Value);
+
+    fn problems_with(change: impl Fn(&mut Value)) -> Vec<String> {
+        let mut case = json!({
+            "name": "a", "why": "w", "clauses": ["AGENT-START"], "profiles": ["universal"],
+            "input": {"messages": [{"type": "human", "content": "Go"}], "model": [{"content": "x"}]},
+            "expect": {"holds": ["agent-start"]},
+        });
+        change(&mut case);
+        let text = json!({"op": "tools", "about": "x", "cases": [case]}).to_string();
+        let clauses = embedded_files().into_iter().filter(|file| !file.path.contains('/'));
+        let (corpus, _) =
+            Corpus::read(&clauses.chain([File { path: "agent/t.json".into(), text }]).collect::<Vec<_>>());
+        problems(&corpus).into_iter().map(|problem| problem.message).collect()
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_found() {
+        assert!(problems_with(|_| ()).is_empty());
+        let changes: [(Change, &str); 9] = [
+            (|case| case["profiles"] = json!(["literal"]), "those of profile `universal`"),
+            (|case| case["expect"] = json!({"ok": {}}), "expects an output"),
+            (|case| case["clauses"] = json!(["AGENT-START", "AGENT-VALID"]), "names `AGENT-VALID`"),
+            (|case| case["expect"]["holds"] = json!(["agent-start", "agent-valid"]), "which it does not name"),
+            (|case| case["level"] = json!("should"), "is a `must`"),
+            (
+                |case| {
+                    case["clauses"] = json!(["AGENT-INDEPENDENT"]);
+                    case["expect"]["holds"] = json!(["agent-independent"]);
+                },
+                "needs another run",
+            ),
+            (
+                |case| {
+                    case["clauses"] = json!(["AGENT-LIMIT"]);
+                    case["expect"]["holds"] = json!(["agent-limit"]);
+                },
+                "nothing in its script can break",
+            ),
+            (|case| case["input"]["tools"] = json!({"a": ["x", "y"]}), "parallel"),
+            (|case| case["after"] = json!([{}]), "`model`"),
+        ];
+        for (change, says) in changes {
+            let found = problems_with(change);
+            assert!(found.iter().any(|problem| problem.contains(says)), "{says}: {found:?}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+use std::{fmt, str::FromStr};
+
+/// By what replies are judged: as one of the two renderings of this specification, or by what any agent owes its model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Profile {
+    /// The letter of the sources.
+    #[default]
+    Literal,
+    /// The letter, and the smallest changes that make its promises hold for every input.
+    Hardened,
+    /// The properties that any agent owes its model (clauses AGENT-*), whatever else it does.
+    Universal,
+}
+
+impl Profile {
+    /// Every profile, the default first.
+    pub const ALL: [Self; 3] = [Self::Literal, Self::Hardened, Self::Universal];
+    /// Those that judge by the specification's own choices, to which a case belongs that names none.
+    pub const OWN: [Self; 2] = [Self::Literal, Self::Hardened];
+
+    /// The rendering of an implementation of this specification that is judged by the profile.
+    pub fn rendering(self) -> threadspec::Profile {
+        match self {
+            Self::Literal => threadspec::Profile::Literal,
+            Self::Hardened | Self::Universal => threadspec::Profile::Hardened,
+        }
+    }
+}
+
+impl From<threadspec::Profile> for Profile {
+    fn from(profile: threadspec::Profile) -> Self {
+        match profile {
+            threadspec::Profile::Literal => Self::Literal,
+            threadspec::Profile::Hardened => Self::Hardened,
+        }
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Literal => "literal",
+            Self::Hardened => "hardened",
+            Self::Universal => "universal",
+        })
+    }
+}
+
+impl FromStr for Profile {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|profile| profile.to_string() == name);
+        known.ok_or_else(|| format!("profile {name:?}: expected `literal`, `hardened` or `universal`"))
+    }
+}

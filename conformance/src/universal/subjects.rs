@@ -1,0 +1,74 @@
+//! What a script can show: a property that it cannot break would hold of everything.
+
+use super::halves::has_half;
+use super::message::Call;
+use super::property::PROPERTIES;
+use super::script::{Outcome, Script, Turn};
+use super::valid::faults;
+use super::value::{is_listed_text, is_ordinary_name};
+use serde_json::Value;
+
+/// The properties that a run of the script can break.
+///
+/// # Errors
+///
+/// Says why the input is no script.
+pub fn subjects(input: &str) -> Result<Vec<&'static str>, String> {
+    let script = Script::read(input)?;
+    let value = super::value::read(input)?;
+    let calls: Vec<&Call> = (0..script.turns.len()).flat_map(|turn| script.calls(turn)).collect();
+    let results: Vec<Outcome<'_>> = calls.iter().map(|call| script.outcome(call)).collect();
+    let structured = |outcome: &Outcome<'_>| matches!(outcome, Outcome::Result(value) if !value.is_string());
+    let is_broken = faults(&script.given).iter().any(|fault| fault.pairing);
+    let names = |test: fn(&str) -> bool| any_text(&value, &|text, is_name| is_name && test(text));
+    let texts = |test: fn(&str) -> bool| any_text(&value, &|text, _| test(text));
+    let ids = |call: &&Call| is_ordinary_name(call.id()) || is_ordinary_name(call.name());
+    let can_break = |name: &str| match name {
+        "agent-start" | "agent-snapshots" | "agent-valid" | "agent-end" | "agent-independent" | "agent-caller" => true,
+        "agent-prefix" | "agent-response" | "agent-ids" | "agent-answered" | "agent-goes-on" => !calls.is_empty(),
+        "agent-order" => (0..script.turns.len()).any(|turn| script.calls(turn).len() > 1),
+        "agent-result" => results.iter().any(|outcome| !outcome.is_failure()),
+        "agent-result-compact" => results.iter().any(|outcome| {
+            structured(outcome) && matches!(outcome, Outcome::Result(value) if !value.to_string().is_ascii())
+        }),
+        "agent-failure" => results.iter().any(Outcome::is_failure),
+        "agent-failure-told" => results.iter().any(|outcome| {
+            matches!(outcome, Outcome::Unknown) || matches!(outcome, Outcome::Failure(text) if !text.is_empty())
+        }),
+        "agent-stops" => {
+            script.turns.iter().any(|turn| matches!(turn, Turn::Response { calls, .. } if calls.is_empty()))
+        }
+        "agent-limit" => script.limit.is_some(),
+        "agent-encodable" => has_half(&value.to_string()) || texts(|text| text.chars().any(|c| u32::from(c) > 0xffff)),
+        "agent-text" => texts(is_listed_text),
+        "agent-numbers" => any_number(&value) || script.has_huge_numbers,
+        "agent-ordinary" => calls.iter().any(ids) || names(is_ordinary_name),
+        "agent-history" => is_broken,
+        "agent-model-failure" | "agent-model-failure-reported" => {
+            // A script that runs out fails, too.
+            !script.turns.iter().any(|turn| matches!(turn, Turn::Response { calls, .. } if calls.is_empty()))
+                || script.turns.iter().any(|turn| matches!(turn, Turn::Failure))
+        }
+        _ => false,
+    };
+    Ok(PROPERTIES.iter().map(|property| property.name).filter(|name| can_break(name)).collect())
+}
+
+/// Whether a text of the input passes; the second argument says whether it is the name of a member.
+fn any_text(value: &Value, passes: &dyn Fn(&str, bool) -> bool) -> bool {
+    match value {
+        Value::String(text) => passes(text, false),
+        Value::Array(elements) => elements.iter().any(|element| any_text(element, passes)),
+        Value::Object(members) => members.iter().any(|(name, member)| passes(name, true) || any_text(member, passes)),
+        _ => false,
+    }
+}
+
+fn any_number(value: &Value) -> bool {
+    match value {
+        Value::Number(_) => true,
+        Value::Array(elements) => elements.iter().any(any_number),
+        Value::Object(members) => members.values().any(any_number),
+        _ => false,
+    }
+}
