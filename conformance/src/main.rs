@@ -15,6 +15,7 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     Verify(commands::Verify),
+    Judge(commands::Judge),
     Serve(commands::Serve),
     List(commands::List),
     Show(commands::Show),
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = json::on_deep_stack(|| match arguments.command {
         Command::Verify(command) => command.execute(),
+        Command::Judge(command) => command.execute(),
         Command::Serve(command) => command.execute(),
         Command::List(command) => command.execute(),
         Command::Show(command) => command.execute(),

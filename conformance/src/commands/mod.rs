@@ -2,10 +2,12 @@
 
 mod check;
 mod fuzz;
+mod judge;
 mod lint;
 mod list;
 mod messages;
 mod mutants;
+mod outcome;
 mod serialize;
 mod serve;
 mod show;
@@ -13,6 +15,7 @@ mod verify;
 
 pub use check::Check;
 pub use fuzz::Fuzz;
+pub use judge::Judge;
 pub use lint::Lint;
 pub use list::List;
 pub use messages::Messages;

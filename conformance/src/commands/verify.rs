@@ -1,17 +1,18 @@
+use super::outcome::{Finished, Output};
 use super::{Stop, corpus, exit, select};
 use crate::corpus::Case;
-use crate::corpus::Corpus;
 use crate::protocol::{Hello, Profile};
-use crate::report::{Failure, Summary};
-use crate::run::Verdict;
+use crate::report::record::Options;
+use crate::report::transcript::{Header, Recorded, Writer};
 use crate::run::{CaseResult, Run, Settings, run};
 use crate::terminal::print;
 use crate::testee::Reference;
 use crate::testee::interrupt;
 use crate::testee::{InProcess, Process, Testee};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -37,9 +38,11 @@ pub struct Verify {
     /// End the run at the first failure
     #[arg(long)]
     fail_fast: bool,
-    /// Print one line per failure, and no progress
-    #[arg(long)]
-    quiet: bool,
+    /// Record the exchange in this file, compressed if its name ends in .gz; `judge` judges it again
+    #[arg(long, value_name = "FILE")]
+    transcript: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
     /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
     #[arg(last = true, value_name = "CMD")]
     command: Vec<String>,
@@ -65,6 +68,7 @@ impl Verify {
     pub fn execute(&self) -> Result<u8, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         let chosen = select(&corpus, &self.filter)?;
+        self.output.prepare()?;
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
         let mut testee: Box<dyn Testee> = if self.command.is_empty() {
             Box::new(InProcess::new(Reference))
@@ -77,26 +81,54 @@ impl Verify {
         };
         let profile = judged_by(self.profile, testee.hello())?;
         let cases: Vec<&Case> = chosen.iter().filter(|case| case.is_in(profile)).copied().collect();
-        if !self.quiet {
+        if !self.output.quiet {
             print(&introduction(testee.hello(), profile));
         }
         let settings = Settings { profile, strict: self.strict, fail_fast: self.fail_fast };
-        let run = self.run_with_progress(&mut *testee, &cases, settings);
-        print(&self.failures(&run, &corpus, profile));
-        let summary = Summary::of(&run, chosen.len(), self.strict);
-        let code = if interrupt::requested() {
-            interrupt::EXIT_CODE
-        } else if summary.is_conformant() {
-            exit::OK
-        } else {
-            exit::NOT_CONFORMANT
+        let (began, hello, options) = (SystemTime::now(), testee.hello().clone(), self.options(profile));
+        let run = match &self.transcript {
+            None => self.run_with_progress(&mut *testee, &cases, settings),
+            Some(path) => {
+                let wrong = |error: io::Error| Stop::new(exit::CORPUS, format!("{}: {error}", path.display()));
+                let header = Header {
+                    transcript: 1,
+                    hello: hello.to_json(),
+                    command: self.command.clone(),
+                    options: options.clone(),
+                    cases: cases.iter().map(|case| case.id.clone()).collect(),
+                };
+                let mut recorded = Recorded::new(&mut *testee, Writer::create(path, &header).map_err(wrong)?);
+                let run = self.run_with_progress(&mut recorded, &cases, settings);
+                recorded.close().map_err(wrong)?;
+                run
+            }
         };
-        print(&summary.text(&run, code));
-        Ok(code)
+        self.output.conclude(Finished {
+            run: &run,
+            corpus: &corpus,
+            hello: &hello,
+            command: &self.command,
+            options,
+            total: chosen.len(),
+            began,
+            repeat: &|case| self.repeat(&case.id, profile),
+        })
+    }
+
+    fn options(&self, profile: Profile) -> Options {
+        Options {
+            profile,
+            strict: self.strict,
+            filter: self.filter.clone(),
+            timeout: self.timeout.as_secs_f64(),
+            seed: None,
+            shard: None,
+            jobs: 1,
+        }
     }
 
     fn run_with_progress<'a>(&self, testee: &mut dyn Testee, cases: &[&'a Case], settings: Settings) -> Run<'a> {
-        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
+        let bar = if self.output.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
         if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {wide_msg}") {
             bar.set_style(style);
         }
@@ -111,18 +143,6 @@ impl Verify {
         run
     }
 
-    fn failures(&self, run: &Run<'_>, corpus: &Corpus, profile: Profile) -> String {
-        let failed = |result: &&CaseResult<'_>| {
-            !matches!(result.judgement.verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun)
-        };
-        let shown = run.results.iter().filter(failed).map(|result| {
-            let repeat = self.repeat(&result.case.id, profile);
-            let failure = Failure::of_case(result, corpus, self.strict, repeat);
-            if self.quiet { failure.headline() } else { failure.text() + "\n" }
-        });
-        shown.collect()
-    }
-
     /// The command that runs one case alone as this run did.
     fn repeat(&self, id: &str, profile: Profile) -> String {
         let mut words = vec!["threadspec".to_owned(), "verify".into(), "--filter".into(), id.to_owned()];
@@ -133,12 +153,17 @@ impl Verify {
         if let Some(folder) = &self.corpus {
             words.extend(["--corpus".to_owned(), folder.display().to_string()]);
         }
-        if !self.command.is_empty() {
-            words.push("--".into());
-            words.extend_from_slice(&self.command);
-        }
-        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+        self::words(words, &self.command)
     }
+}
+
+/// A command line with the testee's command behind it.
+pub(super) fn words(mut words: Vec<String>, command: &[String]) -> String {
+    if !command.is_empty() {
+        words.push("--".into());
+        words.extend_from_slice(command);
+    }
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 
 /// The profile that was asked for, else literal if the testee has it.

@@ -7,7 +7,7 @@ use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 /// How much a case binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -26,6 +26,18 @@ impl fmt::Display for Level {
             Self::Must => "must",
             Self::Should => "should",
         })
+    }
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "must" => Ok(Self::Must),
+            "should" => Ok(Self::Should),
+            _ => Err(format!("there is no level `{name}`")),
+        }
     }
 }
 
@@ -85,12 +97,7 @@ impl Case {
 
     /// A fingerprint of everything that the case says, whatever its layout.
     pub fn hash(&self) -> String {
-        use std::fmt::Write;
-        let digest = Sha256::digest(json::compact(&self.source));
-        digest[..8].iter().fold("sha256:".to_owned(), |mut hash, byte| {
-            let _ = write!(hash, "{byte:02x}");
-            hash
-        })
+        fingerprint(&json::compact(&self.source))
     }
 
     /// Reads a case; all that can be wrong with it alone is returned beside it.
@@ -155,6 +162,15 @@ impl Case {
         };
         Ok((case, problems))
     }
+}
+
+pub(super) fn fingerprint(text: &str) -> String {
+    use std::fmt::Write;
+    let digest = Sha256::digest(text);
+    digest[..8].iter().fold("sha256:".to_owned(), |mut hash, byte| {
+        let _ = write!(hash, "{byte:02x}");
+        hash
+    })
 }
 
 pub(crate) fn is_kebab_case(name: &str) -> bool {

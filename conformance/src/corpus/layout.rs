@@ -35,7 +35,7 @@ struct Layout<'a> {
 impl Layout<'_> {
     /// `level` counts the containers around the node, `taken` the columns of its line before it, `trailing` those after.
     fn write(&mut self, node: &Node<'_>, level: usize, taken: usize, trailing: usize) {
-        let line = one_line(node);
+        let line = node.text();
         let empty = matches!(line.as_str(), "[]" | "{}");
         let scalar = matches!(node, Node::Scalar(_));
         if scalar
@@ -65,19 +65,6 @@ impl Layout<'_> {
         self.out.push('\n');
         self.out.push_str(&"  ".repeat(level));
         self.out.push(close);
-    }
-}
-
-fn one_line(node: &Node<'_>) -> String {
-    match node {
-        Node::Scalar(token) => (*token).to_owned(),
-        Node::Array(elements) => {
-            format!("[{}]", elements.iter().map(one_line).collect::<Vec<_>>().join(", "))
-        }
-        Node::Object(members) => {
-            let members = members.iter().map(|(key, value)| format!("{key}: {}", one_line(value)));
-            format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
-        }
     }
 }
 

@@ -145,6 +145,13 @@ impl Corpus {
         self.clauses.iter().find(|clause| clause.id == id)
     }
 
+    /// A fingerprint of all cases, whatever their order.
+    pub fn hash(&self) -> String {
+        let mut lines: Vec<String> = self.cases.iter().map(|case| format!("{} {}\n", case.id, case.hash())).collect();
+        lines.sort_unstable();
+        case::fingerprint(&lines.concat())
+    }
+
     fn read_clauses(&mut self, files: &[File], problems: &mut Vec<Problem>) {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]

@@ -5,6 +5,7 @@ mod stack;
 
 pub use stack::on_deep_stack;
 
+use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
 /// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
@@ -86,6 +87,36 @@ pub fn read(text: &str) -> Result<Value, String> {
     parsed.map_err(|error| error.to_string())
 }
 
+/// A member of an object, as JSON text on one line.
+pub(crate) fn member(object: &str, name: &str) -> Option<String> {
+    let Node::Object(members) = Node::of(object) else { return None };
+    let quoted = Value::from(name).to_string();
+    members.iter().find(|(key, _)| *key == quoted).map(|(_, value)| value.text())
+}
+
+/// A value as JSON text, of which `…` replaces what is beyond so many bytes.
+pub(crate) fn shortened(value: &impl Serialize, longest: usize) -> String {
+    /// Takes so many bytes and no more.
+    struct Beginning(Vec<u8>, usize);
+    impl std::io::Write for Beginning {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let room = self.1.saturating_sub(self.0.len());
+            self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            if bytes.len() > room { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut beginning = Beginning(Vec::new(), longest);
+    let whole = serde_json::to_writer(&mut beginning, value).is_ok();
+    let mut text = String::from_utf8_lossy(&beginning.0).into_owned();
+    if !whole {
+        text.push('…');
+    }
+    text
+}
+
 /// JSON text with something, itself JSON, in the place of each lone surrogate escape.
 pub(crate) fn replace_halves(text: &str, replacement: &str) -> String {
     let repaired = threadspec::surrogates::repair_surrogates(text);
@@ -141,6 +172,18 @@ impl<'a> Node<'a> {
             }
         }
         if open == "{" { Self::Object(members) } else { Self::Array(elements) }
+    }
+
+    /// The text again, on one line.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Scalar(token) => (*token).to_owned(),
+            Self::Array(elements) => format!("[{}]", elements.iter().map(Self::text).collect::<Vec<_>>().join(", ")),
+            Self::Object(members) => {
+                let members = members.iter().map(|(key, value)| format!("{key}: {}", value.text()));
+                format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+            }
+        }
     }
 }
 

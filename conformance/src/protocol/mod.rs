@@ -8,6 +8,7 @@ pub use serve::serve;
 
 use crate::json;
 use crate::universal::{self, Abilities, halves};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 use std::{fmt, str::FromStr};
 
@@ -193,6 +194,21 @@ impl Reply {
             _ => return Err("its `unsupported` is not a string".into()),
         };
         Ok((id, reply))
+    }
+}
+
+/// As on the wire, but for the id.
+impl Serialize for Reply {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(1))?;
+        match self {
+            Self::Ok(output) => members.serialize_entry("ok", output)?,
+            Self::Reject { kind, message } => {
+                members.serialize_entry("reject", &json!({"kind": kind.to_string(), "message": message}))?;
+            }
+            Self::Unsupported(why) => members.serialize_entry("unsupported", why)?,
+        }
+        members.end()
     }
 }
 

@@ -3,13 +3,17 @@
 use super::oracles;
 use crate::corpus::expectation::{Mismatch, Pattern, Sides};
 use crate::corpus::{Case, Expect, Level, Oracle};
+use crate::json;
 use crate::protocol::Profile;
 use crate::protocol::{Op, Reply};
 use crate::testee::Outcome;
 use crate::universal::{self, Abilities, Answer, Holding, Property};
 use serde_json::Value;
 use std::collections::HashSet;
-use std::fmt;
+use std::{fmt, str::FromStr};
+
+/// What a testee said is kept up to this length.
+const LONGEST_REPLY: usize = 64 << 10;
 
 /// How a case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,6 +76,17 @@ impl fmt::Display for Verdict {
     }
 }
 
+impl FromStr for Verdict {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|verdict| verdict.to_string() == name)
+            .ok_or_else(|| format!("there is no verdict `{name}`"))
+    }
+}
+
 /// A verdict and what it rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
@@ -81,12 +96,14 @@ pub struct Judgement {
     pub note: String,
     /// Where the output departs from the expected one (from the closest, if several would do).
     pub mismatches: Vec<Mismatch>,
+    /// The reply that is not the expected one, as JSON text, shortened if it is long.
+    pub actual: Option<String>,
 }
 
 impl Judgement {
     /// A verdict that needs no mismatches.
     pub fn new(verdict: Verdict, note: impl Into<String>) -> Self {
-        Self { verdict, note: note.into(), mismatches: Vec::new() }
+        Self { verdict, note: note.into(), mismatches: Vec::new(), actual: None }
     }
 }
 
@@ -108,7 +125,12 @@ impl<P: Into<Profile>> From<P> for Terms {
 /// Judges what a testee did with a case.
 pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgement {
     match outcome {
-        Outcome::Reply(reply) => judge_reply(case, terms.into(), &reply),
+        Outcome::Reply(reply) => {
+            let judgement = judge_reply(case, terms.into(), &reply);
+            let kept = || universal::halves::escaped(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
+            let actual = (!matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported)).then(kept);
+            Judgement { actual, ..judgement }
+        }
         Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
         Outcome::Timeout(what) => Judgement::new(Verdict::Timeout, what),
         Outcome::Garbage(what) | Outcome::Stray { what, .. } => Judgement::new(Verdict::Garbage, what),
@@ -140,7 +162,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
             if mismatches.is_empty() {
                 Judgement::new(Verdict::Pass, "")
             } else {
-                Judgement { verdict: Verdict::Rejected, note: "the wrong message".into(), mismatches }
+                Judgement { mismatches, ..Judgement::new(Verdict::Rejected, "the wrong message") }
             }
         }
         (Expect::Reject { kind, .. }, Reply::Ok(output)) => {
@@ -160,7 +182,7 @@ fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
                 1 => String::new(),
                 several => format!("none of {several} accepted outputs; the closest:"),
             };
-            Judgement { verdict: Verdict::Fail, note, mismatches }
+            Judgement { mismatches, ..Judgement::new(Verdict::Fail, note) }
         }
         _ => Judgement::new(Verdict::Pass, ""),
     }

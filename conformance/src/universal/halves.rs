@@ -45,6 +45,15 @@ pub(crate) fn mark_escapes(json: &str) -> Cow<'_, str> {
     Cow::Owned(marked + &json[copied..])
 }
 
+/// JSON text in which an escape stands for each mark, as [`mark_escapes`] reads it.
+pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
+    if !has_half(json) {
+        return Cow::Borrowed(json);
+    }
+    let escape = |c| if is_half(c) { format!("\\u{:04x}", u32::from(c) - PLANE) } else { c.to_string() };
+    Cow::Owned(json.chars().map(escape).collect())
+}
+
 /// Bytes as text, with a mark for each lone surrogate that was written raw, as encoders that check nothing do.
 ///
 /// # Errors

@@ -1,0 +1,96 @@
+//! Reports on their way to a file.
+
+use super::record::RunRecord;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use strum::{Display, EnumString, VariantNames};
+
+/// A form of report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Format {
+    /// The canonical run file.
+    Json,
+}
+
+/// A report to be written: `FORMAT=PATH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// In which form.
+    pub format: Format,
+    /// To which file; `-` is stdout.
+    pub path: PathBuf,
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (format, path) =
+            text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or("it is not FORMAT=PATH")?;
+        let format = format
+            .parse()
+            .map_err(|_| format!("there is no report `{format}`; the formats are {}", Format::VARIANTS.join(", ")))?;
+        Ok(Self { format, path: path.into() })
+    }
+}
+
+impl Target {
+    /// Makes sure, before the work is done, that there is a folder to write to.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, and it cannot be made.
+    pub fn prepare(&self) -> io::Result<()> {
+        prepare(&self.path)
+    }
+
+    /// Writes the report.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write(&self, run: &RunRecord) -> io::Result<()> {
+        let text = match self.format {
+            Format::Json => run.to_json()?,
+        };
+        write(&self.path, text.as_bytes())
+    }
+}
+
+/// Makes sure that there is a folder to write a file to.
+///
+/// # Errors
+///
+/// When there is none, and it cannot be made.
+pub fn prepare(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), fs::create_dir_all)
+}
+
+/// Writes a file as a whole or not at all; `-` is stdout.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    if path == Path::new("-") {
+        let mut stdout = io::stdout().lock();
+        return stdout.write_all(content).and_then(|()| stdout.flush());
+    }
+    // A device or a pipe cannot be replaced.
+    if path.exists() && !path.is_file() {
+        return fs::write(path, content);
+    }
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = target.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, &target));
+    written.inspect_err(|_| drop(fs::remove_file(&temporary)))
+}

@@ -1,0 +1,342 @@
+//! The canonical run file: everything that a report says comes from it. `run.schema.json` describes it.
+//!
+//! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
+
+use crate::corpus::expectation::{Mismatch, Sides};
+use crate::corpus::{Case, Corpus, Level};
+use crate::json;
+use crate::protocol::{Hello, Op, Profile};
+use crate::run::{CaseResult, Run, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+/// Its JSON Schema.
+pub const SCHEMA: &str = include_str!("../../run.schema.json");
+
+/// One run of one testee.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRecord {
+    /// The version of the format.
+    pub format: u32,
+    /// The version of threadspec that ran.
+    pub threadspec: String,
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The testee's answer to `hello`.
+    pub testee: Value,
+    /// The command that started the testee; empty for the built-in reference.
+    pub command: Vec<String>,
+    /// The corpus.
+    pub corpus: CorpusRecord,
+    /// How it was run.
+    pub options: Options,
+    /// Why it ended before its last case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// What the testee did wrong in ending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shutdown: Vec<String>,
+    /// The exit code of the run.
+    pub exit_code: u8,
+    /// The numbers.
+    pub summary: Counts,
+    /// One entry per case of the profile, in the order of the corpus.
+    pub cases: Vec<CaseRecord>,
+}
+
+/// Which corpus was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorpusRecord {
+    /// A hash of the ids and hashes of all its cases.
+    pub hash: String,
+    /// How many cases it has.
+    pub cases: usize,
+}
+
+/// How a run was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// The profile that it was judged by.
+    #[serde(with = "by_name")]
+    pub profile: Profile,
+    /// Whether a `should` counts.
+    pub strict: bool,
+    /// The patterns that chose its cases; all of them without a pattern.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<String>,
+    /// Seconds for one reply.
+    pub timeout: f64,
+    /// The seed of the order of the cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Which part of the cases, as in `1/4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// How many testees at once.
+    pub jobs: usize,
+}
+
+/// The numbers of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// The cases that were chosen, whatever their profile.
+    pub total: usize,
+    /// Those of the profile that the testee supports.
+    pub applicable: usize,
+    /// Those of them that were put to it.
+    pub run: usize,
+    /// Everything that counts against the testee.
+    pub failures: usize,
+    /// Failed `should` cases that do not count.
+    pub warnings: usize,
+    /// The cases by verdict.
+    pub verdicts: BTreeMap<String, usize>,
+}
+
+/// One case and how it ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaseRecord {
+    /// Its id.
+    pub id: String,
+    /// The hash of its content, as in the manifest.
+    pub hash: String,
+    /// What the testee was asked to do.
+    #[serde(with = "by_name")]
+    pub op: Op,
+    /// The clauses that it tests.
+    pub clauses: Vec<String>,
+    /// How much it binds.
+    #[serde(with = "by_name")]
+    pub level: Level,
+    /// The profile that it was judged by.
+    #[serde(with = "by_name")]
+    pub profile: Profile,
+    /// How it ended.
+    #[serde(with = "by_name")]
+    pub verdict: Verdict,
+    /// Whether that makes the testee not conformant.
+    pub counts: bool,
+    /// What happened, in words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// Where the output departs from the expected one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mismatches: Vec<MismatchRecord>,
+    /// What else there is to say of a case that did not pass.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
+}
+
+/// What it takes to understand a failure without the corpus.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Details {
+    /// Why the case exists.
+    pub why: String,
+    /// The input, as JSON text.
+    pub input: String,
+    /// The expectation, as JSON text.
+    pub expect: String,
+    /// The reply, as JSON text; its first 64 KiB, if it is longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+    /// The command that repeats it alone.
+    pub repeat: String,
+}
+
+/// One departure from the expected output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MismatchRecord {
+    /// Where, as a JSON Pointer; empty for the whole output.
+    pub path: String,
+    /// Whether both sides are texts, to be compared character by character. If not, they are descriptions.
+    pub text: bool,
+    /// What was expected.
+    pub expected: String,
+    /// What was there.
+    pub actual: String,
+}
+
+/// What a record needs to know beyond the run itself.
+#[derive(Debug)]
+pub struct Circumstances<'a> {
+    /// The corpus.
+    pub corpus: &'a Corpus,
+    /// What the testee said about itself.
+    pub hello: &'a Hello,
+    /// The command that started it.
+    pub command: &'a [String],
+    /// How it was run.
+    pub options: Options,
+    /// The cases that were chosen, whatever their profile.
+    pub total: usize,
+    /// When it began, and how long it took.
+    pub time: (SystemTime, Duration),
+    /// The exit code.
+    pub code: u8,
+}
+
+impl RunRecord {
+    /// The record of a run. `repeat` gives the command that repeats a case alone.
+    pub fn new(run: &Run<'_>, about: Circumstances<'_>, repeat: &dyn Fn(&Case) -> String) -> Self {
+        let Circumstances { corpus, hello, command, options, total, time: (began, took), code } = about;
+        let case = |result: &CaseResult<'_>| CaseRecord::new(result, &options, repeat);
+        let mut record = Self {
+            format: VERSION,
+            threadspec: env!("CARGO_PKG_VERSION").to_owned(),
+            started: began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs(),
+            seconds: took.as_secs_f64(),
+            testee: hello.to_json(),
+            command: command.to_vec(),
+            corpus: CorpusRecord { hash: corpus.hash(), cases: corpus.cases.len() },
+            cases: run.results.iter().map(case).collect(),
+            options,
+            stopped: run.stopped.clone(),
+            shutdown: run.shutdown.clone(),
+            exit_code: code,
+            summary: Counts::default(),
+        };
+        record.count(total);
+        record
+    }
+
+    /// Counts its cases anew.
+    pub(super) fn count(&mut self, total: usize) {
+        let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
+        for case in &self.cases {
+            *verdicts.entry(case.verdict.to_string()).or_default() += 1;
+        }
+        let count = |verdict: Verdict| verdicts.get(&verdict.to_string()).copied().unwrap_or_default();
+        let applicable = self.cases.len() - count(Verdict::Unsupported);
+        let counting = self.cases.iter().filter(|case| case.counts).count();
+        let warnings = self.cases.iter().filter(|case| case.failed() && !case.counts).count();
+        self.summary = Counts {
+            total,
+            applicable,
+            run: applicable - count(Verdict::NotRun),
+            failures: counting + self.shutdown.len(),
+            warnings,
+            verdicts,
+        };
+    }
+
+    /// The testee's name and version, on one line.
+    pub fn name(&self) -> String {
+        let about =
+            |field: &str| crate::terminal::visible(self.testee["implementation"][field].as_str().unwrap_or("?"));
+        format!("{} {} ({})", about("name"), about("version"), about("language"))
+    }
+
+    /// Whether the testee conforms, as far as the run goes.
+    pub fn is_conformant(&self) -> bool {
+        self.exit_code == 0
+    }
+
+    /// The record as JSON text: one case a line, so that two of them can be compared line by line.
+    ///
+    /// # Errors
+    ///
+    /// Never, but `serde_json` cannot know.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let mut head = serde_json::to_value(Self { cases: Vec::new(), ..self.clone() })?;
+        if let Some(members) = head.as_object_mut() {
+            members.remove("cases");
+        }
+        let head = serde_json::to_string_pretty(&head)?;
+        let cases = self.cases.iter().map(|case| Ok(format!("    {}", serde_json::to_string(case)?)));
+        let cases = cases.collect::<serde_json::Result<Vec<_>>>()?.join(",\n");
+        Ok(format!("{},\n  \"cases\": [\n{cases}\n  ]\n}}\n", head.strip_suffix("\n}").unwrap_or(&head)))
+    }
+
+    /// Reads a run file.
+    ///
+    /// # Errors
+    ///
+    /// Says why it is none.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let record: Self = serde_json::from_str(text).map_err(|error| format!("not a run file: {error}"))?;
+        if record.format == VERSION {
+            Ok(record)
+        } else {
+            Err(format!("a run file of format {}; this threadspec reads format {VERSION}", record.format))
+        }
+    }
+}
+
+impl CaseRecord {
+    fn new(result: &CaseResult<'_>, options: &Options, repeat: &dyn Fn(&Case) -> String) -> Self {
+        let CaseResult { case, judgement } = result;
+        let failed = is_failure(judgement.verdict);
+        Self {
+            id: case.id.clone(),
+            hash: case.hash(),
+            op: case.op,
+            clauses: case.clauses.clone(),
+            level: case.level,
+            profile: options.profile,
+            verdict: judgement.verdict,
+            counts: result.counts_against(options.strict),
+            note: judgement.note.clone(),
+            mismatches: judgement.mismatches.iter().map(MismatchRecord::from).collect(),
+            details: failed.then(|| Details {
+                why: case.why.clone(),
+                input: case.input.clone(),
+                expect: expectation(case),
+                actual: judgement.actual.clone(),
+                repeat: repeat(case),
+            }),
+        }
+    }
+
+    /// Whether the testee did it wrong.
+    pub fn failed(&self) -> bool {
+        is_failure(self.verdict)
+    }
+}
+
+/// Whether a verdict says that the testee did it wrong.
+pub fn is_failure(verdict: Verdict) -> bool {
+    !matches!(verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun)
+}
+
+/// What a case expects, as JSON text on one line.
+pub fn expectation(case: &Case) -> String {
+    json::member(&case.source, "expect").unwrap_or_default()
+}
+
+impl From<&Mismatch> for MismatchRecord {
+    fn from(Mismatch { path, sides }: &Mismatch) -> Self {
+        let (text, expected, actual) = match sides {
+            Sides::Texts { expected, actual } => (true, expected, actual),
+            Sides::Values { expected, actual } => (false, expected, actual),
+        };
+        Self { path: path.clone(), text, expected: expected.clone(), actual: actual.clone() }
+    }
+}
+
+/// Writes what has a name by its name.
+mod by_name {
+    use super::{Display, FromStr};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: FromStr<Err: Display>,
+    {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
