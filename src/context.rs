@@ -80,7 +80,9 @@ pub struct ContextOptions<'a> {
 /// ```
 pub fn build_messages(events: &[Event], options: &ContextOptions<'_>) -> Vec<Message> {
     let mut builder = MessageBuilder::new(options);
-    events.iter().for_each(|event| builder.push(event));
+    for event in events {
+        builder.push(event);
+    }
     builder.into_messages()
 }
 

@@ -1,6 +1,6 @@
 //! Reading event logs: JSON arrays, objects with an `events` array, and JSON Lines.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, io};
 
 use serde_json::{Map, Value, value::RawValue};
 
@@ -37,6 +37,82 @@ pub fn read_events(json: &str) -> Result<Vec<Event>, Error> {
 pub fn read_each_event(json: &str) -> Result<Vec<Result<Event, Error>>, Error> {
     let elements = read_elements(json, &["events"])?;
     Ok(elements.into_iter().map(|element| element.and_then(|element| element.read(Event::from_json))).collect())
+}
+
+/// Reads JSON Lines, one event a line, while they arrive: of a log of any size, one line is in memory.
+///
+/// A faulty line costs only itself: its error names the event's index and line, as those of [`read_events`] do. Blank lines are
+/// skipped. Where the input cannot be read on, or is not UTF-8, the last item says so.
+///
+/// ```
+/// use threadspec::{EventReader, Profile, ThreadStream};
+/// let log = r#"{"type": "message", "role": "user", "content": "Hi", "iteration": 0}
+/// {"type": "message", "role": "assistant", "content": "Hello", "iteration": 1}"#;
+/// let mut stream = ThreadStream::new(Vec::new(), Profile::Literal);
+/// for event in EventReader::new(log.as_bytes()) {
+///     stream.push(&event?)?;
+/// }
+/// assert!(stream.finish("")?.ends_with(b">Hello</event>\n</thread>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct EventReader<R> {
+    input: R,
+    bytes: Vec<u8>,
+    line: usize,
+    next_index: usize,
+    has_ended: bool,
+}
+
+impl<R: io::BufRead> EventReader<R> {
+    /// Reads from the beginning of a log.
+    pub fn new(input: R) -> Self {
+        Self { input, bytes: Vec::new(), line: 0, next_index: 0, has_ended: false }
+    }
+
+    /// The next line; nothing at the end.
+    fn next_line(&mut self) -> Result<Option<&str>, Error> {
+        self.bytes.clear();
+        self.line += 1;
+        let at = |error: Error, line| error.at_line(line);
+        let read = self.input.read_until(b'\n', &mut self.bytes);
+        if read.map_err(|error| at(Error::input(error.to_string()), self.line))? == 0 {
+            return Ok(None);
+        }
+        let line = str::from_utf8(&self.bytes).map_err(|_| at(Error::input("not UTF-8"), self.line))?;
+        Ok(Some(if self.line == 1 { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line }))
+    }
+}
+
+impl<R: io::BufRead> Iterator for EventReader<R> {
+    type Item = Result<Event, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.has_ended {
+            match self.next_line() {
+                Ok(Some(line)) if line.trim().is_empty() => {}
+                Ok(Some(line)) => {
+                    let event = typed::read_one(line).map_or_else(|| read_line(line), Ok);
+                    let index = self.next_index;
+                    self.next_index += 1;
+                    return Some(event.map_err(|error| error.at_event(index).at_line(self.line)));
+                }
+                Ok(None) => self.has_ended = true,
+                Err(error) => {
+                    self.has_ended = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The event of a line, or what is wrong with it.
+fn read_line(line: &str) -> Result<Event, Error> {
+    let value: Value =
+        serde_json::from_str(&repair_surrogates(line)).map_err(|error| Error::new(Kind::Event, reason(&error)))?;
+    Event::from_json(&value)
 }
 
 /// One element of a log that is JSON, and where it stood.
@@ -176,6 +252,23 @@ mod tests {
     fn a_broken_line_costs_only_itself() {
         let each = read_each_event(&format!("{USER}\nnot json\n{USER}")).expect("there are lines");
         assert_eq!(each.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, true]);
+    }
+
+    #[test]
+    fn lines_are_read_one_by_one_as_all_at_once() {
+        for lines in [
+            format!("{USER}\n{USER}\n"),
+            format!("\u{feff}{USER}\r\n\n \t\n  {}", USER.replace("Hi", r"\ud83d")),
+            format!("{USER}\nnot json\n{{\"type\":\"x\"}}\n{USER}"),
+        ] {
+            let each: Vec<Result<Event, Error>> = EventReader::new(lines.as_bytes()).collect();
+            assert_eq!(Ok(each), read_each_event(&lines), "{lines}");
+        }
+        assert_eq!(EventReader::new(&b""[..]).count(), 0);
+        let bytes = [USER.as_bytes(), b"\n\xff\n", USER.as_bytes()].concat();
+        let each: Vec<_> = EventReader::new(&*bytes).collect();
+        assert_eq!(each.len(), 2, "nothing behind what is not text");
+        assert_eq!(each[1].as_ref().map_err(ToString::to_string), Err("line 2: not UTF-8".to_owned()));
     }
 
     #[test]

@@ -46,12 +46,12 @@ pub use context::{ContextMode, ContextOptions, MessageBuilder, build_messages};
 pub use ecma::{ecma_string, json_stringify};
 pub use error::Error;
 pub use event::{Event, EventKind, Role};
-pub use input::{read_each_event, read_events};
+pub use input::{EventReader, read_each_event, read_events};
 pub use message::{Message, ToolCall};
 pub use profile::Profile;
 pub use xml::{
-    Document, Element, SerializeOptions, ThreadStream, ThreadWriter, escape_attribute, escape_text, escape_xml,
-    is_xml_char, read_thread, serialize_thread, split_response_prefix, write_thread,
+    Document, Element, SerializeOptions, ThreadStream, ThreadWriter, escape_attribute, escape_text, escape_text_into,
+    escape_xml, is_xml_char, read_thread, serialize_thread, split_response_prefix, write_thread,
 };
 
 /// The README's examples run as tests.

@@ -123,7 +123,9 @@ impl<'de> Visitor<'de> for EventVisitor {
                 Field::Question => set(&mut members.text, (Text::Question, map.next_value()?))?,
                 Field::Response => set(&mut members.text, (Text::Response, map.next_value()?))?,
                 Field::Summary => set(&mut members.text, (Text::Summary, map.next_value()?))?,
-                Field::Other => drop(map.next_value::<Checked>()?),
+                Field::Other => {
+                    map.next_value::<Checked>()?;
+                }
             }
         }
         members.event().ok_or_else(|| A::Error::custom("no event"))

@@ -104,7 +104,9 @@ pub fn run_loop(
     loop {
         run.iterations += 1;
         let iteration = run.iterations;
-        run.events[built..].iter().for_each(|event| builder.push(event));
+        for event in &run.events[built..] {
+            builder.push(event);
+        }
         built = run.events.len();
         let mut record = |step: Step<'_>| run.record(&step, options.profile);
         let outcome = builder.lend(|messages| rounds(messages, model, tools, limit, &mut record));

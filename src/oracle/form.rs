@@ -1,3 +1,5 @@
+use memchr::{memchr, memchr_iter, memchr3};
+
 use super::{Violation, document::read, quote};
 use crate::Profile;
 
@@ -100,11 +102,16 @@ pub fn well_escaped(document: &str, profile: Profile) -> Result<(), Violation> {
 fn spelled(data: &str, white_space: &[char], profile: Profile) -> Result<(), String> {
     let hardened = profile == Profile::Hardened;
     let raw = |c: &char| matches!(c, '>' | '"' | '\'') || (hardened && white_space.contains(c));
-    if let Some(character) = data.chars().find(raw) {
+    let bytes = data.as_bytes();
+    let has_white_space =
+        || hardened && white_space.iter().any(|&space| u8::try_from(space).is_ok_and(|b| memchr(b, bytes).is_some()));
+    if memchr3(b'>', b'"', b'\'', bytes).is_some() || has_white_space() {
+        let character = data.chars().find(raw).unwrap_or_default();
         return Err(format!("{character:?} raw"));
     }
-    for reference in data.split('&').skip(1) {
-        let reference = reference.split(';').next().unwrap_or_default();
+    for at in memchr_iter(b'&', bytes) {
+        let reference = &data[at + 1..];
+        let reference = reference.split([';', '&']).next().unwrap_or_default();
         let code = match (reference.strip_prefix("#x"), reference.strip_prefix('#')) {
             (Some(digits), _) => u32::from_str_radix(digits, 16).ok(),
             (None, Some(digits)) => digits.parse().ok(),

@@ -1,6 +1,6 @@
-use std::borrow::Cow;
+use std::{borrow::Cow, mem};
 
-use super::buffer::{self, Escapes};
+use super::buffer::{self, Buffer, Escapes};
 use crate::Profile;
 
 /// The literal form of a text in a document: the five replacements of `escapeXml` (ESC-1 to ESC-4), and U+FFFD for each
@@ -17,6 +17,19 @@ pub fn escape_xml(text: &str) -> Cow<'_, str> {
 /// The form of a text as an element's content; in [`Profile::Hardened`] CR becomes `&#13;` (ESC-CR).
 pub fn escape_text(text: &str, profile: Profile) -> Cow<'_, str> {
     escape(text, in_text(profile))
+}
+
+/// Appends what [`escape_text`] gives, without a string of its own for it.
+///
+/// ```
+/// let mut document = "<p>".to_owned();
+/// threadspec::escape_text_into(&mut document, "a < b", threadspec::Profile::Literal);
+/// assert_eq!(document, "<p>a &lt; b");
+/// ```
+pub fn escape_text_into(out: &mut String, text: &str, profile: Profile) {
+    let mut buffer = Buffer::from(mem::take(out));
+    buffer.push_escaped(text, in_text(profile));
+    *out = buffer.into_string();
 }
 
 /// The form of a text as an attribute's value; in [`Profile::Hardened`] TAB, LF and CR become `&#9;`, `&#10;` and `&#13;`
@@ -97,8 +110,11 @@ mod tests {
             assert_eq!(escape_attribute(text, profile), plain(text, |character| replacement(character, in_attribute)));
         }
         assert_eq!(escape_text(text, Profile::Literal) == text, matches!(escape_xml(text), Cow::Borrowed(_)));
+        let mut appended = "before".to_owned();
+        escape_text_into(&mut appended, text, Profile::Literal);
+        assert_eq!(appended, format!("before{}", escape_xml(text)));
         let json = json_stringify(&text.into());
-        let mut buffer = buffer::Buffer::default();
+        let mut buffer = Buffer::default();
         buffer.push_str("before");
         buffer.push_escaped(text, &buffer::JSON_TEXT);
         buffer.push_str("behind");

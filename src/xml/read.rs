@@ -2,7 +2,7 @@ use std::{borrow::Cow, collections::HashSet};
 
 use quick_xml::{Reader, events::Event as Token};
 
-use super::escape::is_xml_char;
+use super::{escape::is_xml_char, read_usual};
 use crate::{Error, error::Kind};
 
 /// A thread document as an XML parser sees it.
@@ -49,6 +49,15 @@ impl Element {
 /// # Ok::<(), threadspec::Error>(())
 /// ```
 pub fn read_thread(document: &str) -> Result<Document, Error> {
+    if first_forbidden(document).is_none()
+        && let Some(document) = read_usual::read(document)
+    {
+        return Ok(document);
+    }
+    read_strictly(document)
+}
+
+pub(super) fn read_strictly(document: &str) -> Result<Document, Error> {
     StrictReader::new(document).read()
 }
 
@@ -222,7 +231,8 @@ impl<'a> StrictReader<'a> {
 }
 
 /// The first character that XML forbids, and its position.
-fn first_forbidden(source: &str) -> Option<(usize, char)> {
+#[expect(clippy::needless_bitwise_bool, reason = "compilers vectorize what does not branch")]
+pub(crate) fn first_forbidden(source: &str) -> Option<(usize, char)> {
     let bytes = source.as_bytes();
     let control = |byte: u8| (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
     // Blocks are asked in a form that compilers vectorize; few need a closer look.
@@ -281,7 +291,7 @@ fn parse_attributes(mut rest: &str) -> Result<Vec<(String, String)>, String> {
     }
 }
 
-fn normalize(value: &str) -> Result<String, String> {
+pub(super) fn normalize(value: &str) -> Result<String, String> {
     if !value.bytes().any(|byte| matches!(byte, b'<' | b'&' | b'\t' | b'\n' | b'\r')) {
         return Ok(value.to_owned());
     }
@@ -306,7 +316,7 @@ fn normalize(value: &str) -> Result<String, String> {
 }
 
 /// The character that a reference (without `&` and `;`) stands for.
-fn resolve(reference: &str) -> Result<char, String> {
+pub(super) fn resolve(reference: &str) -> Result<char, String> {
     let character = match reference {
         "amp" => Some('&'),
         "lt" => Some('<'),
@@ -330,7 +340,7 @@ fn resolve(reference: &str) -> Result<char, String> {
 }
 
 /// Production `S`.
-fn is_space(character: char) -> bool {
+pub(super) fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
 }
 

@@ -104,17 +104,23 @@ fn read_file(file: &Path) -> Result<String, Stop> {
     };
     let name = file.display();
     read.map_err(|error| Stop::new(exit::USAGE, format!("{name}: {error}")))?;
+    text_of(file, bytes)
+}
+
+fn text_of(file: &Path, bytes: Vec<u8>) -> Result<String, Stop> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Stop::new(exit::NOT_CONFORMANT, format!("{name}: not UTF-8 at byte {at}"))
+        Stop::new(exit::NOT_CONFORMANT, format!("{}: not UTF-8 at byte {at}", file.display()))
     })
 }
 
 /// The events of a log or a transcript; `-` is stdin.
 fn read_log(file: &Path) -> Result<Vec<Event>, Stop> {
-    let text = read_file(file)?;
-    wire::read_transcript(&text)
-        .map_err(|error| Stop::new(exit::NOT_CONFORMANT, format!("{}: {error}", file.display())))
+    events_of(file, &read_file(file)?)
+}
+
+fn events_of(file: &Path, text: &str) -> Result<Vec<Event>, Stop> {
+    wire::read_transcript(text).map_err(|error| Stop::new(exit::NOT_CONFORMANT, format!("{}: {error}", file.display())))
 }
 
 /// The exit code after writing to stdout. A reader that has gone away (`| head`) has what it wanted.

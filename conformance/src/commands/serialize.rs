@@ -1,9 +1,15 @@
-use super::{Stop, read_log};
-use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
-use threadspec::{Profile, SerializeOptions, write_thread};
+use super::{Stop, events_of, exit, text_of};
+use serde_json::Value;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use threadspec::surrogates::repair_surrogates;
+use threadspec::{EventReader, Profile, SerializeOptions, ThreadStream, write_thread};
 
 /// Write the `<thread>` document of an event log, and not one byte more
+///
+/// JSON Lines are written while they are read, in bounded memory: if a line is at fault, the document ends before it, and the exit
+/// code is 1.
 #[derive(Debug, clap::Args)]
 pub struct Serialize {
     /// Event log: a JSON array, an object with `events`, or JSON Lines; `-` is stdin
@@ -21,13 +27,67 @@ impl Serialize {
     ///
     /// When the log cannot be read.
     pub fn execute(&self) -> Result<u8, Stop> {
-        let events = read_log(&self.file)?;
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        let options = SerializeOptions { profile: self.profile, ..SerializeOptions::default() };
-        let mut written = write_thread(&mut out, &events, &options);
-        if io::stdout().is_terminal() {
-            written = written.and_then(|()| out.write_all(b"\n"));
-        }
-        super::written(written.and_then(|()| out.flush()))
+        let cannot_read = |error: io::Error| Stop::new(exit::USAGE, format!("{}: {error}", self.file.display()));
+        let input: Box<dyn Read> = if self.file == Path::new("-") {
+            Box::new(io::stdin().lock())
+        } else {
+            Box::new(File::open(&self.file).map_err(cannot_read)?)
+        };
+        let mut log = BufReader::with_capacity(1 << 17, input);
+        let mut head = Vec::new();
+        let mut out = io::stdout().lock();
+        let written = if begins_lines_of_events(&mut log, &mut head).map_err(cannot_read)? {
+            self.stream(head.chain(log), &mut out)?
+        } else {
+            log.read_to_end(&mut head).map_err(cannot_read)?;
+            let events = events_of(&self.file, &text_of(&self.file, head)?)?;
+            let options = SerializeOptions { profile: self.profile, ..SerializeOptions::default() };
+            write_thread(&mut out, &events, &options)
+        };
+        let end = if io::stdout().is_terminal() { "\n" } else { "" };
+        super::written(written.and_then(|()| out.write_all(end.as_bytes())).and_then(|()| out.flush()))
     }
+
+    /// The outer result is about the log, the inner one about the writer.
+    fn stream(&self, log: impl BufRead, out: &mut impl Write) -> Result<io::Result<()>, Stop> {
+        let mut stream = ThreadStream::new(out, self.profile);
+        for event in EventReader::new(log) {
+            let event =
+                event.map_err(|error| Stop::new(exit::NOT_CONFORMANT, format!("{}: {error}", self.file.display())))?;
+            if let Err(error) = stream.push(&event) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(stream.finish("").map(drop))
+    }
+}
+
+/// Whether a log has several lines, of which the first is a JSON object with a `type`: an event, and nothing else that a log can be.
+/// What had to be read to know that is in `head`.
+fn begins_lines_of_events(log: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
+    let first = loop {
+        let start = head.len();
+        if log.read_until(b'\n', head)? == 0 {
+            return Ok(false);
+        }
+        let line = head[start..].trim_ascii();
+        let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
+        if !line.is_empty() {
+            break line;
+        }
+    };
+    let is_event = first.starts_with(b"{")
+        && str::from_utf8(first).is_ok_and(|first| {
+            serde_json::from_str::<Value>(&repair_surrogates(first)).is_ok_and(|first| first.get("type").is_some())
+        });
+    while is_event {
+        let start = head.len();
+        if log.read_until(b'\n', head)? == 0 {
+            return Ok(false);
+        }
+        if !head[start..].trim_ascii().is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -1,0 +1,83 @@
+//! How fast the reference is, as ratios to its peers. `benches/README.md` says how it is measured.
+//!
+//! - `threadspec-benches` measures and prints;
+//! - `threadspec-benches record` also writes the ratios, the tables of the README, and (feature `picture`) the picture;
+//! - `threadspec-benches check` measures in a few rounds and fails on a ratio below half of the recorded one.
+
+mod data;
+mod growth;
+mod lines;
+mod measure;
+
+use std::{collections::BTreeMap, env, fs, path::Path, process::ExitCode};
+
+use lines::Line;
+
+fn main() -> ExitCode {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scratch = env::temp_dir().join(format!("threadspec-benches-{}", std::process::id()));
+    fs::create_dir_all(&scratch).expect("there is a folder for temporary files");
+    let mode = env::args().nth(1).unwrap_or_default();
+    let lines = lines::all(if mode == "check" { 5 } else { 41 }, &scratch);
+    print!("{}", table(&lines));
+    let code = match mode.as_str() {
+        "check" => check(&lines, folder),
+        "record" => {
+            let growth = growth::measure(&scratch);
+            record(&lines, &growth, folder);
+            ExitCode::SUCCESS
+        }
+        _ => ExitCode::SUCCESS,
+    };
+    fs::remove_dir_all(scratch).expect("the folder for temporary files can go");
+    code
+}
+
+fn name(line: &Line) -> String {
+    format!("{} / {}", line.work, line.peer)
+}
+
+fn table(lines: &[Line]) -> String {
+    let mut table = "| what | threadspec | peer | ratio | wanted |\n|---|---:|---|---:|---:|\n".to_owned();
+    for line in lines {
+        let Line { work, peer, ratio, target, own } = line;
+        let target = target.map_or(String::new(), |target| format!("{target}"));
+        table += &format!("| {work} | {own} | {peer} | {ratio:.2} | {target} |\n");
+    }
+    table
+}
+
+fn check(lines: &[Line], folder: &Path) -> ExitCode {
+    let recorded = fs::read_to_string(folder.join("ratios.json")).expect("ratios are recorded");
+    let recorded: BTreeMap<String, f64> = serde_json::from_str(&recorded).expect("as `record` writes them");
+    let mut code = ExitCode::SUCCESS;
+    for (name, recorded) in recorded {
+        match lines.iter().find(|line| self::name(line) == name) {
+            Some(line) if line.ratio < recorded / 2.0 => {
+                println!("{name}: {:.2} is less than half of the recorded {recorded}", line.ratio);
+                code = ExitCode::FAILURE;
+            }
+            Some(_) => {}
+            None => println!("{name}: not measured"),
+        }
+    }
+    code
+}
+
+fn record(lines: &[Line], growth: &growth::Growth, folder: &Path) {
+    let round = |ratio: f64| (ratio * 100.0).round() / 100.0;
+    let ratios: BTreeMap<String, f64> = lines.iter().map(|line| (name(line), round(line.ratio))).collect();
+    let ratios = serde_json::to_string_pretty(&ratios).expect("numbers are JSON") + "\n";
+    fs::write(folder.join("ratios.json"), ratios).expect("the folder is writable");
+    let readme = folder.join("README.md");
+    let mut text = fs::read_to_string(&readme).expect("there is a README");
+    for (part, table) in [("ratios", table(lines)), ("growth", growth.table())] {
+        let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- end of {part} -->"));
+        let start = text.find(&begin).expect("the README has the mark") + begin.len();
+        let stop = text.find(&end).expect("the README has the mark");
+        text.replace_range(start..stop, &format!("\n{table}\n"));
+    }
+    fs::write(readme, text).expect("the folder is writable");
+    #[cfg(feature = "picture")]
+    growth.draw(folder);
+}
