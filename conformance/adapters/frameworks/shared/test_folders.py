@@ -1,0 +1,53 @@
+"""What every folder of a framework must be: small, pinned, described."""
+
+import json
+import re
+import unittest
+from pathlib import Path
+
+FRAMEWORKS = Path(__file__).resolve().parents[1]
+FOLDERS = sorted(path.parent for path in FRAMEWORKS.glob("*/framework.json"))
+PIN = re.compile(r"[A-Za-z0-9._-]+==[^=\s/@]+")
+
+
+class Folders(unittest.TestCase):
+    def test_there_are_twelve(self):
+        self.assertGreaterEqual(len(FOLDERS), 12)
+
+    def test_an_adapter_is_less_than_100_lines_and_a_readme_two(self):
+        for folder in FOLDERS:
+            adapter, *others = folder.glob("adapter.*")
+            self.assertFalse(others, folder)
+            self.assertLess(len(adapter.read_text().splitlines()), 100, adapter)
+            self.assertEqual(len((folder / "README.md").read_text().splitlines()), 2, folder)
+
+    def test_everything_is_pinned(self):
+        for folder in FOLDERS:
+            runtime = json.loads((folder / "framework.json").read_text())["runtime"]
+            if runtime == "python":
+                locked = (folder / "requirements.txt").read_text().split()
+                wanted = (folder / "requirements.in").read_text().split()
+                for line in locked:
+                    self.assertTrue(PIN.fullmatch(line), f"{folder.name}: {line}")
+                self.assertLessEqual(set(wanted), set(locked), folder)
+            else:
+                locked = (folder / "package-lock.json").read_text()
+                self.assertNotIn('"link": true', locked, folder)
+                for version in json.loads((folder / "package.json").read_text())["dependencies"].values():
+                    self.assertRegex(version, r"^\d+\.\d+\.\d+$", folder)
+
+    def test_locks_name_no_machine(self):
+        for lock in FRAMEWORKS.glob("*/package-lock.json"):
+            for name, package in json.loads(lock.read_text())["packages"].items():
+                source = package.get("resolved", "https://registry.npmjs.org/")
+                self.assertTrue(source.startswith("https://registry.npmjs.org/"), f"{lock}: {name}: {source}")
+
+    def test_a_reproduction_stands_alone_in_30_lines(self):
+        for path in FRAMEWORKS.glob("*/repro/*.*"):
+            text = path.read_text()
+            self.assertLessEqual(len(text.splitlines()), 30, path)
+            self.assertNotIn("testee", text, path)
+
+
+if __name__ == "__main__":
+    unittest.main()
