@@ -1,0 +1,20 @@
+// An argument is called `__proto__`. All arguments are gone, and the tool is not run. Exit code 1 where it does.
+import assert from 'node:assert/strict';
+import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
+
+const sent = [];
+const model = {
+  specificationVersion: 'v4', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
+  async doGenerate({ prompt }) {
+    const calls = sent.push(prompt) === 1 ? [['c1', 'look', '{"__proto__":1,"x":2}']] : [];
+    const content = calls.map(([toolCallId, toolName, input]) => ({ type: 'tool-call', toolCallId, toolName, input }));
+    const finishReason = { unified: calls.length ? 'tool-calls' : 'stop' };
+    const usage = { inputTokens: {}, outputTokens: {} };
+    return { content: calls.length ? content : [{ type: 'text', text: 'Done' }], finishReason, usage, warnings: [] };
+  },
+};
+const named = (execute) => tool({ inputSchema: jsonSchema({ type: 'object' }), execute });
+const tools = { look: named(async () => 'r') };
+await generateText({ model, prompt: 'Go', tools, stopWhen: stepCountIs(5) });
+console.log(JSON.stringify(sent.at(-1), undefined, 1));
+assert.equal(sent[1][1].content[0].input.x, 2);

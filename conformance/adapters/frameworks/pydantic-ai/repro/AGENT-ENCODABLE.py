@@ -1,0 +1,29 @@
+"""A tool returns half a surrogate pair. It is sent as it is, and cannot be written as UTF-8. Exit code 1 where it does."""
+
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+
+SENT = []
+
+
+def model(messages, info):
+    SENT.append(messages)
+    turn = ModelResponse([ToolCallPart("look", "{}", "c1")])
+    return turn if len(SENT) == 1 else ModelResponse([TextPart("Done")])
+
+
+agent = Agent(FunctionModel(model))
+
+
+@agent.tool_plain
+def look() -> str:
+    """Looks."""
+    return "\ud83d"
+
+
+agent.run_sync("Go")
+for message in SENT[-1]:
+    for part in message.parts:
+        print(part)
+SENT[-1][-1].parts[0].content.encode()
