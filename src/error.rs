@@ -1,3 +1,5 @@
+//! The error type of the crate.
+
 use std::{error, fmt};
 
 /// What went wrong with an input, and where.

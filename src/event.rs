@@ -1,3 +1,7 @@
+//! Events: the entries of an agent's memory, and their JSON form.
+
+use std::{fmt, str::FromStr};
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value, json};
 
@@ -80,6 +84,38 @@ pub enum EventKind {
         /// The iterations that it stands for.
         summarized_iterations: Vec<u64>,
     },
+}
+
+/// The ten types of events, one for each row of the event table: the `type` of an event or, for a message, its role.
+///
+/// ```
+/// use threadspec::{Event, EventType};
+/// assert_eq!(Event::user(0, "Hi").kind.event_type(), EventType::User);
+/// assert_eq!("tool_call".parse(), Ok(EventType::ToolCall));
+/// assert_eq!(EventType::ALL.len(), 10);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventType {
+    /// A message of the user.
+    User,
+    /// A message of the model.
+    Assistant,
+    /// A message of the system.
+    System,
+    /// A [`EventKind::ToolCall`].
+    ToolCall,
+    /// A [`EventKind::ToolResult`].
+    ToolResult,
+    /// A [`EventKind::Error`].
+    Error,
+    /// A [`EventKind::HumanInputRequested`].
+    HumanInputRequested,
+    /// A [`EventKind::HumanInputReceived`].
+    HumanInputReceived,
+    /// A [`EventKind::Completion`].
+    Completion,
+    /// A [`EventKind::Summary`].
+    Summary,
 }
 
 /// Who speaks in a [`EventKind::Message`].
@@ -192,6 +228,71 @@ impl Event {
             EventKind::Summary { summary, summarized_iterations } => json!({
                 "type": "summary", "summary": summary, "summarizedIterations": summarized_iterations, "iteration": iteration
             }),
+        }
+    }
+}
+
+impl EventType {
+    /// Every type, in the order of the event table.
+    pub const ALL: [Self; 10] = [
+        Self::User,
+        Self::Assistant,
+        Self::System,
+        Self::ToolCall,
+        Self::ToolResult,
+        Self::Error,
+        Self::HumanInputRequested,
+        Self::HumanInputReceived,
+        Self::Completion,
+        Self::Summary,
+    ];
+
+    /// The name in a log: a role or a `type`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::User => Role::User.name(),
+            Self::Assistant => Role::Assistant.name(),
+            Self::System => Role::System.name(),
+            Self::ToolCall => "tool_call",
+            Self::ToolResult => "tool_result",
+            Self::Error => "error",
+            Self::HumanInputRequested => "human_input_requested",
+            Self::HumanInputReceived => "human_input_received",
+            Self::Completion => "completion",
+            Self::Summary => "summary",
+        }
+    }
+}
+
+impl fmt::Display for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for EventType {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let known = Self::ALL.into_iter().find(|known| known.name() == name);
+        known.ok_or_else(|| Error::input(format!("unknown event type {name:?}")))
+    }
+}
+
+impl EventKind {
+    /// Which of the ten types it is.
+    pub fn event_type(&self) -> EventType {
+        match self {
+            Self::Message { role: Role::User, .. } => EventType::User,
+            Self::Message { role: Role::Assistant, .. } => EventType::Assistant,
+            Self::Message { role: Role::System, .. } => EventType::System,
+            Self::ToolCall { .. } => EventType::ToolCall,
+            Self::ToolResult { .. } => EventType::ToolResult,
+            Self::Error { .. } => EventType::Error,
+            Self::HumanInputRequested { .. } => EventType::HumanInputRequested,
+            Self::HumanInputReceived { .. } => EventType::HumanInputReceived,
+            Self::Completion { .. } => EventType::Completion,
+            Self::Summary { .. } => EventType::Summary,
         }
     }
 }

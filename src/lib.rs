@@ -45,7 +45,7 @@ mod xml;
 pub use context::{ContextMode, ContextOptions, MessageBuilder, build_messages};
 pub use ecma::{ecma_string, json_stringify};
 pub use error::Error;
-pub use event::{Event, EventKind, Role};
+pub use event::{Event, EventKind, EventType, Role};
 pub use input::{EventReader, read_each_event, read_events};
 pub use message::{Message, ToolCall};
 pub use profile::Profile;

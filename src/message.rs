@@ -1,3 +1,5 @@
+//! Messages of a model request, and their JSON form.
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value, json};
 

@@ -1,3 +1,5 @@
+//! The two conformance profiles.
+
 use std::{fmt, str::FromStr};
 
 /// Which of the two conformance profiles decides where the sources are silent or disagree.

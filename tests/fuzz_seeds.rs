@@ -6,6 +6,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use threadspec_conformance::{
     check,
     generate::{GoldenThread, Script, golden_inputs, seeds},
+    protocol::Op,
 };
 
 /// What libFuzzer makes of the bytes of a seed.
@@ -43,8 +44,8 @@ fn equivalence() {
 #[test]
 fn run_loop() {
     replay("loop", |bytes| check::agent(&decoded::<Script>(bytes)));
-    golden_inputs("loop").for_each(|input| check::run_loop(&input));
-    golden_inputs("tools").for_each(|input| check::tools(&input));
+    golden_inputs(Op::Loop).for_each(|input| check::run_loop(&input));
+    golden_inputs(Op::Tools).for_each(|input| check::tools(&input));
 }
 
 #[test]

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
-use threadspec::{Event, EventKind, Role, is_xml_char, read_events, surrogates::repair_surrogates};
+use threadspec::{Event, EventKind, EventType, is_xml_char, read_events, surrogates::repair_surrogates};
 use threadspec_conformance::{
     generate::{CLASSES, LIMITS, Request, samples},
     json::tokens,
+    protocol::Op,
 };
 
 /// A request, as the situations below look at it.
 struct Seen {
-    op: &'static str,
+    op: Op,
     written: String,
     input: Value,
     events: Vec<Event>,
@@ -56,7 +57,7 @@ const SITUATIONS: &[Situation] = &[
             && seen.events.iter().any(|event| matches!(event.kind, EventKind::Summary { .. }))
     }),
     ("E10 text next to tool calls", |seen| {
-        seen.op == "loop"
+        seen.op == Op::Loop
             && seen.input["model"].as_array().is_some_and(|turns| {
                 let filled = |value: &Value| value.as_array().is_some_and(|calls| !calls.is_empty());
                 turns.iter().any(|turn| {
@@ -86,8 +87,8 @@ const SITUATIONS: &[Situation] = &[
     ("E14 a name that objects have already", |seen| seen.names().any(|name| name == "__proto__")),
     ("E14 an empty name", |seen| seen.names().any(str::is_empty)),
     ("a repeated key", |seen| tokens(&seen.written).count() > tokens(&seen.input.to_string()).count()),
-    ("a failing tool", |seen| seen.op == "tools" && seen.written.contains(r#"[{"error":""#)),
-    ("a model that fails", |seen| seen.op == "loop" && seen.written.contains(r#"{"error":"#)),
+    ("a failing tool", |seen| seen.op == Op::Tools && seen.written.contains(r#"[{"error":""#)),
+    ("a model that fails", |seen| seen.op == Op::Loop && seen.written.contains(r#"{"error":"#)),
     ("a verifier that gives no reason", |seen| seen.written.contains(r#"{"complete":false}"#)),
     ("a limit of one iteration", |seen| seen.input["maxIterations"] == 1),
     ("no round at all", |seen| seen.input["maxRecursionDepth"] == 0),
@@ -141,10 +142,7 @@ impl Seen {
     }
 
     fn event_rows(&self) -> impl Iterator<Item = String> {
-        self.events.iter().map(|event| match &event.kind {
-            EventKind::Message { role, .. } => format!("event: message of {}", Role::name(*role)),
-            _ => format!("event: {}", event.to_json()["type"]),
-        })
+        self.events.iter().map(|event| format!("event: {}", event.kind.event_type()))
     }
 
     fn classes(&self) -> impl Iterator<Item = String> {
@@ -167,20 +165,8 @@ fn compare(requests: impl Iterator<Item = Request>) {
         found.extend(seen.event_rows().chain(seen.classes()));
         found.extend(SITUATIONS.iter().filter(|(_, is_there)| is_there(&seen)).map(|(name, _)| (*name).to_owned()));
     }
-    assert_eq!(ops.len(), 5, "operations: {ops:?}");
-    let events = [
-        "message of user",
-        "message of assistant",
-        "message of system",
-        "\"tool_call\"",
-        "\"tool_result\"",
-        "\"error\"",
-        "\"human_input_requested\"",
-        "\"human_input_received\"",
-        "\"completion\"",
-        "\"summary\"",
-    ];
-    let expected = (events.iter().map(|name| format!("event: {name}")))
+    assert_eq!(ops, Op::all().collect(), "operations");
+    let expected = (EventType::ALL.iter().map(|name| format!("event: {name}")))
         .chain(CLASSES.iter().map(|class| format!("text: {}", class.name)))
         .chain(SITUATIONS.iter().map(|(name, _)| (*name).to_owned()));
     let missing: Vec<String> = expected.filter(|name| !found.contains(name)).collect();

@@ -80,8 +80,26 @@ fn list_and_show_tell_what_there_is() -> io::Result<()> {
 }
 
 #[test]
-fn fixing_needs_a_folder() -> io::Result<()> {
-    let status = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(["lint", "--fix"]).output()?.status;
-    assert_eq!(status.code(), Some(2));
+fn fixing_needs_a_folder_or_a_checkout() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let lint_here = |options: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("lint").args(options).current_dir(folder.path()).output()
+    };
+    assert_eq!(lint_here(&["--fix"])?.status.code(), Some(2));
+    assert_eq!(lint_here(&[])?.status.code(), Some(0), "the built-in corpus");
+
+    let golden = folder.path().join("golden");
+    fs::create_dir_all(golden.join("escape"))?;
+    fs::write(golden.join("escape/topic.json"), format!(r#"{{"op":"escape","about":"a topic","cases":[{CASE}]}}"#))?;
+    for name in ["clauses.json", "case.schema.json", "errata.md"] {
+        let content = if name == "clauses.json" {
+            r#"{"clauses":[{"id":"ESC-1","level":"must","source":"s","text":"t"}]}"#
+        } else {
+            ""
+        };
+        fs::write(golden.join(name), content)?;
+    }
+    lint_here(&["--fix"])?;
+    assert!(golden.join("manifest.json").is_file());
     Ok(())
 }

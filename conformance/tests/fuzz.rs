@@ -3,16 +3,16 @@
 use serde_json::Value;
 use std::process::{Command, Output};
 use threadspec::Profile;
-use threadspec_conformance::fuzz::{Finding, Report, Settings, run};
+use threadspec_conformance::fuzz::{Finding, Options, Report, run};
 use threadspec_conformance::planted::{self, Bug};
 use threadspec_conformance::protocol::Op;
 use threadspec_conformance::testee::InProcess;
 
-fn settings(profile: Profile, cases: u64) -> Settings {
-    Settings { seed: 1, cases: 0..cases, time: None, jobs: 2, profile, ops: Op::ALL.into() }
+fn settings(profile: Profile, cases: u64) -> Options {
+    Options { seed: 1, cases: 0..cases, time: None, jobs: 2, profile, ops: Op::all().collect() }
 }
 
-fn fuzz(bug: &str, settings: &Settings) -> Report {
+fn fuzz(bug: &str, settings: &Options) -> Report {
     let bug = planted::all().find(|planted| planted.name == bug).unwrap_or_else(|| panic!("no planted bug `{bug}`"));
     run(settings, &|| Ok(Box::new(InProcess::new(bug.implementation()))), &mut |_| {}).expect("it starts")
 }
@@ -38,7 +38,7 @@ fn planted_bugs_are_found_and_made_small() {
         ("requests-share-one-list", Op::Tools, "TOOLS-SNAPSHOT"),
         ("numbers-never-in-exponential-form", Op::Serialize, "JSON-3"),
     ] {
-        let report = fuzz(bug, &Settings { ops: vec![op], ..settings(Profile::Literal, 1_500) });
+        let report = fuzz(bug, &Options { ops: vec![op], ..settings(Profile::Literal, 1_500) });
         let found = report.findings.iter().find(|finding| finding.clause == clause);
         let finding = found.unwrap_or_else(|| panic!("{bug}: {:?}", report.findings));
         assert!(size(finding) <= 3, "{bug}: {}", finding.input);
@@ -60,7 +60,7 @@ fn what_a_profile_accepts_is_no_finding() {
 #[test]
 fn a_campaign_depends_on_its_seed_alone() {
     let found = |seed, jobs| {
-        let settings = Settings { seed, jobs, ..settings(Profile::Hardened, 400) };
+        let settings = Options { seed, jobs, ..settings(Profile::Hardened, 400) };
         let findings = fuzz("ampersand-escaped-last", &settings).findings;
         findings.into_iter().map(|finding| (finding.count, finding.cases, finding.input)).collect::<Vec<_>>()
     };
@@ -72,7 +72,7 @@ fn a_campaign_depends_on_its_seed_alone() {
 fn a_finding_is_found_again_alone() {
     let all = settings(Profile::Literal, 400);
     for finding in fuzz("ampersand-escaped-last", &all).findings {
-        let alone = Settings { ops: vec![finding.op], cases: finding.cases.clone(), ..all.clone() };
+        let alone = Options { ops: vec![finding.op], cases: finding.cases.clone(), ..all.clone() };
         let again = fuzz("ampersand-escaped-last", &alone).findings;
         assert!(again.iter().any(|again| again.clause == finding.clause), "{finding:?}");
     }

@@ -2,28 +2,25 @@
 //! that it breaks, and nothing that is right.
 
 use std::path::Path;
-use threadspec_conformance::corpus::{Case, Level};
-use threadspec_conformance::corpus::{Corpus, embedded_files};
+use threadspec_conformance::corpus::{Case, Level, embedded};
 use threadspec_conformance::json::on_deep_stack;
-use threadspec_conformance::planted::{
-    self,
-    matrix::{Matrix, Scope},
-};
+use threadspec_conformance::planted;
+use threadspec_conformance::planted::matrix::{Matrix, Selection};
 
 #[test]
 fn no_planted_bug_survives() {
-    let (corpus, _) = Corpus::read(&embedded_files());
+    let (corpus, _) = embedded();
     let cases: Vec<&Case> = corpus.cases.iter().collect();
     let program = Path::new(env!("CARGO_BIN_EXE_threadspec"));
     let faults =
-        on_deep_stack(|| Matrix::of(&corpus, &cases, program, Scope::OwnClauses).map(|matrix| matrix.faults()));
+        on_deep_stack(|| Matrix::of(corpus, &cases, program, Selection::OwnClauses).map(|matrix| matrix.faults()));
     let faults = faults.and_then(|faults| faults).expect("threads to work on");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]
 fn every_clause_is_broken() {
-    let (corpus, _) = Corpus::read(&embedded_files());
+    let (corpus, _) = embedded();
     for clause in &corpus.clauses {
         let bugs = planted::all().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
         let wanted = if clause.level == Level::Must { 2 } else { 1 };
@@ -33,7 +30,7 @@ fn every_clause_is_broken() {
 
 #[test]
 fn bugs_have_names_of_their_own_and_break_clauses_that_exist() {
-    let (corpus, _) = Corpus::read(&embedded_files());
+    let (corpus, _) = embedded();
     let mut names: Vec<&str> = planted::all().map(|bug| bug.name).collect();
     names.extend(planted::misbehaviour::ALL.iter().map(|how| how.name));
     let count = names.len();

@@ -1,3 +1,5 @@
+//! Tool rounds: requests and tool calls until a response has no tool calls.
+
 use super::{Model, Response, ToolError, Tools};
 use crate::{Message, ToolCall, context::result_content};
 

@@ -1,3 +1,5 @@
+//! The outer loop: iterations until a verifier is content or a limit is reached.
+
 use std::fmt;
 
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! Models, tools and verifiers that follow a script.
+
 use std::collections::HashMap;
 
 use serde::{Deserialize, Deserializer, de::Error as _};

@@ -1,3 +1,5 @@
+//! Oracles of documents against the events that went in.
+
 use std::collections::HashMap;
 
 use serde_json::Value;
@@ -127,6 +129,21 @@ pub fn not_carried(events: &[Event], profile: Profile) -> Vec<NotCarried> {
         scan("text", &accepted_texts(content, profile)[0], &['\r']);
     }
     found
+}
+
+/// What the oracles of a document say, each by its name, in the order in which a fault is best named.
+pub fn document_verdicts(
+    events: &[Event],
+    document: &str,
+    profile: Profile,
+) -> [(&'static str, Result<(), Violation>); 5] {
+    [
+        ("well-formed", well_formed(document)),
+        ("well-shaped", super::well_shaped(document)),
+        ("well-escaped", super::well_escaped(document, profile)),
+        ("no-forgery", no_forgery(events, document, profile)),
+        ("round-trip", round_trip(events, document, profile)),
+    ]
 }
 
 pub(super) fn read(document: &str) -> Result<Document, Violation> {
@@ -292,7 +309,12 @@ fn replace_forbidden(text: &str) -> String {
     text.chars().map(|character| if is_xml_char(character) { character } else { '\u{fffd}' }).collect()
 }
 
-fn normalize_line_ends(text: &str) -> String {
+/// A text as a parser reads it: CR LF and CR become LF (XML 1.0, 2.11).
+///
+/// ```
+/// assert_eq!(threadspec::oracle::normalize_line_ends("a\r\nb\rc"), "a\nb\nc");
+/// ```
+pub fn normalize_line_ends(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 

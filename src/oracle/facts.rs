@@ -1,3 +1,5 @@
+//! Oracles of equivalence: each context mode conveys every fact of a thread.
+
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
@@ -108,7 +110,7 @@ pub fn conveyed_by_document(events: &[Event], document: &str, profile: Profile) 
         let Some(element) = carried.get(number) else {
             return Err(lost(events, *position, "the document ends before it"));
         };
-        let kind = element.attribute("type").unwrap_or_default();
+        let kind = element.attribute("type").unwrap_or("no type");
         let text = |text: &str| same_text(text, &element.text, profile);
         let conveyed = match fact {
             Fact::Said { speaker: "error!", text: said } => {
@@ -120,14 +122,16 @@ pub fn conveyed_by_document(events: &[Event], document: &str, profile: Profile) 
             Fact::Said { speaker, text: said } => kind == *speaker && text(said),
             Fact::Summarized { text: summary } => kind == "summary" && text(summary),
             Fact::Called { event } => {
-                let name = element.attribute("name").unwrap_or_default();
-                kind == "tool_input" && conveys_call(&events[*event], name, &element.text, profile)
+                let name = element.attribute("name");
+                kind == "tool_input"
+                    && name.is_some_and(|name| conveys_call(&events[*event], name, &element.text, profile))
             }
             Fact::Returned { event, .. } => match &events[*event].kind {
                 EventKind::ToolResult { tool_call_id, .. } if kind == "tool_output" => {
-                    let name = element.attribute("name").unwrap_or_default();
                     let accepted = names.accepted(*event, tool_call_id, profile);
-                    conveys_result(&accepted, &events[*event], name, &element.text, profile)
+                    element
+                        .attribute("name")
+                        .is_some_and(|name| conveys_result(&accepted, &events[*event], name, &element.text, profile))
                 }
                 _ => false,
             },

@@ -1,3 +1,5 @@
+//! Oracles of a document's form.
+
 use memchr::{memchr, memchr_iter, memchr3};
 
 use super::{Violation, document::read, quote};
@@ -13,7 +15,9 @@ pub fn well_shaped(document: &str) -> Result<(), Violation> {
     let elements = read(document)?.elements;
     for (id, element) in elements.iter().enumerate() {
         let fault = |what: String| Err(Violation::new(format!("event {id}: {what}")));
-        let kind = element.attribute("type").unwrap_or_default();
+        let Some(kind) = element.attribute("type") else {
+            return fault("it has no `type`".to_owned());
+        };
         let expected = match kind {
             "human" | "ai" | "system" | "human_input_requested" | "human_input_received" | "completion" => {
                 "type id iteration"

@@ -1,3 +1,5 @@
+//! Oracles of message lists.
+
 use std::collections::HashSet;
 
 use super::{Violation, quote};

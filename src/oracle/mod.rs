@@ -24,8 +24,8 @@ mod messages;
 use std::{error, fmt};
 
 pub use document::{
-    NotCarried, accepted_names, accepted_texts, in_order, no_forgery, no_forgery_in, not_carried, permitted_kept,
-    round_trip, round_trip_in, well_formed,
+    NotCarried, accepted_names, accepted_texts, document_verdicts, in_order, no_forgery, no_forgery_in,
+    normalize_line_ends, not_carried, permitted_kept, round_trip, round_trip_in, well_formed,
 };
 pub use facts::{Fact, conveyed_by_document, conveyed_by_messages, equivalent, facts};
 pub use form::{append_only, well_escaped, well_shaped};

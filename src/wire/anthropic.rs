@@ -1,3 +1,5 @@
+//! Anthropic messages.
+
 use serde_json::{Map, Value, json};
 
 use super::{field::Field, read_each};

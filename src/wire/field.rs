@@ -1,3 +1,5 @@
+//! Reads members of JSON objects, with errors that name them.
+
 use serde_json::{Map, Value};
 
 use crate::{Error, ToolCall};

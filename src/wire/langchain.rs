@@ -1,3 +1,5 @@
+//! LangChain's stored messages.
+
 use serde_json::{Value, json};
 
 use super::{field::Field, read_each};

@@ -1,3 +1,5 @@
+//! OpenAI chat completions.
+
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};

@@ -1,3 +1,5 @@
+//! Escapes text for XML.
+
 use std::{borrow::Cow, mem};
 
 use super::buffer::{self, Buffer, Escapes};

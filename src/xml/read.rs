@@ -1,3 +1,5 @@
+//! The strict reader of documents.
+
 use std::{borrow::Cow, collections::HashSet};
 
 use quick_xml::{Reader, events::Event as Token};

@@ -1,3 +1,5 @@
+//! Writes documents.
+
 use std::{borrow::Borrow, collections::HashMap, hash::Hash, io, mem};
 
 use serde_json::Value;

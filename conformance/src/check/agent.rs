@@ -1,3 +1,5 @@
+//! What must hold of tool rounds and of the outer loop.
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, de::DeserializeOwned};

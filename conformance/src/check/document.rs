@@ -1,3 +1,5 @@
+//! What must hold of texts and documents.
+
 use super::{cut, fail, hold, same};
 use threadspec::{
     Document, Element, Error, Event, Profile, SerializeOptions, escape_attribute, escape_text, is_xml_char, oracle,
@@ -10,7 +12,7 @@ use threadspec::{
 /// When they do not.
 pub fn escape(text: &str) {
     let kept: String = text.chars().map(|c| if is_xml_char(c) { c } else { '\u{fffd}' }).collect();
-    let lines = kept.replace("\r\n", "\n").replace('\r', "\n");
+    let lines = oracle::normalize_line_ends(&kept);
     let spaces = lines.replace(['\n', '\t'], " ");
     let middle = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(at, _)| at);
     let halves = text.split_at(middle);

@@ -1,3 +1,5 @@
+//! What must hold of any bytes that are read as a log.
+
 use super::{equivalence, messages, same, serialize};
 use threadspec::{Event, read_each_event, read_events};
 
@@ -26,5 +28,5 @@ pub fn input(bytes: &[u8]) {
 }
 
 fn written(events: &[Event]) -> String {
-    serde_json::to_string(events).unwrap_or_default()
+    serde_json::to_string(events).expect("events are JSON")
 }

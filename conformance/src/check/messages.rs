@@ -1,3 +1,5 @@
+//! What must hold of messages, in both context modes.
+
 use super::{cut, hold, same};
 use threadspec::{
     ContextMode, ContextOptions, Event, EventKind, Message, Profile, SerializeOptions, build_messages, oracle,

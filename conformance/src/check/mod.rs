@@ -38,7 +38,7 @@ fn same<T: PartialEq + ?Sized>(one: &T, other: &T, what: &str, events: &[Event])
 
 #[track_caller]
 fn fail(violation: &dyn Display, what: &str, events: &[Event]) -> ! {
-    let events = serde_json::to_string(events).unwrap_or_default();
+    let events = serde_json::to_string(events).expect("events are JSON");
     panic!("{what}: {violation}\n{{\"events\":{events}}}")
 }
 

@@ -1,17 +1,14 @@
 //! What must hold of any line that a testee sends.
 
 use super::on_stack_for;
-use crate::corpus::{Case, Corpus, embedded_files};
+use crate::corpus::{Case, embedded};
 use crate::protocol::Reply;
 use crate::run::{Verdict, judge};
 use crate::testee::Outcome;
 use std::sync::LazyLock;
 
 /// A few golden cases, of every operation.
-static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
-    let (corpus, _) = Corpus::read(&embedded_files());
-    corpus.cases.into_iter().step_by(80).collect()
-});
+static CASES: LazyLock<Vec<&Case>> = LazyLock::new(|| embedded().0.cases.iter().step_by(80).collect());
 
 /// A line is a reply that reads the same when it is written again, and gets a verdict from any case; or it is garbage and
 /// there is a reason why.

@@ -1,3 +1,5 @@
+//! `threadspec check`.
+
 use super::{Stop, exit, read_file};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, print, styled, visible};
 use std::collections::BTreeMap;
@@ -126,11 +128,9 @@ fn hold_against_oracles(report: &mut Report, events: &[Event], profile: Profile)
     let options = SerializeOptions { profile, ..SerializeOptions::default() };
     let document = serialize_thread(events, &options);
     let messages = build_messages(events, &ContextOptions { profile, mode: ContextMode::Standard, instructions: "" });
-    report.judge("well-formed", oracle::well_formed(&document));
-    report.judge("well-shaped", oracle::well_shaped(&document));
-    report.judge("well-escaped", oracle::well_escaped(&document, profile));
-    report.judge("no-forgery", oracle::no_forgery(events, &document, profile));
-    report.judge("round-trip", oracle::round_trip(events, &document, profile));
+    for (name, verdict) in oracle::document_verdicts(events, &document, profile) {
+        report.judge(name, verdict);
+    }
     report.judge("equivalent", oracle::equivalent(events, &document, &messages, profile));
     match (oracle::provider_valid(&messages), profile) {
         // Only the hardened profile promises it, but whoever sends the list wants to know.

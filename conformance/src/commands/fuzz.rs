@@ -1,6 +1,8 @@
+//! `threadspec fuzz`.
+
 use super::{Stop, corpus, exit, verify};
 use crate::corpus::Corpus;
-use crate::fuzz::{self, Finding, Progress, Report, Settings};
+use crate::fuzz::{self, Finding, Options, Progress, Report};
 use crate::lint;
 use crate::protocol::Op;
 use crate::protocol::Profile;
@@ -88,14 +90,13 @@ impl Fuzz {
         if let Some(op) = self.op.iter().find(|op| !hello.ops.contains(op)) {
             return Err(Stop::new(exit::USAGE, format!("{} does not declare the op {op}", hello.name)));
         }
-        let settings = Settings {
+        let settings = Options {
             seed: self.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish() >> 32),
             cases: self.cases.clone().unwrap_or(0..u64::MAX),
             time: self.time.or(self.cases.is_none().then_some(DEFAULT_TIME)),
             jobs: self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, |number| number.get() as u64)),
             profile,
-            ops: Op::ALL
-                .into_iter()
+            ops: Op::all()
                 .filter(|op| hello.ops.contains(op) && (self.op.is_empty() || self.op.contains(op)))
                 .collect(),
         };
@@ -127,7 +128,7 @@ impl Fuzz {
     }
 
     /// A finding as it is reported.
-    fn failure<'a>(&self, finding: &Finding, settings: &Settings, corpus: &'a Corpus) -> Result<Failure<'a>, Stop> {
+    fn failure<'a>(&self, finding: &Finding, settings: &Options, corpus: &'a Corpus) -> Result<Failure<'a>, Stop> {
         let Finding { op, clause, what, count, verdict, input, note, mismatch, .. } = finding;
         let clause = corpus
             .clause(clause)
@@ -149,8 +150,8 @@ impl Fuzz {
     }
 
     /// The command that finds it again at once.
-    fn repeat(&self, finding: &Finding, settings: &Settings) -> String {
-        let Settings { seed, profile, .. } = settings;
+    fn repeat(&self, finding: &Finding, settings: &Options) -> String {
+        let Options { seed, profile, .. } = settings;
         let Range { start, end } = finding.cases;
         let words =
             format!("threadspec fuzz --seed {seed} --op {} --cases {start}..{end} --profile {profile} --", finding.op);
@@ -161,7 +162,7 @@ impl Fuzz {
 }
 
 /// Runs a campaign and says how far it is, on a terminal with a bar, elsewhere in a line now and then.
-fn watched(settings: &Settings, start: fuzz::Start<'_>) -> Result<Report, String> {
+fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String> {
     let bar = match settings.cases.end {
         u64::MAX => ProgressBar::new_spinner(),
         end => ProgressBar::new(end - settings.cases.start),

@@ -1,18 +1,21 @@
 //! `threadspec lint`.
 
 use super::{Stop, exit, files};
+use crate::corpus::{CLAUSES, SCHEMA};
+use crate::lint::errata::ERRATA;
 use crate::lint::{fix, page_problems, problems};
 use crate::terminal::{BAD, GOOD, print, styled};
+use std::env;
 use std::path::PathBuf;
 
-/// Check the corpus itself: schema, layout, names, clauses, manifest, errata, coverage
+/// Check the corpus itself: form, layout, names, clauses, manifest, errata, coverage
 #[derive(Debug, clap::Args)]
 pub struct Lint {
-    /// Check the corpus in this folder instead of the built-in one
+    /// Check the corpus in this folder [default: `golden` of the checkout, elsewhere the built-in corpus]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     /// Lay out the case files, and write the manifest and the page on coverage anew
-    #[arg(long, requires = "corpus")]
+    #[arg(long)]
     fix: bool,
 }
 
@@ -23,12 +26,16 @@ impl Lint {
     ///
     /// When the folder cannot be read or written.
     pub fn execute(&self) -> Result<u8, Stop> {
-        if let (true, Some(folder)) = (self.fix, &self.corpus) {
+        let folder = self.corpus.clone().or_else(golden_of_checkout);
+        if self.fix {
+            let folder = folder.as_ref().ok_or_else(|| {
+                Stop::new(exit::USAGE, "no corpus to fix: this is no checkout, and `--corpus` names no folder")
+            })?;
             fix(folder).map_err(|error| Stop::new(exit::USAGE, format!("{}: {error}", folder.display())))?;
         }
-        let files = files(self.corpus.as_deref())?;
+        let files = files(folder.as_deref())?;
         let (corpus, mut problems) = problems(&files);
-        problems.extend(self.corpus.iter().flat_map(|folder| page_problems(folder, &corpus)));
+        problems.extend(folder.iter().flat_map(|folder| page_problems(folder, &corpus)));
         for problem in &problems {
             print(&format!("{problem}\n"));
         }
@@ -40,4 +47,11 @@ impl Lint {
         print(&format!("cases: {cases}, clauses: {clauses}, {}\n", styled(style, count)));
         Ok(if problems.is_empty() { exit::OK } else { exit::CORPUS })
     }
+}
+
+/// The folder `golden` of the checkout that holds the current folder.
+fn golden_of_checkout() -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    let folders = here.ancestors().map(|folder| folder.join("golden"));
+    folders.into_iter().find(|golden| [CLAUSES, SCHEMA, ERRATA].iter().all(|file| golden.join(file).is_file()))
 }

@@ -1,3 +1,5 @@
+//! `threadspec list`.
+
 use super::{Stop, corpus, exit, select};
 use crate::terminal::{STRONG, print, styled};
 use std::path::PathBuf;

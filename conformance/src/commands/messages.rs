@@ -1,3 +1,5 @@
+//! `threadspec messages`.
+
 use super::{Stop, read_log};
 use clap::ValueEnum;
 use serde_json::{Value, json};

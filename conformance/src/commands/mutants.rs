@@ -1,6 +1,8 @@
+//! `threadspec mutants`.
+
 use super::{Stop, corpus, exit, select};
 use crate::corpus::Case;
-use crate::planted::matrix::{Matrix, Scope, Trial};
+use crate::planted::matrix::{Matrix, Selection, Trial};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -37,7 +39,7 @@ impl Mutants {
         let cases = select(&corpus, &self.filter)?;
         let harness = |error: std::io::Error| Stop::new(exit::CORPUS, error.to_string());
         let program = std::env::current_exe().map_err(harness)?;
-        let matrix = Matrix::of(&corpus, &cases, &program, Scope::EveryCase).map_err(harness)?;
+        let matrix = Matrix::of(&corpus, &cases, &program, Selection::EveryCase).map_err(harness)?;
         let faults = matrix.faults();
         if self.json {
             print(&format!("{}\n", as_json(&matrix)));

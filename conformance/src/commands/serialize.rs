@@ -1,3 +1,5 @@
+//! `threadspec serialize`.
+
 use super::{Stop, events_of, exit, text_of};
 use serde_json::Value;
 use std::fs::File;

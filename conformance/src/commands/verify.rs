@@ -1,3 +1,5 @@
+//! `threadspec verify`.
+
 use super::outcome::{Finished, Output};
 use super::{Stop, corpus, exit, select};
 use crate::corpus::Case;

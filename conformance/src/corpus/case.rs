@@ -6,12 +6,11 @@ use crate::protocol::{Op, Profile, RejectKind, Request};
 use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use sha2::{Digest, Sha256};
-use std::{fmt, str::FromStr};
 
 /// How much a case binds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_fn = unknown_level, parse_err_ty = String)]
 pub enum Level {
     /// The texts decide it: failing it is not conformant.
     #[default]
@@ -20,25 +19,8 @@ pub enum Level {
     Should,
 }
 
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Must => "must",
-            Self::Should => "should",
-        })
-    }
-}
-
-impl FromStr for Level {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "must" => Ok(Self::Must),
-            "should" => Ok(Self::Should),
-            _ => Err(format!("there is no level `{name}`")),
-        }
-    }
+fn unknown_level(name: &str) -> String {
+    format!("there is no level `{name}`")
 }
 
 /// What a reply must be.
@@ -85,6 +67,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// The last part of its id.
+    pub fn name(&self) -> &str {
+        self.id.rsplit_once('/').map_or(&self.id, |(_, name)| name)
+    }
+
     /// The request that puts the case to a testee.
     pub fn request(&self, id: i64, profile: impl Into<Profile>) -> Request {
         Request { id, op: self.op, profile: profile.into(), input: self.input.clone() }
@@ -166,7 +153,7 @@ impl Case {
 
 pub(super) fn fingerprint(text: &str) -> String {
     use std::fmt::Write;
-    let digest = Sha256::digest(text);
+    let digest = hmac_sha256::Hash::hash(text.as_bytes());
     digest[..8].iter().fold("sha256:".to_owned(), |mut hash, byte| {
         let _ = write!(hash, "{byte:02x}");
         hash

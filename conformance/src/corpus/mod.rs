@@ -11,11 +11,14 @@ pub use case::{Case, Expect, Level};
 pub use clause::Clause;
 pub use oracle::Oracle;
 
-use crate::{protocol::Op, terminal::visible};
+use crate::json::on_deep_stack;
+use crate::protocol::Op;
+use crate::terminal::visible;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::{fmt, fs, io};
 
 /// A file of a corpus.
@@ -61,7 +64,7 @@ impl fmt::Display for Problem {
 pub const AGENT: &str = "agent";
 /// The registry of clauses.
 pub const CLAUSES: &str = "clauses.json";
-/// The JSON Schema of case files.
+/// The JSON Schema of case files, for editors and other languages; reading a corpus refuses the same things.
 pub const SCHEMA: &str = "case.schema.json";
 /// The list of ids and content hashes.
 pub const MANIFEST: &str = "manifest.json";
@@ -75,6 +78,18 @@ pub struct Corpus {
     pub clauses: Vec<Clause>,
     /// Whether the registry came with the cases, so that they must cover it.
     pub has_own_clauses: bool,
+}
+
+static EMBEDDED: LazyLock<(Corpus, Vec<Problem>)> = LazyLock::new(|| {
+    let read = || Corpus::read(&embedded_files());
+    on_deep_stack(read).unwrap_or_else(|error| {
+        (Corpus::default(), vec![Problem::in_file(".", format!("no thread to read it on: {error}"))])
+    })
+});
+
+/// The corpus that is part of this program, read once, and everything that is wrong with it.
+pub fn embedded() -> (&'static Corpus, &'static [Problem]) {
+    (&EMBEDDED.0, &EMBEDDED.1)
 }
 
 /// The files of the corpus that is part of this program.
@@ -123,7 +138,9 @@ impl Corpus {
         let (mut corpus, mut problems) = (Self::default(), Vec::new());
         corpus.read_clauses(files, &mut problems);
         for file in files.iter().filter(|file| file.path.contains('/')) {
-            corpus.read_file(file, &mut problems);
+            let (cases, found) = cases_in(file);
+            corpus.cases.extend(cases);
+            problems.extend(found);
         }
         let known: HashSet<&str> = corpus.clauses.iter().map(|clause| clause.id.as_str()).collect();
         for case in &corpus.cases {
@@ -161,9 +178,10 @@ impl Corpus {
         let own = files.iter().find(|file| file.path == CLAUSES).map(|file| file.text.as_str());
         let embedded = || threadspec_golden::FILES.iter().find(|(path, _)| *path == CLAUSES).map(|&(_, text)| text);
         self.has_own_clauses = own.is_some();
-        match serde_json::from_str::<Registry>(own.or_else(embedded).unwrap_or_default()) {
-            Ok(registry) => self.clauses = registry.clauses,
-            Err(error) => problems.push(Problem::in_file(CLAUSES, error.to_string())),
+        match own.or_else(embedded).map(serde_json::from_str::<Registry>) {
+            Some(Ok(registry)) => self.clauses = registry.clauses,
+            Some(Err(error)) => problems.push(Problem::in_file(CLAUSES, error.to_string())),
+            None => problems.push(Problem::in_file(CLAUSES, "it is missing")),
         }
         let mut seen = HashSet::new();
         for clause in &self.clauses {
@@ -172,57 +190,61 @@ impl Corpus {
             }
         }
     }
+}
 
-    fn read_file(&mut self, file: &File, problems: &mut Vec<Problem>) {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct CaseFile<'a> {
-            op: String,
-            about: String,
-            #[serde(borrow)]
-            cases: Vec<&'a RawValue>,
-        }
-        let mut wrong = |message: String| problems.push(Problem::in_file(&file.path, message));
-        let place = file.path.strip_suffix(".json").and_then(|path| path.split_once('/'));
-        let Some((folder, topic)) = place.filter(|(_, topic)| is_kebab_case(topic)) else {
-            return wrong("a case file is `<op>/<topic>.json`, its topic in kebab-case".into());
-        };
+/// The cases of a case file, and everything that is wrong with each of them or with the file.
+pub fn cases_in(file: &File) -> (Vec<Case>, Vec<Problem>) {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct CaseFile<'a> {
+        op: String,
+        about: String,
+        #[serde(borrow)]
+        cases: Vec<&'a RawValue>,
+    }
+    let (mut cases, mut problems) = (Vec::new(), Vec::new());
+    let wrong = |message: String| Problem::in_file(&file.path, message);
+    let place = file.path.strip_suffix(".json").and_then(|path| path.split_once('/'));
+    let Some((folder, topic)) = place.filter(|(_, topic)| is_kebab_case(topic)) else {
+        let message = "a case file is `<op>/<topic>.json`, its topic in kebab-case";
+        return (cases, vec![wrong(message.to_owned())]);
+    };
+    let op: Op = match folder.parse() {
+        Ok(op) => op,
         // The cases of profile `universal` have a folder of their own.
-        let op: Op = match folder.parse() {
-            Ok(op) => op,
-            Err(_) if folder == AGENT => Op::Tools,
-            Err(error) => return wrong(error),
-        };
-        let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {
-            Ok(contents) => contents,
-            Err(error) => return wrong(error.to_string()),
-        };
-        if contents.op != op.name() {
-            wrong(format!("its `op` is `{}`, but it stands in `{folder}/`", contents.op));
-        }
-        if contents.about.trim().is_empty() {
-            wrong("`about` is empty".into());
-        }
-        if contents.cases.is_empty() {
-            wrong("it has no case".into());
-        }
-        let mut names: HashMap<String, usize> = HashMap::new();
-        for (index, source) in contents.cases.into_iter().enumerate() {
-            match Case::read(source, op, folder, topic) {
-                Ok((case, found)) => {
-                    if let Some(first) = names.insert(case.id.clone(), index) {
-                        problems.push(case.problem(format!("the name is already that of case {first}")));
-                    }
-                    problems.extend(found.into_iter().map(|message| case.problem(message)));
-                    self.cases.push(case);
+        Err(_) if folder == AGENT => Op::Tools,
+        Err(error) => return (cases, vec![wrong(error)]),
+    };
+    let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {
+        Ok(contents) => contents,
+        Err(error) => return (cases, vec![wrong(error.to_string())]),
+    };
+    if contents.op != op.to_string() {
+        problems.push(wrong(format!("its `op` is `{}`, but it stands in `{folder}/`", contents.op)));
+    }
+    if contents.about.trim().is_empty() {
+        problems.push(wrong("`about` is empty".into()));
+    }
+    if contents.cases.is_empty() {
+        problems.push(wrong("it has no case".into()));
+    }
+    let mut names: HashMap<String, usize> = HashMap::new();
+    for (index, source) in contents.cases.into_iter().enumerate() {
+        match Case::read(source, op, folder, topic) {
+            Ok((case, found)) => {
+                if let Some(first) = names.insert(case.id.clone(), index) {
+                    problems.push(case.problem(format!("the name is already that of case {first}")));
                 }
-                Err(message) => {
-                    let case = Some(format!("case {index} ({})", beginning(source.get())));
-                    problems.push(Problem { file: file.path.clone(), case, message });
-                }
+                problems.extend(found.into_iter().map(|message| case.problem(message)));
+                cases.push(case);
+            }
+            Err(message) => {
+                let case = Some(format!("case {index} ({})", beginning(source.get())));
+                problems.push(Problem { file: file.path.clone(), case, message });
             }
         }
     }
+    (cases, problems)
 }
 
 impl Case {

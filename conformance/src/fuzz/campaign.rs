@@ -1,14 +1,13 @@
 //! Many cases, on several testees at once; then the smallest failing ones, made smaller.
 
 use super::Coverage;
-use super::draw::{Check, Draw};
+use super::draw::{Draw, Relation};
 use super::probe::{Failure, Key, Probe, Probed};
 use crate::corpus::expectation::Mismatch;
 use crate::json::on_deep_stack;
 use crate::protocol::{Op, Reply};
-use crate::run::Verdict;
-use crate::testee::interrupt;
-use crate::testee::{Testee, Trouble};
+use crate::run::{MOST_LOST_IN_A_ROW, Verdict, lost_too_many};
+use crate::testee::{Testee, Trouble, interrupt};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,14 +18,12 @@ use threadspec::Profile;
 
 /// Of the cases that fail for one reason, so many of the smallest are made smaller.
 const EXAMPLES: usize = 2;
-/// After this many cases in a row that cost a testee its process the campaign ends: the others would only cost time.
-const PATIENCE: usize = 10;
 /// How often progress is reported, and the end of the time checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How to fuzz.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct Options {
     /// What every case is drawn from.
     pub seed: u64,
     /// The numbers of the cases, which go round the operations.
@@ -116,7 +113,7 @@ struct Failures {
 }
 
 struct Campaign<'a> {
-    settings: &'a Settings,
+    settings: &'a Options,
     start: Start<'a>,
     began: Instant,
     tally: Mutex<Tally>,
@@ -130,7 +127,7 @@ struct Campaign<'a> {
 /// # Errors
 ///
 /// When a testee cannot be started.
-pub fn run(settings: &Settings, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> Result<Report, String> {
+pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> Result<Report, String> {
     let (tally, over) = (Mutex::default(), AtomicBool::new(false));
     let campaign = Campaign { settings, start, began: Instant::now(), tally, over };
     thread::scope(|scope| {
@@ -170,7 +167,7 @@ impl Campaign<'_> {
 
     /// Every case whose turn it is.
     fn work(&self, worker: u64) -> Result<(), String> {
-        let Settings { seed, cases, jobs, ops, .. } = self.settings;
+        let Options { seed, cases, jobs, ops, .. } = self.settings;
         let mut probe = self.probe().inspect_err(|_| self.over.store(true, Ordering::Relaxed))?;
         let draw = Draw::new(*seed, ops);
         let mut lost = 0;
@@ -179,7 +176,7 @@ impl Campaign<'_> {
             let (op, index) = Draw::place(ops, case);
             let Some(tree) = draw.plan(op, index) else { break };
             let plan = tree.current();
-            let probed = probe.probe(op, Check::of(op, index), &plan);
+            let probed = probe.probe(op, Relation::of(op, index), &plan);
             let mut tally = self.tally();
             tally.report.coverage.add(op, &plan.input());
             lost = if probed.cost_the_process() { lost + 1 } else { 0 };
@@ -189,8 +186,8 @@ impl Campaign<'_> {
                 Probed::Interrupted => break,
                 Probed::Failed(failure) => tally.failures.entry(failure.key.clone()).or_default().add(index, *failure),
             }
-            if lost == PATIENCE {
-                tally.report.stopped = Some(format!("{PATIENCE} cases in a row crashed, timed out or got garbage"));
+            if lost == MOST_LOST_IN_A_ROW {
+                tally.report.stopped = Some(lost_too_many());
                 self.over.store(true, Ordering::Relaxed);
             }
             drop(tally);
@@ -227,7 +224,7 @@ impl Campaign<'_> {
         if interrupt::requested() {
             return Ok(None);
         }
-        let check = Check::of(key.op, index);
+        let check = Relation::of(key.op, index);
         let mut probe = self.probe()?;
         let draw = Draw::new(self.settings.seed, &[key.op]);
         let Some(mut tree) = draw.plan(key.op, index) else { return Ok(None) };

@@ -3,27 +3,23 @@
 use crate::generate::{CLASSES, Class, LIMITS};
 use crate::protocol::Op;
 use std::collections::{BTreeMap, BTreeSet};
+use threadspec::EventType;
 
-/// The rows of the event table, as a log spells them.
-const ROWS: [(&str, &str); 10] = [
-    ("user", r#""role":"user""#),
-    ("assistant", r#""role":"assistant""#),
-    ("system", r#""role":"system""#),
-    ("tool_call", r#""type":"tool_call""#),
-    ("tool_result", r#""type":"tool_result""#),
-    ("error", r#""type":"error""#),
-    ("human_input_requested", r#""type":"human_input_requested""#),
-    ("human_input_received", r#""type":"human_input_received""#),
-    ("completion", r#""type":"completion""#),
-    ("summary", r#""type":"summary""#),
-];
+/// An event type as a generated log spells it.
+fn spelling(event_type: EventType) -> String {
+    let member = match event_type {
+        EventType::User | EventType::Assistant | EventType::System => "role",
+        _ => "type",
+    };
+    format!(r#""{member}":"{event_type}""#)
+}
 
 /// The operations, event types and classes of text that were drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     /// Cases per operation.
     pub cases: BTreeMap<Op, u64>,
-    events: BTreeSet<&'static str>,
+    events: BTreeSet<EventType>,
     classes: BTreeSet<&'static str>,
 }
 
@@ -31,8 +27,10 @@ impl Coverage {
     pub(super) fn add(&mut self, op: Op, input: &str) {
         *self.cases.entry(op).or_default() += 1;
         // What is covered is not looked for again: soon there is nothing left to look for.
-        if self.events.len() < ROWS.len() && matches!(op, Op::Serialize | Op::Messages) {
-            self.events.extend(ROWS.iter().filter(|(_, spelled)| input.contains(spelled)).map(|(name, _)| *name));
+        if self.events.len() < EventType::ALL.len() && matches!(op, Op::Serialize | Op::Messages) {
+            let missing = EventType::ALL.into_iter().filter(|event_type| !self.events.contains(event_type));
+            let new: Vec<_> = missing.filter(|&event_type| input.contains(&spelling(event_type))).collect();
+            self.events.extend(new);
         }
         if self.classes.len() < CLASSES.len() {
             let drawn = |class: &&Class| {
@@ -52,7 +50,7 @@ impl Coverage {
 
     /// In a few words.
     pub fn text(&self) -> String {
-        let (events, rows, classes, all) = (self.events.len(), ROWS.len(), self.classes.len(), CLASSES.len());
+        let (events, rows, classes, all) = (self.events.len(), EventType::ALL.len(), self.classes.len(), CLASSES.len());
         format!("{} ops, {events}/{rows} event types, {classes}/{all} text classes", self.cases.len())
     }
 }

@@ -8,9 +8,9 @@ use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
-/// What a case checks beside the reply to its input.
+/// The relation between replies that a case checks beside the reply to its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Check {
+pub(super) enum Relation {
     /// Nothing more.
     Reply,
     /// The last event is made invalid, in a way that the number chooses.
@@ -25,8 +25,8 @@ pub(super) enum Check {
     BothModes,
 }
 
-impl Check {
-    /// The check of a case; three in four have none.
+impl Relation {
+    /// The relation that a case checks; three in four check none.
     pub(super) fn of(op: Op, index: u64) -> Self {
         // Spread, for neighbours to be spoiled in unrelated ways.
         let refused = Self::Refused(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33);

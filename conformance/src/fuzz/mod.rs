@@ -12,6 +12,6 @@ mod draw;
 mod probe;
 mod save;
 
-pub use campaign::{Finding, Progress, Report, Settings, Start, run};
+pub use campaign::{Finding, Options, Progress, Report, Start, run};
 pub use coverage::Coverage;
 pub use save::save;

@@ -1,19 +1,20 @@
 //! One case: what is asked, what comes back, and making a failing one small.
 
 use super::compare::{Difference, answering_clause, compare, has_halves};
-use super::draw::{Check, half_and_whole, with_unknown_fields, with_wrong_event};
+use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
 use crate::corpus::expectation::{Mismatch, Sides};
 use crate::generate::{Mode, Request as Plan};
 use crate::protocol::{Op, Reply, Request};
 use crate::run::Verdict;
 use crate::testee::{Outcome, Testee};
 use proptest::strategy::ValueTree;
+use serde_json::Value;
 use std::time::{Duration, Instant};
 use threadspec::Profile;
 
-/// A failing case is tried in so many smaller forms at most, and for so long.
-const TRIES: usize = 400;
-const PATIENCE: Duration = Duration::from_secs(15);
+/// At most so many smaller forms of a failing case are tried, and for so long.
+const SHRINK_TRIES: usize = 400;
+const SHRINK_TIME: Duration = Duration::from_secs(15);
 
 /// What failures have in common that are reported once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +104,7 @@ impl<'a> Probe<'a> {
     }
 
     /// Puts a case to the testee.
-    pub(super) fn probe(&mut self, op: Op, check: Check, plan: &Plan) -> Probed {
+    pub(super) fn probe(&mut self, op: Op, check: Relation, plan: &Plan) -> Probed {
         let input = plan.input();
         let probed = match self.relation(op, check, plan, &input) {
             Ok(None) => Probed::Sound,
@@ -114,8 +115,8 @@ impl<'a> Probe<'a> {
         probed
     }
 
-    fn relation(&mut self, op: Op, check: Check, plan: &Plan, input: &str) -> Result<Option<Failure>, Probed> {
-        if let Check::Refused(how) = check {
+    fn relation(&mut self, op: Op, check: Relation, plan: &Plan, input: &str) -> Result<Option<Failure>, Probed> {
+        if let Relation::Refused(how) = check {
             return self.answer(op, &with_wrong_event(input, how)).map(|_| None);
         }
         let reply = self.answer(op, input)?;
@@ -127,8 +128,8 @@ impl<'a> Probe<'a> {
             Some(Failure { key, verdict, input, expected, note: what.to_owned(), mismatch: Some(mismatch) })
         };
         match check {
-            Check::Reply | Check::Refused(_) => Ok(None),
-            Check::Again => {
+            Relation::Reply | Relation::Refused(_) => Ok(None),
+            Relation::Again => {
                 if let Some((op, earlier)) = self.earlier.clone() {
                     let _ = self.answer(op, &earlier);
                 }
@@ -136,27 +137,26 @@ impl<'a> Probe<'a> {
                 let what = "the same input again, after another one";
                 Ok(if again == reply { None } else { broken("MSG-PURE", what, input, &reply, &again) })
             }
-            Check::UnknownFields => {
+            Relation::UnknownFields => {
                 let input = with_unknown_fields(plan, input);
                 let other = self.answer(op, &input)?;
                 let what = "fields that nobody knows";
                 Ok(if other == reply { None } else { broken("INP-2", what, &input, &reply, &other) })
             }
-            Check::Growing => {
+            Relation::Growing => {
                 // The literal profile may name a result after a call that comes later.
                 let Some([half, whole]) = half_and_whole(input).filter(|_| self.profile == Profile::Hardened) else {
                     return Ok(None);
                 };
                 let (before, after) = (self.answer(op, &half)?, self.answer(op, &whole)?);
-                let (Reply::Ok(first), Reply::Ok(all)) = (&before, &after) else { return Ok(None) };
-                let grown = threadspec::oracle::append_only(
-                    first.as_str().unwrap_or_default(),
-                    all.as_str().unwrap_or_default(),
-                );
+                let (Reply::Ok(Value::String(first)), Reply::Ok(Value::String(all))) = (&before, &after) else {
+                    return Ok(None);
+                };
+                let grown = threadspec::oracle::append_only(first, all);
                 let what = "the document of half the events is not the beginning of the document of all";
                 Ok(grown.err().and_then(|_| broken("ATT-NAME-NEAREST", what, &whole, &before, &after)))
             }
-            Check::BothModes => {
+            Relation::BothModes => {
                 let Plan::Loop(script) = plan else { return Ok(None) };
                 let inputs = [Mode::Standard, Mode::Xml].map(|mode| script.loop_input_in(mode));
                 let [standard, xml] = [self.answer(op, &inputs[0])?, self.answer(op, &inputs[1])?];
@@ -178,13 +178,13 @@ impl<'a> Probe<'a> {
     pub(super) fn shrink(
         &mut self,
         op: Op,
-        check: Check,
+        check: Relation,
         tree: &mut dyn ValueTree<Value = Plan>,
         key: &Key,
     ) -> Option<(Plan, Failure)> {
         let started = Instant::now();
         let mut smallest = None;
-        for _ in 0..TRIES {
+        for _ in 0..SHRINK_TRIES {
             let plan = tree.current();
             let next = match self.probe(op, check, &plan) {
                 Probed::Failed(failure) if failure.key == *key => {
@@ -195,7 +195,7 @@ impl<'a> Probe<'a> {
                 // The first form is the case itself: what does not fail alone cannot be made smaller.
                 _ => smallest.is_some() && tree.complicate(),
             };
-            if !next || started.elapsed() > PATIENCE {
+            if !next || started.elapsed() > SHRINK_TIME {
                 break;
             }
         }

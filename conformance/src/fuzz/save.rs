@@ -1,13 +1,11 @@
 //! Findings as candidate cases of the corpus.
 
 use super::Finding;
-use crate::corpus::Corpus;
-use crate::corpus::Level;
 use crate::corpus::expectation::Pattern;
 use crate::corpus::layout::canonical;
+use crate::corpus::{Corpus, File, Level, cases_in};
 use crate::protocol::Reply;
-use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -29,12 +27,13 @@ pub fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corp
     }
     let mut files = Vec::new();
     for (op, findings) in by_op {
-        let file = folder.join(op.name()).join("found.json");
-        let mut cases = Cases::read(&file)?;
+        let name = format!("{op}/found.json");
+        let file = folder.join(&name);
+        let mut cases = Cases::read(&file, &name)?;
         for finding in findings {
             cases.add(finding, profile, corpus);
         }
-        fs::create_dir_all(folder.join(op.name()))?;
+        fs::create_dir_all(folder.join(op.to_string()))?;
         let about = Value::from(ABOUT);
         let text = format!(r#"{{"op":"{op}","about":{about},"cases":[{}]}}"#, cases.sources.join(","));
         fs::write(&file, canonical(&text))?;
@@ -52,30 +51,21 @@ struct Cases {
 }
 
 impl Cases {
-    fn read(file: &Path) -> io::Result<Self> {
-        #[derive(Deserialize)]
-        struct Written<'a> {
-            #[serde(borrow)]
-            cases: Vec<&'a RawValue>,
-        }
-        #[derive(Deserialize)]
-        struct Case<'a> {
-            name: String,
-            #[serde(borrow)]
-            input: &'a RawValue,
-        }
-        let text = match fs::read_to_string(file) {
+    /// Those of the file at a path; none where there is no such file.
+    fn read(path: &Path, name: &str) -> io::Result<Self> {
+        let text = match fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             text => text?,
         };
-        let mut cases = Self::default();
-        for source in serde_json::from_str::<Written<'_>>(&text)?.cases {
-            let case: Case<'_> = serde_json::from_str(source.get())?;
-            cases.names.insert(case.name);
-            cases.inputs.insert(crate::json::compact(case.input.get()));
-            cases.sources.push(source.get().to_owned());
+        let (cases, problems) = cases_in(&File { path: name.to_owned(), text });
+        if let Some(problem) = problems.first() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem.to_string()));
         }
-        Ok(cases)
+        Ok(Self {
+            names: cases.iter().map(|case| case.name().to_owned()).collect(),
+            inputs: cases.iter().map(|case| case.input.clone()).collect(),
+            sources: cases.into_iter().map(|case| case.source).collect(),
+        })
     }
 
     /// A case that is there already is not written again.

@@ -1,65 +1,34 @@
-use std::{fmt, sync::LazyLock};
+//! What the golden corpus gives to fuzzing: inputs, threads, and the seeds of the fuzz targets.
 
+use super::{LIMITS, Thread, samples};
+use crate::corpus::{Case, Expect, embedded};
+use crate::protocol::{Implementation, Op, Reply};
+use crate::testee::Reference;
 use proptest::strategy::ValueTree;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::fmt;
+use std::sync::LazyLock;
+use threadspec::surrogates::repair_surrogates;
+use threadspec::{Event, Profile, SerializeOptions, read_events, serialize_thread};
 
-use super::{LIMITS, Thread, samples};
-use threadspec::{Event, Profile, SerializeOptions, read_events, serialize_thread, surrogates::repair_surrogates};
-
-const OPS: [&str; 5] = ["escape", "serialize", "messages", "tools", "loop"];
-
-#[derive(Deserialize)]
-struct Cases<'a> {
-    #[serde(borrow)]
-    cases: Vec<&'a RawValue>,
+/// The cases of an operation that accept one output.
+fn answered(op: Op) -> impl Iterator<Item = &'static Case> {
+    let one_output = |case: &&Case| matches!(&case.expect, Expect::Output(patterns) if patterns.len() == 1);
+    // Those of profile `universal` have a folder of their own, and are no business of the reference.
+    let in_folder =
+        move |case: &&Case| case.id.strip_prefix(&*op.to_string()).is_some_and(|rest| rest.starts_with('/'));
+    embedded().0.cases.iter().filter(in_folder).filter(one_output)
 }
 
-#[derive(Deserialize)]
-struct Case<'a> {
-    name: String,
-    #[serde(borrow)]
-    input: &'a RawValue,
-    #[serde(borrow)]
-    expect: Expect<'a>,
+/// The inputs of the golden cases of an operation that accept one output; lone surrogates as U+FFFD.
+pub fn golden_inputs(op: Op) -> impl Iterator<Item = String> {
+    answered(op).map(|case| repair_surrogates(&case.input).into_owned())
 }
 
-#[derive(Deserialize)]
-struct Expect<'a> {
-    #[serde(borrow)]
-    ok: Option<&'a RawValue>,
-}
-
-/// A case of the golden corpus that expects one answer: its id, its input and that answer.
-struct Answered {
-    id: String,
-    op: &'static str,
-    source: String,
-    input: String,
-    output: String,
-}
-
-fn answered(op: &'static str) -> Vec<Answered> {
-    let mut found = Vec::new();
-    for (path, text) in threadspec_golden::FILES {
-        let Some(topic) = path.strip_prefix(op).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(".json")) else {
-            continue;
-        };
-        let text = repair_surrogates(text);
-        // A file that cannot be read is the linter's finding, not ours.
-        let Ok(Cases { cases }) = serde_json::from_str(&text) else { continue };
-        found.extend(cases.into_iter().filter_map(|source| {
-            let Case { name, input, expect } = serde_json::from_str(source.get()).ok()?;
-            let (input, output) = (input.get().to_owned(), expect.ok?.get().to_owned());
-            Some(Answered { id: format!("{op}-{topic}-{name}"), op, source: source.get().to_owned(), input, output })
-        }));
-    }
-    found
-}
-
-/// The inputs of an operation in the golden corpus, of the cases that expect one answer; lone surrogates as U+FFFD.
-pub fn golden_inputs(op: &'static str) -> impl Iterator<Item = String> {
-    answered(op).into_iter().map(|case| case.input)
+/// What a seed is called that comes from a case.
+fn seed_name(case: &Case) -> String {
+    case.id.replace('/', "-")
 }
 
 /// Whether a fuzzer can take it up thousands of times.
@@ -74,9 +43,10 @@ fn logs() -> impl Iterator<Item = (String, String)> {
         #[serde(borrow)]
         events: &'a RawValue,
     }
-    ["serialize", "messages"].into_iter().flat_map(answered).filter_map(|Answered { id, input, .. }| {
+    [Op::Serialize, Op::Messages].into_iter().flat_map(answered).filter_map(|case| {
+        let input = repair_surrogates(&case.input);
         let Input { events } = serde_json::from_str(&input).ok()?;
-        is_small(&input).then(|| (id, events.get().to_owned()))
+        is_small(&input).then(|| (seed_name(case), events.get().to_owned()))
     })
 }
 
@@ -103,7 +73,7 @@ impl GoldenThread {
 
 impl fmt::Debug for GoldenThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&serde_json::to_string(&self.events()).unwrap_or_default())
+        f.write_str(&serde_json::to_string(&self.events()).map_err(|_| fmt::Error)?)
     }
 }
 
@@ -116,7 +86,7 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
-/// The seeds of a fuzz target; none for a name that is none.
+/// The seeds of a fuzz target; empty for an unknown target.
 ///
 /// A target that takes text begins with texts of the golden corpus, one that takes a [`GoldenThread`] with the
 /// corpus's threads, each followed by nothing, and one that takes a [`Script`](super::Script) with random bytes, each of
@@ -133,8 +103,8 @@ pub fn seeds(target: &str) -> Vec<Seed> {
             .map(|(number, bytes)| Seed { name: format!("{number:03}"), bytes: bytes.current() })
             .collect(),
         "escape" => {
-            let cases = answered("escape").into_iter().filter(|case| is_small(&case.input));
-            cases.map(|case| text((case.id, case.input))).collect()
+            let cases = answered(Op::Escape).filter(|case| is_small(&case.input));
+            cases.map(|case| text((seed_name(case), repair_surrogates(&case.input).into_owned()))).collect()
         }
         "input" => logs().map(text).collect(),
         "read" => Profile::ALL
@@ -146,14 +116,21 @@ pub fn seeds(target: &str) -> Vec<Seed> {
             })
             .collect(),
         "case" => {
-            let files = OPS.into_iter().flat_map(answered).map(|Answered { id, op, source, .. }| {
-                text((id, format!(r#"{{"op":"{op}","about":"a seed","cases":[{source}]}}"#)))
-            });
+            let file = |case: &Case| {
+                let (op, source) = (case.op, repair_surrogates(&case.source));
+                text((seed_name(case), format!(r#"{{"op":"{op}","about":"a seed","cases":[{source}]}}"#)))
+            };
+            let files = Op::all().flat_map(answered).map(file);
             files.filter(|seed| seed.bytes.len() <= LIMITS.golden_bytes).collect()
         }
         "reply" => {
-            let cases = OPS.into_iter().flat_map(answered).filter(|case| is_small(&case.output));
-            cases.map(|case| text((case.id, format!(r#"{{"id":1,"ok":{}}}"#, case.output)))).collect()
+            let reply = |case: &Case| Reference.answer(&case.request(1, case.profiles[0]));
+            let small = Op::all().flat_map(answered).filter(|case| is_small(&case.input));
+            let replies = small.filter_map(|case| match reply(case) {
+                reply @ Reply::Ok(_) => Some(text((seed_name(case), reply.line(1)))),
+                _ => None,
+            });
+            replies.filter(|seed| seed.bytes.len() <= LIMITS.golden_bytes).collect()
         }
         _ => Vec::new(),
     }

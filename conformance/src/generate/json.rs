@@ -1,3 +1,5 @@
+//! Generates JSON values.
+
 use std::fmt;
 
 use super::{AtMost, LIMITS, Piece, list::pick};

@@ -1,3 +1,5 @@
+//! Generates lists of limited length and rare choices.
+
 use std::ops::Deref;
 
 use arbitrary::{Arbitrary, Unstructured};

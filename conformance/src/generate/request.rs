@@ -1,3 +1,5 @@
+//! Generates whole requests.
+
 use std::fmt;
 
 use proptest::{
@@ -7,6 +9,7 @@ use proptest::{
 };
 
 use super::{Script, Text, Thread};
+use crate::protocol::Op;
 
 /// A context mode as a request names it.
 #[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
@@ -49,14 +52,14 @@ pub enum Request {
 }
 
 impl Request {
-    /// The name of the operation.
-    pub fn op(&self) -> &'static str {
+    /// The operation.
+    pub fn op(&self) -> Op {
         match self {
-            Self::Escape(_) => "escape",
-            Self::Serialize(..) => "serialize",
-            Self::Messages(..) => "messages",
-            Self::Tools(_) => "tools",
-            Self::Loop(_) => "loop",
+            Self::Escape(_) => Op::Escape,
+            Self::Serialize(..) => Op::Serialize,
+            Self::Messages(..) => Op::Messages,
+            Self::Tools(_) => Op::Tools,
+            Self::Loop(_) => Op::Loop,
         }
     }
 

@@ -1,3 +1,5 @@
+//! Generates scripts: a model, its tools, a verifier and limits.
+
 use std::fmt;
 
 use super::{AtMost, Json, LIMITS, Mode, Name, Rarely, Text, list::join};

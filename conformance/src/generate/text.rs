@@ -1,3 +1,5 @@
+//! Generates texts and names.
+
 use std::fmt;
 
 use super::{AtMost, LIMITS, Rarely, list::pick};

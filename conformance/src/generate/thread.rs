@@ -1,3 +1,5 @@
+//! Generates threads.
+
 use std::fmt;
 
 use super::{

@@ -3,7 +3,7 @@
 
 mod stack;
 
-pub use stack::on_deep_stack;
+pub use stack::{DEEP_STACK, on_deep_stack};
 
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};

@@ -2,15 +2,17 @@
 
 use std::{io, panic, thread};
 
+/// The size of such a stack, in bytes.
+pub const DEEP_STACK: usize = 256 << 20;
+
 /// Does work on a thread with a stack for values of the deepest nesting that is read.
 ///
 /// # Errors
 ///
 /// When the system has no such thread.
 pub fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
-    const STACK: usize = 256 << 20;
     thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
+        let thread = thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work)?;
         Ok(thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)))
     })
 }

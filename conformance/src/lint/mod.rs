@@ -4,7 +4,6 @@ mod agent;
 pub mod coverage;
 pub mod errata;
 pub mod history;
-mod schema;
 pub mod scopes;
 
 use crate::corpus::layout::canonical;
@@ -20,7 +19,6 @@ use std::{fs, io};
 /// Everything that is wrong with a corpus.
 pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     let (corpus, mut problems) = Corpus::read(files);
-    problems.extend(schema::problems(files));
     problems.extend(
         case_files(files)
             .filter(|file| json::read(&file.text).is_ok() && file.text != canonical(&file.text))
@@ -78,12 +76,20 @@ pub fn fix(folder: &Path) -> io::Result<()> {
 
 /// What is wrong with the pages of a folder; those of the built-in corpus were checked where they lie.
 pub fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
-    let page = |name| fs::read_to_string(folder.join(name)).ok();
     let mut problems = Vec::new();
-    if corpus.has_own_clauses && page(COVERAGE).is_none_or(|page| page != coverage::page(corpus)) {
+    let mut page = |name| match fs::read_to_string(folder.join(name)) {
+        Ok(page) => Some(page),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            problems.push(Problem::in_file(name, error.to_string()));
+            None
+        }
+    };
+    let (coverage, errata) = (page(COVERAGE), page(ERRATA));
+    if corpus.has_own_clauses && coverage.is_none_or(|page| page != coverage::page(corpus)) {
         problems.push(Problem::in_file(COVERAGE, "it does not match the cases; `lint --fix` writes it"));
     }
-    if let Some(errata) = page(ERRATA) {
+    if let Some(errata) = errata {
         problems.extend(errata::problems(&errata, corpus));
     }
     problems

@@ -1,4 +1,4 @@
-//! What each clause speaks of: kinds of events, the places where they are rendered, and profiles. Each combination needs a
+//! What each clause speaks of: event types, the places where they are rendered, and profiles. Each combination needs a
 //! case.
 
 use crate::corpus::Case;
@@ -6,31 +6,37 @@ use crate::corpus::{Corpus, Problem};
 use crate::json;
 use crate::protocol::Op;
 use crate::protocol::Profile;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 use std::collections::HashSet;
-use std::fmt;
+use strum::{Display, EnumIter, IntoEnumIterator};
+use threadspec::EventType;
 
 /// The file that says it.
 pub const SCOPES: &str = "scopes.json";
 
 /// An operation, with its context mode where that makes a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Display, EnumIter)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Place {
     /// The operation `escape`.
     Escape,
     /// The operation `serialize`.
     Serialize,
     /// The operation `messages` in standard mode.
+    #[strum(to_string = "messages, standard")]
     MessagesStandard,
     /// The operation `messages` in xml mode.
+    #[strum(to_string = "messages, xml")]
     MessagesXml,
     /// The operation `tools`.
     Tools,
     /// The operation `loop` in standard mode.
+    #[strum(to_string = "loop, standard")]
     LoopStandard,
     /// The operation `loop` in xml mode.
+    #[strum(to_string = "loop, xml")]
     LoopXml,
     /// The operation `tools` in profile `universal`.
     Agent,
@@ -38,60 +44,28 @@ pub enum Place {
 
 impl Place {
     /// Every place.
-    pub const ALL: [Self; 8] = [
-        Self::Escape,
-        Self::Serialize,
-        Self::MessagesStandard,
-        Self::MessagesXml,
-        Self::Tools,
-        Self::LoopStandard,
-        Self::LoopXml,
-        Self::Agent,
-    ];
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Escape => "escape",
-            Self::Serialize => "serialize",
-            Self::MessagesStandard => "messages, standard",
-            Self::MessagesXml => "messages, xml",
-            Self::Tools => "tools",
-            Self::LoopStandard => "loop, standard",
-            Self::LoopXml => "loop, xml",
-            Self::Agent => "agent",
-        })
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::iter()
     }
 }
 
-/// The kinds of events: their type, or the role of a message.
-pub const KINDS: [&str; 10] = [
-    "user",
-    "assistant",
-    "system",
-    "tool_call",
-    "tool_result",
-    "error",
-    "human_input_requested",
-    "human_input_received",
-    "completion",
-    "summary",
-];
-
-/// Where a case is at work: its place, and the kinds of events in its log.
+/// Where a case is at work: its place, and the event types in its log.
 #[derive(Clone, Debug)]
 pub struct Reach {
     /// The place.
     pub place: Place,
-    /// The kinds; none for an operation that takes no log.
-    pub kinds: HashSet<&'static str>,
+    /// The event types; none for an operation that takes no log.
+    pub events: HashSet<EventType>,
 }
 
 impl Reach {
     /// That of a case.
-    pub fn of(case: &Case) -> Self {
-        let input = json::read(&case.input).unwrap_or_default();
+    ///
+    /// # Errors
+    ///
+    /// When its input cannot be read.
+    pub fn of(case: &Case) -> Result<Self, String> {
+        let input = json::read(&case.input)?;
         let is_xml = input["contextMode"] == "xml";
         let place = match (case.op, is_xml) {
             (Op::Escape, _) => Place::Escape,
@@ -103,11 +77,12 @@ impl Reach {
             (Op::Loop, false) => Place::LoopStandard,
             (Op::Loop, true) => Place::LoopXml,
         };
-        let kind = |event: &Value| {
-            let kind = if event["type"] == "message" { &event["role"] } else { &event["type"] };
-            KINDS.into_iter().find(|known| kind == known)
+        // What is no event is there on purpose: the case wants it refused.
+        let event_type = |event: &Value| {
+            let name = if event["type"] == "message" { &event["role"] } else { &event["type"] };
+            name.as_str()?.parse().ok()
         };
-        Self { place, kinds: input["events"].as_array().into_iter().flatten().filter_map(kind).collect() }
+        Ok(Self { place, events: input["events"].as_array().into_iter().flatten().filter_map(event_type).collect() })
     }
 }
 
@@ -116,9 +91,9 @@ impl Reach {
 #[serde(deny_unknown_fields)]
 struct Scope {
     clauses: Vec<String>,
-    /// Empty where the kind of event makes no difference; `*` stands for all.
-    #[serde(default)]
-    events: Vec<String>,
+    /// Empty where the event type makes no difference; `*` stands for all.
+    #[serde(default, deserialize_with = "event_types")]
+    events: Vec<EventType>,
     places: Vec<Place>,
     #[serde(default = "both")]
     profiles: Vec<Profile>,
@@ -128,16 +103,30 @@ fn both() -> Vec<Profile> {
     Profile::OWN.into()
 }
 
-impl Scope {
-    fn kinds(&self) -> Vec<&str> {
-        if self.events == ["*"] { KINDS.into() } else { self.events.iter().map(String::as_str).collect() }
+fn event_types<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EventType>, D::Error> {
+    let names = Vec::<String>::deserialize(deserializer)?;
+    if names == ["*"] {
+        return Ok(EventType::ALL.into());
     }
+    names.iter().map(|name| name.parse().map_err(D::Error::custom)).collect()
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Scopes {
     scopes: Vec<Scope>,
+}
+
+/// Each case with where it is at work, and the cases whose input cannot be read.
+pub fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
+    let (mut reached, mut problems) = (Vec::new(), Vec::new());
+    for case in &corpus.cases {
+        match Reach::of(case) {
+            Ok(reach) => reached.push((case, reach)),
+            Err(error) => problems.push(case.problem(format!("`input`: {error}"))),
+        }
+    }
+    (reached, problems)
 }
 
 /// What clauses speak of and no case of theirs is about, clauses of which nothing says what they speak of, and scopes of
@@ -150,10 +139,9 @@ pub fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let unknown_clauses = scopes.iter().flat_map(|scope| &scope.clauses).filter(|id| corpus.clause(id).is_none());
     problems.extend(unknown_clauses.map(|id| Problem::in_file(SCOPES, format!("unknown clause `{id}`"))));
-    let unknown_kinds = scopes.iter().flat_map(Scope::kinds).filter(|kind| !KINDS.contains(kind));
-    problems.extend(unknown_kinds.map(|kind| Problem::in_file(SCOPES, format!("unknown kind of event `{kind}`"))));
 
-    let reached: Vec<(&Case, Reach)> = corpus.cases.iter().map(|case| (case, Reach::of(case))).collect();
+    let (reached, unreadable) = reached(corpus);
+    problems.extend(unreadable);
     for clause in &corpus.clauses {
         let mut problem = |message: String| {
             problems.push(Problem::in_file(SCOPES, format!("clause `{}`: {message}", clause.id)));
@@ -169,9 +157,9 @@ pub fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
                     .filter(|(case, reach)| reach.place == place && case.profiles.contains(profile))
                     .map(|(_, reach)| reach)
                     .collect();
-                let has = |kind: &str| there.iter().any(|reach| reach.kinds.contains(kind));
+                let has = |event: &EventType| there.iter().any(|reach| reach.events.contains(event));
                 let missing: Vec<String> =
-                    scope.kinds().into_iter().filter(|kind| !has(kind)).map(|kind| format!("`{kind}`")).collect();
+                    scope.events.iter().filter(|event| !has(event)).map(|event| format!("`{event}`")).collect();
                 if there.is_empty() {
                     problem(format!("no case in {place}, {profile}"));
                 } else if !missing.is_empty() {
@@ -232,9 +220,9 @@ mod tests {
     fn what_does_not_exist_is_a_problem() {
         let scope =
             r#"{"clauses":["ESC-1","ESC-99"],"events":["users"],"places":["messages-xml"],"profiles":["literal"]}"#;
-        let problems = problems_with(scope);
+        assert!(problems_with(scope)[0].contains("unknown event type \"users\""));
+        let problems = problems_with(&scope.replace("users", "user"));
         assert!(problems.contains(&"unknown clause `ESC-99`".into()), "{problems:?}");
-        assert!(problems.contains(&"unknown kind of event `users`".into()), "{problems:?}");
         assert!(problems_with(r#"{"clauses":[],"places":["elsewhere"]}"#)[0].contains("unknown variant"));
         assert!(problems_with(r#"{"clauses":[],"place":[]}"#)[0].contains("unknown field"));
     }

@@ -12,13 +12,13 @@ use threadspec::{
 };
 
 /// The scripted model and its tools, and what the model was asked.
-pub(super) struct Script {
+pub(super) struct ScriptedRun {
     turns: IntoIter<Turn>,
     tools: ScriptedTools,
     requests: Vec<Vec<Message>>,
 }
 
-impl Script {
+impl ScriptedRun {
     pub(super) fn new(turns: Vec<Turn>, tools: HashMap<String, Vec<Value>>) -> Self {
         Self { turns: turns.into_iter(), tools: ScriptedTools::new(tools), requests: Vec::new() }
     }
@@ -40,7 +40,7 @@ struct Log {
 }
 
 impl Twin {
-    pub(super) fn run_tools(&self, mut messages: Vec<Message>, mut script: Script, depth: Option<usize>) -> Value {
+    pub(super) fn run_tools(&self, mut messages: Vec<Message>, mut script: ScriptedRun, depth: Option<usize>) -> Value {
         let limits = Limits { rounds: depth, requests: None };
         // A failing model ends the run; what there was is the result.
         let _ = self.rounds(&mut messages, &mut script, limits, &mut Log::default());
@@ -50,7 +50,7 @@ impl Twin {
     fn rounds(
         &self,
         messages: &mut Vec<Message>,
-        script: &mut Script,
+        script: &mut ScriptedRun,
         limits: Limits,
         log: &mut Log,
     ) -> Result<Response, String> {
@@ -82,7 +82,7 @@ impl Twin {
         Ok(last)
     }
 
-    pub(super) fn run_loop(&self, input: Input, mode: ContextMode, mut script: Script) -> Result<Value, Reply> {
+    pub(super) fn run_loop(&self, input: Input, mode: ContextMode, mut script: ScriptedRun) -> Result<Value, Reply> {
         let instructions = input.instructions.unwrap_or_default();
         let mut verifier = input.verify.map(ScriptedVerifier::new);
         let limits = Limits { rounds: None, requests: Some((self.request_limit)(input.max_tool_calls_per_iteration)) };

@@ -1,6 +1,6 @@
 //! From a request to an operation, and back.
 
-use super::{agent::Script, twin::Twin};
+use super::{agent::ScriptedRun, twin::Twin};
 use crate::protocol::{Op, RejectKind, Reply, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -49,13 +49,13 @@ impl Twin {
             }
             Op::Tools => {
                 let messages = required(input.messages, "messages")?;
-                let script = Script::new(required(input.model, "model")?, input.tools.unwrap_or_default());
+                let script = ScriptedRun::new(required(input.model, "model")?, input.tools.unwrap_or_default());
                 self.run_tools(messages, script, input.max_recursion_depth)
             }
             Op::Loop => {
                 let mode = self.context_mode(&input)?;
                 let (model, tools) = (required(input.model.clone(), "model")?, input.tools.clone());
-                self.run_loop(input, mode, Script::new(model, tools.unwrap_or_default()))?
+                self.run_loop(input, mode, ScriptedRun::new(model, tools.unwrap_or_default()))?
             }
         };
         (self.after)(self, request.op, &value, &mut output);

@@ -1,16 +1,16 @@
 //! The kill matrix: which case catches which planted bug, in which profile.
 
 use super::{Bug, all, misbehaviour, sound};
-use crate::corpus::Corpus;
-use crate::corpus::{Case, Level};
-use crate::json::on_deep_stack;
+use crate::corpus::{Case, Corpus, Level};
+use crate::json::DEEP_STACK;
 use crate::run::{CaseResult, Settings, judge, run};
 use crate::testee::{InProcess, Outcome, Process, Testee};
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use std::{io, panic, thread};
 use threadspec::Profile;
 
 /// A planted bug in one profile.
@@ -56,7 +56,7 @@ impl Trial<'_> {
 
 /// Which cases a bug gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum Selection {
     /// Every case, for the whole matrix.
     EveryCase,
     /// Those of the clauses that it breaks, which must suffice to catch it.
@@ -71,7 +71,7 @@ pub struct Matrix<'a> {
     /// The cases that fail without any bug.
     pub broken: Vec<&'a Case>,
     cases: &'a [&'a Case],
-    scope: Scope,
+    selection: Selection,
 }
 
 impl<'a> Matrix<'a> {
@@ -83,12 +83,12 @@ impl<'a> Matrix<'a> {
     /// # Errors
     ///
     /// When the corpus lacks a clause that a bug breaks, or the system has no thread to work on.
-    pub fn of(corpus: &Corpus, cases: &'a [&'a Case], program: &Path, scope: Scope) -> io::Result<Self> {
+    pub fn of(corpus: &Corpus, cases: &'a [&'a Case], program: &Path, selection: Selection) -> io::Result<Self> {
         let unknown = |bug: &Bug| bug.breaks.iter().copied().find(|clause| corpus.clause(clause).is_none());
         if let Some((bug, clause)) = all().find_map(|bug| Some((bug.name, unknown(bug)?))) {
             return Err(io::Error::other(format!("{bug} breaks {clause}, a clause that the corpus does not have")));
         }
-        let mut matrix = Self { trials: Vec::new(), broken: Vec::new(), cases, scope };
+        let mut matrix = Self { trials: Vec::new(), broken: Vec::new(), cases, selection };
         let mut expected: HashMap<Profile, HashMap<&str, Outcome>> = HashMap::new();
         for profile in Profile::ALL {
             let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), profile);
@@ -96,8 +96,9 @@ impl<'a> Matrix<'a> {
             expected.insert(profile, replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect());
         }
         let bugs: Vec<(&Bug, Profile)> = all().flat_map(|bug| Profile::ALL.map(|profile| (bug, profile))).collect();
-        let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, scope);
-        matrix.trials = in_parallel(&bugs, try_out)?;
+        let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, selection);
+        let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
+        matrix.trials = workers.install(|| bugs.par_iter().map(try_out).collect());
         matrix.trials.extend(misbehaviour::ALL.iter().map(|how| misbehaviour(how.name, cases, program)));
         Ok(matrix)
     }
@@ -110,7 +111,7 @@ impl<'a> Matrix<'a> {
             .iter()
             .filter_map(|trial| Some(format!("{} ({}): {}", trial.bug, trial.profile, trial.fault()?)));
         let caught = self.caught();
-        let is_of_no_use = |case: &&&Case| self.scope == Scope::EveryCase && !caught.contains_key(&*case.id);
+        let is_of_no_use = |case: &&&Case| self.selection == Selection::EveryCase && !caught.contains_key(&*case.id);
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
         broken.chain(trials).chain(of_no_use).collect()
@@ -145,25 +146,6 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// What comes of work on each item, in their order, on all processors.
-fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> io::Result<Vec<R>> {
-    let next = AtomicUsize::new(0);
-    let share = || -> Vec<(usize, R)> {
-        let taken = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        taken.map_while(|index| Some((index, work(items.get(index)?)))).collect()
-    };
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    let shares = thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(|| on_deep_stack(share))).collect();
-        let shares =
-            workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| panic::resume_unwind(panic)));
-        shares.collect::<io::Result<Vec<_>>>()
-    })?;
-    let mut results: Vec<(usize, R)> = shares.into_iter().flatten().collect();
-    results.sort_by_key(|(index, _)| *index);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
-}
-
 /// Each case of the profile with what came back.
 fn replies<'a>(
     testee: &mut dyn Testee,
@@ -187,12 +169,12 @@ fn trial<'a>(
     cases: &'a [&'a Case],
     expected: &HashMap<&str, Outcome>,
     corpus: &Corpus,
-    scope: Scope,
+    selection: Selection,
 ) -> Trial<'a> {
     let wrong = bug.profiles.contains(&profile);
     let is_must = |clause: &&str| corpus.clause(clause).is_some_and(|clause| clause.level == Level::Must);
     let about = |case: &&&Case| case.clauses.iter().any(|clause| bug.breaks.contains(&&**clause));
-    let chosen = cases.iter().filter(|case| !wrong || scope == Scope::EveryCase || about(case)).copied();
+    let chosen = cases.iter().filter(|case| !wrong || selection == Selection::EveryCase || about(case)).copied();
     let replies = replies(&mut InProcess::new(bug.implementation()), chosen, profile);
     let failed = judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome));
     let breaks_a_must = bug.breaks.iter().any(is_must);
@@ -201,12 +183,12 @@ fn trial<'a>(
 
 /// Runs a few cases against a process that misbehaves; one that is caught at all is caught at once.
 fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -> Trial<'a> {
-    const PATIENCE: Duration = Duration::from_millis(500);
+    const TIMEOUT: Duration = Duration::from_millis(500);
     let profile = Profile::Literal;
     let cases: Vec<&Case> = cases.iter().filter(|case| case.is_in(profile)).take(5).copied().collect();
     let command = [&program.display().to_string(), "serve", "--bug", name].map(str::to_owned);
     let (mut failed, mut troubles) = (Vec::new(), Vec::new());
-    match Process::start(&command, PATIENCE) {
+    match Process::start(&command, TIMEOUT) {
         Err(why) => troubles.push(why),
         Ok(mut process) => {
             let settings = Settings { profile: profile.into(), strict: false, fail_fast: true };

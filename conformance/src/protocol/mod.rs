@@ -10,13 +10,15 @@ use crate::json;
 use crate::universal::{self, Abilities, halves};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
+use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
 /// The protocol version of this runner.
 pub const VERSION: i64 = 1;
 
-/// What a testee can be asked to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What a testee can be asked to do; in the order of the protocol. Its name is that of the corpus folder, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_op, parse_err_ty = String)]
 pub enum Op {
     /// A text to its escaped form.
     Escape,
@@ -31,33 +33,14 @@ pub enum Op {
 }
 
 impl Op {
-    /// Every operation, in the order of the protocol.
-    pub const ALL: [Self; 5] = [Self::Escape, Self::Serialize, Self::Messages, Self::Tools, Self::Loop];
-
-    /// The name in requests and the name of the corpus folder.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Escape => "escape",
-            Self::Serialize => "serialize",
-            Self::Messages => "messages",
-            Self::Tools => "tools",
-            Self::Loop => "loop",
-        }
+    /// Every operation.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::iter()
     }
 }
 
-impl fmt::Display for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Op {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|op| op.name() == name).ok_or_else(|| format!("unknown op `{name}`"))
-    }
+fn unknown_op(name: &str) -> String {
+    format!("unknown op `{name}`")
 }
 
 /// Something that answers requests in this process: the reference, or a copy of it with a planted bug.
@@ -91,7 +74,8 @@ impl Request {
 }
 
 /// Why a testee refused an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_reject_kind, parse_err_ty = String)]
 pub enum RejectKind {
     /// An element of `events` is wrong.
     InvalidEvent,
@@ -99,25 +83,8 @@ pub enum RejectKind {
     InvalidInput,
 }
 
-impl fmt::Display for RejectKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::InvalidEvent => "invalid-event",
-            Self::InvalidInput => "invalid-input",
-        })
-    }
-}
-
-impl FromStr for RejectKind {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "invalid-event" => Ok(Self::InvalidEvent),
-            "invalid-input" => Ok(Self::InvalidInput),
-            _ => Err(format!("`{name}` is not a reject kind")),
-        }
-    }
+fn unknown_reject_kind(name: &str) -> String {
+    format!("`{name}` is not a reject kind")
 }
 
 /// What a testee answered.
@@ -176,12 +143,11 @@ impl Reply {
         let mut reply = reply.map_err(|error| format!("not JSON: {error}"))?;
         let Some(members) = reply.as_object_mut() else { return Err("not a JSON object".into()) };
         let id = members.get("id").and_then(Value::as_i64).ok_or("it has no integer `id`")?;
-        let mut answers = ["ok", "reject", "unsupported"].into_iter().filter(|key| members.contains_key(*key));
-        let (Some(answer), None) = (answers.next(), answers.next()) else {
+        let mut answers = ["ok", "reject", "unsupported"].into_iter().filter_map(|key| members.remove_entry(key));
+        let (Some((answer, content)), None) = (answers.next(), answers.next()) else {
             return Err("it has not exactly one of `ok`, `reject` and `unsupported`".into());
         };
-        let content = members.remove(answer).unwrap_or_default();
-        let reply = match (answer, content) {
+        let reply = match (&*answer, content) {
             ("ok", output) => Self::Ok(output),
             ("reject", reason) => Self::Reject {
                 kind: reason["kind"].as_str().ok_or("its `reject` has no `kind`")?.parse()?,
@@ -365,7 +331,7 @@ mod tests {
             version: "1".into(),
             language: "l".into(),
             url: None,
-            ops: Op::ALL.into(),
+            ops: Op::all().collect(),
             profiles: Profile::ALL.into(),
             abilities: Abilities { exact_integers: true, concurrent: true, adapter_snapshots: true },
         };

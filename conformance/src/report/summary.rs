@@ -51,7 +51,7 @@ impl Summary {
     pub fn text(&self, run: &Run<'_>, code: u8) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "{} run / {} applicable / {} total", self.run, self.applicable, self.total);
-        for op in Op::ALL {
+        for op in Op::all() {
             let counts = counts(run, Some(op));
             if !counts.is_empty() {
                 let _ = writeln!(out, "  {op:<10} {counts}");
@@ -107,7 +107,7 @@ fn broken_clauses(run: &Run<'_>) -> String {
 }
 
 fn counts(run: &Run<'_>, op: Option<Op>) -> String {
-    let counts = Verdict::ALL.into_iter().filter_map(|verdict| {
+    let counts = Verdict::all().filter_map(|verdict| {
         let of_it = run
             .results
             .iter()

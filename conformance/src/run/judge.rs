@@ -10,13 +10,14 @@ use crate::testee::Outcome;
 use crate::universal::{self, Abilities, Answer, Holding, Property};
 use serde_json::Value;
 use std::collections::HashSet;
-use std::{fmt, str::FromStr};
+use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
 /// What a testee said is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
 
-/// How a case ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// How a case ended; in the order of the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumIter, EnumString)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_verdict, parse_err_ty = String)]
 pub enum Verdict {
     /// As expected.
     Pass,
@@ -37,17 +38,10 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Every verdict, in the order of the summary.
-    pub const ALL: [Self; 8] = [
-        Self::Pass,
-        Self::Fail,
-        Self::Rejected,
-        Self::Crash,
-        Self::Timeout,
-        Self::Garbage,
-        Self::Unsupported,
-        Self::NotRun,
-    ];
+    /// Every verdict.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::iter()
+    }
 
     /// Whether it makes the testee not conformant, for a case of this level.
     ///
@@ -61,30 +55,8 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Rejected => "rejected",
-            Self::Crash => "crash",
-            Self::Timeout => "timeout",
-            Self::Garbage => "garbage",
-            Self::Unsupported => "unsupported",
-            Self::NotRun => "not-run",
-        })
-    }
-}
-
-impl FromStr for Verdict {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL
-            .into_iter()
-            .find(|verdict| verdict.to_string() == name)
-            .ok_or_else(|| format!("there is no verdict `{name}`"))
-    }
+fn unknown_verdict(name: &str) -> String {
+    format!("there is no verdict `{name}`")
 }
 
 /// A verdict and what it rests on.
@@ -158,7 +130,8 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
                 return Judgement::new(Verdict::Rejected, note);
             }
             let said = Value::from(said.as_str());
-            let mismatches = message.as_ref().map(|message| message.mismatches(&said)).unwrap_or_default();
+            // A case that demands no message accepts any.
+            let mismatches = message.as_ref().map_or_else(Vec::new, |message| message.mismatches(&said));
             if mismatches.is_empty() {
                 Judgement::new(Verdict::Pass, "")
             } else {

@@ -1,5 +1,6 @@
 //! Puts cases to a testee, one after the other, and judges what comes back.
 
+pub(crate) mod iterations;
 mod judge;
 mod oracles;
 
@@ -7,12 +8,16 @@ pub use judge::{Judgement, Terms, Verdict, judge};
 
 use crate::corpus::Case;
 use crate::protocol::{Profile, Request};
-use crate::testee::interrupt;
-use crate::testee::{Outcome, Testee, Trouble};
+use crate::testee::{Outcome, Testee, Trouble, interrupt};
 use std::collections::HashMap;
 
 /// After this many cases in a row that cost the testee its process the run ends: the others would only cost time.
-const PATIENCE: usize = 10;
+pub(crate) const MOST_LOST_IN_A_ROW: usize = 10;
+
+/// Why a run ends after that many.
+pub(crate) fn lost_too_many() -> String {
+    format!("{MOST_LOST_IN_A_ROW} cases in a row crashed, timed out or got garbage")
+}
 
 /// How to run.
 #[derive(Clone, Copy, Debug)]
@@ -104,8 +109,8 @@ pub fn run<'a>(
         let result = CaseResult { case, judgement };
         progress(&result);
         if run.stopped.is_none() {
-            run.stopped = if lost_in_a_row == PATIENCE {
-                Some(format!("{PATIENCE} cases in a row crashed, timed out or got garbage"))
+            run.stopped = if lost_in_a_row == MOST_LOST_IN_A_ROW {
+                Some(lost_too_many())
             } else if settings.fail_fast && result.counts_against(settings.strict) {
                 Some("the first failure ends the run".into())
             } else {

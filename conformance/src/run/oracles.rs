@@ -1,8 +1,10 @@
 //! Checks the properties that a case demands with `holds`.
 
-use crate::{corpus::Oracle, json, protocol::Op};
+use super::iterations::beginnings;
+use crate::corpus::Oracle;
+use crate::json;
+use crate::protocol::Op;
 use serde_json::Value;
-use std::ops::Range;
 use threadspec::{Event, Message, Profile, oracle};
 
 /// Checks one property of an output.
@@ -13,7 +15,8 @@ use threadspec::{Event, Message, Profile, oracle};
 ///
 /// Says where the property does not hold, or why the oracle cannot speak of such an output.
 pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, output: &Value) -> Result<(), String> {
-    let output = Output { op, input, value: output };
+    let input = json::read(input).map_err(|error| format!("the input cannot be read: {error}"))?;
+    let output = Output { op, input: &input, value: output };
     let verdict = match property {
         Oracle::AcceptedOrRefused => Ok(()),
         Oracle::WellFormed => oracle::well_formed(&output.document()?),
@@ -27,7 +30,7 @@ pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, out
         Oracle::ProviderValid => output.message_lists()?.iter().try_for_each(|list| oracle::provider_valid(list)),
         Oracle::Snapshots => {
             let requests = requests(output.value)?;
-            output.iterations(requests.len()).into_iter().try_for_each(|range| oracle::snapshots(&requests[range]))
+            output.iterations(&requests).into_iter().try_for_each(oracle::snapshots)
         }
     };
     verdict.map_err(|violation| violation.to_string())
@@ -36,25 +39,21 @@ pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, out
 /// An output, and what it was asked for.
 struct Output<'a> {
     op: Op,
-    input: &'a str,
+    input: &'a Value,
     value: &'a Value,
 }
 
 impl Output<'_> {
-    fn member(&self, name: &str) -> Value {
-        json::read(self.input).map(|mut input| input[name].take()).unwrap_or_default()
-    }
-
     fn in_xml_mode(&self) -> bool {
-        self.member("contextMode") == "xml"
+        self.input["contextMode"] == "xml"
     }
 
     /// The events that went in; a text to escape is that of a message.
     fn events(&self) -> Result<Vec<Event>, String> {
-        if let (Op::Escape, Value::String(text)) = (self.op, self.member("text")) {
+        if let (Op::Escape, Value::String(text)) = (self.op, &self.input["text"]) {
             return Ok(vec![Event::user(0, text)]);
         }
-        threadspec::read_events(&self.member("events").to_string()).map_err(|error| error.to_string())
+        threadspec::read_events(&self.input["events"].to_string()).map_err(|error| error.to_string())
     }
 
     /// The document that the output is or holds, without the response prefix that was asked for. An escaped text is put
@@ -69,33 +68,21 @@ impl Output<'_> {
             _ => Some(self.value),
         };
         let text = text.and_then(Value::as_str).ok_or("the output is not a document")?;
-        let prefix = self.member("responsePrefix");
-        let prefix = prefix.as_str().filter(|prefix| !prefix.is_empty());
+        let prefix = self.input["responsePrefix"].as_str().filter(|prefix| !prefix.is_empty());
         Ok(match prefix.and_then(|prefix| text.strip_suffix(&format!("\n{prefix}"))) {
             Some(document) => document.to_owned(),
             None => text.to_owned(),
         })
     }
 
-    /// Which of so many requests belong to one iteration: after a response without tool calls, a failure, or the limit,
-    /// the loop begins a new one.
-    fn iterations(&self, requests: usize) -> Vec<Range<usize>> {
-        let input = json::read(self.input).unwrap_or_default();
-        let limit = match (self.op, input["maxToolCallsPerIteration"].as_u64()) {
-            (Op::Loop, None) => 20,
-            (Op::Loop, Some(limit)) => limit,
-            _ => u64::MAX,
-        };
-        let (mut iterations, mut begin, mut length) = (Vec::new(), 0, 0);
-        for request in 0..requests {
-            length += 1;
-            let calls = input["model"][request]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
-            if request + 1 == requests || self.op == Op::Loop && (!calls || length >= limit) {
-                iterations.push(begin..request + 1);
-                (begin, length) = (request + 1, 0);
-            }
+    /// The requests by iteration; a run of tool rounds is one.
+    fn iterations<'r>(&self, requests: &'r [Vec<Message>]) -> Vec<&'r [Vec<Message>]> {
+        if self.op != Op::Loop {
+            return vec![requests];
         }
-        iterations
+        let mut begins = beginnings(self.input, requests.len());
+        begins.push(requests.len());
+        begins.windows(2).map(|pair| &requests[pair[0]..pair[1]]).collect()
     }
 
     /// Every message list in the output.

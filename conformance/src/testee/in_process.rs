@@ -1,3 +1,5 @@
+//! A testee in this process.
+
 use super::{Outcome, Testee, Trouble};
 use crate::protocol::{Hello, Implementation, Request};
 use std::panic::{AssertUnwindSafe, catch_unwind};

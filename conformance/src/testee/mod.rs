@@ -17,7 +17,7 @@ pub trait Testee {
     /// What it said about itself.
     fn hello(&self) -> &Hello;
 
-    /// Asks, and waits for what comes of it. Whatever that is, the next request finds a testee in good order.
+    /// Asks, and waits for what comes of it. Afterwards the testee is ready, restarted if necessary.
     fn ask(&mut self, request: &Request) -> Outcome;
 
     /// Ends the testee and returns what it did wrong in ending.

@@ -1,3 +1,5 @@
+//! A testee that is another program.
+
 use super::{Outcome, Testee, Trouble};
 use crate::protocol::{Hello, Reply, Request};
 use crate::terminal::visible;

@@ -26,7 +26,7 @@ impl Implementation for Reference {
             version: env!("CARGO_PKG_VERSION").into(),
             language: "Rust".into(),
             url: Some(env!("CARGO_PKG_REPOSITORY").into()),
-            ops: Op::ALL.into(),
+            ops: Op::all().collect(),
             profiles: protocol::Profile::ALL.into(),
             abilities: Abilities::default(),
         }

@@ -6,18 +6,17 @@
 
 use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
-use super::{Difference, ENDS_HERE, events};
-use crate::protocol::Implementation;
-use crate::protocol::{Op, Reply, Request};
+use super::{Difference, ENDS_HERE, events, text};
+use crate::protocol::{Implementation, Op, Reply, Request};
+use crate::run::iterations::{beginnings, request_limit};
 use crate::testee::Reference;
 use serde_json::{Value, json};
 use threadspec::Profile;
 
-/// The limit that holds where a script names none (LOOP-LIMIT).
-const REQUESTS: u64 = 20;
 /// An error text may be cut after so many characters (LOOP-ERROR).
 const ERROR_TEXT: usize = 500;
 
+/// The list that a member is; empty where there is none. [`lists`] has looked for those of an output.
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     list_of(&value[name])
 }
@@ -26,8 +25,17 @@ fn list_of(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
+/// The lists that an output must have.
+fn lists(names: &[&str], clause: &'static str, expected: &Value, actual: &Value) -> Option<Difference> {
+    let missing = names.iter().find(|&&name| !actual[name].is_array())?;
+    Some(Difference::values(clause, &format!("/{missing}"), &expected[missing], &actual[missing]))
+}
+
 /// The output of `tools`.
 pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
+    if let Some(difference) = lists(&["requests", "messages"], "TOOLS-STOP", expected, actual) {
+        return Some(difference);
+    }
     let (right, found) = (list(expected, "requests"), list(actual, "requests"));
     let rounds = right
         .iter()
@@ -80,16 +88,19 @@ fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<D
 
 /// The clause of what a tool call came to.
 fn result_clause(expected: &Value, actual: &Value, texts: &Texts) -> &'static str {
-    let expected = expected.as_str().unwrap_or_default();
+    let expected = text(expected);
     if expected.starts_with("Tool error: ") || expected.starts_with("Tool not found: ") {
         "LOOP-TOOL-ERROR"
     } else {
-        tool_text_clause(expected, actual.as_str().unwrap_or_default(), texts)
+        tool_text_clause(expected, text(actual), texts)
     }
 }
 
 /// The output of `loop`.
 pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
+    if let Some(difference) = lists(&["requests", "events"], "LOOP-EVENTS", expected, actual) {
+        return Some(difference);
+    }
     let (right, found) = (list(expected, "events"), list(actual, "events"));
     let recordable = if texts.profile == Profile::Literal { texts_beside_calls(input) } else { Vec::new() };
     let stopped = [expected, actual].map(|run| run["stopReason"] == "stop_condition");
@@ -280,34 +291,16 @@ fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts:
     let (Value::Array(expected), Value::Array(request)) = (&expected, request) else {
         return Some(Difference::values("LOOP-RETAIN", "", &expected, request));
     };
-    let context = Context { events: &events(&Value::from(so_far)), xml: input["contextMode"] == "xml" };
+    let events = match events(&Value::from(so_far)) {
+        Ok(events) => events,
+        Err(error) => return Some(Difference::note("LOOP-EVENTS", format!("its events cannot be read: {error}"))),
+    };
+    let context = Context { events: &events, xml: input["contextMode"] == "xml" };
     let difference = messages::messages(&context, expected, request, texts)?;
     // What was to be carried over and is not there at all is the loop's fault, not that of the builder of messages.
     let lost = expected.len() > request.len() || difference.clause == "DOC-2";
     let clause = if iteration > 1 && lost { "LOOP-RETAIN" } else { difference.clause };
     Some(Difference { clause, ..difference })
-}
-
-/// The numbers of the requests that begin an iteration, in a run of so many requests: after a response without calls, a
-/// failure, or as many as the limit allows.
-fn beginnings(input: &Value, requests: usize) -> Vec<usize> {
-    let limit = request_limit(input);
-    let mut beginnings = Vec::new();
-    let mut length = 0;
-    for request in 0..requests {
-        if length == 0 {
-            beginnings.push(request);
-        }
-        length += 1;
-        if list(&input["model"][request], "tool_calls").is_empty() || length >= limit {
-            length = 0;
-        }
-    }
-    beginnings
-}
-
-fn request_limit(input: &Value) -> u64 {
-    input["maxToolCallsPerIteration"].as_u64().unwrap_or(REQUESTS)
 }
 
 /// The iterations that end because of the limit, counted from 1.

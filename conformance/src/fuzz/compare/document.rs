@@ -1,20 +1,24 @@
 //! Documents: event by event, so that a difference is blamed on the clause of its place.
 
 use super::Difference;
-use super::spelling::{Place, SPECIAL, character_clause, differs_in_white_space, json_clause, read_back, shortened_or};
+use super::spelling::{
+    EscapedAs, SPECIAL, character_clause, differs_in_white_space, json_clause, read_back, shortened_or,
+};
 use super::texts::Texts;
 use serde_json::Value;
-use threadspec::{Event, EventKind, Profile, Role, escape_attribute, escape_text, is_xml_char, json_stringify, oracle};
+use threadspec::{
+    Event, EventKind, EventType, Profile, escape_attribute, escape_text, is_xml_char, json_stringify, oracle,
+};
 
 /// Names that objects of JavaScript have already, and one that is falsy (NAME-ORDINARY).
 const NOT_ORDINARY: [&str; 5] = ["__proto__", "toString", "constructor", "hasOwnProperty", ""];
 
 /// The output of `escape`.
 pub(super) fn escaped(text: &str, expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
-    if texts.same_escaped(text, expected, actual, Place::Text.white_space()) {
+    if texts.same_escaped(text, expected, actual, EscapedAs::Text.white_space()) {
         return None;
     }
-    let clause = character_clause(text, actual, Place::Text, texts).unwrap_or("ESC-3");
+    let clause = character_clause(text, actual, EscapedAs::Text, texts).unwrap_or("ESC-3");
     Some(Difference::new(clause, texts.texts("", expected, actual)))
 }
 
@@ -77,15 +81,17 @@ fn objection(events: &[Event], document: &str, texts: &Texts) -> Option<Differen
     let events: Vec<Event> = events.iter().map(|event| with_canonical_result(event, texts)).collect();
     let profile = texts.profile;
     let forbidden = document.contains(|c| !is_xml_char(c)) || document.contains("&#");
-    let verdicts = [
-        (if forbidden { "ESC-FORBIDDEN" } else { "DOC-4" }, oracle::well_formed(&document)),
-        ("DOC-1", oracle::well_shaped(&document)),
-        ("ESC-1", oracle::well_escaped(&document, profile)),
-        ("DOC-5", oracle::no_forgery(&events, &document, profile)),
-        ("DOC-2", oracle::round_trip(&events, &document, profile)),
-    ];
-    let objection = verdicts.into_iter().find_map(|(clause, verdict)| Some((clause, verdict.err()?)));
-    objection.map(|(clause, violation)| Difference::note(clause, violation.to_string()))
+    let verdicts = oracle::document_verdicts(&events, &document, profile);
+    let (oracle, violation) = verdicts.into_iter().find_map(|(oracle, verdict)| Some((oracle, verdict.err()?)))?;
+    let clause = match oracle {
+        "well-formed" if forbidden => "ESC-FORBIDDEN",
+        "well-formed" => "DOC-4",
+        "well-shaped" => "DOC-1",
+        "well-escaped" => "ESC-1",
+        "no-forgery" => "DOC-5",
+        _ => "DOC-2",
+    };
+    Some(Difference::note(clause, violation.to_string()))
 }
 
 /// An event of a run, in which a structured result is a string already.
@@ -98,9 +104,9 @@ fn with_canonical_result(event: &Event, texts: &Texts) -> Event {
 }
 
 /// Whether the same elements stand there in another order, or some of them are missing.
-fn is_reordered(expected: &[Element<'_>], actual: &[Element<'_>]) -> bool {
-    let without_ids = |elements: &[Element<'_>]| {
-        let line = |element: &Element<'_>| {
+fn is_reordered(expected: &[Spelled<'_>], actual: &[Spelled<'_>]) -> bool {
+    let without_ids = |elements: &[Spelled<'_>]| {
+        let line = |element: &Spelled<'_>| {
             let others = element.attributes.iter().filter(|(name, _)| *name != "id");
             others.fold(element.body.to_owned(), |line, (name, value)| format!("{line} {name}={value}"))
         };
@@ -123,13 +129,13 @@ pub(super) fn is_subsequence<T: PartialEq>(some: &[T], all: &[T]) -> bool {
 }
 
 /// An element as it is spelled.
-struct Element<'a> {
+struct Spelled<'a> {
     attributes: Vec<(&'a str, &'a str)>,
     body: &'a str,
 }
 
 /// The elements of a document of the right form, whatever stands in their values and texts.
-fn elements(document: &str) -> Option<Vec<Element<'_>>> {
+fn elements(document: &str) -> Option<Vec<Spelled<'_>>> {
     let mut rest = document.strip_prefix("<thread>\n")?.strip_suffix("</thread>")?;
     let mut elements = Vec::new();
     while !rest.is_empty() {
@@ -144,7 +150,7 @@ fn elements(document: &str) -> Option<Vec<Element<'_>>> {
             attributes.push((name, value));
             event = after;
         };
-        elements.push(Element { attributes, body });
+        elements.push(Spelled { attributes, body });
         rest = after;
     }
     Some(elements)
@@ -153,12 +159,12 @@ fn elements(document: &str) -> Option<Vec<Element<'_>>> {
 fn element<'a>(
     events: &[Event],
     id: usize,
-    expected: &Element<'a>,
-    actual: &Element<'a>,
+    expected: &Spelled<'a>,
+    actual: &Spelled<'a>,
     texts: &Texts,
 ) -> Option<&'static str> {
     let event = events.get(id)?;
-    let names = |element: &Element<'a>| element.attributes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let names = |element: &Spelled<'a>| element.attributes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     let (wanted, found) = (names(expected), names(actual));
     if wanted != found {
         let missing = wanted.iter().find(|name| !found.contains(name));
@@ -201,7 +207,7 @@ fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts:
     let (nearest, last) = (&*accepted[0], &*accepted[accepted.len() - 1]);
     let same = |name: &str| {
         let expected = if name == nearest { expected.into() } else { escape_attribute(name, texts.profile) };
-        texts.same_escaped(name, &expected, actual, Place::Attribute.white_space())
+        texts.same_escaped(name, &expected, actual, EscapedAs::Attribute.white_space())
     };
     if same(nearest) || texts.profile == Profile::Literal && same(last) {
         return None;
@@ -223,7 +229,7 @@ fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts:
         EventKind::ToolResult { tool_call_id, .. } => tool_call_id,
         _ => nearest,
     };
-    let clause = character_clause(nearest, actual, Place::Attribute, texts);
+    let clause = character_clause(nearest, actual, EscapedAs::Attribute, texts);
     clause.or(Some(if NOT_ORDINARY.contains(&odd) { "NAME-ORDINARY" } else { "ATT-NAME" }))
 }
 
@@ -231,7 +237,7 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     let accepted = oracle::accepted_texts(event, texts.profile);
     let same = |text: &String| {
         let expected = if *text == accepted[0] { expected.into() } else { escape_text(text, texts.profile) };
-        texts.same_escaped(text, &expected, actual, Place::Text.white_space())
+        texts.same_escaped(text, &expected, actual, EscapedAs::Text.white_space())
     };
     if accepted.iter().any(same) {
         return None;
@@ -250,7 +256,7 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     }
     // Where ordinary characters are gone too, no character is to blame.
     let is_gone = actual.is_empty() && original.contains(|c: char| c.is_ascii_alphanumeric());
-    let of_a_character = || if is_gone { None } else { character_clause(original, actual, Place::Text, texts) };
+    let of_a_character = || if is_gone { None } else { character_clause(original, actual, EscapedAs::Text, texts) };
     if let Some(clause) = clause.or_else(of_a_character) {
         return Some(clause);
     }
@@ -311,16 +317,16 @@ fn call_id(event: &Event) -> Option<&String> {
 
 /// The clause of an event type.
 fn row(event: &Event) -> &'static str {
-    match &event.kind {
-        EventKind::Message { role: Role::User, .. } => "EVT-USER",
-        EventKind::Message { role: Role::Assistant, .. } => "EVT-ASSISTANT",
-        EventKind::Message { role: Role::System, .. } => "EVT-SYSTEM",
-        EventKind::ToolCall { .. } => "EVT-CALL",
-        EventKind::ToolResult { .. } => "EVT-RESULT",
-        EventKind::Error { .. } => "EVT-ERROR",
-        EventKind::HumanInputRequested { .. } => "EVT-ASK",
-        EventKind::HumanInputReceived { .. } => "EVT-ANSWER",
-        EventKind::Completion { .. } => "EVT-DONE",
-        EventKind::Summary { .. } => "EVT-SUMMARY",
+    match event.kind.event_type() {
+        EventType::User => "EVT-USER",
+        EventType::Assistant => "EVT-ASSISTANT",
+        EventType::System => "EVT-SYSTEM",
+        EventType::ToolCall => "EVT-CALL",
+        EventType::ToolResult => "EVT-RESULT",
+        EventType::Error => "EVT-ERROR",
+        EventType::HumanInputRequested => "EVT-ASK",
+        EventType::HumanInputReceived => "EVT-ANSWER",
+        EventType::Completion => "EVT-DONE",
+        EventType::Summary => "EVT-SUMMARY",
     }
 }

@@ -3,7 +3,7 @@
 use super::document::{self, is_subsequence};
 use super::spelling::json_clause;
 use super::texts::Texts;
-use super::{Difference, ENDS_HERE};
+use super::{Difference, ENDS_HERE, text};
 use serde_json::{Map, Value, json};
 use threadspec::{Event, EventKind, Profile};
 
@@ -65,8 +65,8 @@ fn accepted(expected: &Value, actual: &Value, any_text: bool) -> Value {
 
 /// One message per call.
 fn ungrouped(message: &Value) -> Vec<Value> {
-    let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let (Some((first, more)), Some(members)) = (calls.split_first(), message.as_object()) else {
+    let calls = message["tool_calls"].as_array().and_then(|calls| calls.split_first());
+    let (Some((first, more)), Some(members)) = (calls, message.as_object()) else {
         return vec![message.clone()];
     };
     let alone = |members: &Map<String, Value>, call: &Value| {
@@ -110,7 +110,7 @@ fn absent_results(events: &[Event], messages: usize) -> Vec<usize> {
 /// The clause of a message that differs.
 fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: usize, texts: &Texts) -> &'static str {
     let right = &expected[index];
-    let wanted = right["content"].as_str().unwrap_or_default();
+    let wanted = text(&right["content"]);
     let found = actual.get(index).unwrap_or(&Value::Null);
     let hardened = texts.profile == Profile::Hardened;
     if context.xml && right["type"] != "system" {
@@ -126,7 +126,7 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
         return "CTX-SYSTEM";
     }
     if is_reordered(expected, actual) {
-        let missing = [wanted, found["content"].as_str().unwrap_or_default()].contains(&MISSING);
+        let missing = [wanted, text(&found["content"])].contains(&MISSING);
         let results = [right, found].iter().any(|message| message["type"] == "tool");
         return match (hardened, missing, results) {
             (true, true, _) => "MSG-MISSING",
@@ -134,7 +134,7 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
             _ => "EQ-2",
         };
     }
-    if right["type"] == found["type"] && texts.is_half_lost(wanted, found["content"].as_str().unwrap_or_default()) {
+    if right["type"] == found["type"] && texts.is_half_lost(wanted, text(&found["content"])) {
         return "INP-SURROGATE";
     }
     if actual.len() > expected.len() && is_subsequence(expected, actual) {
@@ -158,7 +158,7 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
         Some("tool") => match wanted {
             MISSING if hardened => "MSG-MISSING",
             "undefined" if hardened => "EVT-RESULT-ABSENT",
-            _ => tool_text_clause(wanted, found["content"].as_str().unwrap_or_default(), texts),
+            _ => tool_text_clause(wanted, text(&found["content"]), texts),
         },
         _ if wanted.starts_with("[Tool result]: ") && hardened => "MSG-ORPHAN",
         _ if wanted.starts_with("[System]: ") => "MSG-SYSTEM",
@@ -170,7 +170,7 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
 
 /// The clause of a message that should not be there.
 fn added_clause(events: &[Event], found: &Value) -> &'static str {
-    let content = found["content"].as_str().unwrap_or_default();
+    let content = text(&found["content"]);
     let summarizes = |event: &Event| match &event.kind {
         EventKind::Summary { summary, .. } => content.contains(&**summary),
         _ => false,

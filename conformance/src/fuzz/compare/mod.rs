@@ -18,16 +18,13 @@ mod texts;
 
 use crate::corpus::expectation::{Mismatch, Sides};
 use crate::json;
-use crate::protocol::Implementation;
-use crate::protocol::{Op, Reply};
+use crate::protocol::{Implementation, Op, Reply, Request};
 use crate::testee::Reference;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
 use texts::Texts;
-use threadspec::{Event, Profile, read_events};
-
-use crate::protocol::Request;
+use threadspec::{Error, Event, Profile, read_events};
 
 /// What stands where a list is too short.
 const ENDS_HERE: &str = "nothing: the list ends here";
@@ -109,17 +106,32 @@ fn outputs(request: &Request, expected: &Value, actual: &Value) -> Option<Differ
             _ => expected.clone(),
         },
     };
-    let input = json::read(&marked).unwrap_or_default();
+    let unreadable = |error: &dyn Display| {
+        let note = format!("the input cannot be read again: {error}");
+        Some(Difference::note(answering_clause(request.op), note))
+    };
+    let input = match json::read(&marked) {
+        Ok(input) => input,
+        Err(error) => return unreadable(&error),
+    };
+    let events = match request.op {
+        Op::Serialize | Op::Messages => match events(&input["events"]) {
+            Ok(events) => events,
+            Err(error) => return unreadable(&error),
+        },
+        Op::Escape | Op::Tools | Op::Loop => Vec::new(),
+    };
     match (request.op, &expected, actual) {
-        (Op::Escape, Value::String(expected), Value::String(actual)) => {
-            document::escaped(input["text"].as_str().unwrap_or_default(), expected, actual, &texts)
-        }
+        (Op::Escape, Value::String(expected), Value::String(actual)) => match input["text"].as_str() {
+            Some(text) => document::escaped(text, expected, actual, &texts),
+            None => unreadable(&"its `text` is no string"),
+        },
         (Op::Serialize, Value::String(expected), Value::String(actual)) => {
             let prefix = input["responsePrefix"].as_str();
-            document::with_prefix(&events(&input["events"]), prefix, expected, actual, &texts)
+            document::with_prefix(&events, prefix, expected, actual, &texts)
         }
         (Op::Messages, Value::Array(expected), Value::Array(actual)) => {
-            let context = messages::Context { events: &events(&input["events"]), xml: input["contextMode"] == "xml" };
+            let context = messages::Context { events: &events, xml: input["contextMode"] == "xml" };
             messages::messages(&context, expected, actual, &texts)
         }
         (Op::Tools, Value::Object(_), Value::Object(_)) => agent::tools(&input, &expected, actual, &texts),
@@ -128,7 +140,11 @@ fn outputs(request: &Request, expected: &Value, actual: &Value) -> Option<Differ
     }
 }
 
-/// Events that the reference has read before.
-fn events(events: &Value) -> Vec<Event> {
-    read_events(&events.to_string()).unwrap_or_default()
+fn events(events: &Value) -> Result<Vec<Event>, Error> {
+    read_events(&events.to_string())
+}
+
+/// A text for naming the clause of a difference that was found before; empty where there is none.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }

@@ -1,20 +1,20 @@
 //! The clause of a text that is not the right one, by what is wrong with its characters.
 
-use super::texts::{Texts, raw_white_space};
+use super::texts::{Texts, is_well_formed, raw_white_space};
 use crate::json::{self, compact, tokens};
-use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, oracle, read_thread};
+use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, oracle::normalize_line_ends, read_thread};
 
 /// The five characters that are always escaped.
 pub(super) const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];
 
-/// Where an escaped text stands.
+/// The two forms of an escaped text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum EscapedAs {
     Text,
     Attribute,
 }
 
-impl Place {
+impl EscapedAs {
     /// What may be written as a reference here.
     pub(super) fn white_space(self) -> &'static [char] {
         match self {
@@ -33,7 +33,7 @@ impl Place {
 }
 
 /// The clause of a text that goes wrong at a character that is not an ordinary one.
-pub(super) fn character_clause(original: &str, actual: &str, place: Place, texts: &Texts) -> Option<&'static str> {
+pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, texts: &Texts) -> Option<&'static str> {
     let literal = texts.profile == Profile::Literal;
     let forbids = |c: char| !is_xml_char(c);
     if literal && original.contains(forbids) && (actual.contains(forbids) || !is_well_formed(actual)) {
@@ -41,35 +41,30 @@ pub(super) fn character_clause(original: &str, actual: &str, place: Place, texts
     }
     // What became of forbidden characters is nobody's fault here, so they are left out, with what stands for them.
     let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
-    let actual = if literal { left(&raw_white_space(actual, place.white_space())) } else { actual.to_owned() };
+    let actual = if literal { left(&raw_white_space(actual, form.white_space())) } else { actual.to_owned() };
     let original = left(original);
     let mut rest = &*actual;
     let differs = |&(at, character): &(usize, char)| {
         let character = &original[at..at + character.len_utf8()];
-        let escaped = match place {
-            Place::Text => escape_text(character, texts.profile),
-            Place::Attribute => escape_attribute(character, texts.profile),
+        let escaped = match form {
+            EscapedAs::Text => escape_text(character, texts.profile),
+            EscapedAs::Attribute => escape_attribute(character, texts.profile),
         };
         let same = rest.strip_prefix(&*escaped);
         rest = same.unwrap_or(rest);
         same.is_none()
     };
     let (at, character) = original.char_indices().find(differs)?;
-    let [escaping, white_space] = place.clauses();
+    let [escaping, white_space] = form.clauses();
     Some(match character {
         _ if is_in_reference(&original, at) && !rest.starts_with("&#38;") => "ESC-2",
         _ if SPECIAL.contains(&character) => escaping,
-        _ if place.white_space().contains(&character) => white_space,
+        _ if form.white_space().contains(&character) => white_space,
         '\u{fffd}' if texts.halves => "INP-SURROGATE",
         _ if !is_xml_char(character) => "ESC-FORBIDDEN",
         '\t' | '\n' | '\r' | '\u{7f}'.. => "ESC-3",
         _ => return None,
     })
-}
-
-/// Whether an escaped text can stand in a document.
-pub(super) fn is_well_formed(escaped: &str) -> bool {
-    oracle::well_formed(&format!("<text>{escaped}</text>")).is_ok()
 }
 
 /// Whether a text looks escaped at this place, as `&lt;` does at each of its characters.
@@ -124,9 +119,8 @@ pub(super) fn shortened_or(original: &str, read: &str, clause: &'static str) -> 
 
 /// Whether a text was trimmed or laid out anew, in more than its line ends.
 pub(super) fn differs_in_white_space(original: &str, read: &str) -> bool {
-    let lines = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
     let ink = |text: &str| text.replace([' ', '\t', '\n', '\r'], "");
-    lines(original) != lines(read) && ink(original) == ink(read)
+    normalize_line_ends(original) != normalize_line_ends(read) && ink(original) == ink(read)
 }
 
 /// What a parser reads between tags; none where it refuses.

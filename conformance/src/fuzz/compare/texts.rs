@@ -1,6 +1,5 @@
 //! What an input leaves open in every text: half characters, and the digits of large integers.
 
-use super::spelling::is_well_formed;
 use crate::corpus::expectation::{Mismatch, Sides};
 use crate::json::{replace_halves, tokens};
 use serde_json::Value;
@@ -157,6 +156,11 @@ impl Texts {
         let expected = if marked { expected.replace(ANYTHING, "\u{fffd}") } else { expected.to_owned() };
         Mismatch { path: path.to_owned(), sides: Sides::Texts { expected, actual: actual.to_owned() } }
     }
+}
+
+/// Whether an escaped text can stand in a document.
+pub(super) fn is_well_formed(escaped: &str) -> bool {
+    oracle::well_formed(&format!("<text>{escaped}</text>")).is_ok()
 }
 
 /// References to these characters as the characters themselves.

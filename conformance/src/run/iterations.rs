@@ -1,0 +1,46 @@
+//! Which requests of a loop begin an iteration, as its script says.
+
+use serde_json::Value;
+
+/// The limit that holds where a script names none (LOOP-LIMIT).
+const REQUESTS: u64 = 20;
+
+/// After how many requests an iteration ends at the latest.
+pub(crate) fn request_limit(input: &Value) -> u64 {
+    input["maxToolCallsPerIteration"].as_u64().unwrap_or(REQUESTS)
+}
+
+/// The numbers of the requests that begin an iteration, in a run of so many requests: the first one, and each after a
+/// response without tool calls, a failure, or as many requests as the limit allows.
+pub(crate) fn beginnings(input: &Value, requests: usize) -> Vec<usize> {
+    let limit = request_limit(input);
+    let (mut beginnings, mut length) = (Vec::new(), 0);
+    for request in 0..requests {
+        if length == 0 {
+            beginnings.push(request);
+        }
+        length += 1;
+        let calls = input["model"][request]["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+        if !calls || length >= limit {
+            length = 0;
+        }
+    }
+    beginnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::beginnings;
+    use serde_json::json;
+
+    #[test]
+    fn an_iteration_ends_with_a_response_without_calls_or_at_the_limit() {
+        let turns =
+            [json!({"tool_calls": [1]}), json!({"tool_calls": [1]}), json!({"content": "a"}), json!({"error": "b"})];
+        let input = json!({"model": turns});
+        assert_eq!(beginnings(&input, 5), [0, 3, 4]);
+        let input = json!({"model": turns, "maxToolCallsPerIteration": 1});
+        assert_eq!(beginnings(&input, 3), [0, 1, 2]);
+        assert!(beginnings(&input, 0).is_empty());
+    }
+}
