@@ -1,3 +1,5 @@
+//! `threadspec judge`.
+
 use super::outcome::{Finished, Output};
 use super::{Stop, corpus, exit, verify};
 use crate::corpus::Case;

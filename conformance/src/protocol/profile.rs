@@ -1,3 +1,5 @@
+//! The profiles that the protocol knows.
+
 use std::{fmt, str::FromStr};
 
 /// By what replies are judged: as one of the two renderings of this specification, or by what any agent owes its model.
