@@ -2,9 +2,9 @@
 
 use std::{fs, path::Path};
 
-use threadspec::Profile;
 use threadspec_conformance::{
     corpus::{CLAUSES, Corpus, File},
+    protocol::Profile,
     report,
     run::{Settings, Verdict, run},
     testee::{InProcess, Reference},
