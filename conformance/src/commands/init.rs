@@ -122,7 +122,7 @@ impl Init {
         }
         let steps: Vec<String> = template.build.iter().map(|step| format!("  {step}\n")).collect();
         print(&format!(
-            "{} files in {}. Next:\n\n  cd {}\n{}  threadspec verify --op escape -- {}\n",
+            "{} files in {}. Next:\n\n  cd {}\n{}  threadspec verify -- {}\n",
             files.len(),
             self.folder.display(),
             self.folder.display(),

@@ -82,7 +82,7 @@ fn run(run: &RunRecord) -> Value {
 fn causes(run: &RunRecord) -> Vec<Value> {
     let failed: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.failed()).collect();
     let cause = |cause: super::causes::Cause| {
-        let ids: Vec<&str> = cause.members.iter().map(|&index| failed[index].id.as_str()).collect();
+        let ids: Vec<String> = cause.members.iter().map(|&index| failed[index].id.clone()).collect();
         context! { count => ids.len(), sign => shortened(&cause.sign, 200), run => run.name(), ids }
     };
     causes_of(&failed).into_iter().map(cause).collect()
@@ -111,13 +111,13 @@ fn clause(clause: &Clause, runs: &[RunRecord], corpus: &Corpus, results: &Result
     };
     let (_, entries) = clause.source.split_once("errata ").unwrap_or_default();
     context! {
-        id => clause.id,
+        id => clause.id.clone(),
         level => clause.level.to_string(),
-        source => clause.source,
+        source => clause.source.clone(),
         text => spans(&clause.text),
-        errata => entries.split(", ").filter(|entry| !entry.is_empty()).collect::<Vec<_>>(),
+        errata => entries.split(", ").filter(|entry| !entry.is_empty()).map(str::to_owned).collect::<Vec<_>>(),
         cells => (0..runs.len()).map(cell).collect::<Vec<_>>(),
-        cases => of_it.iter().map(|case| case.id.as_str()).collect::<Vec<_>>(),
+        cases => of_it.iter().map(|case| case.id.clone()).collect::<Vec<_>>(),
     }
 }
 
@@ -127,13 +127,13 @@ fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>)
     let profiles: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
     let clauses = case.clauses.iter().filter_map(|id| corpus.clause(id));
     context! {
-        id => case.id,
+        id => case.id.clone(),
         op => case.op.to_string(),
         level => case.level.to_string(),
-        why => case.why,
+        why => case.why.clone(),
         verdicts => verdicts.join(" "),
         profiles => profiles.join(", "),
-        clauses => clauses.map(|clause| context! { id => clause.id, text => spans(&clause.text) }).collect::<Vec<_>>(),
+        clauses => clauses.map(|clause| context! { id => clause.id.clone(), text => spans(&clause.text) }).collect::<Vec<_>>(),
         input => laid_out(&case.input),
         expect => laid_out(&expectation(case)),
         results => results.iter().map(|(number, result)| self::result(&runs[*number], result)).collect::<Vec<_>>(),
