@@ -4,3 +4,6 @@
 ///
 /// Case files are `<op>/<topic>.json`; the files at the top (`clauses.json`, `case.schema.json`, …) describe them.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+
+/// The errata: where the sources are silent or contradict each other, and what was decided.
+pub const ERRATA: &str = include_str!("errata.md");

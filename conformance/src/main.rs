@@ -1,6 +1,6 @@
 //! The command line of threadspec.
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 use threadspec_conformance::{commands, json, terminal};
 
@@ -16,6 +16,12 @@ struct Arguments {
 enum Command {
     Verify(commands::Verify),
     Judge(commands::Judge),
+    Report(commands::Report),
+    Merge(commands::Merge),
+    Diff(commands::Diff),
+    Explain(commands::Explain),
+    Init(commands::Init),
+    Completions(commands::Completions),
     Serve(commands::Serve),
     List(commands::List),
     Show(commands::Show),
@@ -32,6 +38,12 @@ fn main() -> ExitCode {
     let result = json::on_deep_stack(|| match arguments.command {
         Command::Verify(command) => command.execute(),
         Command::Judge(command) => command.execute(),
+        Command::Report(command) => command.execute(),
+        Command::Merge(command) => command.execute(),
+        Command::Diff(command) => command.execute(),
+        Command::Explain(command) => command.execute(),
+        Command::Init(command) => command.execute(),
+        Command::Completions(command) => command.execute(Arguments::command()),
         Command::Serve(command) => command.execute(),
         Command::List(command) => command.execute(),
         Command::Show(command) => command.execute(),

@@ -87,3 +87,96 @@ fn what_cannot_be_written_or_read_is_said_before_the_run() -> io::Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    verify(folder.path(), "tool-results-dropped", &["--report", "json=run.json"])?;
+    // A testee may say anything of itself.
+    let mut run = read(folder.path(), "run.json")?;
+    run["testee"]["implementation"]["name"] =
+        "</script><b>`|[x](y)\u{1b}[1m\u{202e}\n<img src=x onerror=alert(1)>".into();
+    run["cases"][0]["verdict"] = "crash".into();
+    run["cases"][0]["counts"] = true.into();
+    run["cases"][0]["note"] = "]]></failure><x>\u{0}\u{fffe}\u{7}".into();
+    run["shutdown"] = serde_json::json!(["<shutdown>"]);
+    fs::write(folder.path().join("run.json"), run.to_string())?;
+    for (format, file) in
+        [("junit", "j.xml"), ("html", "h.html"), ("markdown", "m.md"), ("badge", "b.svg"), ("badge", "b.json")]
+    {
+        let (code, said) = threadspec(folder.path(), &["report", "run.json", "--format", format, "-o", file])?;
+        assert_eq!(code, 0, "{said}");
+        let text = fs::read_to_string(folder.path().join(file))?;
+        for raw in
+            ["<img", "</script><b>", "]]></failure>", "\u{1b}", "\u{202e}", "\u{0}", "\u{fffe}", "\u{7}", "<shutdown>"]
+        {
+            // In Markdown everything stands in code, or with a backslash before what would be markup.
+            let in_code = format == "markdown" && raw == "<shutdown>" && text.contains("`<shutdown>`");
+            assert!(!text.contains(raw) || in_code, "{file}: {raw:?}");
+        }
+    }
+    let schema = std::path::absolute(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/junit.xsd"))?;
+    let schemas = [Some(schema), std::env::var_os("JUNIT_XSD").map(Into::into)];
+    for schema in schemas.into_iter().flatten() {
+        let xmllint = Command::new("xmllint")
+            .arg("--noout")
+            .arg("--schema")
+            .arg(schema)
+            .arg("j.xml")
+            .current_dir(folder.path())
+            .output();
+        match xmllint {
+            Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
+            Err(error) => eprintln!("SKIPPED: the JUnit report is not validated, since xmllint does not run: {error}"),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn regressions_fixes_and_other_changes_are_told_apart() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    threadspec(folder.path(), &["verify", "--quiet", "--filter", "escape/*", "--report", "json=old.json"])?;
+    let mut run = read(folder.path(), "old.json")?;
+    let cases = run["cases"].as_array_mut().expect("cases");
+    cases[0]["verdict"] = "fail".into();
+    cases[1]["hash"] = "sha256:0000000000000000".into();
+    let gone = cases.remove(2)["id"].clone();
+    cases[5]["verdict"] = "not-run".into();
+    fs::write(folder.path().join("new.json"), run.to_string())?;
+    let (code, said) = threadspec(folder.path(), &["diff", "old.json", "new.json"])?;
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("2 regressions, 0 fixes, 0 otherwise, 1 changed, 0 new, 1 gone"), "{said}");
+    assert!(said.contains(gone.as_str().unwrap_or("?")) && said.contains("(pass → not-run)"), "{said}");
+    let (code, said) = threadspec(folder.path(), &["diff", "new.json", "old.json"])?;
+    assert!(code == 0 && said.contains("0 regressions, 2 fixes, 0 otherwise, 1 changed, 1 new, 0 gone"), "{said}");
+    Ok(())
+}
+
+#[test]
+fn merged_shards_are_the_whole_and_a_missing_one_is_noticed() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    threadspec(folder.path(), &["verify", "--quiet", "--filter", "escape/*", "--report", "json=whole.json"])?;
+    let whole = read(folder.path(), "whole.json")?;
+    let cases = whole["cases"].as_array().expect("cases");
+    for number in 0..3_usize {
+        let mut shard = whole.clone();
+        shard["options"]["shard"] = format!("{}/3", number + 1).into();
+        let part: Vec<&Value> = cases.iter().skip(number).step_by(3).collect();
+        shard["summary"]["total"] = part.len().into();
+        shard["cases"] = serde_json::json!(part);
+        fs::write(folder.path().join(format!("{number}.json")), shard.to_string())?;
+    }
+    let merge = ["merge", "2.json", "0.json", "1.json", "--report", "json=merged.json"];
+    let (code, said) = threadspec(folder.path(), &merge)?;
+    assert_eq!(code, 0, "{said}");
+    let merged = read(folder.path(), "merged.json")?;
+    for member in ["cases", "summary", "options", "exitCode"] {
+        assert_eq!(merged[member], whole[member], "{member}");
+    }
+    let (code, said) = threadspec(folder.path(), &["merge", "0.json", "1.json", "--report", "json=-"])?;
+    assert!(code == 2 && said.contains("shard 3/3 is missing"), "{said}");
+    let (code, said) = threadspec(folder.path(), &["merge", "0.json", "0.json", "--report", "json=-"])?;
+    assert!(code == 2 && said.contains("comes twice"), "{said}");
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! `threadspec judge`.
 
 use super::outcome::{Finished, Output};
-use super::{Stop, corpus, exit, verify};
+use super::{Stop, corpus_and_errata, exit, verify};
 use crate::corpus::Case;
 use crate::protocol::Profile;
 use crate::report::transcript::Replay;
@@ -38,7 +38,7 @@ impl Judge {
     ///
     /// When the corpus is at fault, the transcript is none, or a report cannot be written.
     pub fn execute(&self) -> Result<u8, Stop> {
-        let corpus = corpus(self.corpus.as_deref())?;
+        let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         self.output.prepare()?;
         let wrong = |why: String| Stop::new(exit::USAGE, format!("{}: {}", self.transcript.display(), visible(&why)));
         let mut replay = Replay::read(&self.transcript).map_err(wrong)?;
@@ -65,6 +65,7 @@ impl Judge {
         self.output.conclude(Finished {
             run: &run,
             corpus: &corpus,
+            errata: &errata,
             hello: &hello,
             command: &header.command,
             options,

@@ -3,6 +3,7 @@
 use super::{Stop, corpus, exit, select};
 use crate::terminal::{STRONG, print, styled};
 use std::path::PathBuf;
+use wildmatch::WildMatch;
 
 /// List the cases with their levels, profiles and clauses
 #[derive(Debug, clap::Args)]
@@ -10,11 +11,11 @@ pub struct List {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// List only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    /// List only cases, or clauses, whose id matches; `*` stands for anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     filter: Vec<String>,
     /// List the clauses of the specification instead
-    #[arg(long, conflicts_with = "filter")]
+    #[arg(long)]
     clauses: bool,
 }
 
@@ -27,7 +28,13 @@ impl List {
     pub fn execute(&self) -> Result<u8, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         if self.clauses {
-            for clause in &corpus.clauses {
+            let patterns: Vec<WildMatch> = self.filter.iter().map(|pattern| WildMatch::new(pattern)).collect();
+            let fits = |id: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(id));
+            let chosen: Vec<_> = corpus.clauses.iter().filter(|clause| fits(&clause.id)).collect();
+            if chosen.is_empty() {
+                return Err(Stop::new(exit::USAGE, "no clause matches; `threadspec list --clauses` shows them all"));
+            }
+            for clause in chosen {
                 let id = styled(STRONG, &clause.id);
                 print(&format!("{id} ({}; {})\n  {}\n", clause.level, clause.source, clause.text));
             }

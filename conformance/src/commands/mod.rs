@@ -1,25 +1,37 @@
 //! The commands of `threadspec`, each with its arguments.
 
 mod check;
+mod completions;
+mod diff;
+mod explain;
 mod fuzz;
+mod init;
 mod judge;
 mod lint;
 mod list;
+mod merge;
 mod messages;
 mod mutants;
 mod outcome;
+mod report;
 mod serialize;
 mod serve;
 mod show;
 mod verify;
 
 pub use check::Check;
+pub use completions::Completions;
+pub use diff::Diff;
+pub use explain::Explain;
 pub use fuzz::Fuzz;
+pub use init::Init;
 pub use judge::Judge;
 pub use lint::Lint;
 pub use list::List;
+pub use merge::Merge;
 pub use messages::Messages;
 pub use mutants::Mutants;
+pub use report::Report;
 pub use serialize::Serialize;
 pub use serve::Serve;
 pub use show::Show;
@@ -27,8 +39,9 @@ pub use verify::Verify;
 
 use crate::corpus::Case;
 use crate::corpus::{self, Corpus, File};
+use crate::report::record::{self, RunRecord};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use threadspec::{Event, wire};
 use wildmatch::WildMatch;
 
@@ -79,6 +92,26 @@ fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
             Err(Stop::new(exit::CORPUS, message))
         }
     }
+}
+
+/// A corpus, and its errata.
+fn corpus_and_errata(folder: Option<&Path>) -> Result<(Corpus, String), Stop> {
+    let errata = folder.map_or_else(
+        || threadspec_golden::ERRATA.to_owned(),
+        |folder| std::fs::read_to_string(folder.join("errata.md")).unwrap_or_default(),
+    );
+    Ok((corpus(folder)?, errata))
+}
+
+/// Run files, in the order of their names.
+fn read_runs(files: &[PathBuf]) -> Result<Vec<RunRecord>, Stop> {
+    let mut runs = Vec::new();
+    for file in files {
+        let wrong =
+            |why: String| Stop::new(exit::USAGE, crate::terminal::visible(&format!("{}: {why}", file.display())));
+        runs.extend(record::from_json(&read_file(file)?).map_err(wrong)?);
+    }
+    Ok(runs)
 }
 
 /// The cases that one of the patterns matches, all of them without a pattern.

@@ -3,13 +3,18 @@
 use super::{Stop, exit};
 use crate::corpus::{Case, Corpus};
 use crate::protocol::Hello;
+use crate::report::causes::{Shown, causes};
 use crate::report::output::Target;
 use crate::report::record::{Circumstances, Options, RunRecord, is_failure};
 use crate::report::{Failure, Summary};
-use crate::run::Run;
-use crate::terminal::print;
+use crate::run::{CaseResult, Run};
+use crate::terminal::{STRONG, print, styled};
 use crate::testee::interrupt;
+use std::fmt::Write;
 use std::time::{Duration, SystemTime};
+
+/// Of the failures of one cause so many are named.
+const OTHERS: usize = 10;
 
 /// What is shown, and what is written.
 #[derive(Debug, clap::Args)]
@@ -17,15 +22,22 @@ pub(super) struct Output {
     /// Print one line per failure, and no progress
     #[arg(long)]
     pub(super) quiet: bool,
-    /// Also write a report: json (repeatable)
+    /// Also write a report: json, junit, html, markdown or badge; the path `-` is stdout (repeatable)
     #[arg(long, value_name = "FORMAT=PATH")]
     report: Vec<Target>,
+    /// Show every failure in full, not the clearest one of each cause
+    #[arg(long)]
+    all: bool,
+    /// Show so many causes in full, and count the others
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "all")]
+    max_failures: usize,
 }
 
 /// A run that is over.
 pub(super) struct Finished<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) corpus: &'a Corpus,
+    pub(super) errata: &'a str,
     pub(super) hello: &'a Hello,
     pub(super) command: &'a [String],
     pub(super) options: Options,
@@ -47,7 +59,7 @@ impl Output {
 
     /// Says what came of a run, and returns its exit code.
     pub(super) fn conclude(&self, finished: Finished<'_>) -> Result<u8, Stop> {
-        let Finished { run, corpus, hello, command, options, total, began, repeat } = finished;
+        let Finished { run, corpus, errata, hello, command, options, total, began, repeat } = finished;
         let strict = options.strict;
         let summary = Summary::of(run, total, strict);
         let code = if interrupt::requested() {
@@ -57,20 +69,72 @@ impl Output {
         } else {
             exit::NOT_CONFORMANT
         };
-        for result in run.results.iter().filter(|result| is_failure(result.judgement.verdict)) {
-            let failure = Failure::of_case(result, corpus, strict, repeat(result.case));
-            print(&if self.quiet { failure.headline() } else { failure.text() + "\n" });
-        }
+        print(&self.failures(run, corpus, strict, repeat));
         print(&summary.text(run, code));
         if !self.report.is_empty() {
             let took: Duration = began.elapsed().unwrap_or_default();
             let about = Circumstances { corpus, hello, command, options, total, time: (began, took), code };
             let record = RunRecord::new(run, about, repeat);
+            let runs = [record];
             for target in &self.report {
                 let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", target.path.display()));
-                target.write(&record).map_err(wrong)?;
+                target.write(&runs, corpus, errata).map_err(wrong)?;
             }
         }
         Ok(code)
+    }
+    /// Failures by cause, of each the clearest in full.
+    fn failures(&self, run: &Run<'_>, corpus: &Corpus, strict: bool, repeat: &dyn Fn(&Case) -> String) -> String {
+        let failed: Vec<_> = run.results.iter().filter(|result| is_failure(result.judgement.verdict)).collect();
+        let failure = |index: usize| {
+            let result: &CaseResult<'_> = failed[index];
+            Failure::of_case(result, corpus, strict, repeat(result.case))
+        };
+        if self.quiet {
+            return (0..failed.len()).map(|index| failure(index).headline()).collect();
+        }
+        let shown: Vec<Shown<'_>> = failed
+            .iter()
+            .map(|result| Shown {
+                verdict: result.judgement.verdict,
+                note: &result.judgement.note,
+                mismatches: &result.judgement.mismatches,
+                size: result.case.input.len(),
+            })
+            .collect();
+        let mut causes = causes(&shown);
+        let (mut out, found) = (String::new(), causes.len());
+        if !self.all {
+            causes.truncate(self.max_failures);
+        }
+        for cause in &causes {
+            let (clearest, others) = (cause.members[0], &cause.members[1..]);
+            if !others.is_empty() {
+                let _ = writeln!(
+                    out,
+                    "{}: {}",
+                    styled(STRONG, format!("{} cases of one cause", others.len() + 1)),
+                    cause.sign
+                );
+            }
+            out += &failure(clearest).text();
+            for &other in others.iter().filter(|_| self.all) {
+                out += &format!("\n{}", failure(other).text());
+            }
+            if !self.all {
+                let ids: Vec<&str> = others.iter().take(OTHERS).map(|&other| &*failed[other].case.id).collect();
+                for id in &ids {
+                    let _ = writeln!(out, "  also {id}");
+                }
+                if others.len() > OTHERS {
+                    let _ = writeln!(out, "  … and {} more; --all shows them", others.len() - OTHERS);
+                }
+            }
+            out.push('\n');
+        }
+        if found > causes.len() {
+            let _ = writeln!(out, "… and {} more causes; --all or --max-failures shows them\n", found - causes.len());
+        }
+        out
     }
 }

@@ -1,7 +1,7 @@
 //! `threadspec verify`.
 
 use super::outcome::{Finished, Output};
-use super::{Stop, corpus, exit, select};
+use super::{Stop, corpus_and_errata, exit, select};
 use crate::corpus::Case;
 use crate::protocol::{Hello, Profile};
 use crate::report::record::Options;
@@ -68,7 +68,7 @@ impl Verify {
     ///
     /// When there is nothing to run, or nothing to run it against.
     pub fn execute(&self) -> Result<u8, Stop> {
-        let corpus = corpus(self.corpus.as_deref())?;
+        let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let chosen = select(&corpus, &self.filter)?;
         self.output.prepare()?;
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
@@ -108,6 +108,7 @@ impl Verify {
         self.output.conclude(Finished {
             run: &run,
             corpus: &corpus,
+            errata: &errata,
             hello: &hello,
             command: &self.command,
             options,

@@ -13,6 +13,17 @@ const DIFFERENCES: usize = 6;
 /// Texts that differ over a longer stretch are not searched for what they share.
 const SEARCHED: usize = 20_000;
 
+/// A piece of one side of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Both sides have it.
+    Equal(String),
+    /// The other side has something else here, or nothing.
+    Different(String),
+    /// What is left out, in words.
+    LeftOut(String),
+}
+
 /// The expected and the actual text, one line each, every character visible, their differences in `⟦…⟧`.
 ///
 /// ```
@@ -21,8 +32,31 @@ const SEARCHED: usize = 20_000;
 /// assert_eq!(anstream::adapter::strip_str(&actual).to_string(), "a &⟦⟧ b");
 /// ```
 pub fn texts(expected: &str, actual: &str) -> [String; 2] {
+    let [expected, actual] = pieces(expected, actual);
+    let side = |pieces: Vec<Piece>, style| -> String {
+        let shown = pieces.into_iter().map(|piece| match piece {
+            Piece::Equal(text) => text,
+            Piece::Different(text) => format!("⟦{}⟧", styled(style, text)),
+            Piece::LeftOut(what) => styled(FAINT, what),
+        });
+        shown.collect()
+    };
+    [side(expected, GOOD), side(actual, BAD)]
+}
+
+/// What was replaced by what.
+pub(super) fn pairs(expected: &str, actual: &str) -> Vec<(String, String)> {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
-    let mut sides = [String::new(), String::new()];
+    let different = |operation: &DiffOp| !matches!(operation, DiffOp::Equal { .. });
+    let text = |characters: &[char]| characters.iter().collect();
+    let found = operations(&old, &new).into_iter().filter(different);
+    found.map(|operation| (text(&old[operation.old_range()]), text(&new[operation.new_range()]))).collect()
+}
+
+/// The expected and the actual text in pieces, every character visible.
+pub fn pieces(expected: &str, actual: &str) -> [Vec<Piece>; 2] {
+    let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
+    let mut sides = [Vec::new(), Vec::new()];
     let operations = operations(&old, &new);
     let last = operations.len().saturating_sub(1);
     let mut differences = 0;
@@ -31,16 +65,19 @@ pub fn texts(expected: &str, actual: &str) -> [String; 2] {
         if differences > DIFFERENCES {
             let rest = operations[index..].iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
             let rest = left_out(rest.count(), "more differences");
-            return sides.map(|side| side + &rest);
+            return sides.map(|mut side| {
+                side.push(Piece::LeftOut(rest.clone()));
+                side
+            });
         }
         if matches!(operation, DiffOp::Equal { .. }) {
             let equal = equal(&old[operation.old_range()], index == 0, index == last);
             for side in &mut sides {
-                side.push_str(&equal);
+                side.extend_from_slice(&equal);
             }
         } else {
-            sides[0].push_str(&differing(&old[operation.old_range()], GOOD));
-            sides[1].push_str(&differing(&new[operation.new_range()], BAD));
+            sides[0].push(differing(&old[operation.old_range()]));
+            sides[1].push(differing(&new[operation.new_range()]));
         }
     }
     sides
@@ -105,28 +142,27 @@ fn show(text: &[char]) -> String {
 }
 
 fn left_out(count: usize, what: &str) -> String {
-    styled(FAINT, format!("…⟨{count} {what}⟩…"))
+    format!("…⟨{count} {what}⟩…")
 }
 
-fn equal(text: &[char], first: bool, last: bool) -> String {
+fn equal(text: &[char], first: bool, last: bool) -> Vec<Piece> {
     let before = if first { 0 } else { CONTEXT };
     let after = if last { 0 } else { CONTEXT };
     let hidden = text.len().saturating_sub(before + after);
     if hidden <= CONTEXT {
-        return show(text);
+        return vec![Piece::Equal(show(text))];
     }
-    format!("{}{}{}", show(&text[..before]), left_out(hidden, "equal"), show(&text[text.len() - after..]))
+    let end = show(&text[text.len() - after..]);
+    vec![Piece::Equal(show(&text[..before])), Piece::LeftOut(left_out(hidden, "equal")), Piece::Equal(end)]
 }
 
-fn differing(text: &[char], style: anstyle::Style) -> String {
-    let shown = if text.len() <= LONGEST {
-        styled(style, show(text))
-    } else {
-        let half = LONGEST / 2;
-        let end = styled(style, show(&text[text.len() - half..]));
-        format!("{}{}{end}", styled(style, show(&text[..half])), left_out(text.len() - LONGEST, "more"))
-    };
-    format!("⟦{shown}⟧")
+fn differing(text: &[char]) -> Piece {
+    if text.len() <= LONGEST {
+        return Piece::Different(show(text));
+    }
+    let half = LONGEST / 2;
+    let hidden = left_out(text.len() - LONGEST, "more");
+    Piece::Different(format!("{}{hidden}{}", show(&text[..half]), show(&text[text.len() - half..])))
 }
 
 #[cfg(test)]

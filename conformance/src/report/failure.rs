@@ -110,9 +110,5 @@ fn difference(mismatch: &Mismatch) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    let text = visible(text);
-    match text.char_indices().nth(LONGEST_VALUE) {
-        None => text,
-        Some((at, _)) => format!("{}…⟨{} more⟩", &text[..at], text[at..].chars().count()),
-    }
+    super::shortened(text, LONGEST_VALUE)
 }

@@ -1,13 +1,51 @@
 //! What a person reads of a run, and what a program does.
 
+mod badge;
 mod case;
+pub mod causes;
+pub mod comparison;
 pub mod diff;
 mod failure;
+mod html;
+mod junit;
+mod markdown;
+mod merge;
 pub mod output;
 pub mod record;
 mod summary;
+mod template;
 pub mod transcript;
 
 pub use case::case;
 pub use failure::Failure;
+pub use merge::merge;
 pub use summary::Summary;
+
+use crate::corpus::expectation::Mismatch;
+use crate::terminal::visible;
+use causes::{Cause, Shown};
+use record::CaseRecord;
+
+/// Failed cases by cause.
+fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
+    let mismatches: Vec<Vec<Mismatch>> =
+        failed.iter().map(|case| case.mismatches.iter().take(1).map(Mismatch::from).collect()).collect();
+    let shown: Vec<Shown<'_>> = failed
+        .iter()
+        .zip(&mismatches)
+        .map(|(case, mismatches)| {
+            let size = case.details.as_ref().map_or(0, |details| details.input.len());
+            Shown { verdict: case.verdict, note: &case.note, mismatches, size }
+        })
+        .collect();
+    causes::causes(&shown)
+}
+
+/// Text on one line, every character visible, of which the rest is counted if it is long.
+fn shortened(text: &str, longest: usize) -> String {
+    let text = visible(text);
+    match text.char_indices().nth(longest) {
+        None => text,
+        Some((at, _)) => format!("{}…⟨{} more⟩", &text[..at], text[at..].chars().count()),
+    }
+}

@@ -1,6 +1,8 @@
 //! Reports on their way to a file.
 
-use super::record::RunRecord;
+use super::record::{self, RunRecord};
+use super::{badge, html, junit, markdown};
+use crate::corpus::Corpus;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +15,14 @@ use strum::{Display, EnumString, VariantNames};
 pub enum Format {
     /// The canonical run file.
     Json,
+    /// JUnit XML, for CI systems.
+    Junit,
+    /// One self-contained page.
+    Html,
+    /// For the summary of a CI job.
+    Markdown,
+    /// Two words, as shields.io reads them, or as a picture.
+    Badge,
 }
 
 /// A report to be written: `FORMAT=PATH`.
@@ -52,9 +62,15 @@ impl Target {
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn write(&self, run: &RunRecord) -> io::Result<()> {
+    pub fn write(&self, runs: &[RunRecord], corpus: &Corpus, errata: &str) -> io::Result<()> {
+        let is_picture = self.path.extension().is_some_and(|extension| extension == "svg");
         let text = match self.format {
-            Format::Json => run.to_json()?,
+            Format::Json => record::to_json(runs)?,
+            Format::Junit => junit::junit(runs),
+            Format::Html => html::html(runs, corpus, errata),
+            Format::Markdown => markdown::markdown(runs),
+            Format::Badge if is_picture => badge::svg(runs),
+            Format::Badge => badge::endpoint(runs),
         };
         write(&self.path, text.as_bytes())
     }

@@ -256,19 +256,41 @@ impl RunRecord {
         let cases = cases.collect::<serde_json::Result<Vec<_>>>()?.join(",\n");
         Ok(format!("{},\n  \"cases\": [\n{cases}\n  ]\n}}\n", head.strip_suffix("\n}").unwrap_or(&head)))
     }
+}
 
-    /// Reads a run file.
-    ///
-    /// # Errors
-    ///
-    /// Says why it is none.
-    pub fn from_json(text: &str) -> Result<Self, String> {
-        let record: Self = serde_json::from_str(text).map_err(|error| format!("not a run file: {error}"))?;
-        if record.format == VERSION {
-            Ok(record)
-        } else {
-            Err(format!("a run file of format {}; this threadspec reads format {VERSION}", record.format))
-        }
+/// Run files as JSON text: a run, or several in a list under `runs`.
+///
+/// # Errors
+///
+/// Never, but `serde_json` cannot know.
+pub fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
+    let texts = runs.iter().map(RunRecord::to_json).collect::<serde_json::Result<Vec<_>>>()?;
+    Ok(match texts.as_slice() {
+        [one] => one.clone(),
+        several => format!("{{\"runs\": [\n{}]}}\n", several.join(",\n")),
+    })
+}
+
+/// Reads a run file: a run, or several.
+///
+/// # Errors
+///
+/// Says why it is none.
+pub fn from_json(text: &str) -> Result<Vec<RunRecord>, String> {
+    #[derive(Deserialize)]
+    struct Several {
+        runs: Vec<RunRecord>,
+    }
+    let wrong = |error: serde_json::Error| format!("not a run file: {error}");
+    let value: Value = serde_json::from_str(text).map_err(wrong)?;
+    let runs = if value.get("runs").is_some() {
+        serde_json::from_value::<Several>(value).map_err(wrong)?.runs
+    } else {
+        vec![serde_json::from_value(value).map_err(wrong)?]
+    };
+    match runs.iter().find(|run| run.format != VERSION) {
+        None => Ok(runs),
+        Some(run) => Err(format!("a run file of format {}; this threadspec reads format {VERSION}", run.format)),
     }
 }
 
@@ -320,6 +342,14 @@ impl From<&Mismatch> for MismatchRecord {
             Sides::Values { expected, actual } => (false, expected, actual),
         };
         Self { path: path.clone(), text, expected: expected.clone(), actual: actual.clone() }
+    }
+}
+
+impl From<&MismatchRecord> for Mismatch {
+    fn from(MismatchRecord { path, text, expected, actual }: &MismatchRecord) -> Self {
+        let (expected, actual) = (expected.clone(), actual.clone());
+        let sides = if *text { Sides::Texts { expected, actual } } else { Sides::Values { expected, actual } };
+        Self { path: path.clone(), sides }
     }
 }
 

@@ -1,0 +1,41 @@
+use super::{Stop, exit, read_runs};
+use crate::report::comparison::Comparison;
+use crate::terminal::print;
+use std::path::PathBuf;
+
+/// Compare two runs: regressions, fixes, and cases that are new, gone or changed
+///
+/// The exit code is 1 if a case that passed does not pass any more.
+#[derive(Debug, clap::Args)]
+pub struct Diff {
+    /// Show every case, not the first ten of each kind
+    #[arg(long)]
+    all: bool,
+    /// The run file of before
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+    /// The run file of now
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+}
+
+impl Diff {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When a run file cannot be read.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let (old, new) = (read_runs(std::slice::from_ref(&self.old))?, read_runs(std::slice::from_ref(&self.new))?);
+        let ([old], [new]) = (old.as_slice(), new.as_slice()) else {
+            return Err(Stop::new(exit::USAGE, "a file of several runs; compare them one by one"));
+        };
+        if old.options.profile != new.options.profile {
+            let message = format!("one run is judged by {}, the other by {}", old.options.profile, new.options.profile);
+            return Err(Stop::new(exit::USAGE, message));
+        }
+        let comparison = Comparison::of(old, new);
+        print(&comparison.text(self.all));
+        Ok(if comparison.regressions.is_empty() { exit::OK } else { exit::NOT_CONFORMANT })
+    }
+}

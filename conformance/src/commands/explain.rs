@@ -1,0 +1,131 @@
+use super::{Stop, corpus_and_errata, exit};
+use crate::corpus::{Clause, Corpus};
+use crate::report;
+use crate::run::Verdict;
+use crate::terminal::{STRONG, print, styled};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Explain a clause, a case, a verdict or an exit code
+#[derive(Debug, clap::Args)]
+pub struct Explain {
+    /// Use the corpus in this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// A clause such as ESC-1, a case as `list` names it, a verdict such as garbage, or an exit code such as 3
+    #[arg(value_name = "CLAUSE|CASE|VERDICT|EXIT-CODE")]
+    what: String,
+}
+
+impl Explain {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When the corpus is at fault or there is no such thing.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
+        let text = if let Some(clause) = corpus.clauses.iter().find(|clause| clause.id.eq_ignore_ascii_case(&self.what))
+        {
+            clause_text(clause, &corpus, &errata)
+        } else if let Some(case) = corpus.cases.iter().find(|case| case.id == self.what) {
+            report::case(case, &corpus)
+        } else if let Ok(verdict) = self.what.parse::<Verdict>() {
+            format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
+        } else if let Some((code, text)) = self.what.parse().ok().and_then(|code: u8| Some((code, exit_text(code)?))) {
+            format!("exit code {}: {text}\n", styled(STRONG, code))
+        } else {
+            return Err(Stop::new(exit::USAGE, self.unknown(&corpus)));
+        };
+        print(&text);
+        Ok(exit::OK)
+    }
+
+    fn unknown(&self, corpus: &Corpus) -> String {
+        let clauses = corpus.clauses.iter().map(|clause| clause.id.as_str());
+        let verdicts: Vec<String> = Verdict::ALL.iter().map(ToString::to_string).collect();
+        let cases = corpus.cases.iter().map(|case| case.id.as_str());
+        let likeness = |name: &&str| {
+            let [asked, name] = [&self.what, *name].map(str::to_lowercase);
+            similar::TextDiff::from_chars(asked.as_str(), name.as_str()).ratio()
+        };
+        let closest = clauses
+            .chain(verdicts.iter().map(String::as_str))
+            .chain(cases)
+            .max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
+        let hint = closest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+        let what = crate::terminal::visible(&self.what);
+        format!(
+            "there is no clause, case, verdict or exit code `{what}`{hint} `list` and `list --clauses` show what there is"
+        )
+    }
+}
+
+fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
+    let mut out = format!("{} ({}; {})\n  {}\n", styled(STRONG, &clause.id), clause.level, clause.source, clause.text);
+    let (_, entries) = clause.source.split_once("errata ").unwrap_or_default();
+    for entry in entries.split(", ").filter(|entry| !entry.is_empty()) {
+        let section = errata.split("\n## ").find(|section| section.split(' ').next() == Some(entry));
+        let _ = write!(out, "\n{}\n", section.unwrap_or_default().trim_end());
+    }
+    out.push_str("\ncases:\n");
+    for case in corpus.cases.iter().filter(|case| case.clauses.contains(&clause.id)) {
+        let _ = writeln!(out, "  {}  {}", case.id, case.why);
+    }
+    out
+}
+
+fn verdict_text(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "the reply is as expected.",
+        Verdict::Fail => {
+            "the output is not the expected one. It counts against the testee; of a `should` case only with --strict. Look at \
+             `expected` and `actual`, at the clause, and at the case with `threadspec show`."
+        }
+        Verdict::Rejected => {
+            "a refusal where an output was expected, or the other way round, or of the wrong kind. It counts against the \
+             testee; of a `should` case only with --strict."
+        }
+        Verdict::Crash => {
+            "the testee ended before its reply. It counts against the testee, which is started afresh for the next case. The \
+             end of its stderr is shown: write the reason there."
+        }
+        Verdict::Timeout => {
+            "no reply in time (--timeout). It counts against the testee. A reply that waits in a buffer looks the same: flush \
+             stdout after each line."
+        }
+        Verdict::Garbage => {
+            "something on stdout that is not the one reply to the request: a log line, a second reply, no JSON, another id. It \
+             counts against the testee. Logs go to stderr."
+        }
+        Verdict::Unsupported => {
+            "the testee does not do this, and says so: the op is not in its hello, or it answered `unsupported`. The case is \
+             not applicable, and nothing is shown by it."
+        }
+        Verdict::NotRun => "the run ended before the case. It counts against the testee, since nothing was shown.",
+        #[allow(unreachable_patterns, reason = "verdicts of known failures come with them")]
+        _ => "see the README.",
+    }
+}
+
+fn exit_text(code: u8) -> Option<&'static str> {
+    Some(match code {
+        0 => "conformant, or simply done: no case counts against the testee, and at least one was applicable.",
+        1 => "not conformant, or a regression: at least one case counts against the testee, or nothing was applicable.",
+        2 => {
+            "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file that is not what it should be."
+        }
+        3 => {
+            "the testee could not be started, or its handshake failed. Try it by hand: paste \
+             {\"id\":0,\"op\":\"hello\",\"protocol\":1} into it; it must answer in one line, and flush."
+        }
+        4 => {
+            "the corpus or the harness itself is at fault, or output could not be written. `threadspec lint` says what is wrong with a corpus."
+        }
+        5 => {
+            "a known failure passed, or its entry matches nothing or has expired: take it out of the file of known failures."
+        }
+        130 => "interrupted; the testee was ended, the summary printed and the reports written.",
+        _ => return None,
+    })
+}

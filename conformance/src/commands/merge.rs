@@ -1,0 +1,50 @@
+use super::{Stop, corpus_and_errata, exit, read_runs};
+use crate::report::output::Target;
+use crate::terminal::{print, visible};
+use std::path::PathBuf;
+
+/// Put the shards of a run together, and several implementations side by side
+///
+/// The exit code is that of the merged run: 0 only if every implementation is conformant, and all of its shards are there.
+#[derive(Debug, clap::Args)]
+pub struct Merge {
+    /// Write a report: json, junit, html, markdown or badge (repeatable)
+    #[arg(long, value_name = "FORMAT=PATH", required = true)]
+    report: Vec<Target>,
+    /// Show the clauses and cases of the corpus in this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// The run files
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
+}
+
+impl Merge {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When a run file cannot be read, shards do not fit, or a report cannot be written.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
+        let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
+            .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
+        for target in &self.report {
+            let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", target.path.display()));
+            target.prepare().and_then(|()| target.write(&runs, &corpus, &errata)).map_err(wrong)?;
+        }
+        for run in &runs {
+            let summary = &run.summary;
+            let verdict = if run.is_conformant() { "conformant" } else { "not conformant" };
+            print(&format!(
+                "{}, profile {}: {} run / {} applicable / {} total: {verdict}\n",
+                run.name(),
+                run.options.profile,
+                summary.run,
+                summary.applicable,
+                summary.total
+            ));
+        }
+        Ok(runs.iter().map(|run| run.exit_code).find(|&code| code != exit::OK).unwrap_or(exit::OK))
+    }
+}

@@ -1,0 +1,41 @@
+use super::{Stop, corpus_and_errata, exit, read_runs};
+use crate::report::output::{Format, Target, prepare};
+use crate::terminal::visible;
+use std::path::PathBuf;
+
+/// Make a report of run files
+///
+/// Several runs stand side by side, one per implementation and profile. Run files come from `verify --report json=PATH`.
+#[derive(Debug, clap::Args)]
+pub struct Report {
+    /// The form of the report: html, junit, markdown, badge or json
+    #[arg(long)]
+    format: Format,
+    /// The file to write; `-` is stdout. A badge is a picture if the name ends in .svg
+    #[arg(short, long, value_name = "PATH")]
+    output: PathBuf,
+    /// Show the clauses and cases of the corpus in this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// The run files
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<PathBuf>,
+}
+
+impl Report {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When a run file cannot be read, or the report not be written.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
+        let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
+            .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
+        let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", self.output.display()));
+        prepare(&self.output).map_err(wrong)?;
+        let target = Target { format: self.format, path: self.output.clone() };
+        target.write(&runs, &corpus, &errata).map_err(wrong)?;
+        Ok(exit::OK)
+    }
+}

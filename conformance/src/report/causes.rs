@@ -1,0 +1,200 @@
+//! Failures of one cause: one fault fails many cases, and is read once.
+//!
+//! What a case shows is a set of signs: a replaced piece of text, another kind of value at some place, a message. The sign
+//! that most cases share is the first cause and takes all of them; the next one is sought among the rest.
+
+use super::diff;
+use crate::corpus::expectation::{Mismatch, Sides};
+use crate::run::Verdict;
+use crate::terminal::visible;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More replaced pieces than this, or longer ones, are another text altogether.
+const PIECES: usize = 6;
+const LONGEST_PIECE: usize = 24;
+const LONGEST_NOTE: usize = 120;
+
+/// What failed for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// What the failures share, in words.
+    pub sign: String,
+    /// Their positions, the clearest one first.
+    pub members: Vec<usize>,
+}
+
+/// One failure, as far as its cause is concerned.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What happened, in words.
+    pub note: &'a str,
+    /// Where the output departs from the expected one.
+    pub mismatches: &'a [Mismatch],
+    /// How much there is to read: the length of the input.
+    pub size: usize,
+}
+
+/// Groups failures by cause, those of the most cases first.
+pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
+    let signs: Vec<BTreeSet<String>> = failures.iter().map(signs).collect();
+    let mut left: BTreeSet<usize> = (0..failures.len()).collect();
+    let mut causes = Vec::new();
+    while !left.is_empty() {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for sign in left.iter().flat_map(|&index| &signs[index]) {
+            *counts.entry(sign).or_default() += 1;
+        }
+        // Of equally frequent signs the first in the alphabet, so that the same run reads the same.
+        let most = counts.values().copied().max().unwrap_or_default();
+        let Some(sign) = counts.iter().find(|&(_, &count)| count == most).map(|(&sign, _)| sign.to_owned()) else {
+            break;
+        };
+        let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
+        members.iter().for_each(|index| drop(left.remove(index)));
+        members
+            .sort_by_key(|&index| (signs[index].len(), failures[index].mismatches.len(), failures[index].size, index));
+        causes.push(Cause { sign, members });
+    }
+    causes
+}
+
+fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String> {
+    let verdict = if *verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
+    let signs = match mismatches.first() {
+        // What differs behind the first difference may follow from it.
+        Some(Mismatch { path, sides: Sides::Texts { expected, actual } }) => {
+            pieces(expected, actual).unwrap_or_else(|| vec![format!("another text{}", place(path))])
+        }
+        Some(Mismatch { path, sides: Sides::Values { expected, actual } }) => {
+            vec![format!("{} instead of {}{}", kind(actual), kind(expected), place(path))]
+        }
+        None => vec![message(note)],
+    };
+    signs.into_iter().map(|sign| format!("{verdict}{sign}")).collect()
+}
+
+/// What was replaced by what; none if it is too much to name.
+fn pieces(expected: &str, actual: &str) -> Option<Vec<String>> {
+    let pairs = diff::pairs(expected, actual);
+    let short = |text: &String| text.chars().count() <= LONGEST_PIECE;
+    if pairs.is_empty() || pairs.len() > PIECES || !pairs.iter().all(|(old, new)| short(old) && short(new)) {
+        return None;
+    }
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let piece = |(old, new): &(String, String)| match (visible(old), visible(new)) {
+        (old, new) if is_number(&old) && is_number(&new) => "another number in the text".to_owned(),
+        (old, new) if new.is_empty() => format!("`{old}` is missing"),
+        (old, new) if old.is_empty() => format!("`{new}` is too much"),
+        (old, new) => format!("`{new}` instead of `{old}`"),
+    };
+    Some(pairs.iter().map(piece).collect())
+}
+
+/// A place whatever its position in lists.
+fn place(path: &str) -> String {
+    if path.is_empty() {
+        return String::new();
+    }
+    let parts = path.split('/').map(|part| if part.parse::<usize>().is_ok() { "*" } else { part });
+    format!(" at {}", visible(&parts.collect::<Vec<_>>().join("/")))
+}
+
+/// What a description describes.
+fn kind(description: &str) -> String {
+    match description.chars().next() {
+        Some('"') => "a string".into(),
+        Some('[') => "a list".into(),
+        Some('{') => {
+            let named = serde_json::from_str::<serde_json::Value>(description).ok();
+            let name = named.as_ref().and_then(|value| value["type"].as_str()).map(visible);
+            name.map_or_else(|| "an object".into(), |name| format!("an object of type {name}"))
+        }
+        Some(first) if first == '-' || first.is_ascii_digit() => "a number".into(),
+        _ => beginning(&visible(description), 60),
+    }
+}
+
+/// A message without what is peculiar to a case: numbers, and what it quotes.
+fn message(note: &str) -> String {
+    let first = note.lines().next().unwrap_or_default();
+    let last = note.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let whole = if first == last { visible(first) } else { format!("{} {}", visible(first), visible(last)) };
+    let mut plain = String::new();
+    let mut characters = whole.chars().peekable();
+    while let Some(c) = characters.next() {
+        match c {
+            '`' | '"' => {
+                // A quotation that is never closed goes to the end.
+                while characters.next().is_some_and(|next| next != c) {}
+                plain.push('…');
+            }
+            c if c.is_ascii_digit() => {
+                while characters.next_if(char::is_ascii_digit).is_some() {}
+                plain.push('N');
+            }
+            c => plain.push(c),
+        }
+    }
+    beginning(&plain, LONGEST_NOTE)
+}
+
+fn beginning(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(expected: &str, actual: &str) -> Vec<Mismatch> {
+        let sides = Sides::Texts { expected: expected.into(), actual: actual.into() };
+        vec![Mismatch { path: "/0/content".into(), sides }]
+    }
+
+    fn grouped(failures: &[(Verdict, &str, Vec<Mismatch>)]) -> Vec<(String, Vec<usize>)> {
+        let shown: Vec<Shown<'_>> = failures
+            .iter()
+            .map(|(verdict, note, mismatches)| Shown { verdict: *verdict, note, mismatches, size: note.len() })
+            .collect();
+        causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()
+    }
+
+    #[test]
+    fn one_replacement_is_one_cause_wherever_it_happens() {
+        let found = grouped(&[
+            (Verdict::Fail, "", text("a&apos;b", "a'b")),
+            (Verdict::Fail, "", text("x &lt;&apos; y", "x <' y")),
+            (Verdict::Fail, "", text("long text &apos;", "long text '")),
+            (Verdict::Fail, "", text("one", "something else that is much longer than that")),
+        ]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found.iter().map(|(_, members)| members.len()).sum::<usize>(), 4);
+        assert!(found.iter().any(|(sign, _)| sign == "another text at /*/content"), "{found:?}");
+    }
+
+    #[test]
+    fn crashes_are_told_apart_by_their_last_words_and_not_by_their_numbers() {
+        let found = grouped(&[
+            (Verdict::Crash, "it ended (exit status: 1)\nTypeError: x is undefined at line 17", Vec::new()),
+            (Verdict::Crash, "it ended (exit status: 1)\nTypeError: x is undefined at line 18", Vec::new()),
+            (Verdict::Crash, "it ended (exit status: 1)\nout of memory", Vec::new()),
+        ]);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(found[0].1, [0, 1]);
+    }
+
+    #[test]
+    fn every_failure_is_in_exactly_one_cause() {
+        let failures: Vec<_> = (0..40_usize)
+            .map(|n| (Verdict::Fail, "", text(&"a".repeat(n % 7), &format!("{}b{}", "a".repeat(n % 5), n % 3))))
+            .collect();
+        let mut members: Vec<usize> = grouped(&failures).into_iter().flat_map(|(_, members)| members).collect();
+        members.sort_unstable();
+        assert_eq!(members, (0..40).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,95 @@
+//! Two runs, the earlier and the later one: what became worse, what became better, and what is not the same case any more.
+
+use super::record::{CaseRecord, RunRecord};
+use crate::run::Verdict;
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// What became of the cases.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison<'a> {
+    /// Passed before and do not pass now, not even because they were not run.
+    pub regressions: Vec<(&'a CaseRecord, &'a CaseRecord)>,
+    /// Pass now and did not pass before.
+    pub fixes: Vec<(&'a CaseRecord, &'a CaseRecord)>,
+    /// Passed neither before nor now, and end in another way.
+    pub otherwise: Vec<(&'a CaseRecord, &'a CaseRecord)>,
+    /// Ask or expect something else than before.
+    pub changed: Vec<(&'a CaseRecord, &'a CaseRecord)>,
+    /// Are in the later run only.
+    pub new: Vec<&'a CaseRecord>,
+    /// Are in the earlier run only.
+    pub gone: Vec<&'a CaseRecord>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Compares two runs, case by case.
+    pub fn of(old: &'a RunRecord, new: &'a RunRecord) -> Self {
+        fn by_id(run: &RunRecord) -> HashMap<&str, &CaseRecord> {
+            run.cases.iter().map(|case| (case.id.as_str(), case)).collect()
+        }
+        let (before, now) = (by_id(old), by_id(new));
+        let mut comparison =
+            Self { gone: old.cases.iter().filter(|case| !now.contains_key(&*case.id)).collect(), ..Self::default() };
+        for case in &new.cases {
+            let Some(&earlier) = before.get(&*case.id) else {
+                comparison.new.push(case);
+                continue;
+            };
+            if earlier.hash != case.hash {
+                comparison.changed.push((earlier, case));
+            }
+            match (passed(earlier), passed(case)) {
+                (true, false) => comparison.regressions.push((earlier, case)),
+                (false, true) => comparison.fixes.push((earlier, case)),
+                (false, false) if earlier.verdict != case.verdict => comparison.otherwise.push((earlier, case)),
+                _ => {}
+            }
+        }
+        comparison
+    }
+
+    /// The comparison for people.
+    pub fn text(&self, all: bool) -> String {
+        let mut out = String::new();
+        let was = |(old, new): &(&CaseRecord, &CaseRecord)| format!("{} ({} → {})", new.id, old.verdict, new.verdict);
+        let is = |case: &&CaseRecord| format!("{} ({})", case.id, case.verdict);
+        section(&mut out, "regressions", &self.regressions.iter().map(was).collect::<Vec<_>>(), true);
+        section(&mut out, "fixes", &self.fixes.iter().map(was).collect::<Vec<_>>(), all);
+        section(&mut out, "end in another way", &self.otherwise.iter().map(was).collect::<Vec<_>>(), all);
+        section(&mut out, "changed cases", &self.changed.iter().map(was).collect::<Vec<_>>(), all);
+        section(&mut out, "new cases", &self.new.iter().map(is).collect::<Vec<_>>(), all);
+        section(&mut out, "gone cases", &self.gone.iter().map(is).collect::<Vec<_>>(), all);
+        let _ = writeln!(
+            out,
+            "{} regressions, {} fixes, {} otherwise, {} changed, {} new, {} gone",
+            self.regressions.len(),
+            self.fixes.len(),
+            self.otherwise.len(),
+            self.changed.len(),
+            self.new.len(),
+            self.gone.len()
+        );
+        out
+    }
+}
+
+fn passed(case: &CaseRecord) -> bool {
+    case.verdict == Verdict::Pass
+}
+
+fn section(out: &mut String, title: &str, lines: &[String], all: bool) {
+    const SHOWN: usize = 10;
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{title}: {}", lines.len());
+    let shown = if all { lines.len() } else { SHOWN };
+    for line in lines.iter().take(shown) {
+        let _ = writeln!(out, "  {}", crate::terminal::visible(line));
+    }
+    if lines.len() > shown {
+        let _ = writeln!(out, "  … and {} more; --all shows them", lines.len() - shown);
+    }
+    out.push('\n');
+}

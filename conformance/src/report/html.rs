@@ -1,0 +1,224 @@
+//! Runs as one self-contained page, which is the readable specification too: every clause and every case stands in it.
+
+use super::diff::{self, Piece};
+use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
+use super::{causes_of, shortened, template};
+use crate::corpus::layout::lay_out;
+use crate::corpus::{Case, Clause, Corpus};
+use crate::protocol::Op;
+use crate::run::Verdict;
+use crate::terminal::visible;
+use minijinja::{Value, context};
+use std::collections::HashMap;
+
+const STYLE: &str = include_str!("../../templates/report.css");
+const SCRIPT: &str = include_str!("../../templates/report.js");
+/// Inputs, expectations and replies are shown up to this length.
+const LONGEST_VALUE: usize = 4000;
+/// More mismatches than this are counted, not shown.
+const MISMATCHES: usize = 8;
+
+/// The results of one case, each with the number of its run.
+type Results<'a> = HashMap<&'a str, Vec<(usize, &'a CaseRecord)>>;
+
+/// The page.
+pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String {
+    let mut results: Results<'_> = HashMap::new();
+    for (number, run) in runs.iter().enumerate() {
+        for case in &run.cases {
+            results.entry(&case.id).or_default().push((number, case));
+        }
+    }
+    let names: Vec<String> = runs.iter().map(RunRecord::name).collect();
+    let mut verdicts: Vec<Verdict> = Verdict::ALL.into();
+    verdicts.retain(|verdict| runs.iter().any(|run| run.summary.verdicts.contains_key(&verdict.to_string())));
+    let values = context! {
+        title => format!("threadspec: {}", names.join(", ")),
+        style => STYLE,
+        script => SCRIPT,
+        version => env!("CARGO_PKG_VERSION"),
+        notes => notes(runs, corpus),
+        runs => runs.iter().map(run).collect::<Vec<_>>(),
+        causes => runs.iter().flat_map(causes).collect::<Vec<_>>(),
+        clauses => corpus.clauses.iter().map(|entry| clause(entry, runs, corpus, &results)).collect::<Vec<_>>(),
+        verdicts => verdicts.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ops => Op::ALL.map(|op| op.to_string()).to_vec(),
+        cases => corpus.cases.iter().map(|entry| case(entry, runs, corpus, &results)).collect::<Vec<_>>(),
+        errata => self::errata(errata),
+    };
+    template::render("report.html", &values)
+}
+
+/// Runs against another corpus than the one that is shown.
+fn notes(runs: &[RunRecord], corpus: &Corpus) -> Vec<String> {
+    let hash = corpus.hash();
+    let others = runs.iter().filter(|run| run.corpus.hash != hash);
+    others
+        .map(|run| format!("{} was run against another version of the corpus than the one shown here.", run.name()))
+        .collect()
+}
+
+fn run(run: &RunRecord) -> Value {
+    let summary = &run.summary;
+    let mut facts = vec![
+        context! { name => "run / applicable / total", value => format!("{} / {} / {}", summary.run, summary.applicable, summary.total) },
+    ];
+    facts.extend(summary.verdicts.iter().map(|(name, value)| context! { name, value }));
+    facts.push(context! { name => "count against it", value => summary.failures });
+    let mut troubles: Vec<String> = run.stopped.iter().map(|why| format!("stopped early: {}", visible(why))).collect();
+    troubles.extend(run.shutdown.iter().map(|what| format!("at its end: {}", visible(what.trim_end()))));
+    let command = shlex::try_join(run.command.iter().map(String::as_str)).unwrap_or_else(|_| run.command.join(" "));
+    context! {
+        name => run.name(),
+        profile => run.options.profile.to_string(),
+        strict => run.options.strict,
+        conformant => run.is_conformant(),
+        command => visible(&command),
+        facts,
+        troubles,
+    }
+}
+
+fn causes(run: &RunRecord) -> Vec<Value> {
+    let failed: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.failed()).collect();
+    let cause = |cause: super::causes::Cause| {
+        let ids: Vec<String> = cause.members.iter().map(|&index| failed[index].id.clone()).collect();
+        context! { count => ids.len(), sign => shortened(&cause.sign, 200), run => run.name(), ids }
+    };
+    causes_of(&failed).into_iter().map(cause).collect()
+}
+
+fn clause(clause: &Clause, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>) -> Value {
+    let of_it: Vec<&Case> = corpus.cases.iter().filter(|case| case.clauses.contains(&clause.id)).collect();
+    let cell = |number: usize| {
+        let all = of_it.iter().filter_map(|case| results.get(&*case.id)).flatten();
+        let ran: Vec<&CaseRecord> = all
+            .filter(|(run, case)| *run == number && !matches!(case.verdict, Verdict::Unsupported | Verdict::NotRun))
+            .map(|(_, case)| *case)
+            .collect();
+        let passed = ran.iter().filter(|case| !case.failed()).count();
+        let (state, sign) = if ran.is_empty() {
+            ("none", "–")
+        } else if ran.iter().any(|case| case.counts) {
+            ("bad", "✗")
+        } else if passed < ran.len() {
+            ("warn", "!")
+        } else {
+            ("pass", "✓")
+        };
+        let text = if ran.is_empty() { sign.to_owned() } else { format!("{sign} {passed}/{}", ran.len()) };
+        context! { state, text }
+    };
+    let (_, entries) = clause.source.split_once("errata ").unwrap_or_default();
+    context! {
+        id => clause.id.clone(),
+        level => clause.level.to_string(),
+        source => clause.source.clone(),
+        text => spans(&clause.text),
+        errata => entries.split(", ").filter(|entry| !entry.is_empty()).map(str::to_owned).collect::<Vec<_>>(),
+        cells => (0..runs.len()).map(cell).collect::<Vec<_>>(),
+        cases => of_it.iter().map(|case| case.id.clone()).collect::<Vec<_>>(),
+    }
+}
+
+fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>) -> Value {
+    let results = results.get(&*case.id).map_or(&[][..], Vec::as_slice);
+    let verdicts: Vec<String> = results.iter().map(|(_, result)| result.verdict.to_string()).collect();
+    let profiles: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
+    let clauses = case.clauses.iter().filter_map(|id| corpus.clause(id));
+    context! {
+        id => case.id.clone(),
+        op => case.op.to_string(),
+        level => case.level.to_string(),
+        why => case.why.clone(),
+        verdicts => verdicts.join(" "),
+        profiles => profiles.join(", "),
+        clauses => clauses.map(|clause| context! { id => clause.id.clone(), text => spans(&clause.text) }).collect::<Vec<_>>(),
+        input => laid_out(&case.input),
+        expect => laid_out(&expectation(case)),
+        results => results.iter().map(|(number, result)| self::result(&runs[*number], result)).collect::<Vec<_>>(),
+    }
+}
+
+fn result(run: &RunRecord, case: &CaseRecord) -> Value {
+    let state = match case.verdict {
+        _ if case.counts => "bad",
+        Verdict::Pass => "pass",
+        _ if case.failed() => "warn",
+        _ => "none",
+    };
+    let details = case.details.as_ref();
+    context! {
+        run => format!("{}, {}", run.name(), run.options.profile),
+        verdict => case.verdict.to_string(),
+        state,
+        failed => case.failed(),
+        note => case.note.lines().map(|line| shortened(line, LONGEST_VALUE)).collect::<Vec<_>>(),
+        mismatches => case.mismatches.iter().take(MISMATCHES).map(mismatch).collect::<Vec<_>>(),
+        more => case.mismatches.len().saturating_sub(MISMATCHES),
+        actual => details.and_then(|details| details.actual.as_deref()).map(laid_out).unwrap_or_default(),
+        repeat => details.map(|details| visible(&details.repeat)).unwrap_or_default(),
+    }
+}
+
+fn mismatch(mismatch: &MismatchRecord) -> Value {
+    let MismatchRecord { path, text, expected, actual } = mismatch;
+    let [expected, actual] = if *text {
+        diff::pieces(expected, actual)
+    } else {
+        [expected, actual].map(|side| vec![Piece::Different(shortened(side, LONGEST_VALUE))])
+    };
+    let side = |pieces: Vec<Piece>| -> Vec<Value> {
+        let piece = |piece| match piece {
+            Piece::Equal(text) => context! { kind => "equal", text },
+            Piece::Different(text) => context! { kind => "different", text },
+            Piece::LeftOut(text) => context! { kind => "left-out", text },
+        };
+        pieces.into_iter().map(piece).collect()
+    };
+    context! { path => visible(path), expected => side(expected), actual => side(actual) }
+}
+
+/// JSON text over several lines, every character visible. What was cut off is no JSON, and stays on one line.
+fn laid_out(text: &str) -> String {
+    let is_json = serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok();
+    let laid_out = if is_json { lay_out(text, 1) } else { text.to_owned() };
+    let lines: Vec<String> = laid_out.lines().map(visible).collect();
+    let text = lines.join("\n");
+    match text.char_indices().nth(LONGEST_VALUE) {
+        None => text,
+        Some((at, _)) => format!("{}…⟨{} more⟩", &text[..at], text[at..].chars().count()),
+    }
+}
+
+/// Text with `code` in it.
+fn spans(text: &str) -> Vec<Value> {
+    let parts = text.split('`').enumerate().filter(|(_, text)| !text.is_empty());
+    parts.map(|(number, text)| context! { code => number % 2 == 1, text => visible(text) }).collect()
+}
+
+/// The entries of the errata, of which only paragraphs, lists and `code` are rendered.
+fn errata(errata: &str) -> Vec<Value> {
+    let entry = |section: &str| {
+        let (title, body) = section.split_once('\n').unwrap_or((section, ""));
+        let mut blocks: Vec<(&str, String)> = Vec::new();
+        let mut apart = true;
+        for line in body.lines() {
+            let item = line.strip_prefix("- ");
+            let text = item.unwrap_or(line).trim().replace("**", "");
+            match blocks.last_mut() {
+                _ if text.is_empty() => apart = true,
+                Some((_, block)) if !apart && item.is_none() => *block += &format!(" {text}"),
+                _ => {
+                    blocks.push((if item.is_some() { "item" } else { "text" }, text));
+                    apart = false;
+                }
+            }
+        }
+        let blocks: Vec<Value> =
+            blocks.iter().map(|(kind, text)| context! { kind => *kind, text => spans(text) }).collect();
+        let id = title.split(' ').next().unwrap_or_default();
+        context! { id, title, blocks }
+    };
+    errata.split("\n## ").skip(1).map(entry).collect()
+}

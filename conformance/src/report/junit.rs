@@ -1,0 +1,68 @@
+//! A run as JUnit XML, as Jenkins, GitLab and most other CI systems read it.
+
+use super::record::{CaseRecord, RunRecord};
+use super::template;
+use crate::protocol::Op;
+use crate::run::Verdict;
+use crate::terminal::visible;
+use minijinja::{Value, context};
+
+/// The report: a test suite for each operation of each run.
+pub(super) fn junit(runs: &[RunRecord]) -> String {
+    let suites: Vec<Value> = runs.iter().flat_map(suites).collect();
+    template::render("junit.xml", &context! { suites })
+}
+
+fn suites(run: &RunRecord) -> Vec<Value> {
+    let name = format!("{}, {}", run.name(), run.options.profile);
+    let of_op = |op: Op| {
+        let cases: Vec<Value> = run.cases.iter().filter(|case| case.op == op).map(case).collect();
+        (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases))
+    };
+    let mut suites: Vec<Value> = Op::ALL.into_iter().filter_map(of_op).collect();
+    if !run.shutdown.is_empty() {
+        let trouble = |(number, what): (usize, &String)| {
+            let text = lines(what);
+            context! { name => format!("shutdown-{number}"), class => "shutdown", kind => "error", type => "shutdown", text }
+        };
+        suites.push(suite(&format!("{name}: shutdown"), run.shutdown.iter().enumerate().map(trouble).collect()));
+    }
+    suites
+}
+
+fn suite(name: &str, cases: Vec<Value>) -> Value {
+    let count = |kind: &str| {
+        cases.iter().filter(|case| case.get_attr("kind").is_ok_and(|is| is.as_str() == Some(kind))).count()
+    };
+    let (failures, errors, skipped) = (count("failure"), count("error"), count("skipped"));
+    context! { name, failures, errors, skipped, cases }
+}
+
+fn case(case: &CaseRecord) -> Value {
+    let (topic, name) = case.id.rsplit_once('/').unwrap_or(("", &case.id));
+    let kind = match case.verdict {
+        Verdict::Pass if !case.counts => "",
+        _ if !case.counts => "skipped",
+        Verdict::Crash | Verdict::Timeout | Verdict::Garbage | Verdict::NotRun => "error",
+        _ => "failure",
+    };
+    let mut text = vec![format!("{} ({})", case.clauses.join(", "), case.level)];
+    text.extend(case.details.iter().map(|details| format!("why: {}", visible(&details.why))));
+    text.push(lines(&case.note));
+    for mismatch in &case.mismatches {
+        let [at, expected, actual] = [&mismatch.path, &mismatch.expected, &mismatch.actual].map(|side| shortened(side));
+        text.push(format!("at {at}\n  expected  {expected}\n  actual    {actual}"));
+    }
+    text.extend(case.details.iter().map(|details| format!("repeat: {}", visible(&details.repeat))));
+    text.retain(|line| !line.is_empty());
+    let text = if kind.is_empty() { String::new() } else { text.join("\n") };
+    context! { name, class => topic.replace('/', "."), kind, type => case.verdict.to_string(), text }
+}
+
+fn lines(text: &str) -> String {
+    text.lines().map(shortened).collect::<Vec<_>>().join("\n")
+}
+
+fn shortened(text: &str) -> String {
+    super::shortened(text, 1000)
+}

@@ -1,0 +1,117 @@
+//! A run as Markdown, for the summary of a CI job.
+
+use super::record::{CaseRecord, RunRecord};
+use super::{causes_of, shortened};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// More causes than this are counted, not shown.
+const CAUSES: usize = 25;
+/// CI systems refuse long summaries.
+const IDS: usize = 500;
+
+/// The report.
+pub(super) fn markdown(runs: &[RunRecord]) -> String {
+    let conformant = !runs.is_empty() && runs.iter().all(RunRecord::is_conformant);
+    let mut out = format!("## threadspec: {}\n\n", if conformant { "✅ conformant" } else { "❌ not conformant" });
+    out += "| implementation | profile | passed | applicable | count against it | warnings | not applicable |\n";
+    out += "|---|---|---:|---:|---:|---:|---:|\n";
+    for run in runs {
+        let summary = &run.summary;
+        let passed = summary.verdicts.get("pass").copied().unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "| {} {} | {} | {passed} | {} | {} | {} | {} |",
+            if run.is_conformant() { "✅" } else { "❌" },
+            escaped(&run.name()),
+            run.options.profile,
+            summary.applicable,
+            summary.failures,
+            summary.warnings,
+            summary.total.saturating_sub(summary.applicable),
+        );
+    }
+    for run in runs {
+        out += &failures(run);
+    }
+    out
+}
+
+fn failures(run: &RunRecord) -> String {
+    let failed: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.failed()).collect();
+    let mut out = String::new();
+    if let Some(reason) = &run.stopped {
+        let _ = writeln!(out, "\n⚠️ {} stopped early: {}", escaped(&run.name()), code(reason));
+    }
+    for what in &run.shutdown {
+        let _ = writeln!(out, "\n⚠️ {}, at its end: {}", escaped(&run.name()), code(what));
+    }
+    if failed.is_empty() {
+        return out;
+    }
+    let causes = causes_of(&failed);
+    let _ = writeln!(out, "\n### What failed in {}, {}\n", escaped(&run.name()), run.options.profile);
+    out += "| cases | what they share | clauses | the clearest case |\n|---:|---|---|---|\n";
+    for cause in causes.iter().take(CAUSES) {
+        let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
+        for clause in cause.members.iter().flat_map(|&index| &failed[index].clauses) {
+            *broken.entry(clause).or_default() += 1;
+        }
+        let mut broken: Vec<(&str, usize)> = broken.into_iter().collect();
+        broken.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        let broken: Vec<&str> = broken.iter().take(3).map(|&(clause, _)| clause).collect();
+        let clearest = failed[cause.members[0]];
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} |",
+            cause.members.len(),
+            code(&cause.sign),
+            broken.join(", "),
+            code(&clearest.id)
+        );
+    }
+    if causes.len() > CAUSES {
+        let _ = writeln!(out, "\n… and {} more causes", causes.len() - CAUSES);
+    }
+    let _ = writeln!(out, "\n<details><summary>All {} cases</summary>\n", failed.len());
+    for case in failed.iter().take(IDS) {
+        let note = if case.counts { "" } else { ", does not count" };
+        let _ = writeln!(out, "- {} ({}, {}{note})", code(&case.id), case.verdict, case.level);
+    }
+    if failed.len() > IDS {
+        let _ = writeln!(out, "- … and {} more", failed.len() - IDS);
+    }
+    out + "\n</details>\n"
+}
+
+/// Text in which nothing is markup.
+fn escaped(text: &str) -> String {
+    shortened(text, 200).chars().fold(String::new(), |mut out, c| {
+        if c.is_ascii_punctuation() {
+            out.push('\\');
+        }
+        out.push(c);
+        out
+    })
+}
+
+/// Text as code, in a table too.
+fn code(text: &str) -> String {
+    let text = shortened(text, 300).replace('|', "\\|");
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    let space = if longest > 0 || text.starts_with(' ') { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_a_testee_says_is_markup() {
+        assert_eq!(escaped("<b>[x](y)"), "\\<b\\>\\[x\\]\\(y\\)");
+        assert_eq!(code("a|b"), "`a\\|b`");
+        assert_eq!(code("a``b\n# c"), "``` a``b⏎# c ```");
+    }
+}

@@ -1,0 +1,85 @@
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * The adapter between threadspec and this implementation: one JSON object a line, from standard input to standard output.
+ * Replace `escape` with your own method, and add the operations that you have.
+ */
+public final class Adapter {
+    private static final Gson GSON = new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
+
+    private static final Map<String, Function<JsonObject, JsonElement>> OPERATIONS = Map.of("escape", Adapter::escape);
+
+    private static JsonElement escape(JsonObject input) {
+        StringBuilder escaped = new StringBuilder();
+        for (char c : input.get("text").getAsString().toCharArray()) {
+            switch (c) {
+                case '&' -> escaped.append("&amp;");
+                case '<' -> escaped.append("&lt;");
+                case '>' -> escaped.append("&gt;");
+                case '"' -> escaped.append("&quot;");
+                case '\'' -> escaped.append("&apos;");
+                default -> escaped.append(c);
+            }
+        }
+        return new JsonPrimitive(escaped.toString());
+    }
+
+    static JsonObject answer(JsonObject request) {
+        JsonObject reply = new JsonObject();
+        reply.add("id", request.get("id"));
+        String op = request.get("op").getAsString();
+        if (op.equals("hello")) {
+            reply.add("ok", hello());
+        } else if (!OPERATIONS.containsKey(op)) {
+            reply.addProperty("unsupported", "not done yet");
+        } else {
+            try {
+                reply.add("ok", OPERATIONS.get(op).apply(request.getAsJsonObject("input")));
+            } catch (RuntimeException error) {
+                JsonObject reject = new JsonObject();
+                reject.addProperty("kind", "invalid-input");
+                reject.addProperty("message", error.toString());
+                reply.add("reject", reject);
+            }
+        }
+        return reply;
+    }
+
+    private static JsonObject hello() {
+        JsonObject implementation = new JsonObject();
+        implementation.addProperty("name", "my-agent");
+        implementation.addProperty("version", "0.1.0");
+        implementation.addProperty("language", "Java");
+        JsonArray ops = new JsonArray();
+        OPERATIONS.keySet().forEach(ops::add);
+        JsonArray profiles = new JsonArray();
+        profiles.add("literal");
+        JsonObject hello = new JsonObject();
+        hello.addProperty("protocol", 1);
+        hello.add("implementation", implementation);
+        hello.add("ops", ops);
+        hello.add("profiles", profiles);
+        return hello;
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        PrintStream replies = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            replies.print(GSON.toJson(answer(GSON.fromJson(line, JsonObject.class))) + "\n");
+            replies.flush();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The adapter between threadspec and this implementation: one JSON object a line, from standard input to standard output.
+//!
+//! Replace `escape` with your own function, and add the operations that you have.
+
+use serde_json::{json, Value};
+use std::io::{self, BufRead, Write};
+
+const OPS: [&str; 1] = ["escape"];
+
+fn escape(input: &Value) -> Result<Value, String> {
+    let text = input["text"].as_str().ok_or("`text` is not a string")?;
+    Ok(text
+        .chars()
+        .map(|c| match c {
+            '&' => "&amp;".to_owned(),
+            '<' => "&lt;".to_owned(),
+            '>' => "&gt;".to_owned(),
+            '"' => "&quot;".to_owned(),
+            '\'' => "&apos;".to_owned(),
+            c => c.to_string(),
+        })
+        .collect::<String>()
+        .into())
+}
+
+fn answer(request: &Value) -> Value {
+    let id = &request["id"];
+    let output = match request["op"].as_str().unwrap_or_default() {
+        "hello" => {
+            let implementation = json!({"name": "my-agent", "version": env!("CARGO_PKG_VERSION"), "language": "Rust"});
+            Ok(json!({"protocol": 1, "implementation": implementation, "ops": OPS, "profiles": ["literal"]}))
+        }
+        "escape" => escape(&request["input"]),
+        _ => return json!({"id": id, "unsupported": "not done yet"}),
+    };
+    match output {
+        Ok(output) => json!({"id": id, "ok": output}),
+        Err(message) => json!({"id": id, "reject": {"kind": "invalid-input", "message": message}}),
+    }
+}
+
+/// A Rust string cannot hold half a character, which JSON can: `\ud83d` alone is read as U+FFFD.
+fn without_halves(line: &str) -> String {
+    let half = |at: usize| -> Option<u16> {
+        let escape = line.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(escape, 16).ok().filter(|unit| (0xd800..0xe000).contains(unit))
+    };
+    let (mut whole, mut at) = (String::new(), 0);
+    while let Some(found) = line[at..].find('\\') {
+        whole.push_str(&line[at..at + found]);
+        at += found;
+        let length = match (half(at), half(at + 6)) {
+            (Some(high), Some(low)) if high < 0xdc00 && low >= 0xdc00 => 12,
+            (Some(_), _) => 6,
+            // Any other escape, and what it escapes.
+            (None, _) => 1 + line[at + 1..].chars().next().map_or(0, char::len_utf8),
+        };
+        whole.push_str(if length == 6 { "\\ufffd" } else { &line[at..at + length] });
+        at += length;
+    }
+    whole + &line[at..]
+}
+
+fn main() -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let request = serde_json::from_str(&without_halves(&line?))?;
+        writeln!(stdout, "{}", answer(&request))?;
+        stdout.flush()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hello_says_who_this_is() {
+        let reply = answer(&json!({"id": 0, "op": "hello", "protocol": 1}));
+        assert_eq!((&reply["ok"]["protocol"], &reply["ok"]["ops"]), (&json!(1), &json!(["escape"])));
+    }
+
+    #[test]
+    fn escape_replaces_five_characters() {
+        let reply = answer(&json!({"id": 7, "op": "escape", "input": {"text": "<a & 'b'>"}}));
+        assert_eq!(reply, json!({"id": 7, "ok": "&lt;a &amp; &apos;b&apos;&gt;"}));
+    }
+
+    #[test]
+    fn what_is_not_there_yet_is_unsupported() {
+        let reply = answer(&json!({"id": 8, "op": "loop", "input": {}}));
+        assert_eq!(reply, json!({"id": 8, "unsupported": "not done yet"}));
+    }
+
+    #[test]
+    fn only_halves_are_replaced() {
+        assert_eq!(without_halves(r#""\ud83d \ud83d\ude00 \\ud83d é""#), r#""\ufffd \ud83d\ude00 \\ud83d é""#);
+    }
+}

@@ -1,0 +1,126 @@
+// The HTML report in a real browser: THREADSPEC=path/to/threadspec npm test. SCREENSHOTS=folder keeps pictures to look at.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const threadspec = resolve(process.env.THREADSPEC ?? join(import.meta.dirname, "../../../target/debug/threadspec"));
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+const skip = executablePath ? false : "NO CHROMIUM: the HTML report is not tested (apt-get install chromium)";
+if (skip) console.error(skip);
+const folder = mkdtempSync(join(tmpdir(), "threadspec-html-"));
+const page_file = join(folder, "report.html");
+let browser, run;
+
+before(async () => {
+  if (skip) return;
+  const verify = (name, ...testee) => {
+    spawnSync(threadspec, ["verify", "--quiet", "--report", `json=${join(folder, name)}`, "--", ...testee]);
+    return JSON.parse(readFileSync(join(folder, name), "utf8"));
+  };
+  run = verify("bug.json", threadspec, "serve", "--bug", "tool-results-dropped");
+  verify("reference.json", threadspec, "serve");
+  execFileSync(threadspec, ["report", "--format", "html", "-o", page_file, join(folder, "bug.json"), join(folder, "reference.json")]);
+  browser = await chromium.launch({ executablePath, args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"] });
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+  const page = await context.newPage();
+  const faults = [];
+  page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("request", (request) => request.url().startsWith("file:") || faults.push(`asked for ${request.url()}`));
+  await page.goto(pathToFileURL(page_file).href);
+  return { page, faults, close: () => context.close() };
+}
+
+const shown = (page) => page.locator(".case:visible").count();
+
+test("filters and search show what they say", { skip }, async () => {
+  const { page, faults, close } = await open();
+  const all = await page.locator(".case").count();
+  assert.equal(await shown(page), all);
+  const failed = run.cases.filter((one) => one.verdict === "fail").length;
+  await page.selectOption("#verdict", "failed");
+  assert.equal(await shown(page), failed);
+  assert.equal(await page.textContent("#shown"), `${failed} of ${all} cases`);
+  await page.selectOption("#op", "messages");
+  assert.equal(await shown(page), run.cases.filter((one) => one.verdict === "fail" && one.op === "messages").length);
+  await page.click("button[type=reset]");
+  await page.waitForFunction((all) => document.getElementById("shown").textContent === `${all} of ${all} cases`, all);
+  await page.fill("#search", "escape/five-characters/ampersand-alone");
+  await page.waitForFunction(() => !document.getElementById("shown").textContent.startsWith("1 of 0"));
+  await page.waitForFunction((all) => !document.getElementById("shown").textContent.startsWith(`${all} `), all);
+  assert.ok((await shown(page)) >= 1);
+  await page.fill("#search", "no such words anywhere");
+  await page.waitForSelector("#none:visible");
+  assert.equal(await shown(page), 0);
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("a link opens a case that a filter hides, and the case says everything", { skip }, async () => {
+  const { page, faults, close } = await open();
+  const { id, repeat } = run.cases.find((one) => one.verdict === "fail");
+  await page.fill("#search", "no such words anywhere");
+  await page.waitForSelector("#none:visible");
+  await page.evaluate((id) => { location.hash = `#case/${id}`; }, id);
+  const one = page.locator(`[id="case/${id}"]`);
+  await one.locator(".result").waitFor({ state: "visible" });
+  const text = await one.innerText();
+  for (const part of ["Input", "Expected", "Actual", "Repeat", repeat]) assert.ok(text.includes(part), part);
+  assert.ok(await one.locator("ins, del").count());
+  assert.deepEqual(faults, []);
+  await close();
+});
+
+test("every part can be reached and opened with the keyboard", { skip }, async () => {
+  const { page, close } = await open();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
+  await page.locator(".case > summary").first().focus();
+  await page.keyboard.press("Enter");
+  assert.ok(await page.locator(".case").first().evaluate((element) => element.open));
+  await close();
+});
+
+for (const [name, options] of [
+  ["light", { colorScheme: "light" }],
+  ["dark", { colorScheme: "dark" }],
+  ["narrow", { colorScheme: "light", viewport: { width: 360, height: 740 } }],
+]) {
+  test(`${name}: nothing overflows, and axe finds nothing serious`, { skip, timeout: 240_000 }, async () => {
+    const { page, faults, close } = await open(options);
+    await page.selectOption("#verdict", "failed");
+    for (const selector of [".case:visible", "#causes details", ".clause"]) {
+      await page.locator(selector).first().evaluate((element) => { element.open = true; });
+    }
+    const [wide, room] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(wide <= room, `${wide} px in ${room} px`);
+    if (process.env.SCREENSHOTS) {
+      mkdirSync(process.env.SCREENSHOTS, { recursive: true });
+      await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-top.png`) });
+      await page.locator("#cases").scrollIntoViewIfNeeded();
+      await page.evaluate(() => document.getElementById("cases").scrollIntoView());
+      await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-cases.png`) });
+    }
+    await page.evaluate(axe);
+    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}: ${nodes[0].failureSummary}`), []);
+    assert.deepEqual(faults, []);
+    await close();
+  });
+}
