@@ -5,6 +5,7 @@ use crate::run::Verdict;
 use crate::terminal::{STRONG, print, styled};
 use std::fmt::Write;
 use std::path::PathBuf;
+use strum::IntoEnumIterator;
 
 /// Explain a clause, a case, a verdict or an exit code
 #[derive(Debug, clap::Args)]
@@ -43,7 +44,7 @@ impl Explain {
 
     fn unknown(&self, corpus: &Corpus) -> String {
         let clauses = corpus.clauses.iter().map(|clause| clause.id.as_str());
-        let verdicts: Vec<String> = Verdict::ALL.iter().map(ToString::to_string).collect();
+        let verdicts: Vec<String> = Verdict::iter().map(|verdict| verdict.to_string()).collect();
         let cases = corpus.cases.iter().map(|case| case.id.as_str());
         let likeness = |name: &&str| {
             let [asked, name] = [&self.what, *name].map(str::to_lowercase);

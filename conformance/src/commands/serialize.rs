@@ -82,7 +82,10 @@ fn begins_lines_of_events(log: &mut impl BufRead, head: &mut Vec<u8>) -> io::Res
         && str::from_utf8(first).is_ok_and(|first| {
             serde_json::from_str::<Value>(&repair_surrogates(first)).is_ok_and(|first| first.get("type").is_some())
         });
-    while is_event {
+    if !is_event {
+        return Ok(false);
+    }
+    loop {
         let start = head.len();
         if log.read_until(b'\n', head)? == 0 {
             return Ok(false);
@@ -91,5 +94,4 @@ fn begins_lines_of_events(log: &mut impl BufRead, head: &mut Vec<u8>) -> io::Res
             return Ok(true);
         }
     }
-    Ok(false)
 }

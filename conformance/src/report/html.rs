@@ -10,6 +10,7 @@ use crate::run::Verdict;
 use crate::terminal::visible;
 use minijinja::{Value, context};
 use std::collections::HashMap;
+use strum::IntoEnumIterator;
 
 const STYLE: &str = include_str!("../../templates/report.css");
 const SCRIPT: &str = include_str!("../../templates/report.js");
@@ -30,7 +31,7 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
         }
     }
     let names: Vec<String> = runs.iter().map(RunRecord::name).collect();
-    let mut verdicts: Vec<Verdict> = Verdict::ALL.into();
+    let mut verdicts: Vec<Verdict> = Verdict::iter().collect();
     verdicts.retain(|verdict| runs.iter().any(|run| run.summary.verdicts.contains_key(&verdict.to_string())));
     let values = context! {
         title => format!("threadspec: {}", names.join(", ")),
@@ -42,7 +43,7 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
         causes => runs.iter().flat_map(causes).collect::<Vec<_>>(),
         clauses => corpus.clauses.iter().map(|entry| clause(entry, runs, corpus, &results)).collect::<Vec<_>>(),
         verdicts => verdicts.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ops => Op::ALL.map(|op| op.to_string()).to_vec(),
+        ops => Op::iter().map(|op| op.to_string()).collect::<Vec<_>>(),
         cases => corpus.cases.iter().map(|entry| case(entry, runs, corpus, &results)).collect::<Vec<_>>(),
         errata => self::errata(errata),
     };

@@ -1,4 +1,4 @@
-//! A run as JUnit XML, as Jenkins, GitLab and most other CI systems read it.
+//! A run as `JUnit` XML, as Jenkins, GitLab and most other CI systems read it.
 
 use super::record::{CaseRecord, RunRecord};
 use super::template;
@@ -6,6 +6,7 @@ use crate::protocol::Op;
 use crate::run::Verdict;
 use crate::terminal::visible;
 use minijinja::{Value, context};
+use strum::IntoEnumIterator;
 
 /// The report: a test suite for each operation of each run.
 pub(super) fn junit(runs: &[RunRecord]) -> String {
@@ -19,7 +20,7 @@ fn suites(run: &RunRecord) -> Vec<Value> {
         let cases: Vec<Value> = run.cases.iter().filter(|case| case.op == op).map(case).collect();
         (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases))
     };
-    let mut suites: Vec<Value> = Op::ALL.into_iter().filter_map(of_op).collect();
+    let mut suites: Vec<Value> = Op::iter().filter_map(of_op).collect();
     if !run.shutdown.is_empty() {
         let trouble = |(number, what): (usize, &String)| {
             let text = lines(what);

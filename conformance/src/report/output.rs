@@ -15,7 +15,7 @@ use strum::{Display, EnumString, VariantNames};
 pub enum Format {
     /// The canonical run file.
     Json,
-    /// JUnit XML, for CI systems.
+    /// `JUnit` XML, for CI systems.
     Junit,
     /// One self-contained page.
     Html,
