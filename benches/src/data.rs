@@ -6,7 +6,7 @@ use threadspec::{Event, EventKind, Role, is_xml_char};
 /// What texts are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
-    /// About one character in eighty is special; some are forbidden, some are not ASCII.
+    /// About one character in ninety is special, as in recorded runs of coding agents; some are forbidden, some are not ASCII.
     Realistic,
     /// The same without a special character.
     Clean,
@@ -75,7 +75,7 @@ fn arguments(texts: Texts, random: &mut Random) -> Map<String, Value> {
 
 /// A text of up to so many pieces.
 fn text(texts: Texts, most: usize, random: &mut Random) -> String {
-    const LINES: [&str; 16] = [
+    const LINES: [&str; 26] = [
         "def deserialize(self, value, attr, data, **kwargs):\n",
         "    base_unit = dt.timedelta(**{self.precision: 1})\n",
         "        return super().get(key, default) if key else None\n",
@@ -91,6 +91,16 @@ fn text(texts: Texts, most: usize, random: &mut Random) -> String {
         "warning: unused variable: `count` in the body of the loop, which is never read again\n",
         "Überprüfung abgeschlossen – 3 Dateien geändert ✓\n",
         "total 112, used 38 of 64 blocks, 4 inodes free, mounted read-only on the second device of the pool\n",
+        "    return [row for row in rows if row.key == key]\n",
+        "        self.precision = precision or self.DEFAULT_PRECISION\n",
+        "src/marshmallow/fields.py:1474: round is applied to the difference of both values, not to each of them\n",
+        "drwxr-xr-x 3 root root   4096 Jan 12 09:31 docs/\n",
+        "I have found the place where the value is cut off. Next I will write a short script that shows the wrong result.\n",
+        "After this change the script prints 345, as it should; the other tests of the module still pass.\n",
+        "import datetime as dt\nfrom collections import OrderedDict\n",
+        "(Open file: /marshmallow-code__marshmallow/src/marshmallow/fields.py, 1997 lines in total)\n",
+        "(1457 more lines above) and (509 more lines below)\n",
+        "1459:    def _serialize(self, value, attr, obj, **kwargs):\n",
         "        self.assertEqual(field.serialize(\"td_field\", obj), 345)\n",
     ];
     match texts {

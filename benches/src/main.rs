@@ -1,7 +1,8 @@
 //! How fast the reference is, as ratios to its peers. `benches/README.md` says how it is measured.
 //!
 //! - `threadspec-benches` measures and prints;
-//! - `threadspec-benches record` also writes the ratios, the tables of the README, and (feature `picture`) the picture;
+//! - `threadspec-benches record` also writes the ratios and their table in the README;
+//! - `threadspec-benches growth` writes how cost grows, and (feature `picture`) the picture;
 //! - `threadspec-benches check` measures in a few rounds and fails on a ratio below half of the recorded one.
 
 mod data;
@@ -18,16 +19,23 @@ fn main() -> ExitCode {
     let scratch = env::temp_dir().join(format!("threadspec-benches-{}", std::process::id()));
     fs::create_dir_all(&scratch).expect("there is a folder for temporary files");
     let mode = env::args().nth(1).unwrap_or_default();
-    let lines = lines::all(if mode == "check" { 5 } else { 41 }, &scratch);
-    print!("{}", table(&lines));
-    let code = match mode.as_str() {
-        "check" => check(&lines, folder),
-        "record" => {
-            let growth = growth::measure(&scratch);
-            record(&lines, &growth, folder);
-            ExitCode::SUCCESS
+    let code = if mode == "growth" {
+        let growth = growth::measure(&scratch);
+        write_part("growth", &growth.table(), folder);
+        #[cfg(feature = "picture")]
+        growth.draw(folder);
+        ExitCode::SUCCESS
+    } else {
+        let lines = lines::all(if mode == "check" { 5 } else { 15 }, &scratch);
+        print!("{}", table(&lines));
+        match mode.as_str() {
+            "check" => check(&lines, folder),
+            "record" => {
+                record(&lines, folder);
+                ExitCode::SUCCESS
+            }
+            _ => ExitCode::SUCCESS,
         }
-        _ => ExitCode::SUCCESS,
     };
     fs::remove_dir_all(scratch).expect("the folder for temporary files can go");
     code
@@ -64,20 +72,21 @@ fn check(lines: &[Line], folder: &Path) -> ExitCode {
     code
 }
 
-fn record(lines: &[Line], growth: &growth::Growth, folder: &Path) {
+fn record(lines: &[Line], folder: &Path) {
     let round = |ratio: f64| (ratio * 100.0).round() / 100.0;
     let ratios: BTreeMap<String, f64> = lines.iter().map(|line| (name(line), round(line.ratio))).collect();
     let ratios = serde_json::to_string_pretty(&ratios).expect("numbers are JSON") + "\n";
     fs::write(folder.join("ratios.json"), ratios).expect("the folder is writable");
+    write_part("ratios", &table(lines), folder);
+}
+
+/// Renews a generated part of the README.
+fn write_part(part: &str, table: &str, folder: &Path) {
     let readme = folder.join("README.md");
     let mut text = fs::read_to_string(&readme).expect("there is a README");
-    for (part, table) in [("ratios", table(lines)), ("growth", growth.table())] {
-        let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- end of {part} -->"));
-        let start = text.find(&begin).expect("the README has the mark") + begin.len();
-        let stop = text.find(&end).expect("the README has the mark");
-        text.replace_range(start..stop, &format!("\n{table}\n"));
-    }
+    let (begin, end) = (format!("<!-- {part} -->\n"), format!("<!-- end of {part} -->"));
+    let start = text.find(&begin).expect("the README has the mark") + begin.len();
+    let stop = text.find(&end).expect("the README has the mark");
+    text.replace_range(start..stop, &format!("\n{}\n\n", table.trim_end()));
     fs::write(readme, text).expect("the folder is writable");
-    #[cfg(feature = "picture")]
-    growth.draw(folder);
 }

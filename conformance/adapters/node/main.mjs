@@ -3,6 +3,7 @@ import { library, message, plain } from './langchain.mjs';
 import { runLoop, runTools } from './loop.mjs';
 import { serve } from './protocol.mjs';
 import { scriptedModel, scriptedTools, scriptedVerifier } from './script.mjs';
+import { inCallOrder, requirePaired } from './universal.mjs';
 import { buildMessages, escapeXml, serializeThreadToXml } from './threadspec.mjs';
 
 const handlers = {
@@ -18,13 +19,20 @@ const handlers = {
     return buildMessages(events, { ...options, profile }).map(plain);
   },
 
-  async tools(input) {
-    const options = read.tools(input);
+  async tools(input, profile) {
+    const universal = profile === 'universal';
+    const options = read.tools(universal ? inCallOrder(input) : input);
+    if (universal) requirePaired(options.messages);
     const { model, requests } = scriptedModel(options.model);
+    const given = options.messages.map(message);
     const messages = await runTools({
-      ...options, model, messages: options.messages.map(message), tools: scriptedTools(options.tools),
+      ...options, profile: universal ? 'hardened' : profile, model, messages: given, tools: scriptedTools(options.tools),
     });
-    return { requests: requests.map((request) => request.map(plain)), messages: messages.map(plain) };
+    return {
+      requests: requests.map((request) => request.map(plain)),
+      messages: messages.map(plain),
+      ...(universal && { given: given.map(plain) }),
+    };
   },
 
   async loop(input, profile) {
@@ -39,6 +47,6 @@ const handlers = {
 
 await serve({
   implementation: { name: `threadspec-node (${library})`, version: '0.1.0', language: 'JavaScript' },
-  profiles: ['literal', 'hardened'],
+  profiles: ['literal', 'hardened', 'universal'],
   handlers,
 });

@@ -4,6 +4,7 @@ from langchain_messages import LIBRARY, plain
 from loop import run_loop, run_tools
 from protocol import serve
 from threadspec import build_messages, escape_xml, serialize_thread
+from universal import run_universal
 
 serve(
     {
@@ -12,7 +13,7 @@ serve(
         "messages": lambda it, profile: plain(
             build_messages(it.get("events"), it.get("contextMode"), it.get("instructions"), profile)
         ),
-        "tools": run_tools,
+        "tools": lambda it, profile: run_universal(it) if profile == "universal" else run_tools(it, profile),
         "loop": run_loop,
     },
     implementation={
@@ -21,5 +22,5 @@ serve(
         "language": "Python",
         "url": "https://github.com/threadspec/threadspec",
     },
-    profiles=("literal", "hardened"),
+    profiles=("literal", "hardened", "universal"),
 )

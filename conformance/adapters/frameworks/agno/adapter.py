@@ -29,7 +29,7 @@ class ScriptedModel(Model):
     async def ainvoke(self, messages, assistant_message, **options):
         turn = self.run.ask(messages)
         calls = [function_call(call.id, call.name, call.arguments) for call in turn.calls]
-        return ModelResponse(role="assistant", content=turn.content or None, tool_calls=calls)
+        return ModelResponse(role="assistant", content=turn.content if turn.content or not calls else None, tool_calls=calls)
 
 
 def function_call(id, name, arguments):

@@ -26,7 +26,7 @@ class ScriptedGenerator:
     def run(self, messages: list[ChatMessage], tools: list[Tool] | None = None):
         turn = self.asked(messages)
         calls = [ToolCall(call.name, call.args, call.id) for call in turn.calls]
-        return {"replies": [ChatMessage.from_assistant(turn.content or None, tool_calls=calls)]}
+        return {"replies": [assistant(turn.content, calls)]}
 
 
 def tool(run, name):
@@ -43,6 +43,10 @@ def run(run):
     run.final = agent.run(messages=run.given)["messages"]
 
 
+def assistant(text, calls):
+    return ChatMessage.from_assistant(text if text or not calls else None, tool_calls=calls)
+
+
 def to_haystack(messages):
     calls, converted = {}, []
     for message in messages:
@@ -50,7 +54,7 @@ def to_haystack(messages):
         if kind == "ai":
             made = [ToolCall(call["name"], call.get("args") or {}, call["id"]) for call in message.get("tool_calls") or []]
             calls |= {call.id: call for call in made}
-            converted.append(ChatMessage.from_assistant(content or None, tool_calls=made))
+            converted.append(assistant(content, made))
         elif kind == "tool":
             origin = calls.get(message["tool_call_id"]) or ToolCall("unknown", {}, message["tool_call_id"])
             converted.append(ChatMessage.from_tool(content, origin))

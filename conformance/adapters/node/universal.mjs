@@ -1,0 +1,49 @@
+// Op `tools` in profile `universal`, for a loop that executes calls one after the other.
+
+import { Reject } from './protocol.mjs';
+
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Equal as JSON values. */
+function equal(one, other) {
+  if (Array.isArray(one)) return Array.isArray(other) && one.length === other.length && one.every((item, at) => equal(item, other[at]));
+  if (!isObject(one)) return Object.is(one, other) || (one === 0 && other === 0);
+  return isObject(other) && Object.keys(one).length === Object.keys(other).length
+    && Object.keys(one).every((name) => Object.hasOwn(other, name) && equal(one[name], other[name]));
+}
+
+/** The result that a tool's script has for a call. */
+function resultOf(script, { id, args }) {
+  if (Array.isArray(script)) return script[0] ?? '';
+  if (script.byId) return Object.hasOwn(script.byId, id) ? script.byId[id] : '';
+  return script.byArgs.find(([known]) => equal(known, args ?? {}))?.[1] ?? '';
+}
+
+/** The input with results as lists, in the order in which the script's calls come. */
+export function inCallOrder(input) {
+  const scripts = new Map(Object.entries(input.tools ?? {}));
+  const lists = new Map([...scripts.keys()].map((name) => [name, []]));
+  for (const call of input.model.flatMap((turn) => turn.tool_calls ?? [])) {
+    lists.get(call.name)?.push(resultOf(scripts.get(call.name), call));
+  }
+  // Not `Object.fromEntries`' twin `{...}`: a tool may be called `__proto__`.
+  return { ...input, tools: Object.fromEntries(lists) };
+}
+
+/** Refuses a list in which a call has no answer directly behind it, or an answer no call. */
+export function requirePaired(messages) {
+  let open = [];
+  const close = () => {
+    if (open.length > 0) throw new Reject('invalid-input', `messages: the call ${JSON.stringify(open[0])} has no answer`);
+  };
+  for (const { type, tool_calls, tool_call_id } of messages) {
+    if (type === 'tool') {
+      if (!open.includes(tool_call_id)) throw new Reject('invalid-input', `messages: the answer to ${JSON.stringify(tool_call_id)} has no call`);
+      open = open.filter((id) => id !== tool_call_id);
+    } else if (type !== 'system') {
+      close();
+      open = (tool_calls ?? []).map(({ id }) => id);
+    }
+  }
+  close();
+}

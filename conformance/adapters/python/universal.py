@@ -1,0 +1,44 @@
+"""Op `tools` in profile `universal`, for a loop that executes calls one after the other."""
+
+from loop import run_tools
+from protocol import Reject
+
+
+def run_universal(script):
+    """A run of tool rounds, whose scripted results are found by the id or the arguments of a call."""
+    _require_paired(script.get("messages") or [])
+    output = run_tools({**script, "tools": _in_call_order(script)}, "hardened")
+    return {**output, "given": script["messages"]}
+
+
+def _in_call_order(script):
+    """The results of each tool as a list, in the order in which the script's calls come."""
+    scripts = script.get("tools") or {}
+    lists = {name: [] for name in scripts}
+    for turn in script.get("model") or []:
+        for call in turn.get("tool_calls") or []:
+            if call["name"] in lists:
+                lists[call["name"]].append(_result(scripts[call["name"]], call))
+    return lists
+
+
+def _result(results, call):
+    if isinstance(results, list):
+        return results[0] if results else ""
+    if "byId" in results:
+        return results["byId"].get(call["id"], "")
+    return next((result for args, result in results["byArgs"] if args == (call.get("args") or {})), "")
+
+
+def _require_paired(messages):
+    """Refuses a list in which a call has no answer directly behind it, or an answer no call."""
+    waiting = []
+    for message in [*messages, {"type": "human"}]:
+        if message.get("type") == "tool":
+            if message.get("tool_call_id") not in waiting:
+                raise Reject(f"messages: the answer to {message.get('tool_call_id')!r} has no call")
+            waiting.remove(message["tool_call_id"])
+        elif message.get("type") != "system":
+            if waiting:
+                raise Reject(f"messages: the call {waiting[0]!r} has no answer")
+            waiting = [call.get("id") for call in message.get("tool_calls") or []]
