@@ -62,7 +62,8 @@ impl Cases {
         struct Case<'a> {
             name: String,
             #[serde(borrow)]
-            input: &'a RawValue,
+            input: Option<&'a RawValue>,
+            input_json: Option<String>,
         }
         let text = match fs::read_to_string(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
@@ -72,7 +73,8 @@ impl Cases {
         for source in serde_json::from_str::<Written<'_>>(&text)?.cases {
             let case: Case<'_> = serde_json::from_str(source.get())?;
             cases.names.insert(case.name);
-            cases.inputs.insert(crate::json::compact(case.input.get()));
+            let input = case.input.map(|input| crate::json::compact(input.get()));
+            cases.inputs.extend(input.or(case.input_json));
             cases.sources.push(source.get().to_owned());
         }
         Ok(cases)
@@ -92,9 +94,13 @@ impl Cases {
         let level = if should { r#""level":"should","# } else { "" };
         let about = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
         let why = Value::from(format!("Fuzzing found an implementation that breaks {} here{about}.", finding.clause));
+        let member = match crate::json::interoperable(&input) {
+            Ok(()) => format!(r#""input":{input}"#),
+            Err(_) => format!(r#""input_json":{}"#, Value::from(&*input)),
+        };
         let expect = with_visible_characters(&expectation(&finding.expected).to_string());
         self.sources.push(format!(
-            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],"input":{input},"expect":{expect}}}"#,
+            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{member},"expect":{expect}}}"#,
             finding.clause
         ));
     }

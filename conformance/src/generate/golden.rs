@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{LIMITS, Thread, samples};
+use crate::corpus::{Case, Expect};
 use threadspec::{Event, Profile, SerializeOptions, read_events, serialize_thread, surrogates::repair_surrogates};
 
 const OPS: [&str; 5] = ["escape", "serialize", "messages", "tools", "loop"];
@@ -13,21 +14,6 @@ const OPS: [&str; 5] = ["escape", "serialize", "messages", "tools", "loop"];
 struct Cases<'a> {
     #[serde(borrow)]
     cases: Vec<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Case<'a> {
-    name: String,
-    #[serde(borrow)]
-    input: &'a RawValue,
-    #[serde(borrow)]
-    expect: Expect<'a>,
-}
-
-#[derive(Deserialize)]
-struct Expect<'a> {
-    #[serde(borrow)]
-    ok: Option<&'a RawValue>,
 }
 
 /// A case of the golden corpus that expects one answer: its id, its input and that answer.
@@ -45,13 +31,15 @@ fn answered(op: &'static str) -> Vec<Answered> {
         let Some(topic) = path.strip_prefix(op).and_then(|rest| rest.strip_prefix('/')?.strip_suffix(".json")) else {
             continue;
         };
-        let text = repair_surrogates(text);
-        // A file that cannot be read is the linter's finding, not ours.
-        let Ok(Cases { cases }) = serde_json::from_str(&text) else { continue };
+        // What cannot be read is the linter's finding, not ours.
+        let (Ok(Cases { cases }), Ok(kind)) = (serde_json::from_str(text), op.parse()) else { continue };
         found.extend(cases.into_iter().filter_map(|source| {
-            let Case { name, input, expect } = serde_json::from_str(source.get()).ok()?;
-            let (input, output) = (input.get().to_owned(), expect.ok?.get().to_owned());
-            Some(Answered { id: format!("{op}-{topic}-{name}"), op, source: source.get().to_owned(), input, output })
+            let (case, _) = Case::read(source, kind, op, topic).ok()?;
+            let Expect::Output(accepted) = &case.expect else { return None };
+            let [only] = &accepted[..] else { return None };
+            let output = only.value()?;
+            let input = repair_surrogates(&case.input).into_owned();
+            Some(Answered { id: case.id.replace('/', "-"), op, source: case.source, input, output: output.to_string() })
         }));
     }
     found
