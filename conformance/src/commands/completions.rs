@@ -1,3 +1,5 @@
+//! `threadspec completions`.
+
 use super::{Stop, exit, written};
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! `threadspec diff`.
+
 use super::{Stop, exit, read_runs};
 use crate::report::comparison::Comparison;
 use crate::terminal::print;

@@ -1,3 +1,5 @@
+//! `threadspec explain`.
+
 use super::{Stop, corpus_and_errata, exit};
 use crate::corpus::{Clause, Corpus};
 use crate::report;

@@ -1,3 +1,5 @@
+//! `threadspec init`.
+
 use super::{Stop, exit};
 use crate::report::output;
 use crate::terminal::print;

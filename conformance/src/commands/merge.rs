@@ -1,3 +1,5 @@
+//! `threadspec merge`.
+
 use super::{Stop, corpus_and_errata, exit, read_runs};
 use crate::report::output::Target;
 use crate::terminal::{print, visible};

@@ -1,3 +1,5 @@
+//! `threadspec report`.
+
 use super::{Stop, corpus_and_errata, exit, read_runs};
 use crate::report::output::{Format, Target, prepare};
 use crate::terminal::visible;

@@ -1,5 +1,6 @@
 //! One case of the corpus: what is asked, what is expected, and which clauses say so.
 
+use super::template::expand;
 use super::{Oracle, expectation::Pattern};
 use crate::json;
 use crate::protocol::{Op, Profile, RejectKind, Request};
@@ -56,10 +57,10 @@ pub struct Case {
     pub level: Level,
     /// The profiles that it belongs to.
     pub profiles: Vec<Profile>,
+    /// The inputs of the requests that are sent first, whatever the replies.
+    pub after: Vec<String>,
     /// The input as raw JSON text on one line.
     pub input: String,
-    /// Inputs of the same op that are sent first.
-    pub after: Vec<String>,
     /// What must come back.
     pub expect: Expect,
     /// The case as it stands in its file.
@@ -82,6 +83,11 @@ impl Case {
         self.profiles.contains(&profile.into())
     }
 
+    /// The inputs of all its requests, in the order in which they are sent; the last one is the case's own.
+    pub fn inputs(&self) -> impl Iterator<Item = &String> {
+        self.after.iter().chain([&self.input])
+    }
+
     /// A fingerprint of everything that the case says, whatever its layout.
     pub fn hash(&self) -> String {
         fingerprint(&json::compact(&self.source))
@@ -89,8 +95,7 @@ impl Case {
 
     /// Reads a case; all that can be wrong with it alone is returned beside it.
     pub(crate) fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
-        let text = threadspec::surrogates::repair_surrogates(source.get());
-        let written: Written = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let written: Written = serde_json::from_str(source.get()).map_err(|error| error.to_string())?;
         let mut problems = Vec::new();
         let id = format!("{folder}/{topic}/{}", written.name);
         if !is_kebab_case(&written.name) {
@@ -117,24 +122,16 @@ impl Case {
                 parsed
             }
         };
-        // A testee gets to see lone surrogates. Repairing keeps positions, so the original stands at the same place.
-        let original = |value: &RawValue| {
-            let start = value.get().as_ptr() as usize - text.as_ptr() as usize;
-            json::compact(&source.get()[start..start + value.get().len()])
-        };
-        let input = match (written.input, &written.input_json) {
-            (Some(input), None) => original(input),
-            (None, Some(input)) => {
-                json::read(input).map_err(|error| format!("`input_json`: {error}"))?;
-                json::compact(input)
-            }
-            _ => return Err("it needs exactly one of `input` and `input_json`".into()),
-        };
-        let after: Vec<String> = written.after.unwrap_or_default().into_iter().map(original).collect();
-        if !std::iter::once(&input).chain(&after).all(|input| input.starts_with('{')) {
-            problems.push("`input` is not an object".into());
+        if written.expand == Some(false) {
+            problems.push("`expand` restates the default".into());
         }
-        let expect = written.expect.read(&mut problems)?;
+        let expands = written.expand == Some(true);
+        let input = WrittenInput { input: written.input, input_json: written.input_json }.read(expands)?;
+        let after = written.after.map(|requests| read_after(requests, expands)).transpose()?.unwrap_or_default();
+        if !after.iter().chain([&input]).all(|input| input.starts_with('{')) {
+            problems.push("the input is not an object".into());
+        }
+        let expect = written.expect.read(expands, &mut problems)?;
         let case = Self {
             id,
             op,
@@ -142,8 +139,8 @@ impl Case {
             clauses: written.clauses,
             level: written.level.unwrap_or_default(),
             profiles,
-            input,
             after,
+            input,
             expect,
             source: source.get().to_owned(),
         };
@@ -176,12 +173,45 @@ struct Written<'a> {
     level: Option<Level>,
     profiles: Option<Vec<String>>,
     #[serde(borrow)]
+    after: Option<&'a RawValue>,
+    expand: Option<bool>,
+    #[serde(borrow)]
     input: Option<&'a RawValue>,
     input_json: Option<String>,
     #[serde(borrow)]
-    after: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     expect: WrittenExpect<'a>,
+}
+
+/// An input, as JSON or as JSON text.
+struct WrittenInput<'a> {
+    input: Option<&'a RawValue>,
+    input_json: Option<String>,
+}
+
+impl WrittenInput<'_> {
+    /// The input on one line.
+    fn read(self, expands: bool) -> Result<String, String> {
+        match (self.input, self.input_json) {
+            (Some(input), None) if expands => Ok(expand(&json::read(input.get())?)?.to_string()),
+            (Some(input), None) => Ok(json::compact(input.get())),
+            (None, Some(text)) => {
+                serde_json::from_str::<&RawValue>(&text).map_err(|error| format!("`input_json`: {error}"))?;
+                Ok(json::compact(&text))
+            }
+            _ => Err("exactly one of `input` and `input_json` is needed".into()),
+        }
+    }
+}
+
+/// The inputs that are sent first.
+fn read_after(inputs: &RawValue, expands: bool) -> Result<Vec<String>, String> {
+    let wrong = |error: serde_json::Error| format!("`after`: {error}");
+    let text = if expands { expand(&json::read(inputs.get())?)?.to_string() } else { inputs.get().to_owned() };
+    let inputs: Vec<&RawValue> = serde_json::from_str(&text).map_err(wrong)?;
+    if inputs.is_empty() {
+        return Err("`after` names no input".into());
+    }
+    Ok(inputs.into_iter().map(|input| json::compact(input.get())).collect())
 }
 
 #[derive(Deserialize)]
@@ -203,8 +233,11 @@ fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 }
 
 impl WrittenExpect<'_> {
-    fn read(self, problems: &mut Vec<String>) -> Result<Expect, String> {
-        let pattern = |value: &RawValue| Pattern::read(&json::read(value.get())?);
+    fn read(self, expands: bool, problems: &mut Vec<String>) -> Result<Expect, String> {
+        let pattern = |value: &RawValue| {
+            let value = json::read(value.get())?;
+            Pattern::read(&if expands { expand(&value)? } else { value })
+        };
         if self.message.is_some() && self.reject.is_none() {
             problems.push("`message` goes with `reject` only".into());
         }

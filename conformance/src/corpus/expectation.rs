@@ -104,6 +104,26 @@ impl Pattern {
         }
     }
 
+    /// The one value that matches; none where several would do.
+    pub fn value(&self) -> Option<Value> {
+        match self {
+            Self::Any | Self::Includes(_) => None,
+            Self::Text(text) => Some(text.as_str().into()),
+            // Small integers are written as such.
+            Self::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+                format!("{number:.0}").parse::<i64>().ok().map(Value::from)
+            }
+            Self::Number(number) => Some((*number).into()),
+            Self::Constant(constant) => Some(constant.clone()),
+            Self::Array(elements) => elements.iter().map(Self::value).collect(),
+            Self::Object(members) => members
+                .iter()
+                .map(|(key, value)| Some((key.clone(), value.value()?)))
+                .collect::<Option<_>>()
+                .map(Value::Object),
+        }
+    }
+
     /// Where the actual value departs from the pattern; empty if it does not.
     pub fn mismatches(&self, actual: &Value) -> Vec<Mismatch> {
         let mut found = Vec::new();

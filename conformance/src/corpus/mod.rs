@@ -5,6 +5,7 @@ mod clause;
 pub mod expectation;
 pub mod layout;
 mod oracle;
+pub mod template;
 
 pub(crate) use case::is_kebab_case;
 pub use case::{Case, Expect, Level};
@@ -286,6 +287,18 @@ mod tests {
     }
 
     #[test]
+    fn inputs_are_sent_in_order_and_as_they_are_written() {
+        let case = GOOD
+            .replace(r#""input":{"text":"\ud83d 1"}"#, r#""input_json":"{\"text\":\"\\ud83d 1\",\"text\":1e400}""#)
+            .replacen('{', r#"{"expand":true,"after":[{"repeat":[{"text":"{n}"}],"times":2}],"#, 1);
+        let text = format!(r#"{{"op":"escape","about":"x","cases":[{case}]}}"#);
+        let (corpus, problems) = Corpus::read(&[File { path: "escape/a.json".into(), text }]);
+        assert_eq!(problems, []);
+        let inputs: Vec<&String> = corpus.cases[0].inputs().collect();
+        assert_eq!(inputs, [r#"{"text":"0"}"#, r#"{"text":"1"}"#, r#"{"text":"\ud83d 1","text":1e400}"#]);
+    }
+
+    #[test]
     fn each_fault_is_one_problem() {
         for (from, to, says) in [
             ("\"why\"", "\"comment\"", "unknown field"),
@@ -300,6 +313,12 @@ mod tests {
             ("\"input\"", "\"profiles\":[\"other\"],\"input\"", "not known"),
             ("\"input\"", "\"profiles\":[],\"input\"", "not known"),
             ("{\"text\":\"\\ud83d 1\"}", "[]", "not an object"),
+            ("\"input\"", "\"input_json\":\"{}\",\"input\"", "exactly one of `input`"),
+            ("\"input\":{\"text\":\"\\ud83d 1\"}", "\"input_json\":\"{\"", "`input_json`: EOF"),
+            ("\"input\"", "\"after\":[],\"input\"", "names no input"),
+            ("\"input\"", "\"after\":[7],\"input\"", "not an object"),
+            ("\"input\"", "\"expand\":false,\"input\"", "restates"),
+            ("\"input\"", "\"expand\":true,\"after\":[{\"repeat\":[]}],\"input\"", "takes the elements"),
             ("{\"ok\":\"&amp;\"}", "{}", "exactly one"),
             ("{\"ok\":\"&amp;\"}", "{\"ok\":1,\"holds\":[\"well-formed\"]}", "exactly one"),
             ("{\"ok\":\"&amp;\"}", "{\"oneOf\":[1]}", "at least two"),

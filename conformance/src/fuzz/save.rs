@@ -82,9 +82,13 @@ impl Cases {
         let level = if should { r#""level":"should","# } else { "" };
         let about = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
         let why = Value::from(format!("Fuzzing found an implementation that breaks {} here{about}.", finding.clause));
+        let member = match crate::json::interoperable(&input) {
+            Ok(()) => format!(r#""input":{input}"#),
+            Err(_) => format!(r#""input_json":{}"#, Value::from(&*input)),
+        };
         let expect = with_visible_characters(&expectation(&finding.expected).to_string());
         self.sources.push(format!(
-            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],"input":{input},"expect":{expect}}}"#,
+            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{member},"expect":{expect}}}"#,
             finding.clause
         ));
     }

@@ -7,6 +7,8 @@ pub use stack::{DEEP_STACK, on_deep_stack};
 
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
 pub const MAX_DEPTH: usize = 10_000;
@@ -115,6 +117,55 @@ pub(crate) fn shortened(value: &impl Serialize, longest: usize) -> String {
         text.push('…');
     }
     text
+}
+
+/// Deeper nesting is refused by some parsers in their default settings.
+const INTEROPERABLE_DEPTH: usize = 64;
+/// Longer numbers are refused by some parsers in their default settings.
+const INTEROPERABLE_DIGITS: usize = 400;
+
+/// Checks that every JSON parser in its default settings reads a text, and reads the same (I-JSON, RFC 7493).
+///
+/// # Errors
+///
+/// Says what some parser would refuse or read otherwise: half a surrogate pair, a number beyond the doubles or of hundreds
+/// of digits, a repeated member, deep nesting. What is not JSON at all is found elsewhere.
+///
+/// ```
+/// use threadspec_conformance::json::interoperable;
+/// assert!(interoperable(r#"{"a": "\ud83d\ude00", "b": 1.0}"#).is_ok());
+/// for text in [r#"["\ud83d"]"#, "[1e400]", r#"{"a": 1, "\u0061": 2}"#] {
+///     assert!(interoperable(text).is_err(), "{text}");
+/// }
+/// ```
+pub fn interoperable(text: &str) -> Result<(), String> {
+    let repair = "`input_json` is for such inputs";
+    if let Cow::Owned(_) = threadspec::surrogates::repair_surrogates(text) {
+        return Err(format!("not I-JSON: half a surrogate pair; {repair}"));
+    }
+    let mut members: Vec<HashSet<String>> = Vec::new();
+    let mut tokens = tokens(text).peekable();
+    while let Some(token) = tokens.next() {
+        match token.as_bytes()[0] {
+            b'{' | b'[' => members.push(HashSet::new()),
+            b'}' | b']' => drop(members.pop()),
+            b'"' if tokens.peek() == Some(&":") => {
+                let name = serde_json::from_str(token).unwrap_or_default();
+                if members.last_mut().is_some_and(|object| !object.insert(name)) {
+                    return Err(format!("not I-JSON: the member {token} twice in one object; {repair}"));
+                }
+            }
+            _ if is_beyond_doubles(token) => return Err(format!("not I-JSON: a number beyond the doubles; {repair}")),
+            b'-' | b'0'..=b'9' if token.len() > INTEROPERABLE_DIGITS => {
+                return Err(format!("not I-JSON: a number of {} characters; {repair}", token.len()));
+            }
+            _ => {}
+        }
+        if members.len() > INTEROPERABLE_DEPTH {
+            return Err(format!("not I-JSON: nested deeper than {INTEROPERABLE_DEPTH}; {repair}"));
+        }
+    }
+    Ok(())
 }
 
 /// JSON text with something, itself JSON, in the place of each lone surrogate escape.

@@ -3,6 +3,7 @@
 use super::{Bug, all, misbehaviour, sound};
 use crate::corpus::{Case, Corpus, Level};
 use crate::json::DEEP_STACK;
+use crate::protocol::Request;
 use crate::run::{CaseResult, Settings, judge, run};
 use crate::testee::{InProcess, Outcome, Process, Testee};
 use rayon::ThreadPoolBuilder;
@@ -153,7 +154,16 @@ fn replies<'a>(
     profile: Profile,
 ) -> Vec<(&'a Case, Outcome)> {
     let cases = cases.filter(|case| case.is_in(profile));
-    cases.zip(1..).map(|(case, id)| (case, testee.ask(&case.request(id, profile)))).collect()
+    let mut id = 0;
+    let mut ask = |case: &'a Case, input: &String| {
+        id += 1;
+        testee.ask(&Request { input: input.clone(), ..case.request(id, profile) })
+    };
+    let reply = |case: &'a Case| {
+        case.after.iter().for_each(|input| drop(ask(case, input)));
+        (case, ask(case, &case.input))
+    };
+    cases.map(reply).collect()
 }
 
 /// The cases that fail; those whose outcome is known to be good need no judge.

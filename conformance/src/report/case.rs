@@ -3,6 +3,7 @@
 use super::failure::clause_line;
 use crate::corpus::layout::lay_out;
 use crate::corpus::{Case, Corpus, Expect};
+use crate::protocol::Request;
 use crate::terminal::{FAINT, STRONG, styled};
 use std::fmt::Write;
 use strum::EnumMessage;
@@ -26,7 +27,12 @@ pub fn case(case: &Case, corpus: &Corpus) -> String {
     }
     let _ = write!(out, "\n{}", lay_out(&case.source, 1));
     for &profile in &case.profiles {
-        let _ = writeln!(out, "\n{}\n{}", styled(FAINT, "request:"), case.request(1, profile).line());
+        let title = if case.after.is_empty() { "request:" } else { "requests, the last of which is judged:" };
+        let _ = writeln!(out, "\n{}", styled(FAINT, title));
+        for (id, input) in (1..).zip(case.inputs()) {
+            let request = Request { input: input.clone(), ..case.request(id, profile) };
+            let _ = writeln!(out, "{}", request.line());
+        }
     }
     out
 }
