@@ -20,7 +20,7 @@ pub struct Init {
 /// A language that an adapter can begin in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "kebab-case")]
-pub enum Language {
+pub(super) enum Language {
     /// JavaScript without a build.
     Node,
     /// Python 3.

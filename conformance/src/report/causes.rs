@@ -52,7 +52,7 @@ pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
             break;
         };
         let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
-        members.iter().for_each(|index| drop(left.remove(index)));
+        left.retain(|index| !members.contains(index));
         members
             .sort_by_key(|&index| (signs[index].len(), failures[index].mismatches.len(), failures[index].size, index));
         causes.push(Cause { sign, members });
