@@ -44,7 +44,9 @@ fn every_clause_in_code_is_registered() {
     let (mut unknown, mut known) = (Vec::new(), BTreeSet::new());
     for file in files {
         let code = fs::read_to_string(&file).expect("the file is readable");
-        for id in ids(&code).filter(|&id| id != PLACEHOLDER) {
+        // Tests speak of clauses that do not exist.
+        let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+        for id in ids(code).filter(|&id| id != PLACEHOLDER) {
             match corpus.clause(id) {
                 Some(_) => drop(known.insert(id.to_owned())),
                 None => unknown.push(format!("{}: {id}", file.display())),

@@ -21,7 +21,8 @@ fn no_planted_bug_survives() {
 #[test]
 fn every_clause_is_broken() {
     let (corpus, _) = embedded();
-    for clause in &corpus.clauses {
+    // The clauses of profile `universal` are not for the twin, which has the other two.
+    for clause in corpus.clauses.iter().filter(|clause| !clause.id.starts_with("AGENT-")) {
         let bugs = planted::all().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
         let wanted = if clause.level == Level::Must { 2 } else { 1 };
         assert!(bugs >= wanted, "{}: {bugs} planted bugs", clause.id);

@@ -39,7 +39,7 @@ fn the_schema_and_the_reader_refuse_the_same() {
     let schema = schema(&embedded_files());
     let good = || {
         json!({"op": "escape", "about": "a topic", "cases": [
-            {"name": "a-b", "why": "w", "clauses": ["ESC-1"], "input": {"text": "<"}, "expect": {"ok": "&lt;"}}
+            {"name": "a-b", "why": "a reason", "clauses": ["ESC-1"], "input": {"text": "<"}, "expect": {"ok": "&lt;"}}
         ]})
     };
     assert_eq!(verdicts(&schema, &good()), [true, true]);

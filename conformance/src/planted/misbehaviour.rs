@@ -34,7 +34,7 @@ pub const ALL: &[Misbehaviour] = &[
     },
     Misbehaviour {
         name: "no-profiles",
-        write: |line, hello| edit(line, hello, "[\"literal\",\"hardened\"]", "[]"),
+        write: |line, hello| edit(line, hello, "[\"literal\",\"hardened\",\"universal\"]", "[]"),
         ..POLITE
     },
     Misbehaviour {

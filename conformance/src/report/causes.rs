@@ -168,7 +168,7 @@ mod tests {
     fn one_replacement_is_one_cause_wherever_it_happens() {
         let found = grouped(&[
             (Verdict::Fail, "", text("a&apos;b", "a'b")),
-            (Verdict::Fail, "", text("x &lt;&apos; y", "x <' y")),
+            (Verdict::Fail, "", text("x &lt; and &apos; y", "x < and ' y")),
             (Verdict::Fail, "", text("long text &apos;", "long text '")),
             (Verdict::Fail, "", text("one", "something else that is much longer than that")),
         ]);
