@@ -114,7 +114,8 @@ fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
             ["<img", "</script><b>", "]]></failure>", "\u{1b}", "\u{202e}", "\u{0}", "\u{fffe}", "\u{7}", "<shutdown>"]
         {
             // In Markdown everything stands in code, or with a backslash before what would be markup.
-            let in_code = format == "markdown" && ["<shutdown>", "]]></failure>"].contains(&raw) && text.contains("`<shutdown>`");
+            let in_code =
+                format == "markdown" && ["<shutdown>", "]]></failure>"].contains(&raw) && text.contains("`<shutdown>`");
             assert!(!text.contains(raw) || in_code, "{file}: {raw:?}");
         }
     }
