@@ -2,9 +2,13 @@
 
 use serde_json::{Map, Number, Value};
 
-use crate::xml::{Buffer, JSON_TEXT};
+use crate::{
+    surrogates::{may_be_marked, unmark_surrogates, without_marks},
+    xml::{Buffer, JSON_TEXT, XML_TEXT},
+};
 
-/// `JSON.stringify(value)` (JSON-1 to JSON-4).
+/// `JSON.stringify(value)` (JSON-1 to JSON-4). A marked lone surrogate becomes its escape
+/// ([`surrogates`](crate::surrogates)).
 ///
 /// ```
 /// use serde_json::json;
@@ -30,6 +34,8 @@ pub(crate) trait JsonSink {
     fn push_plain(&mut self, text: &str);
     /// Appends a string and its quotes.
     fn push_quoted(&mut self, text: &str);
+    /// Appends JSON text.
+    fn push_json(&mut self, json: &str);
 }
 
 impl JsonSink for String {
@@ -64,6 +70,10 @@ impl JsonSink for String {
         self.push_str(&text[copied..]);
         self.push('"');
     }
+
+    fn push_json(&mut self, json: &str) {
+        self.push_str(json);
+    }
 }
 
 /// JSON text as the content of an element, written and escaped in one go.
@@ -76,6 +86,10 @@ impl JsonSink for Buffer {
         self.push_str("&quot;");
         self.push_escaped(text, &JSON_TEXT);
         self.push_str("&quot;");
+    }
+
+    fn push_json(&mut self, json: &str) {
+        self.push_escaped(json, &XML_TEXT);
     }
 }
 
@@ -97,10 +111,24 @@ pub fn ecma_string(value: &Value) -> String {
         Value::Array(elements) => {
             let elements: Vec<String> = elements
                 .iter()
-                .map(|element| if element.is_null() { String::new() } else { ecma_string(element) })
+                .map(|element| match element {
+                    Value::Null => String::new(),
+                    Value::String(text) => without_marks(text).into_owned(),
+                    other => ecma_string(other),
+                })
                 .collect();
             elements.join(",")
         }
+    }
+}
+
+fn write_string(out: &mut impl JsonSink, text: &str) {
+    if may_be_marked(text) {
+        let mut json = String::new();
+        json.push_quoted(text);
+        out.push_json(&unmark_surrogates(&json));
+    } else {
+        out.push_quoted(text);
     }
 }
 
@@ -110,7 +138,7 @@ pub(crate) fn write_json(out: &mut impl JsonSink, value: &Value) {
         Value::Bool(true) => out.push_plain("true"),
         Value::Bool(false) => out.push_plain("false"),
         Value::Number(number) => out.push_plain(ryu_js::Buffer::new().format(double(number))),
-        Value::String(text) => out.push_quoted(text),
+        Value::String(text) => write_string(out, text),
         Value::Array(elements) => {
             out.push_plain("[");
             for (position, element) in elements.iter().enumerate() {
@@ -137,7 +165,7 @@ pub(crate) fn write_object(out: &mut impl JsonSink, members: &Map<String, Value>
         if position > 0 {
             out.push_plain(",");
         }
-        out.push_quoted(key);
+        write_string(out, key);
         out.push_plain(":");
         write_json(out, value);
     }

@@ -45,16 +45,22 @@ impl Error {
         Self::new(Kind::Input, message)
     }
 
-    /// A fault of one field of an event; the reader that knows which event adds its index and line.
-    pub(crate) fn field_of_event(field: impl Into<String>, reason: impl Into<String>) -> Self {
-        let mut error = Self::new(Kind::Event, reason);
+    /// A fault of one field of an input.
+    pub(crate) fn of_field(field: impl Into<String>, reason: impl Into<String>) -> Self {
+        let mut error = Self::input(reason);
         error.0.field = Some(field.into());
         error
     }
 
+    /// The same fault as one of an event; the reader that knows which event adds its index and line.
+    pub(crate) fn of_event(mut self) -> Self {
+        self.0.kind = Kind::Event;
+        self
+    }
+
     pub(crate) fn at_event(mut self, index: usize) -> Self {
         self.0.index = Some(index);
-        self
+        self.of_event()
     }
 
     pub(crate) fn at_line(mut self, line: usize) -> Self {
@@ -98,7 +104,7 @@ impl Error {
         self.0.index
     }
 
-    /// The field at fault, as a path from the event (`args`, `summarizedIterations[2]`).
+    /// The field at fault, as a path from the event or the input (`args`, `summarizedIterations[2]`).
     pub fn field(&self) -> Option<&str> {
         self.0.field.as_deref()
     }

@@ -1,11 +1,14 @@
 //! Events: the entries of an agent's memory, and their JSON form.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value, json};
 
-use crate::Error;
+use crate::{
+    Error, Field,
+    surrogates::{marked, without_marks},
+};
 
 /// One entry of an agent's memory.
 ///
@@ -129,9 +132,6 @@ pub enum Role {
     System,
 }
 
-/// The largest integer that a double holds exactly with all its neighbours below: 2^53 - 1.
-pub(crate) const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
-
 impl Event {
     /// A user message.
     pub fn user(iteration: u64, content: impl Into<String>) -> Self {
@@ -143,90 +143,94 @@ impl Event {
         Self { iteration, kind: EventKind::Message { role: Role::Assistant, content: content.into() } }
     }
 
-    /// The event that a JSON value describes.
+    /// The event that a JSON value describes; in arguments and structured results lone surrogates may be marked
+    /// ([`surrogates`](crate::surrogates)).
     ///
     /// # Errors
     /// An [`Error`] with [`is_invalid_event`](Error::is_invalid_event) that names the field and the reason (INP-1).
     pub fn from_json(value: &Value) -> Result<Self, Error> {
-        let fields =
-            Fields(value.as_object().ok_or_else(|| {
-                Error::field_of_event("event", format!("expected an object, found {}", kind_of(value)))
-            })?);
-        let kind = match fields.string("type")?.as_str() {
+        Self::read(&Field::root(value, "event")).map_err(Error::of_event)
+    }
+
+    fn read(event: &Field<'_>) -> Result<Self, Error> {
+        event.object()?;
+        let text = |name: &str| event.get(name).string().map(Cow::into_owned);
+        let kind = match &*text("type")? {
             "message" => {
-                let role = match fields.string("role")?.as_str() {
+                let role = match &*text("role")? {
                     "user" => Role::User,
                     "assistant" => Role::Assistant,
                     "system" => Role::System,
                     other => {
                         let reason = format!("unknown role {other:?}, expected \"user\", \"assistant\" or \"system\"");
-                        return Err(Error::field_of_event("role", reason));
+                        return Err(event.get("role").error(reason));
                     }
                 };
-                EventKind::Message { role, content: fields.string("content")? }
+                EventKind::Message { role, content: text("content")? }
             }
             "tool_call" => EventKind::ToolCall {
-                tool_name: fields.string("toolName")?,
-                tool_call_id: fields.string("toolCallId")?,
-                args: match fields.required("args", "an object")? {
-                    Value::Object(members) => members.clone(),
-                    other => return Err(wrong_type("args", "an object", other)),
-                },
+                tool_name: text("toolName")?,
+                tool_call_id: text("toolCallId")?,
+                args: event.get("args").object()?.clone(),
             },
             "tool_result" => EventKind::ToolResult {
-                tool_call_id: fields.string("toolCallId")?,
-                result: fields.0.get("result").cloned(),
+                tool_call_id: text("toolCallId")?,
+                result: event.get("result").value().map(as_result),
             },
-            "error" => EventKind::Error { error: fields.string("error")?, recoverable: fields.boolean("recoverable")? },
-            "human_input_requested" => EventKind::HumanInputRequested { question: fields.string("question")? },
-            "human_input_received" => EventKind::HumanInputReceived { response: fields.string("response")? },
+            "error" => EventKind::Error { error: text("error")?, recoverable: event.get("recoverable").boolean()? },
+            "human_input_requested" => EventKind::HumanInputRequested { question: text("question")? },
+            "human_input_received" => EventKind::HumanInputReceived { response: text("response")? },
             "completion" => EventKind::Completion {
-                result: fields.string("result")?,
-                verified: fields.0.get("verified").and_then(Value::as_bool),
+                result: text("result")?,
+                verified: event.get("verified").value().and_then(Value::as_bool),
             },
             "summary" => EventKind::Summary {
-                summary: fields.string("summary")?,
-                summarized_iterations: fields.iterations("summarizedIterations")?,
+                summary: text("summary")?,
+                summarized_iterations: event
+                    .get("summarizedIterations")
+                    .elements()?
+                    .map(|iteration| iteration.integer())
+                    .collect::<Result<_, _>>()?,
             },
-            other => return Err(Error::field_of_event("type", format!("unknown event type {other:?}"))),
+            other => return Err(event.get("type").error(format!("unknown event type {other:?}"))),
         };
-        let iteration = iteration("iteration", fields.required("iteration", "an integer")?)?;
-        Ok(Self { iteration, kind })
+        Ok(Self { iteration: event.get("iteration").integer()?, kind })
     }
 
-    /// The JSON value that describes the event: `type`, the fields of the type, `iteration`, and nothing else.
+    /// The JSON value that describes the event: `type`, the fields of the type, `iteration`, and nothing else. Lone surrogates
+    /// in data are marked, as in [`from_json`](Self::from_json).
     pub fn to_json(&self) -> Value {
         let iteration = self.iteration;
         match &self.kind {
             EventKind::Message { role, content } => {
-                json!({"type": "message", "role": role.name(), "content": content, "iteration": iteration})
+                json!({"type": "message", "role": role.name(), "content": marked(content), "iteration": iteration})
             }
             EventKind::ToolCall { tool_name, tool_call_id, args } => json!({
-                "type": "tool_call", "toolName": tool_name, "toolCallId": tool_call_id, "args": args, "iteration": iteration
+                "type": "tool_call", "toolName": marked(tool_name), "toolCallId": marked(tool_call_id), "args": args, "iteration": iteration
             }),
             EventKind::ToolResult { tool_call_id, result: Some(result) } => {
-                json!({"type": "tool_result", "toolCallId": tool_call_id, "result": result, "iteration": iteration})
+                json!({"type": "tool_result", "toolCallId": marked(tool_call_id), "result": marked_result(result), "iteration": iteration})
             }
             EventKind::ToolResult { tool_call_id, result: None } => {
-                json!({"type": "tool_result", "toolCallId": tool_call_id, "iteration": iteration})
+                json!({"type": "tool_result", "toolCallId": marked(tool_call_id), "iteration": iteration})
             }
             EventKind::Error { error, recoverable } => {
-                json!({"type": "error", "error": error, "recoverable": recoverable, "iteration": iteration})
+                json!({"type": "error", "error": marked(error), "recoverable": recoverable, "iteration": iteration})
             }
             EventKind::HumanInputRequested { question } => {
-                json!({"type": "human_input_requested", "question": question, "iteration": iteration})
+                json!({"type": "human_input_requested", "question": marked(question), "iteration": iteration})
             }
             EventKind::HumanInputReceived { response } => {
-                json!({"type": "human_input_received", "response": response, "iteration": iteration})
+                json!({"type": "human_input_received", "response": marked(response), "iteration": iteration})
             }
             EventKind::Completion { result, verified: Some(verified) } => {
-                json!({"type": "completion", "result": result, "verified": verified, "iteration": iteration})
+                json!({"type": "completion", "result": marked(result), "verified": verified, "iteration": iteration})
             }
             EventKind::Completion { result, verified: None } => {
-                json!({"type": "completion", "result": result, "iteration": iteration})
+                json!({"type": "completion", "result": marked(result), "iteration": iteration})
             }
             EventKind::Summary { summary, summarized_iterations } => json!({
-                "type": "summary", "summary": summary, "summarizedIterations": summarized_iterations, "iteration": iteration
+                "type": "summary", "summary": marked(summary), "summarizedIterations": summarized_iterations, "iteration": iteration
             }),
         }
     }
@@ -320,79 +324,17 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
-/// The members of an event, read by name and type.
-struct Fields<'a>(&'a Map<String, Value>);
-
-impl<'a> Fields<'a> {
-    fn required(&self, name: &str, expected: &str) -> Result<&'a Value, Error> {
-        self.0.get(name).ok_or_else(|| Error::field_of_event(name, format!("missing, expected {expected}")))
-    }
-
-    fn string(&self, name: &str) -> Result<String, Error> {
-        let value = self.required(name, "a string")?;
-        value.as_str().map(str::to_owned).ok_or_else(|| wrong_type(name, "a string", value))
-    }
-
-    fn boolean(&self, name: &str) -> Result<bool, Error> {
-        let value = self.required(name, "a boolean")?;
-        value.as_bool().ok_or_else(|| wrong_type(name, "a boolean", value))
-    }
-
-    fn iterations(&self, name: &str) -> Result<Vec<u64>, Error> {
-        let value = self.required(name, "an array of integers")?;
-        let list = value.as_array().ok_or_else(|| wrong_type(name, "an array of integers", value))?;
-        list.iter().enumerate().map(|(position, value)| iteration(&format!("{name}[{position}]"), value)).collect()
-    }
-}
-
-fn wrong_type(field: &str, expected: &str, found: &Value) -> Error {
-    Error::field_of_event(field, format!("expected {expected}, found {}", kind_of(found)))
-}
-
-fn iteration(field: &str, value: &Value) -> Result<u64, Error> {
-    let integer = match value {
-        Value::Number(number) => number.as_u64().or_else(|| number.as_f64().and_then(integral)),
-        other => return Err(wrong_type(field, "an integer", other)),
-    };
-    integer
-        .filter(|&integer| integer <= MAX_SAFE_INTEGER)
-        .ok_or_else(|| Error::field_of_event(field, format!("expected an integer from 0 to 2^53-1, found {value}")))
-}
-
-/// The integer that a double is; `1.0` and `-0` are integers.
-fn integral(double: f64) -> Option<u64> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "guarded: integral and in range")]
-    let integer = double as u64;
-    #[expect(clippy::cast_precision_loss, clippy::float_cmp, reason = "what is not exactly the same is refused")]
-    let same = integer as f64 == double;
-    same.then_some(integer)
-}
-
-fn kind_of(value: &Value) -> &'static str {
+/// A tool's result: a text, or structured data.
+pub(crate) fn as_result(value: &Value) -> Value {
     match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
+        Value::String(text) => without_marks(text).into_owned().into(),
+        structured => structured.clone(),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_iteration_is_an_integer_that_a_double_holds() {
-        for (json, expected) in [("0", 0), ("-0", 0), ("1.0", 1), ("2e3", 2000), ("9007199254740991", MAX_SAFE_INTEGER)]
-        {
-            let value = serde_json::from_str(json).expect("a test's JSON parses");
-            assert_eq!(iteration("iteration", &value), Ok(expected), "{json}");
-        }
-        for json in ["-1", "0.5", "9007199254740992", "1e300", "18446744073709551616", "\"1\"", "null", "true"] {
-            let value = serde_json::from_str(json).expect("a test's JSON parses");
-            assert!(iteration("iteration", &value).is_err(), "{json}");
-        }
+fn marked_result(result: &Value) -> Cow<'_, Value> {
+    match result {
+        Value::String(text) => Cow::Owned(marked(text).into_owned().into()),
+        structured => Cow::Borrowed(structured),
     }
 }

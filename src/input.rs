@@ -4,12 +4,13 @@ use std::{collections::HashMap, io};
 
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::{Error, Event, error::Kind, surrogates::repair_surrogates, typed};
+use crate::{Error, Event, error::Kind, surrogates::mark_surrogates, typed};
 
 /// Reads a log of events.
 ///
 /// Accepted are a JSON array of events, a JSON object with an `events` array (other members are ignored), and JSON Lines,
-/// one event a line. A byte order mark is skipped, and lone surrogates read as U+FFFD (INP-SURROGATE).
+/// one event a line. A byte order mark is skipped. Lone surrogates read as U+FFFD, and are marked in arguments and
+/// structured results (INP-SURROGATE, [`surrogates`](crate::surrogates)). Of members with one name the last counts.
 ///
 /// # Errors
 /// The first fault: an [`Error`] with [`is_invalid_event`](Error::is_invalid_event) that names the event's index and line,
@@ -111,8 +112,18 @@ impl<R: io::BufRead> Iterator for EventReader<R> {
 /// The event of a line, or what is wrong with it.
 fn read_line(line: &str) -> Result<Event, Error> {
     let value: Value =
-        serde_json::from_str(&repair_surrogates(line)).map_err(|error| Error::new(Kind::Event, reason(&error)))?;
+        serde_json::from_str(&mark_surrogates(line)).map_err(|error| Error::new(Kind::Event, reason(&error)))?;
     Event::from_json(&value)
+}
+
+/// Reads any JSON text as data: lone surrogates are marked ([`surrogates`](crate::surrogates)), and of members with one name the
+/// last counts, in the place of the first.
+///
+/// # Errors
+/// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if the text is not JSON, is nested deeper than 128
+/// levels, or holds a number beyond the double range.
+pub fn read_json(json: &str) -> Result<Value, Error> {
+    serde_json::from_str(&mark_surrogates(json)).map_err(|error| Error::input(reason(&error)))
 }
 
 /// One element of a log that is JSON, and where it stood.
@@ -133,7 +144,7 @@ impl Element {
 /// they are the first of the members with these names.
 pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<Element, Error>>, Error> {
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
-    let json = &*repair_surrogates(json);
+    let json = &*mark_surrogates(json);
     let raw = match serde_json::from_str::<&RawValue>(json) {
         Ok(raw) => list_in(raw.get(), names)?,
         Err(error) => lines(json).ok_or_else(|| syntax_error(&error, json))?,
@@ -195,6 +206,7 @@ fn syntax_error(error: &serde_json::Error, json: &str) -> Error {
 fn reason(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(reason, _)| reason);
+    let message = if message == "recursion limit exceeded" { "nested deeper than 128 levels" } else { message };
     format!("not readable as JSON: {message}")
 }
 

@@ -24,7 +24,7 @@
 //! | [`agent`] | tool rounds and the outer loop, with scripted models, tools and verifiers |
 //! | [`oracle`] | the properties that every implementation's output must have |
 //! | [`wire`] | messages in the forms of LangChain, OpenAI and Anthropic |
-//! | [`surrogates`] | repairs lone surrogates in JSON text |
+//! | [`surrogates`] | lone surrogates in JSON text: replaced, or kept |
 //!
 //! Clauses are named in capitals (`ESC-1`, `MSG-RESULT`); `golden/clauses.json` in the repository has their texts.
 
@@ -33,6 +33,8 @@ mod context;
 mod ecma;
 mod error;
 mod event;
+mod field;
+mod ids;
 mod input;
 mod message;
 pub mod oracle;
@@ -46,7 +48,8 @@ pub use context::{ContextMode, ContextOptions, MessageBuilder, build_messages};
 pub use ecma::{ecma_string, json_stringify};
 pub use error::Error;
 pub use event::{Event, EventKind, EventType, Role};
-pub use input::{EventReader, read_each_event, read_events};
+pub use field::Field;
+pub use input::{EventReader, read_each_event, read_events, read_json};
 pub use message::{Message, ToolCall};
 pub use profile::Profile;
 pub use xml::{

@@ -1,9 +1,11 @@
 //! Messages of a model request, and their JSON form.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use serde_json::{Map, Value, json};
 
-use crate::Error;
+use crate::{Error, Field, surrogates::marked};
 
 /// One chat message of a model request.
 ///
@@ -97,15 +99,17 @@ impl Message {
     /// The JSON value that describes the message.
     pub fn to_json(&self) -> Value {
         match self {
-            Self::System { content } => json!({"type": "system", "content": content}),
-            Self::Human { content } => json!({"type": "human", "content": content}),
-            Self::Ai { content, tool_calls } if tool_calls.is_empty() => json!({"type": "ai", "content": content}),
+            Self::System { content } => json!({"type": "system", "content": marked(content)}),
+            Self::Human { content } => json!({"type": "human", "content": marked(content)}),
+            Self::Ai { content, tool_calls } if tool_calls.is_empty() => {
+                json!({"type": "ai", "content": marked(content)})
+            }
             Self::Ai { content, tool_calls } => {
                 let tool_calls: Vec<Value> = tool_calls.iter().map(ToolCall::to_json).collect();
-                json!({"type": "ai", "content": content, "tool_calls": tool_calls})
+                json!({"type": "ai", "content": marked(content), "tool_calls": tool_calls})
             }
             Self::Tool { tool_call_id, content } => {
-                json!({"type": "tool", "content": content, "tool_call_id": tool_call_id})
+                json!({"type": "tool", "content": marked(content), "tool_call_id": marked(tool_call_id)})
             }
         }
     }
@@ -115,36 +119,32 @@ impl Message {
     /// # Errors
     /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) that says what is missing or of the wrong type.
     pub fn from_json(value: &Value) -> Result<Self, Error> {
-        let text = |name: &str| {
-            value[name]
-                .as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| Error::input(format!("message: {name}: expected a string")))
-        };
+        Self::read(&Field::root(value, "message"))
+    }
+
+    /// The message that a field of an input describes.
+    ///
+    /// # Errors
+    /// As [`from_json`](Self::from_json).
+    pub fn read(message: &Field<'_>) -> Result<Self, Error> {
+        message.object()?;
+        let text = |name: &str| message.get(name).string().map(Cow::into_owned);
         let kind = text("type")?;
         let content = text("content")?;
-        Ok(match kind.as_str() {
+        Ok(match &*kind {
             "system" => Self::System { content },
             "human" => Self::Human { content },
-            "ai" => Self::Ai { content, tool_calls: tool_calls(&value["tool_calls"])? },
+            "ai" => Self::Ai { content, tool_calls: ToolCall::read_list(&message.get("tool_calls"))? },
             "tool" => Self::Tool { tool_call_id: text("tool_call_id")?, content },
-            _ => return Err(Error::input(format!("message: unknown type {kind:?}"))),
+            _ => return Err(message.get("type").error(format!("unknown type {kind:?}"))),
         })
     }
 }
 
-fn tool_calls(value: &Value) -> Result<Vec<ToolCall>, Error> {
-    match value {
-        Value::Null => Ok(Vec::new()),
-        Value::Array(calls) => calls.iter().map(ToolCall::from_json).collect(),
-        _ => Err(Error::input("message: tool_calls: expected an array")),
-    }
-}
-
 impl ToolCall {
-    /// The JSON value `{"id", "name", "args"}`.
+    /// The JSON value `{"id", "name", "args"}`; lone surrogates in `args` are marked ([`surrogates`](crate::surrogates)).
     pub fn to_json(&self) -> Value {
-        json!({"id": self.id, "name": self.name, "args": self.args})
+        json!({"id": marked(&self.id), "name": marked(&self.name), "args": self.args})
     }
 
     /// The tool call that a JSON value describes; absent `args` are `{}`.
@@ -152,18 +152,22 @@ impl ToolCall {
     /// # Errors
     /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) that says what is missing or of the wrong type.
     pub fn from_json(value: &Value) -> Result<Self, Error> {
-        let text = |name: &str| {
-            value[name]
-                .as_str()
-                .map(str::to_owned)
-                .ok_or_else(|| Error::input(format!("tool call: {name}: expected a string")))
-        };
-        let args = match &value["args"] {
-            Value::Null => Map::new(),
-            Value::Object(args) => args.clone(),
-            _ => return Err(Error::input("tool call: args: expected an object")),
-        };
-        Ok(Self { id: text("id")?, name: text("name")?, args })
+        Self::read(&Field::root(value, "tool call"))
+    }
+
+    fn read(call: &Field<'_>) -> Result<Self, Error> {
+        call.object()?;
+        let args = call.get("args").optional().map(Field::object).transpose()?;
+        Ok(Self {
+            id: call.get("id").string()?.into_owned(),
+            name: call.get("name").string()?.into_owned(),
+            args: args.cloned().unwrap_or_default(),
+        })
+    }
+
+    /// The calls of a list that may be absent.
+    pub(crate) fn read_list(calls: &Field<'_>) -> Result<Vec<Self>, Error> {
+        calls.optional().map_or(Ok(Vec::new()), |calls| calls.elements()?.map(|call| Self::read(&call)).collect())
     }
 }
 

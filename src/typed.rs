@@ -11,10 +11,13 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-use crate::{Event, EventKind, Role, event::MAX_SAFE_INTEGER};
+use crate::{Event, EventKind, Role, field::MAX_SAFE_INTEGER, surrogates::mark_surrogates};
 
 /// The events of a JSON array, or of JSON Lines of more than one line; `None` is no verdict.
 pub(crate) fn read(json: &str) -> Option<Vec<Event>> {
+    if matches!(mark_surrogates(json), Cow::Owned(_)) {
+        return None;
+    }
     let json = json.trim_start_matches([' ', '\t', '\r', '\n']);
     if json.starts_with('[') {
         let events: Vec<Typed> = serde_json::from_str(json).ok()?;
@@ -28,6 +31,8 @@ pub(crate) fn read(json: &str) -> Option<Vec<Event>> {
 
 /// The event of a JSON object; `None` is no verdict.
 pub(crate) fn read_one(json: &str) -> Option<Event> {
+    // What is marked in data is left to the other way.
+    let Cow::Borrowed(json) = mark_surrogates(json) else { return None };
     serde_json::from_str(json).ok().map(|Typed(event)| event)
 }
 

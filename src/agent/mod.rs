@@ -1,5 +1,6 @@
 //! The two loops of an agent: tool rounds inside one iteration, and the outer iterations on top of them.
 
+mod ids;
 mod rounds;
 mod run;
 mod script;
@@ -8,7 +9,7 @@ use serde_json::Value;
 
 use crate::{Event, Message, ToolCall};
 
-pub use rounds::{ToolRun, run_tools};
+pub use rounds::{ToolOptions, ToolRun, run_tools};
 pub use run::{LoopOptions, LoopRun, StopReason, run_loop};
 pub use script::{ScriptedModel, ScriptedTools, ScriptedVerifier, Turn};
 

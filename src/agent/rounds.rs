@@ -1,7 +1,19 @@
 //! Tool rounds: requests and tool calls until a response has no tool calls.
 
-use super::{Model, Response, ToolError, Tools};
-use crate::{Message, ToolCall, context::result_content};
+use super::{
+    Model, Response, ToolError, Tools,
+    ids::{ids_of, make_distinct},
+};
+use crate::{Message, Profile, ToolCall, context::result_content, ids::Ids};
+
+/// How to run tool rounds. The default is the literal profile without a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolOptions {
+    /// Who decides where the sources are silent.
+    pub profile: Profile,
+    /// How many rounds are executed at most (TOOLS-DEPTH); `None` is no limit.
+    pub max_recursion_depth: Option<usize>,
+}
 
 /// What came of [`run_tools`].
 #[derive(Clone, Debug, PartialEq)]
@@ -14,15 +26,17 @@ pub struct ToolRun {
 
 /// Runs tool rounds until a response calls no tool (clauses TOOLS-*).
 ///
-/// At most `max_recursion_depth` rounds are executed, hence at most one request more; `None` is no limit. The tool calls of
-/// a response after the last allowed round are not executed.
+/// There is at most one request more than executed rounds. The tool calls of a response after the last allowed round are not
+/// executed; in the hardened profile they are answered by `[Not executed: limit reached]` (TOOLS-CUT). There, too, a
+/// response that repeats an id gets distinct ones (TOOLS-DISTINCT).
 ///
 /// ```
-/// use threadspec::agent::{ScriptedModel, ScriptedTools, run_tools};
+/// use threadspec::agent::{ScriptedModel, ScriptedTools, ToolOptions, run_tools};
 /// let mut model = ScriptedModel::new(serde_json::from_str(
 ///     r#"[{"tool_calls": [{"id": "1", "name": "now"}]}, {"content": "Noon."}]"#)?);
 /// let mut tools = ScriptedTools::new(serde_json::from_str(r#"{"now": ["12:00"]}"#)?);
-/// let run = run_tools(vec![threadspec::Message::human("What time is it?")], &mut model, &mut tools, None);
+/// let messages = vec![threadspec::Message::human("What time is it?")];
+/// let run = run_tools(messages, &mut model, &mut tools, &ToolOptions::default());
 /// assert_eq!(run.messages.len(), 4);
 /// assert_eq!(model.requests().iter().map(Vec::len).collect::<Vec<_>>(), [1, 3]);
 /// # Ok::<(), serde_json::Error>(())
@@ -31,11 +45,12 @@ pub fn run_tools(
     messages: Vec<Message>,
     model: &mut dyn Model,
     tools: &mut dyn Tools,
-    max_recursion_depth: Option<usize>,
+    options: &ToolOptions,
 ) -> ToolRun {
     let mut messages = messages;
-    let limit = max_recursion_depth.map_or(Limit::None, Limit::Rounds);
-    let failure = rounds(&mut messages, model, tools, limit, &mut |_| {}).err();
+    let limit = options.max_recursion_depth.map_or(Limit::None, Limit::Rounds);
+    let mut hardened = (options.profile == Profile::Hardened).then(|| ids_of(&messages));
+    let failure = rounds(&mut messages, model, tools, limit, hardened.as_mut(), &mut |_| {}).err();
     ToolRun { messages, failure }
 }
 
@@ -49,6 +64,9 @@ pub(super) enum Limit {
     Requests(usize),
 }
 
+/// The answer to a call that a limit cuts off (TOOLS-CUT).
+const NOT_EXECUTED: &str = "[Not executed: limit reached]";
+
 /// What happens during tool rounds, as it happens.
 pub(super) enum Step<'a> {
     Responded(&'a Response),
@@ -56,11 +74,14 @@ pub(super) enum Step<'a> {
 }
 
 /// The inner loop: asks, executes, appends to `messages`, asks again. Returns the response that ended it.
+///
+/// With the ids of the run, as in the hardened profile, what it appends is what providers accept.
 pub(super) fn rounds(
     messages: &mut Vec<Message>,
     model: &mut dyn Model,
     tools: &mut dyn Tools,
     limit: Limit,
+    mut hardened: Option<&mut Ids>,
     observe: &mut dyn FnMut(Step<'_>),
 ) -> Result<Response, String> {
     let mut last = Response::default();
@@ -69,9 +90,18 @@ pub(super) fn rounds(
             break;
         }
         last = model.respond(messages)?;
+        if let Some(ids) = &mut hardened {
+            make_distinct(&mut last.tool_calls, ids);
+        }
         observe(Step::Responded(&last));
         messages.push(Message::Ai { content: last.content.clone(), tool_calls: last.tool_calls.clone() });
-        if last.tool_calls.is_empty() || matches!(limit, Limit::Rounds(rounds) if round >= rounds) {
+        if last.tool_calls.is_empty() {
+            break;
+        }
+        if matches!(limit, Limit::Rounds(rounds) if round >= rounds) {
+            if hardened.is_some() {
+                messages.extend(last.tool_calls.iter().map(|call| Message::tool(&call.id, NOT_EXECUTED)));
+            }
             break;
         }
         for call in &last.tool_calls {

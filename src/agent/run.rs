@@ -8,7 +8,7 @@ use super::{
     Model, Response, Tools, Verification, Verifier,
     rounds::{Limit, Step, rounds},
 };
-use crate::{ContextMode, ContextOptions, Event, EventKind, MessageBuilder, Profile};
+use crate::{ContextMode, ContextOptions, Event, EventKind, MessageBuilder, Profile, ids::Ids};
 
 /// How to run the outer loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +102,7 @@ pub fn run_loop(
     };
     let mut builder = MessageBuilder::new(&context);
     let mut built = 0;
+    let mut ids = (options.profile == Profile::Hardened).then(Ids::default);
     let mut failures = 0;
     loop {
         run.iterations += 1;
@@ -111,7 +112,7 @@ pub fn run_loop(
         }
         built = run.events.len();
         let mut record = |step: Step<'_>| run.record(&step, options.profile);
-        let outcome = builder.lend(|messages| rounds(messages, model, tools, limit, &mut record));
+        let outcome = builder.lend(|messages| rounds(messages, model, tools, limit, ids.as_mut(), &mut record));
         match outcome {
             Ok(last) => {
                 failures = 0;

@@ -1,11 +1,12 @@
 //! Models, tools and verifiers that follow a script.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
 
 use super::{Event, Message, Model, Response, ToolCall, ToolError, Tools, Verification, Verifier};
+use crate::{Error, Field, event::as_result, surrogates::without_marks};
 
 /// One answer of a [`ScriptedModel`]: a response, or a failure with its message.
 ///
@@ -13,25 +14,32 @@ use super::{Event, Message, Model, Response, ToolCall, ToolError, Tools, Verific
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn(pub Result<Response, String>);
 
-impl<'de> Deserialize<'de> for Turn {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Fields {
-            content: Option<String>,
-            tool_calls: Option<Vec<ToolCall>>,
-            error: Option<String>,
-        }
-        let Fields { content, tool_calls, error } = Fields::deserialize(deserializer)?;
+impl Turn {
+    /// The turn that a field of an input describes. `null` is as good as absent.
+    ///
+    /// # Errors
+    /// An [`Error`] that names what is missing or of the wrong type.
+    pub fn read(turn: &Field<'_>) -> Result<Self, Error> {
+        turn.object()?;
+        let error = turn.get("error").optional().map(Field::string).transpose()?;
+        let content = turn.get("content").optional().map(Field::string).transpose()?;
+        let tool_calls = turn.get("tool_calls");
         match error {
-            Some(_) if content.is_some() || tool_calls.is_some() => {
-                Err(D::Error::custom("a turn either fails with `error` or has `content` and `tool_calls`"))
+            Some(_) if content.is_some() || tool_calls.optional().is_some() => {
+                Err(turn.error("either `error`, or `content` and `tool_calls`"))
             }
-            Some(error) => Ok(Self(Err(error))),
+            Some(error) => Ok(Self(Err(error.into_owned()))),
             None => Ok(Self(Ok(Response {
-                content: content.unwrap_or_default(),
-                tool_calls: tool_calls.unwrap_or_default(),
+                content: content.unwrap_or_default().into_owned(),
+                tool_calls: ToolCall::read_list(&tool_calls)?,
             }))),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Turn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::read(&Field::root(&Value::deserialize(deserializer)?, "turn")).map_err(D::Error::custom)
     }
 }
 
@@ -79,6 +87,21 @@ impl ScriptedTools {
     }
 }
 
+impl ScriptedTools {
+    /// The tools that a field of an input describes: `{name: [result…]}`.
+    ///
+    /// # Errors
+    /// An [`Error`] that names what is of the wrong type.
+    pub fn read(tools: &Field<'_>) -> Result<Self, Error> {
+        let mut results = HashMap::new();
+        for (name, list) in tools.members()? {
+            let list = list.elements()?.filter_map(|result| result.value().map(as_result)).collect();
+            results.insert(without_marks(name).into_owned(), list);
+        }
+        Ok(Self::new(results))
+    }
+}
+
 impl Tools for ScriptedTools {
     fn call(&mut self, call: &ToolCall) -> Result<Value, ToolError> {
         let results = self.results.get(&call.name).ok_or(ToolError::NotFound)?;
@@ -87,7 +110,7 @@ impl Tools for ScriptedTools {
         *called += 1;
         match result.as_object().and_then(|members| members.get("error")) {
             Some(Value::String(message)) if result.as_object().is_some_and(|members| members.len() == 1) => {
-                Err(ToolError::Failed(message.clone()))
+                Err(ToolError::Failed(without_marks(message).into_owned()))
             }
             _ => Ok(result),
         }
@@ -113,14 +136,21 @@ impl Verifier for ScriptedVerifier {
     }
 }
 
+impl Verification {
+    /// The verification that a field of an input describes: `{"complete", "reason"?}`.
+    ///
+    /// # Errors
+    /// An [`Error`] that names what is missing or of the wrong type.
+    pub fn read(verification: &Field<'_>) -> Result<Self, Error> {
+        verification.object()?;
+        let reason = verification.get("reason").optional().map(Field::string).transpose()?;
+        let complete = verification.get("complete").boolean()?;
+        Ok(if complete { Self::Complete } else { Self::Incomplete(reason.map(Cow::into_owned)) })
+    }
+}
+
 impl<'de> Deserialize<'de> for Verification {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Fields {
-            complete: bool,
-            reason: Option<String>,
-        }
-        let Fields { complete, reason } = Fields::deserialize(deserializer)?;
-        Ok(if complete { Self::Complete } else { Self::Incomplete(reason) })
+        Self::read(&Field::root(&Value::deserialize(deserializer)?, "verification")).map_err(D::Error::custom)
     }
 }

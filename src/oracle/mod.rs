@@ -11,6 +11,7 @@
 //! | [`append_only`] | two documents | ATT-NAME-NEAREST |
 //! | [`conveyed_by_document`], [`conveyed_by_messages`], [`equivalent`] | a document, messages, both | EQ-1, EQ-2 |
 //! | [`provider_valid`] | messages | PROVIDER-1 |
+//! | [`provider_breaches`] | the body of a request | the rules of [`provider_rules`] |
 //! | [`snapshots`] | the requests of tool rounds | TOOLS-ACCUMULATE, TOOLS-SNAPSHOT |
 //!
 //! They share no code with the writer and the message builder that they judge, except the ECMAScript conversions. They
@@ -20,6 +21,7 @@ mod document;
 mod facts;
 mod form;
 mod messages;
+mod provider;
 
 use std::{error, fmt};
 
@@ -30,6 +32,7 @@ pub use document::{
 pub use facts::{Fact, conveyed_by_document, conveyed_by_messages, equivalent, facts};
 pub use form::{append_only, well_escaped, well_shaped};
 pub use messages::{provider_valid, snapshots};
+pub use provider::{Api, Breach, ProviderRule, provider_breaches, provider_rules};
 
 /// What an oracle found wrong, in one line that says where and what.
 #[derive(Clone, Debug, PartialEq, Eq)]

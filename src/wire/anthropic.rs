@@ -1,28 +1,51 @@
 //! Anthropic messages.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
-use super::{field::Field, read_each};
-use crate::{Error, Message};
+use super::{
+    fit::{IdForm, fit, nothing_to_send},
+    read_each,
+};
+use crate::{Error, Field, Message};
+
+/// Stands before an assistant turn that comes first, since a conversation begins with the user.
+const BEGINNING: &str = "[The conversation begins with the assistant.]";
+/// Stands behind an assistant turn that comes last, since newer models answer the user only.
+const GO_ON: &str = "[Go on.]";
+/// Larger requests are refused.
+const MOST_MESSAGES: usize = 100_000;
+const MOST_BYTES: usize = 32 << 20;
 
 /// Writes `system` and `messages` of an Anthropic messages request.
 ///
+/// Of a hardened list the API accepts the result ([`provider_rules`](crate::oracle::provider_rules)); ids, names and lone
+/// surrogates as in [`to_openai`](super::to_openai), and ids consist of letters, digits, `_` and `-`.
+///
 /// The turns of that format alternate, so that messages of one side in a row become one, block by block; a tool message is
-/// a `tool_result` block on the user's side. What is lost: texts that are empty or white space, which the API refuses, are
-/// left out, and with them the messages that say nothing else; system messages are joined by LF LF, wherever they stood.
+/// a `tool_result` block on the user's side. The user begins and ends: where the assistant would, a short text of the user
+/// is added. What is lost: texts that are empty or white space, which the API refuses, are left out, and with them
+/// the messages that say nothing else; system messages are joined by LF LF, wherever they stood.
 ///
 /// ```
 /// use serde_json::json;
 /// use threadspec::{Message, wire::to_anthropic};
 /// assert_eq!(
-///     to_anthropic(&[Message::system("Be brief."), Message::human("Hi"), Message::ai("")]),
+///     to_anthropic(&[Message::system("Be brief."), Message::human("Hi"), Message::ai("")])?,
 ///     json!({"system": "Be brief.", "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]})
 /// );
+/// # Ok::<(), threadspec::Error>(())
 /// ```
-pub fn to_anthropic(messages: &[Message]) -> Value {
+///
+/// # Errors
+/// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if there is nothing to send (a system message alone is
+/// nothing), or more than the API takes: a text of more than 10485760 characters, 100000 turns, 32 MB.
+pub fn to_anthropic(messages: &[Message]) -> Result<Value, Error> {
+    let messages = fit(messages, IdForm { longest: 64, plain: true })?;
     let mut system: Vec<&str> = Vec::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in messages {
+    for message in &messages {
         let (role, blocks) = match message {
             Message::System { content } => {
                 system.extend(says_something(content).then_some(&**content));
@@ -38,19 +61,35 @@ pub fn to_anthropic(messages: &[Message]) -> Value {
             Message::Tool { tool_call_id, content } => ("user", vec![result_block(tool_call_id, content)]),
         };
         match turns.last_mut() {
-            Some((last, content)) if *last == role => content.extend(blocks),
             _ if blocks.is_empty() => {}
+            Some((last, content)) if *last == role => content.extend(blocks),
             _ => turns.push((role, blocks)),
         }
+    }
+    let first = turns.first().map(|(role, _)| *role).ok_or_else(nothing_to_send)?;
+    if first == "assistant" {
+        turns.insert(0, ("user", Vec::from_iter(text_block(BEGINNING))));
+    }
+    if turns.last().is_some_and(|(role, _)| *role == "assistant") {
+        turns.push(("user", Vec::from_iter(text_block(GO_ON))));
     }
 
     let mut request = Map::new();
     if !system.is_empty() {
         request.insert("system".to_owned(), system.join("\n\n").into());
     }
+    let count = turns.len();
     let turns = turns.into_iter().map(|(role, content)| json!({"role": role, "content": content}));
     request.insert("messages".to_owned(), turns.collect());
-    request.into()
+    let request = Value::from(request);
+    // JSON spells a character in at most six bytes for each of its own.
+    let size = messages.iter().map(|message| message.content().len()).sum::<usize>();
+    let size = if size < MOST_BYTES / 12 { size } else { request.to_string().len() };
+    if count > MOST_MESSAGES || size > MOST_BYTES {
+        let reason = format!("{count} turns, {size} bytes: the API takes {MOST_MESSAGES} and {MOST_BYTES}");
+        return Err(Error::input(reason));
+    }
+    Ok(request)
 }
 
 /// Reads `system` and `messages` of an Anthropic messages request.
@@ -70,8 +109,9 @@ pub fn to_anthropic(messages: &[Message]) -> Value {
 /// # Errors
 /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) that names the message, the field and the reason.
 pub fn from_anthropic(request: &Value) -> Result<Vec<Message>, Error> {
-    let system = Field::root(request).and_then(|request| request.get("system").texts(&[]));
-    let system = system.map_err(|error| Error::input(error.to_string()))?;
+    let field = Field::root(request, "request");
+    field.object()?;
+    let system = field.get("system").texts(&[])?;
     let mut messages: Vec<Message> = system.into_iter().map(Message::system).collect();
     messages.extend(read_each(&request["messages"], read)?.into_iter().flatten());
     Ok(messages)
@@ -79,7 +119,9 @@ pub fn from_anthropic(request: &Value) -> Result<Vec<Message>, Error> {
 
 /// The API refuses texts that do not.
 fn says_something(text: &str) -> bool {
-    !text.trim().is_empty()
+    // White space as both Python and JavaScript trim it.
+    let is_white = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{feff}');
+    !text.chars().all(is_white)
 }
 
 fn text_block(text: &str) -> Option<Value> {
@@ -97,18 +139,19 @@ fn result_block(id: &str, content: &str) -> Value {
 /// The messages that one turn holds.
 fn read(turn: &Field<'_>) -> Result<Vec<Message>, Error> {
     let role = turn.get("role");
-    let role = match role.string()? {
-        role @ ("user" | "assistant") => role,
+    let role = match &*role.string()? {
+        "user" => "user",
+        "assistant" => "assistant",
         other => return Err(role.error(format!("unknown role {other:?}, expected \"user\" or \"assistant\""))),
     };
-    let said = |text: &str| if role == "user" { Message::human(text) } else { Message::ai(text) };
+    let said = |text: Cow<'_, str>| if role == "user" { Message::human(text) } else { Message::ai(text) };
     let content = turn.get("content");
     if content.is_string() {
         return Ok(vec![said(content.string()?)]);
     }
     let mut messages = Vec::new();
-    for block in content.elements()? {
-        match (role, block.get("type").string()?) {
+    for block in content.list()? {
+        match (role, &*block.get("type").string()?) {
             (_, "text") => messages.push(said(block.get("text").string()?)),
             ("user", "tool_result") => {
                 messages.push(Message::tool(block.get("tool_use_id").string()?, block.get("content").text()?));
@@ -150,6 +193,7 @@ mod tests {
             Message::human("Well?"),
             Message::ai("one"),
             Message::ai("two"),
+            Message::human("!"),
         ];
         let request = json!({
             "system": "S",
@@ -165,10 +209,11 @@ mod tests {
                     {"type": "tool_result", "tool_use_id": "a"},
                     {"type": "text", "text": "Well?"}
                 ]},
-                {"role": "assistant", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]}
+                {"role": "assistant", "content": [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]},
+                {"role": "user", "content": [{"type": "text", "text": "!"}]}
             ]
         });
-        assert_eq!(to_anthropic(&messages), request);
+        assert_eq!(to_anthropic(&messages), Ok(request.clone()));
         assert_eq!(from_anthropic(&request), Ok(messages));
     }
 
@@ -193,8 +238,27 @@ mod tests {
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c"}]}
             ]
         });
-        assert_eq!(to_anthropic(&messages), request);
-        assert_eq!(to_anthropic(&[]), json!({"messages": []}));
+        assert_eq!(to_anthropic(&messages), Ok(request));
+        for nothing in [&[][..], &[Message::human(" \u{feff}\u{1f}"), Message::ai("")], &[Message::system("S")]] {
+            let error = to_anthropic(nothing).expect_err("nothing to send").to_string();
+            assert_eq!(error, "there is nothing to send: no message says anything");
+        }
+    }
+
+    #[test]
+    fn the_user_begins_and_ends() {
+        let said = |role: &str, text: &str| json!({"role": role, "content": [{"type": "text", "text": text}]});
+        assert_eq!(
+            to_anthropic(&[Message::ai("Hello ")]),
+            Ok(json!({"messages": [said("user", BEGINNING), said("assistant", "Hello "), said("user", GO_ON)]}))
+        );
+    }
+
+    #[test]
+    fn too_much_is_refused() {
+        let long = Message::human("\u{1}".repeat(6 << 20));
+        let error = to_anthropic(&[long]).expect_err("36 MB").to_string();
+        assert!(error.starts_with("1 turns, 37748"), "{error}");
     }
 
     #[test]
@@ -218,9 +282,9 @@ mod tests {
     fn errors_name_message_and_field() {
         let turn = |role: &str, content: Value| json!({"messages": [{"role": role, "content": content}]});
         for (request, fault) in [
-            (json!([]), "message: expected an object"),
+            (json!([]), "request: expected an object, found an array"),
             (json!({}), "expected an array of messages"),
-            (json!({"system": 1, "messages": []}), "system: expected an array"),
+            (json!({"system": 1, "messages": []}), "system: expected an array, found a number"),
             (
                 turn("system", json!("S")),
                 "message 0: role: unknown role \"system\", expected \"user\" or \"assistant\"",
@@ -231,7 +295,7 @@ mod tests {
             ),
             (
                 turn("assistant", json!([{"type": "tool_use", "id": "a", "name": "t", "input": []}])),
-                "message 0: content[0].input: expected an object",
+                "message 0: content[0].input: expected an object, found an array",
             ),
         ] {
             assert_eq!(from_anthropic(&request).expect_err("the request is at fault").to_string(), fault);

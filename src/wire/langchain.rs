@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{field::Field, read_each};
-use crate::{Error, Message, ToolCall};
+use super::read_each;
+use crate::{Error, Field, Message, ToolCall, surrogates::marked};
 
 /// Writes LangChain's stored messages, for `mapStoredMessagesToChatMessages` (JavaScript) and `messages_from_dict`
-/// (Python).
+/// (Python). Lone surrogates in arguments are marked ([`surrogates`](crate::surrogates)).
 ///
 /// ```
 /// use serde_json::json;
@@ -38,17 +38,17 @@ pub fn from_langchain(stored: &Value) -> Result<Vec<Message>, Error> {
 
 fn stored(message: &Message) -> Value {
     match message {
-        Message::System { content } => json!({"type": "system", "data": {"content": content}}),
-        Message::Human { content } => json!({"type": "human", "data": {"content": content}}),
+        Message::System { content } => json!({"type": "system", "data": {"content": marked(content)}}),
+        Message::Human { content } => json!({"type": "human", "data": {"content": marked(content)}}),
         Message::Ai { content, tool_calls } if tool_calls.is_empty() => {
-            json!({"type": "ai", "data": {"content": content}})
+            json!({"type": "ai", "data": {"content": marked(content)}})
         }
         Message::Ai { content, tool_calls } => {
             let tool_calls: Vec<Value> = tool_calls.iter().map(ToolCall::to_json).collect();
-            json!({"type": "ai", "data": {"content": content, "tool_calls": tool_calls}})
+            json!({"type": "ai", "data": {"content": marked(content), "tool_calls": tool_calls}})
         }
         Message::Tool { tool_call_id, content } => {
-            json!({"type": "tool", "data": {"content": content, "tool_call_id": tool_call_id}})
+            json!({"type": "tool", "data": {"content": marked(content), "tool_call_id": marked(tool_call_id)}})
         }
     }
 }
@@ -57,19 +57,20 @@ fn read(message: &Field<'_>) -> Result<Message, Error> {
     let kind = message.get("type");
     let data = message.get("data");
     let content = data.get("content");
-    Ok(match kind.string()? {
+    Ok(match &*kind.string()? {
         "system" | "SystemMessageChunk" => Message::System { content: content.text()? },
         "human" | "HumanMessageChunk" => Message::Human { content: content.text()? },
         "ai" | "AIMessageChunk" => Message::Ai {
             content: content.texts(&["tool_use", "tool_call"])?.join("\n"),
             tool_calls: data
                 .get("tool_calls")
-                .elements()?
+                .list()?
+                .iter()
                 .map(|call| call.tool_call("args"))
                 .collect::<Result<_, _>>()?,
         },
         "tool" | "ToolMessageChunk" => {
-            Message::Tool { tool_call_id: data.get("tool_call_id").string()?.to_owned(), content: content.text()? }
+            Message::Tool { tool_call_id: data.get("tool_call_id").string()?.into_owned(), content: content.text()? }
         }
         other => return Err(kind.error(format!("unknown message type {other:?}"))),
     })
@@ -129,7 +130,7 @@ mod tests {
             ),
             (
                 json!({"type": "ai", "data": {"content": "", "tool_calls": [{"id": "a", "name": "t", "args": "{}"}]}}),
-                "data.tool_calls[0].args: expected an object",
+                "data.tool_calls[0].args: expected an object, found a string",
             ),
             (json!({"type": "tool", "data": {"content": ""}}), "data.tool_call_id: missing, expected a string"),
         ] {

@@ -8,25 +8,29 @@
 //! |---|---|---|
 //! | LangChain | stored messages, `mapStoredMessagesToChatMessages` and `messages_from_dict` | [`to_langchain`], [`from_langchain`] |
 //! | OpenAI | `messages` of a chat completions request | [`to_openai`], [`from_openai`], [`events_from_openai`] |
+//! | OpenAI Responses | `input` items of a Responses request | [`to_openai_responses`] |
 //! | Anthropic | `system` and `messages` of a messages request | [`to_anthropic`], [`from_anthropic`] |
 //!
 //! Providers accept only lists in which every call is answered at once (PROVIDER-1): the lists that
-//! [`build_messages`](crate::build_messages) makes in the hardened profile.
+//! [`build_messages`](crate::build_messages) makes in the hardened profile. What they demand beyond that, of ids, names, texts
+//! and the order of roles, the writers see to ([`provider_rules`](crate::oracle::provider_rules)).
 
 mod anthropic;
 mod field;
+mod fit;
 mod langchain;
 mod openai;
+mod responses;
 
 pub use anthropic::{from_anthropic, to_anthropic};
 pub use langchain::{from_langchain, to_langchain};
 pub use openai::{events_from_openai, from_openai, to_openai};
+pub use responses::to_openai_responses;
 
 use serde_json::Value;
 
-use self::field::Field;
 use crate::{
-    Error, Event,
+    Error, Event, Field,
     input::{Element, read_elements},
     typed,
 };
@@ -69,8 +73,10 @@ const LISTS: &[&str] = &["events", "messages"];
 fn read_each<T>(messages: &Value, mut read: impl FnMut(&Field<'_>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
     let messages = messages.as_array().ok_or_else(|| Error::input("expected an array of messages"))?;
     let read = |(position, message)| {
-        Field::root(message)
-            .and_then(|message| read(&message))
+        let message = Field::root(message, "message");
+        message
+            .object()
+            .and_then(|_| read(&message))
             .map_err(|error| Error::input(format!("message {position}: {error}")))
     };
     messages.iter().enumerate().map(read).collect()

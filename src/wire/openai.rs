@@ -1,18 +1,27 @@
 //! OpenAI chat completions.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::{LISTS, field::Field, read_each};
+use super::{
+    LISTS,
+    fit::{IdForm, fit},
+    read_each,
+};
 use crate::{
-    Error, Event, EventKind, Message, Role, ToolCall,
+    Error, Event, EventKind, Field, Message, Role, ToolCall,
     ecma::json_stringify_object,
     input::{Element, read_elements},
-    surrogates::repair_surrogates,
+    surrogates::{mark_surrogates, unmark_surrogates},
 };
 
 /// Writes the `messages` of an OpenAI chat completions request. Arguments are JSON text as `JSON.stringify` writes it.
+///
+/// Of a list that [`build_messages`](crate::build_messages) makes in the hardened profile the API accepts the result
+/// ([`provider_rules`](crate::oracle::provider_rules)). Ids that are empty, too long or used before, and names that are not
+/// 1 to 64 letters, digits, `_` and `-`, are replaced one to one, in order, so that a longer list begins with what a shorter
+/// one became; a lone surrogate in arguments is U+FFFD. Other lists are written in the same way, and may be refused.
 ///
 /// ```
 /// use serde_json::json;
@@ -20,7 +29,7 @@ use crate::{
 /// let args = json!({"city": "Oslo"}).as_object().cloned().unwrap_or_default();
 /// let call = ToolCall { id: "a".into(), name: "weather".into(), args };
 /// assert_eq!(
-///     to_openai(&[Message::Ai { content: String::new(), tool_calls: vec![call] }, Message::tool("a", "Rain")]),
+///     to_openai(&[Message::Ai { content: String::new(), tool_calls: vec![call] }, Message::tool("a", "Rain")])?,
 ///     json!([
 ///         {"role": "assistant", "content": "", "tool_calls": [
 ///             {"id": "a", "type": "function", "function": {"name": "weather", "arguments": "{\"city\":\"Oslo\"}"}}
@@ -28,9 +37,14 @@ use crate::{
 ///         {"role": "tool", "tool_call_id": "a", "content": "Rain"}
 ///     ])
 /// );
+/// # Ok::<(), threadspec::Error>(())
 /// ```
-pub fn to_openai(messages: &[Message]) -> Value {
-    messages.iter().map(write).collect()
+///
+/// # Errors
+/// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if there is nothing to send, or a text is longer than
+/// providers take.
+pub fn to_openai(messages: &[Message]) -> Result<Value, Error> {
+    Ok(fit(messages, IdForm { longest: 40, plain: false })?.iter().map(write).collect())
 }
 
 /// Reads the messages of an OpenAI chat completions request or log.
@@ -91,7 +105,7 @@ pub(super) fn events_of(elements: Vec<Result<Element, Error>>) -> Result<Vec<Eve
     let mut iteration = 0;
     let mut prompted = true;
     for element in elements {
-        let message = element?.read(|message| reader.message(&Field::root(message)?))?;
+        let message = element?.read(|message| reader.message(&Field::root(message, "message")))?;
         match message {
             Message::Human { .. } => prompted = true,
             Message::Ai { .. } if prompted => {
@@ -154,9 +168,10 @@ struct Reader {
 
 impl Reader {
     fn message(&mut self, message: &Field<'_>) -> Result<Message, Error> {
+        message.object()?;
         let role = message.get("role");
         let content = message.get("content").text()?;
-        Ok(match role.string()? {
+        Ok(match &*role.string()? {
             "system" | "developer" => Message::System { content },
             "user" => Message::Human { content },
             "assistant" => {
@@ -166,8 +181,8 @@ impl Reader {
             }
             "tool" | "function" => {
                 let id = message.get("tool_call_id");
-                let unnamed = if id.is_absent() { self.unanswered.pop_front() } else { None };
-                let tool_call_id = unnamed.map_or_else(|| id.string().map(str::to_owned), Ok)?;
+                let unnamed = if id.optional().is_none() { self.unanswered.pop_front() } else { None };
+                let tool_call_id = unnamed.map_or_else(|| id.string().map(Cow::into_owned), Ok)?;
                 Message::Tool { tool_call_id, content }
             }
             other => {
@@ -180,19 +195,20 @@ impl Reader {
     fn tool_calls(&mut self, message: &Field<'_>) -> Result<Vec<ToolCall>, Error> {
         self.unanswered.clear();
         let mut calls = Vec::new();
-        for call in message.get("tool_calls").elements()? {
-            calls.push(self.tool_call(call.get("id").optional_string()?, &call.get("function"))?);
+        for call in message.get("tool_calls").list()? {
+            let id = call.get("id").optional().map(Field::string).transpose()?;
+            calls.push(self.tool_call(id.as_deref(), &call.get("function"))?);
         }
         let legacy = message.get("function_call");
-        if calls.is_empty() && !legacy.is_absent() {
+        if calls.is_empty() && legacy.optional().is_some() {
             calls.push(self.tool_call(None, &legacy)?);
         }
         Ok(calls)
     }
 
     fn tool_call(&mut self, id: Option<&str>, function: &Field<'_>) -> Result<ToolCall, Error> {
-        let name = function.get("name").string()?.to_owned();
-        let args = arguments(function.get("arguments").value());
+        let name = function.get("name").string()?.into_owned();
+        let args = arguments(function.get("arguments").value().unwrap_or(&Value::Null));
         let id = id.map_or_else(|| self.unnamed_call(), str::to_owned);
         Ok(ToolCall { id, name, args })
     }
@@ -209,7 +225,7 @@ fn arguments(value: &Value) -> Map<String, Value> {
     let read = match value {
         Value::Null => return Map::new(),
         Value::String(text) if text.trim().is_empty() => return Map::new(),
-        Value::String(text) => serde_json::from_str(&repair_surrogates(text)).ok(),
+        Value::String(text) => serde_json::from_str(&mark_surrogates(&unmark_surrogates(text))).ok(),
         Value::Object(members) => Some(members.clone()),
         _ => None,
     };
@@ -244,7 +260,7 @@ mod tests {
             Message::tool("b", " "),
             Message::tool("a", "\u{1}"),
         ];
-        let written = to_openai(&messages);
+        let written = to_openai(&messages).expect("there is something");
         assert_eq!(written[3]["tool_calls"][0]["function"]["arguments"], r#"{"1":"\"\n","2":[1.5,null]}"#);
         assert_eq!(from_openai(&written), Ok(messages));
     }
@@ -307,7 +323,7 @@ mod tests {
     fn no_arguments_lose_a_log() {
         for (arguments, args) in [
             (json!(r#"{"a":{"b":[1]}}"#), json!({"a": {"b": [1]}})),
-            (json!(r#"{"cut":"\ud83d"}"#), json!({"cut": "\u{fffd}"})),
+            (json!(r#"{"cut":"\ud83d"}"#), json!({"cut": "\u{fdd0}\u{e03d}"})),
             (json!(""), json!({})),
             (json!(null), json!({})),
             (json!({"a": 1}), json!({"a": 1})),
@@ -324,17 +340,17 @@ mod tests {
     #[test]
     fn errors_name_message_and_field() {
         for (message, fault) in [
-            (json!("hi"), "message: expected an object"),
+            (json!("hi"), "message: expected an object, found a string"),
             (json!({}), "role: missing, expected a string"),
-            (json!({"role": "user", "content": 7}), "content: expected an array"),
+            (json!({"role": "user", "content": 7}), "content: expected an array, found a number"),
             (
                 json!({"role": "user", "content": ["a", {"type": "image_url", "image_url": {}}]}),
                 "content[1].type: unexpected \"image_url\": a thread holds text and tool calls only",
             ),
-            (json!({"role": "assistant", "tool_calls": {}}), "tool_calls: expected an array"),
+            (json!({"role": "assistant", "tool_calls": {}}), "tool_calls: expected an array, found an object"),
             (
                 json!({"role": "assistant", "tool_calls": [{"id": 1, "function": {"name": "t"}}]}),
-                "tool_calls[0].id: expected a string",
+                "tool_calls[0].id: expected a string, found a number",
             ),
             (json!({"role": "tool", "content": "4"}), "tool_call_id: missing, expected a string"),
         ] {

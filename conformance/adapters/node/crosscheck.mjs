@@ -62,11 +62,22 @@ const readArguments = (messages) => messages.map(({ tool_calls, ...message }) =>
     tool_calls: tool_calls.map((call) => ({ ...call, function: { ...call.function, arguments: JSON.parse(call.function.arguments) } })),
   }),
 }));
+
+// Ids and names that OpenAI refuses are replaced on our side only, and so is an id that comes again.
+const isFit = (messages) => {
+  const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls);
+  const ids = calls.map(({ id }) => id);
+  return new Set(ids).size === ids.length
+    && [...ids, ...messages.flatMap(({ tool_call_id = [] }) => tool_call_id)].every((id) => id.length > 0 && id.length <= 40)
+    && calls.every(({ name }) => /^[a-zA-Z0-9_-]{1,64}$/.test(name));
+};
+let converted = 0;
 lists.forEach((list, index) => {
   const { langchain, openai } = forms[index];
   const messages = mapStoredMessagesToChatMessages(langchain);
   assert.deepEqual(messages.map(plain), JSON.parse(list).map(plain), `loaded from the stored form of ${list}`);
-  const converted = convertMessagesToCompletionsMessageParams({ messages });
-  assert.deepEqual(readArguments(openai), readArguments(converted), `the OpenAI form of ${list}`);
+  if (!isFit(JSON.parse(list))) return;
+  converted += 1;
+  assert.deepEqual(readArguments(openai), readArguments(convertMessagesToCompletionsMessageParams({ messages })), `the OpenAI form of ${list}`);
 });
-console.log(`${lists.length} lists of messages compared with @langchain/core and @langchain/openai`);
+console.log(`${lists.length} lists of messages compared with @langchain/core, ${converted} with @langchain/openai`);

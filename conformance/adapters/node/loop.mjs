@@ -17,8 +17,27 @@ async function callTool(tools, { name, args }) {
   return resultText(result).toWellFormed();
 }
 
+/**
+ * Gives each call of a response an id of its own: the first keeps the id, a later one gets the first free `<id>_2`, `<id>_3`, …
+ * `ids` is the Set of the thread's ids, which grows by those of the response.
+ */
+function withDistinctIds(turn, ids) {
+  for (const { id } of turn.tool_calls) ids.add(id);
+  const used = new Map();
+  const tool_calls = turn.tool_calls.map((call) => {
+    let number = (used.get(call.id) ?? 0) + 1;
+    if (number > 1) while (ids.has(`${call.id}_${number}`)) number++;
+    used.set(call.id, number);
+    const id = number === 1 ? call.id : `${call.id}_${number}`;
+    ids.add(id);
+    return { ...call, id };
+  });
+  return { ...turn, tool_calls };
+}
+
 /** Calls the model and its tools until it asks for no more; resolves to all messages. A model that throws ends it too. */
-export async function runTools({ messages, model, tools, maxRecursionDepth = Infinity }) {
+export async function runTools({ messages, model, tools, maxRecursionDepth = Infinity, profile = 'literal' }) {
+  const ids = new Set(messages.flatMap((message) => message.tool_calls?.map(({ id }) => id) ?? message.tool_call_id ?? []));
   for (let round = 0; ; round++) {
     let turn;
     try {
@@ -26,9 +45,14 @@ export async function runTools({ messages, model, tools, maxRecursionDepth = Inf
     } catch {
       return messages;
     }
+    if (profile === 'hardened') turn = withDistinctIds(turn, ids);
     // A new array for each request: the model may have kept the last one.
     messages = [...messages, ai(turn.content, turn.tool_calls)];
-    if (turn.tool_calls.length === 0 || round >= maxRecursionDepth) return messages;
+    if (turn.tool_calls.length === 0) return messages;
+    if (round >= maxRecursionDepth) {
+      return profile === 'hardened'
+        ? [...messages, ...turn.tool_calls.map(({ id }) => tool(id, '[Not executed: limit reached]'))] : messages;
+    }
     for (const call of turn.tool_calls) messages.push(tool(call.id, await callTool(tools, call)));
   }
 }
@@ -39,6 +63,7 @@ export async function runLoop({
   profile = 'literal',
 }) {
   const events = [{ type: 'message', role: 'user', content: prompt, iteration: 0 }];
+  const ids = new Set();
   let response = '';
   let failures = 0;
 
@@ -58,6 +83,7 @@ export async function runLoop({
         failure = error;
         break;
       }
+      if (profile === 'hardened') turn = withDistinctIds(turn, ids);
       response = turn.content;
       unrecorded = response;
       if (turn.tool_calls.length === 0) break;

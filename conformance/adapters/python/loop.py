@@ -1,6 +1,6 @@
 """Tool rounds and the outer loop, over a scripted model, scripted tools and a scripted verifier."""
 
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 
 from langchain_messages import message, plain
 from protocol import Reject
@@ -13,7 +13,7 @@ _MAX_FAILURES = 3
 def run_tools(script, profile="literal"):
     """One conversation: asks the model and runs its tool calls until it answers without any."""
     messages = required("messages", script.get("messages"), array(_message))
-    model = _Model(script)
+    model = _Model(script, profile, messages)
     tools = _Tools(script)
     depth = optional("maxRecursionDepth", script.get("maxRecursionDepth"), integer)
     rounds = 0
@@ -21,7 +21,12 @@ def run_tools(script, profile="literal"):
         while True:
             reply = model.ask(messages)
             messages.append(reply)
-            if not reply.tool_calls or rounds == depth:
+            if not reply.tool_calls:
+                break
+            if rounds == depth:
+                if profile == "hardened":
+                    # Providers take no list in which a call stays open.
+                    messages += [tool_message(call["id"], "[Not executed: limit reached]") for call in reply.tool_calls]
                 break
             for call in reply.tool_calls:
                 messages.append(tool_message(call["id"], tools.run(call["name"])))
@@ -34,7 +39,7 @@ def run_tools(script, profile="literal"):
 def run_loop(script, profile="literal"):
     """The outer loop: iterations over one growing thread, until the work is verified or a limit is reached."""
     prompt = required("prompt", script.get("prompt"), text)
-    model = _Model(script)
+    model = _Model(script, profile)
     tools = _Tools(script)
     verdicts = optional("verify", script.get("verify"), array(_verdict))
     verifier = None if verdicts is None else chain(verdicts, repeat({"complete": True, "reason": ""}))
@@ -115,7 +120,11 @@ class _ModelFailed(Exception):
 class _Model:
     """Plays back the turns of a script; remembers what it was asked and what it said last."""
 
-    def __init__(self, script):
+    def __init__(self, script, profile, messages=()):
+        self._profile = profile
+        # Every id of the conversation so far, of calls and of answers.
+        self._ids = {call["id"] for shown in plain(messages) for call in shown.get("tool_calls", ())}
+        self._ids |= {shown["tool_call_id"] for shown in plain(messages) if "tool_call_id" in shown}
         self._turns = chain(
             required("model", script.get("model"), array(_turn)),
             repeat(_ModelFailed("script exhausted")),
@@ -130,7 +139,21 @@ class _Model:
         if isinstance(turn, _ModelFailed):
             raise turn
         self.response = turn.content
-        return turn
+        return self._with_distinct_ids(turn) if self._profile == "hardened" else turn
+
+    def _with_distinct_ids(self, turn):
+        """The turn with `<id>_2`, `<id>_3`, ... for an id that it repeats, each the first that nothing else has."""
+        self._ids.update(call["id"] for call in turn.tool_calls)
+        calls, numbers = [], {}
+        for call in turn.tool_calls:
+            own = call["id"]
+            if own in numbers:
+                names = (f"{own}_{number}" for number in numbers[own])
+                self._ids.add(own := next(name for name in names if name not in self._ids))
+            else:
+                numbers[own] = count(2)
+            calls.append({**call, "id": own})
+        return ai_message(turn.content, calls)
 
 
 class _Tools:

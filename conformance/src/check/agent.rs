@@ -1,6 +1,6 @@
 //! What must hold of tool rounds and of the outer loop.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -9,7 +9,9 @@ use super::{hold, same};
 use crate::generate::Script;
 use threadspec::{
     ContextMode, ContextOptions, Event, EventKind, Message, Profile,
-    agent::{self, LoopOptions, LoopRun, ScriptedModel, ScriptedTools, ScriptedVerifier, StopReason, Verifier},
+    agent::{
+        self, LoopOptions, LoopRun, ScriptedModel, ScriptedTools, ScriptedVerifier, StopReason, ToolOptions, Verifier,
+    },
     build_messages, oracle,
     surrogates::repair_surrogates,
 };
@@ -95,21 +97,13 @@ fn run_in(script: &LoopInput, profile: Profile, mode: ContextMode) -> LoopRun {
         begun = begins.chain(begun.iter().copied().filter(|_| goes_on)).collect();
         let fits = if begun.is_empty() { Err(format!("request {number}")) } else { Ok(()) };
         hold(fits, &what("each request begins an iteration or goes on with the one before it"), &run.events);
-        if profile == Profile::Hardened && ids_are_distinct(script) {
+        if profile == Profile::Hardened {
             hold(oracle::provider_valid(request), &what("provider-valid"), &run.events);
         }
     }
     let all = begun.contains(&first_requests.len());
     same(&all, &true, &what("each iteration begins with the thread so far"), &run.events);
     run
-}
-
-/// Whether no response of the script calls twice with one id, which providers would not accept.
-fn ids_are_distinct(script: &LoopInput) -> bool {
-    script.model.iter().filter_map(|turn| turn.0.as_ref().ok()).all(|response| {
-        let ids: HashSet<_> = response.tool_calls.iter().map(|call| &call.id).collect();
-        ids.len() == response.tool_calls.len()
-    })
 }
 
 /// What the events of any run look like.
@@ -144,17 +138,36 @@ fn thread_of_run(script: &LoopInput, run: &LoopRun) {
 /// When it does not, or the input is none.
 pub fn tools(input: &str) {
     let script: ToolsInput = read(input);
-    let mut model = ScriptedModel::new(script.model);
-    let mut tools = ScriptedTools::new(script.tools.unwrap_or_default());
-    let run = agent::run_tools(script.messages.clone(), &mut model, &mut tools, script.max_recursion_depth);
-    let requests = model.requests();
-    assert_eq!(requests.first(), Some(&script.messages), "the first request: {input}");
-    if let Err(violation) = oracle::snapshots(requests) {
-        panic!("snapshots: {violation}: {input}");
+    let [literal, hardened] = Profile::ALL.map(|profile| {
+        let mut model = ScriptedModel::new(script.model.clone());
+        let mut tools = ScriptedTools::new(script.tools.clone().unwrap_or_default());
+        let options = ToolOptions { profile, max_recursion_depth: script.max_recursion_depth };
+        let run = agent::run_tools(script.messages.clone(), &mut model, &mut tools, &options);
+        (model.requests().to_vec(), run)
+    });
+    for (profile, (requests, run)) in [("literal", &literal), ("hardened", &hardened)] {
+        assert_eq!(requests.first(), Some(&script.messages), "the first request ({profile}): {input}");
+        if let Err(violation) = oracle::snapshots(requests) {
+            panic!("snapshots ({profile}): {violation}: {input}");
+        }
+        let most = script.max_recursion_depth.map_or(usize::MAX, |depth| depth + 1);
+        assert!(requests.len() <= most, "{} requests ({profile}): {input}", requests.len());
+        let added = requests.last().and_then(|last| run.messages.strip_prefix(&**last));
+        let ended_well = match (added, &run.failure) {
+            (Some([]), Some(_)) => true,
+            (Some([Message::Ai { tool_calls, .. }, cut @ ..]), None) => {
+                cut.len() == if profile == "hardened" { tool_calls.len() } else { 0 }
+            }
+            _ => false,
+        };
+        assert!(ended_well, "the messages at the end ({profile}): {input}");
     }
-    let most = script.max_recursion_depth.map_or(usize::MAX, |depth| depth + 1);
-    assert!(requests.len() <= most, "{} requests: {input}", requests.len());
-    let added = requests.last().and_then(|last| run.messages.strip_prefix(&**last));
-    let ended_well = matches!((added, &run.failure), (Some([]), Some(_)) | (Some([Message::Ai { .. }]), None));
-    assert!(ended_well, "the messages at the end: {input}");
+    assert_eq!(literal.0.len(), hardened.0.len(), "as many requests in both profiles: {input}");
+    if oracle::provider_valid(&script.messages).is_ok() {
+        for list in hardened.0.iter().chain([&hardened.1.messages]) {
+            if let Err(violation) = oracle::provider_valid(list) {
+                panic!("provider-valid: {violation}: {input}");
+            }
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! What must hold of any bytes that are read as a log.
 
 use super::{equivalence, messages, same, serialize};
-use threadspec::{Event, read_each_event, read_events};
+use threadspec::{Event, read_each_event, read_events, surrogates::unmark_surrogates};
 
 /// Any bytes are an error or a thread, of which all the rest holds.
 ///
@@ -28,5 +28,6 @@ pub fn input(bytes: &[u8]) {
 }
 
 fn written(events: &[Event]) -> String {
-    serde_json::to_string(events).expect("events are JSON")
+    let json = serde_json::to_string(events).expect("events are JSON");
+    unmark_surrogates(&json).into_owned()
 }

@@ -1,11 +1,11 @@
 //! `threadspec messages`.
 
-use super::{Stop, read_log};
+use super::{Stop, exit, read_log};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, wire};
+use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, surrogates::unmark_surrogates, wire};
 
 /// Print the messages that a model is shown of an event log
 #[derive(Debug, clap::Args)]
@@ -35,19 +35,28 @@ enum Format {
     Langchain,
     /// OpenAI chat completions
     Openai,
+    /// OpenAI Responses, as `input` items
+    OpenaiResponses,
     /// Anthropic messages
     Anthropic,
 }
 
 impl Format {
-    fn write(self, messages: &[Message]) -> Value {
+    fn write(self, messages: &[Message]) -> Result<String, threadspec::Error> {
         match self {
-            Self::Threadspec => json!(messages),
-            Self::Langchain => wire::to_langchain(messages),
+            Self::Threadspec => return Ok(with_surrogates(&json!(messages))),
+            Self::Langchain => return Ok(with_surrogates(&wire::to_langchain(messages))),
             Self::Openai => wire::to_openai(messages),
+            Self::OpenaiResponses => wire::to_openai_responses(messages),
             Self::Anthropic => wire::to_anthropic(messages),
         }
+        .map(|request| format!("{request:#}"))
     }
+}
+
+/// Data as JSON text, with the escapes of the lone surrogates that are marked in it.
+fn with_surrogates(data: &Value) -> String {
+    unmark_surrogates(&format!("{data:#}")).into_owned()
 }
 
 impl Messages {
@@ -55,12 +64,13 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// When the log cannot be read.
+    /// When the log cannot be read, or there is nothing to send in the form of a provider.
     pub fn execute(&self) -> Result<u8, Stop> {
         let events = read_log(&self.file)?;
         let options =
             ContextOptions { profile: self.profile, mode: self.context_mode, instructions: &self.instructions };
         let printed = self.format.write(&build_messages(&events, &options));
-        super::written(writeln!(io::stdout().lock(), "{printed:#}"))
+        let printed = printed.map_err(|error| Stop::new(exit::NOT_CONFORMANT, error.to_string()))?;
+        super::written(writeln!(io::stdout().lock(), "{printed}"))
     }
 }

@@ -1,5 +1,6 @@
 //! Expected values: JSON with four matchers in it, and where an actual value departs from it.
 
+use crate::json::HALF;
 use serde_json::{Map, Value};
 
 /// An expected value, read from a case.
@@ -136,7 +137,7 @@ impl Pattern {
             (Self::Any, _) => {}
             (Self::Text(expected), Value::String(actual)) => {
                 if expected != actual {
-                    let sides = Sides::Texts { expected: expected.clone(), actual: actual.clone() };
+                    let sides = Sides::Texts { expected: expected.clone(), actual: readable(actual) };
                     found.push(Mismatch { path: path.to_owned(), sides });
                 }
             }
@@ -198,12 +199,17 @@ impl Pattern {
 }
 
 fn values(path: &str, expected: &str, actual: &Value, found: &mut Vec<Mismatch>) {
-    let sides = Sides::Values { expected: expected.to_owned(), actual: actual.to_string() };
+    let sides = Sides::Values { expected: expected.to_owned(), actual: readable(&actual.to_string()) };
     found.push(Mismatch { path: path.to_owned(), sides });
 }
 
-fn nothing(path: &str, expected: String, actual: String, found: &mut Vec<Mismatch>) {
-    found.push(Mismatch { path: path.to_owned(), sides: Sides::Values { expected, actual } });
+/// What a testee wrote, with words for what no string can hold.
+fn readable(actual: &str) -> String {
+    actual.replace(HALF, "<half a surrogate pair>")
+}
+
+fn nothing(path: &str, expected: String, actual: &str, found: &mut Vec<Mismatch>) {
+    found.push(Mismatch { path: path.to_owned(), sides: Sides::Values { expected, actual: readable(actual) } });
 }
 
 fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mut Vec<Mismatch>) {
@@ -211,8 +217,8 @@ fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mu
         let path = format!("{path}/{index}");
         match (expected.get(index), actual.get(index)) {
             (Some(expected), Some(actual)) => expected.compare(actual, &path, found),
-            (Some(expected), None) => nothing(&path, expected.describe(), "nothing: the list ends here".into(), found),
-            (None, Some(actual)) => nothing(&path, "nothing: the list ends here".into(), actual.to_string(), found),
+            (Some(expected), None) => nothing(&path, expected.describe(), "nothing: the list ends here", found),
+            (None, Some(actual)) => nothing(&path, "nothing: the list ends here".into(), &actual.to_string(), found),
             (None, None) => {}
         }
     }
@@ -223,12 +229,12 @@ fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, 
     for (key, expected) in expected {
         match actual.get(key) {
             Some(actual) => expected.compare(actual, &below(key), found),
-            None => nothing(&below(key), expected.describe(), "no such member".into(), found),
+            None => nothing(&below(key), expected.describe(), "no such member", found),
         }
     }
     for (key, actual) in actual {
         if !expected.iter().any(|(expected, _)| expected == key) {
-            nothing(&below(key), "no such member".into(), actual.to_string(), found);
+            nothing(&below(key), "no such member".into(), &actual.to_string(), found);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! JSON as it was written: tokens, so that `1.0`, a repeated key or a lone surrogate reaches a testee untouched, and
 //! values, read from any text that a testee may send.
 
+mod halves;
 mod stack;
 
+pub use halves::{HALF, plain, settled};
 pub use stack::{DEEP_STACK, on_deep_stack};
 
 use serde::Serialize;
@@ -169,8 +171,8 @@ pub fn interoperable(text: &str) -> Result<(), String> {
 }
 
 /// JSON text with something, itself JSON, in the place of each lone surrogate escape.
-pub(crate) fn replace_halves(text: &str, replacement: &str) -> String {
-    let repaired = threadspec::surrogates::repair_surrogates(text);
+pub(crate) fn replace_halves<'a>(text: &'a str, replacement: &str) -> Cow<'a, str> {
+    let Cow::Owned(repaired) = threadspec::surrogates::repair_surrogates(text) else { return Cow::Borrowed(text) };
     let (mut replaced, mut copied) = (String::new(), 0);
     // Repairing keeps positions, so that what differs is what was repaired.
     for (at, escape) in repaired.match_indices("\\ufffd").filter(|&(at, escape)| !text[at..].starts_with(escape)) {
@@ -178,7 +180,7 @@ pub(crate) fn replace_halves(text: &str, replacement: &str) -> String {
         replaced += replacement;
         copied = at + escape.len();
     }
-    replaced + &repaired[copied..]
+    Cow::Owned(replaced + &repaired[copied..])
 }
 
 fn is_beyond_doubles(token: &str) -> bool {

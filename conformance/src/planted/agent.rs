@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::vec::IntoIter;
 use threadspec::{
-    ContextMode, Event, EventKind, Message, ToolCall,
+    ContextMode, Event, EventKind, Message, Profile, ToolCall,
     agent::{Response, ScriptedTools, ScriptedVerifier, ToolError, Tools, Turn, Verification, Verifier},
 };
 
@@ -35,6 +35,7 @@ struct Limits {
 #[derive(Default)]
 struct Log {
     events: Vec<Event>,
+    ids: Vec<String>,
     response: String,
     iteration: u64,
 }
@@ -42,8 +43,15 @@ struct Log {
 impl Twin {
     pub(super) fn run_tools(&self, mut messages: Vec<Message>, mut script: ScriptedRun, depth: Option<usize>) -> Value {
         let limits = Limits { rounds: depth, requests: None };
+        let mut log = Log::default();
+        for message in &messages {
+            log.ids.extend(message.tool_calls().iter().map(|call| call.id.clone()));
+            if let Message::Tool { tool_call_id, .. } = message {
+                log.ids.push(tool_call_id.clone());
+            }
+        }
         // A failing model ends the run; what there was is the result.
-        let _ = self.rounds(&mut messages, &mut script, limits, &mut Log::default());
+        let _ = self.rounds(&mut messages, &mut script, limits, &mut log);
         json!({"requests": script.requests, "messages": messages})
     }
 
@@ -59,12 +67,17 @@ impl Twin {
         while !limits.requests.is_some_and(|limit| (self.is_exhausted)(round, limit)) {
             script.requests.push(messages.clone());
             last = script.turns.next().map_or_else(|| Err("script exhausted".to_owned()), |turn| turn.0)?;
+            (self.distinct)(self, &mut last.tool_calls, &mut log.ids);
             log.response = (self.response)(&log.response, &last.content);
             if !last.tool_calls.is_empty() && (self.text_beside_calls)(self, &last) {
                 self.say(log, &last.content);
             }
             messages.push((self.assistant)(&last));
-            if (self.is_last)(&last) || (self.is_too_deep)(round, limits.rounds) {
+            if (self.is_last)(&last) {
+                break;
+            }
+            if (self.is_too_deep)(round, limits.rounds) {
+                messages.extend((self.cut)(self, &last.tool_calls));
                 break;
             }
             let answered = messages.len();
@@ -150,6 +163,33 @@ impl Log {
         let result = EventKind::ToolResult { tool_call_id: id, result: Some(content.into()) };
         [call, result].map(|kind| Event { iteration: self.iteration, kind })
     }
+}
+
+/// Makes the ids of a response distinct, of which the thread has these so far.
+#[expect(clippy::ptr_arg, reason = "bugs drop calls")]
+pub(super) fn distinct(twin: &Twin, calls: &mut Vec<ToolCall>, thread: &mut Vec<String>) {
+    if twin.profile == Profile::Hardened {
+        thread.extend(calls.iter().map(|call| call.id.clone()));
+        for index in 1..calls.len() {
+            if calls[..index].iter().any(|call| call.id == calls[index].id) {
+                calls[index].id = free(&calls[index].id, thread);
+                thread.push(calls[index].id.clone());
+            }
+        }
+    }
+}
+
+/// An id with the first number that is free.
+pub(super) fn free(id: &str, taken: &[String]) -> String {
+    let numbered = |number| format!("{id}_{number}");
+    // One of so many is free.
+    (2..taken.len() + 3).map(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
+}
+
+/// What answers the calls that a limit cuts off.
+pub(super) fn cut(twin: &Twin, calls: &[ToolCall]) -> Vec<Message> {
+    let answer = |call: &ToolCall| Message::tool(&call.id, "[Not executed: limit reached]");
+    if twin.profile == Profile::Hardened { calls.iter().map(answer).collect() } else { Vec::new() }
 }
 
 pub(super) fn assistant(response: &Response) -> Message {

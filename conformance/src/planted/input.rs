@@ -1,6 +1,7 @@
 //! From a request to an operation, and back.
 
 use super::{agent::ScriptedRun, twin::Twin};
+use crate::json::plain;
 use crate::protocol::{Op, RejectKind, Reply, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -59,7 +60,7 @@ impl Twin {
             }
         };
         (self.after)(self, request.op, &value, &mut output);
-        Ok(output)
+        Ok(plain(output))
     }
 
     fn context_mode(&self, input: &Input) -> Result<ContextMode, Reply> {

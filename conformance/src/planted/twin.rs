@@ -66,6 +66,8 @@ pub(super) struct Twin {
     pub(super) orphan: fn(&Twin, &str, Option<&Value>) -> Option<Message>,
 
     // Tool rounds.
+    pub(super) distinct: fn(&Twin, &mut Vec<ToolCall>, &mut Vec<String>),
+    pub(super) cut: fn(&Twin, &[ToolCall]) -> Vec<Message>,
     pub(super) assistant: fn(&Response) -> Message,
     pub(super) tool_message: fn(&ToolCall, String) -> Message,
     pub(super) calls: fn(&[ToolCall]) -> Vec<ToolCall>,
@@ -139,6 +141,8 @@ impl Default for Twin {
             order_of_results: |results| results.sort_unstable(),
             missing: |call| Some(Message::tool(&call.id, "[No result recorded]")),
             orphan: context::orphan,
+            distinct: agent::distinct,
+            cut: agent::cut,
             assistant: agent::assistant,
             tool_message: |call, content| Message::tool(&call.id, content),
             calls: <[ToolCall]>::to_vec,

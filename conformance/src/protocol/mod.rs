@@ -50,6 +50,11 @@ pub trait Implementation {
 
     /// Answers one request, independently of all others.
     fn answer(&mut self, request: &Request) -> Reply;
+
+    /// The same as a line of the protocol, without the line end.
+    fn line(&mut self, request: &Request) -> String {
+        self.answer(request).line(request.id)
+    }
 }
 
 /// One question to a testee.
@@ -116,14 +121,14 @@ impl Reply {
         .to_string()
     }
 
-    /// Reads a reply line: its id and what it says.
+    /// Reads a reply line: its id and what it says. Half a surrogate pair in it becomes [`json::HALF`].
     ///
     /// # Errors
     ///
     /// Says why the line is not a reply.
     pub fn read(line: &[u8]) -> Result<(i64, Self), String> {
         let text = str::from_utf8(line).map_err(|error| format!("not UTF-8: {error}"))?;
-        Self::of(json::read(text))
+        Self::of(json::read(&json::replace_halves(text, json::HALF)))
     }
 
     /// Reads a reply line that is judged by a profile: in `universal` lone surrogates, escaped or raw, keep their marks, and

@@ -31,16 +31,13 @@ pub fn serve(
 }
 
 fn answer(implementation: &mut dyn Implementation, line: &[u8]) -> Option<String> {
-    let members: HashMap<&str, &RawValue> = serde_json::from_slice(line).ok()?;
+    let members: HashMap<String, &RawValue> = serde_json::from_slice(line).ok()?;
     let id: i64 = serde_json::from_str(members.get("id")?.get()).ok()?;
-    let reply = read(&members, id).map_or_else(
-        |refusal| refusal,
-        |asked| match asked {
-            Asked::Hello => Reply::Ok(implementation.hello().to_json()),
-            Asked::Request(request) => implementation.answer(&request),
-        },
-    );
-    Some(reply.line(id))
+    Some(match read(&members, id) {
+        Ok(Asked::Hello) => Reply::Ok(implementation.hello().to_json()).line(id),
+        Ok(Asked::Request(request)) => implementation.line(&request),
+        Err(refusal) => refusal.line(id),
+    })
 }
 
 enum Asked {
@@ -49,7 +46,7 @@ enum Asked {
 }
 
 /// What a line with an id asks, or the reply that says why it asks nothing.
-fn read(members: &HashMap<&str, &RawValue>, id: i64) -> Result<Asked, Reply> {
+fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Asked, Reply> {
     let malformed = |message: &str| Reply::Reject { kind: RejectKind::InvalidInput, message: message.to_owned() };
     let text =
         |name: &str| -> Option<String> { json::read(members.get(name)?.get()).ok()?.as_str().map(str::to_owned) };

@@ -3,7 +3,7 @@
 use super::oracles;
 use crate::corpus::expectation::{Mismatch, Pattern, Sides};
 use crate::corpus::{Case, Expect, Level, Oracle};
-use crate::json;
+use crate::json::{self, settled};
 use crate::protocol::Profile;
 use crate::protocol::{Op, Reply};
 use crate::testee::Outcome;
@@ -117,9 +117,12 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
             judge_run(properties, case, terms, Answer::Refusal(message))
         }
-        (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, output),
+        (Expect::Output(patterns), Reply::Ok(output)) => {
+            judge_output(patterns, &settled(output, terms.profile.rendering()))
+        }
         (Expect::Holds(properties), Reply::Ok(output)) => {
-            judge_properties(properties, case, terms.profile.rendering(), output)
+            let profile = terms.profile.rendering();
+            judge_properties(properties, case, profile, &settled(output, profile))
         }
         (Expect::Holds(properties), Reply::Reject { .. }) if properties.contains(&Oracle::AcceptedOrRefused) => {
             Judgement::new(Verdict::Pass, "")

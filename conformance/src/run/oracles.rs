@@ -2,7 +2,7 @@
 
 use super::iterations::beginnings;
 use crate::corpus::Oracle;
-use crate::json;
+use crate::json::{self, HALF};
 use crate::protocol::Op;
 use serde_json::Value;
 use threadspec::{Event, Message, Profile, is_xml_char, oracle};
@@ -27,8 +27,12 @@ pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, out
             oracle::conveyed_by_document(&output.events()?, &output.document()?, profile)
         }
         Oracle::Equivalent => oracle::conveyed_by_messages(&output.events()?, &messages(output.value)?, profile),
-        Oracle::ProviderValid => output.message_lists()?.iter().try_for_each(|list| oracle::provider_valid(list)),
+        Oracle::ProviderValid => {
+            output.is_complete()?;
+            output.message_lists()?.iter().try_for_each(|list| oracle::provider_valid(list))
+        }
         Oracle::Snapshots => {
+            output.is_complete()?;
             let requests = requests(output.value)?;
             output.iterations(&requests).into_iter().try_for_each(oracle::snapshots)
         }
@@ -64,7 +68,7 @@ impl Output<'_> {
             let attributes = "type=\"human\" id=\"0\" iteration=\"0\"";
             // In literal `escape` may leave them raw (errata E2).
             let raw = |c: char| if self.profile == Profile::Literal && !is_xml_char(c) { '\u{fffd}' } else { c };
-            let escaped: String = escaped.chars().map(raw).collect();
+            let escaped: String = escaped.replace(HALF, "\u{fffe}").chars().map(raw).collect();
             return Ok(format!("<thread>\n  <event {attributes}>{escaped}</event>\n</thread>"));
         }
         let text = match self.op {
@@ -74,9 +78,11 @@ impl Output<'_> {
         let text = text.and_then(Value::as_str).ok_or("the output is not a document")?;
         let prefix = self.input["responsePrefix"].as_str().filter(|prefix| !prefix.is_empty());
         Ok(match prefix.and_then(|prefix| text.strip_suffix(&format!("\n{prefix}"))) {
-            Some(document) => document.to_owned(),
-            None => text.to_owned(),
-        })
+            Some(document) => document,
+            None => text,
+        }
+        // No XML can hold it.
+        .replace(HALF, "\u{fffe}"))
     }
 
     /// The requests by iteration; a run of tool rounds is one.
@@ -87,6 +93,35 @@ impl Output<'_> {
         let mut begins = beginnings(self.input, requests.len());
         begins.push(requests.len());
         begins.windows(2).map(|pair| &requests[pair[0]..pair[1]]).collect()
+    }
+
+    /// A property of requests says nothing of a run that was aborted, nor one of messages where none were built: the rounds
+    /// of the first iteration go on up to a response without calls, or a limit.
+    fn is_complete(&self) -> Result<(), String> {
+        let input = self.input;
+        if self.op == Op::Messages {
+            let says_something = !oracle::facts(&self.events()?).is_empty();
+            let built = self.value.as_array().is_some_and(|messages| !messages.is_empty());
+            return if built || !says_something { Ok(()) } else { Err("there are no messages".into()) };
+        }
+        let limit = |name: &str| input[name].as_f64();
+        let limit = match self.op {
+            Op::Tools => limit("maxRecursionDepth").map(|rounds| rounds + 1.0),
+            _ => limit("maxToolCallsPerIteration"),
+        };
+        let turns = input["model"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let calls = |turn: &&Value| turn["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+        let mut due = turns.iter().take_while(calls).count() + 1;
+        // The letter leaves open what a limit of zero is.
+        while due > 1 && limit.is_some_and(|limit| limit < f64::from(u32::try_from(due).unwrap_or(u32::MAX))) {
+            due -= 1;
+        }
+        let made = requests(self.value)?.len();
+        if made >= due || limit == Some(0.0) {
+            Ok(())
+        } else {
+            Err(format!("the run was aborted: {made} requests, and at least {due} were due"))
+        }
     }
 
     /// Every message list in the output.

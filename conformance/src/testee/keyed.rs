@@ -1,14 +1,14 @@
 //! Op `tools` in profile `universal`: scripted results that are found by the id or the arguments of the call, and a list
 //! that no provider accepts is refused.
 
-use super::reference::{Rejection, read};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use threadspec::{
-    Message, ToolCall,
-    agent::{ScriptedModel, ScriptedTools, ToolError, Tools, Turn, run_tools},
+    Error, Field, Message, Profile, ToolCall,
+    agent::{ScriptedModel, ScriptedTools, ToolError, ToolOptions, Tools, Turn, run_tools},
     oracle,
+    surrogates::repair_surrogates,
 };
 
 /// The results of one tool.
@@ -43,7 +43,7 @@ impl Tools for KeyedTools {
     }
 }
 
-pub(super) fn tools(input: &str) -> Result<Value, Rejection> {
+pub(super) fn tools(input: &str) -> Result<Value, Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Input {
@@ -52,15 +52,21 @@ pub(super) fn tools(input: &str) -> Result<Value, Rejection> {
         tools: Option<HashMap<String, Results>>,
         max_recursion_depth: Option<usize>,
     }
-    let Input { messages, model, tools, max_recursion_depth } = read(input)?;
-    oracle::provider_valid(&messages).map_err(|fault| Rejection::Shape(format!("messages: {fault}")))?;
+    let input = serde_json::from_str(&repair_surrogates(input)).map_err(|error| refusal("input", &error))?;
+    let Input { messages, model, tools, max_recursion_depth } = input;
+    oracle::provider_valid(&messages).map_err(|fault| refusal("messages", &fault))?;
     let mut model = ScriptedModel::new(model);
     let mut tools = KeyedTools(tools.unwrap_or_default());
     let given = messages.clone();
-    let run = run_tools(messages, &mut model, &mut tools, max_recursion_depth);
+    let options = ToolOptions { profile: Profile::Hardened, max_recursion_depth };
+    let run = run_tools(messages, &mut model, &mut tools, &options);
     let mut output = json!({"requests": model.requests(), "messages": run.messages, "given": given});
     if let Some(failure) = run.failure {
         output["failure"] = failure.into();
     }
     Ok(output)
+}
+
+fn refusal(field: &str, reason: &dyn std::fmt::Display) -> Error {
+    Field::root(&Value::Null, field).error(reason.to_string())
 }

@@ -1,18 +1,20 @@
 //! The built-in implementation: the library behind the protocol.
 
 use super::keyed;
+use crate::json::plain;
 use crate::protocol::{self, Hello, Implementation, Op, RejectKind, Reply, Request};
 use crate::universal::Abilities;
-use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use threadspec::{
-    ContextMode, ContextOptions, Error, Event, Message, Profile, SerializeOptions,
+    ContextMode, ContextOptions, Error, Event, Field, Message, Profile, SerializeOptions,
     agent::{
-        LoopOptions, ScriptedModel, ScriptedTools, ScriptedVerifier, Turn, Verification, Verifier, run_loop, run_tools,
+        LoopOptions, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier,
+        run_loop, run_tools,
     },
-    build_messages, escape_text, read_events, serialize_thread,
-    surrogates::repair_surrogates,
+    build_messages, escape_text, read_events, read_json, serialize_thread,
+    surrogates::{mark_surrogates, marked, unmark_surrogates},
 };
 
 /// The reference as a testee.
@@ -33,154 +35,251 @@ impl Implementation for Reference {
     }
 
     fn answer(&mut self, request: &Request) -> Reply {
-        let input = repair_surrogates(&request.input);
-        let profile = request.profile.rendering();
-        let output = match request.op {
-            Op::Escape => escape(&input, profile),
-            Op::Serialize => serialize(&input, profile),
-            Op::Messages => messages(&input, profile),
-            Op::Tools if request.profile == protocol::Profile::Universal => keyed::tools(&input),
-            Op::Tools => tools(&input),
-            Op::Loop => outer_loop(&input, profile),
-        };
-        output.map_or_else(
-            |error| Reply::Reject {
-                kind: if error.is_invalid_event() { RejectKind::InvalidEvent } else { RejectKind::InvalidInput },
-                message: error.to_string(),
-            },
-            Reply::Ok,
-        )
-    }
-}
-
-fn escape(input: &str, profile: Profile) -> Result<Value, Rejection> {
-    #[derive(Deserialize)]
-    struct Input {
-        text: String,
-    }
-    let Input { text } = read(input)?;
-    Ok(escape_text(&text, profile).into())
-}
-
-fn serialize(input: &str, profile: Profile) -> Result<Value, Rejection> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Input {
-        response_prefix: Option<String>,
-    }
-    let Input { response_prefix } = read(input)?;
-    let options = SerializeOptions { profile, response_prefix: response_prefix.as_deref().unwrap_or_default() };
-    Ok(serialize_thread(&events(input)?, &options).into())
-}
-
-fn messages(input: &str, profile: Profile) -> Result<Value, Rejection> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Input {
-        context_mode: Option<String>,
-        instructions: Option<String>,
-    }
-    let Input { context_mode, instructions } = read(input)?;
-    let options =
-        ContextOptions { profile, mode: mode(context_mode)?, instructions: &instructions.unwrap_or_default() };
-    Ok(json!(build_messages(&events(input)?, &options)))
-}
-
-fn tools(input: &str) -> Result<Value, Rejection> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Input {
-        messages: Vec<Message>,
-        model: Vec<Turn>,
-        tools: Option<HashMap<String, Vec<Value>>>,
-        max_recursion_depth: Option<usize>,
-    }
-    let Input { messages, model, tools, max_recursion_depth } = read(input)?;
-    let mut model = ScriptedModel::new(model);
-    let mut tools = ScriptedTools::new(tools.unwrap_or_default());
-    let run = run_tools(messages, &mut model, &mut tools, max_recursion_depth);
-    Ok(json!({"requests": model.requests(), "messages": run.messages}))
-}
-
-fn outer_loop(input: &str, profile: Profile) -> Result<Value, Rejection> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Input {
-        prompt: String,
-        context_mode: Option<String>,
-        instructions: Option<String>,
-        model: Vec<Turn>,
-        tools: Option<HashMap<String, Vec<Value>>>,
-        verify: Option<Vec<Verification>>,
-        max_iterations: Option<u64>,
-        max_tool_calls_per_iteration: Option<usize>,
-    }
-    let input: Input = read(input)?;
-    let defaults = LoopOptions::default();
-    let options = LoopOptions {
-        profile,
-        mode: mode(input.context_mode)?,
-        instructions: input.instructions.unwrap_or_default(),
-        max_iterations: input.max_iterations,
-        max_tool_calls_per_iteration: input
-            .max_tool_calls_per_iteration
-            .unwrap_or(defaults.max_tool_calls_per_iteration),
-    };
-    let mut model = ScriptedModel::new(input.model);
-    let mut tools = ScriptedTools::new(input.tools.unwrap_or_default());
-    let mut verifier = input.verify.map(ScriptedVerifier::new);
-    let verifier = verifier.as_mut().map(|verifier| verifier as &mut dyn Verifier);
-    let run = run_loop(&input.prompt, &mut model, &mut tools, verifier, &options);
-    Ok(json!({
-        "requests": model.requests(),
-        "events": run.events,
-        "response": run.response,
-        "iterations": run.iterations,
-        "stopReason": run.stop_reason.to_string(),
-    }))
-}
-
-/// Why an input is refused: the library says so, or its shape is not the operation's.
-pub(super) enum Rejection {
-    Library(Error),
-    Shape(String),
-}
-
-impl Rejection {
-    fn is_invalid_event(&self) -> bool {
-        matches!(self, Self::Library(error) if error.is_invalid_event())
-    }
-}
-
-impl std::fmt::Display for Rejection {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Library(error) => error.fmt(f),
-            Self::Shape(reason) => f.write_str(reason),
+        match output(request) {
+            Reply::Ok(output) => Reply::Ok(plain(output)),
+            reply => reply,
         }
     }
-}
 
-impl From<Error> for Rejection {
-    fn from(error: Error) -> Self {
-        Self::Library(error)
+    /// The library marks lone surrogates in data, which only text can hold.
+    fn line(&mut self, request: &Request) -> String {
+        let reply = match output(request) {
+            Reply::Reject { kind, message } => Reply::Reject { kind, message: marked(&message).into_owned() },
+            reply => reply,
+        };
+        unmark_surrogates(&reply.line(request.id)).into_owned()
     }
 }
 
-pub(super) fn read<T: DeserializeOwned>(input: &str) -> Result<T, Rejection> {
-    serde_json::from_str(input).map_err(|error| Rejection::Shape(error.to_string()))
+/// The answer, in which lone surrogates in data are marked.
+fn output(request: &Request) -> Reply {
+    let profile = request.profile.rendering();
+    let output = Input::read(&request.input).and_then(|input| match request.op {
+        Op::Tools if request.profile == protocol::Profile::Universal => keyed::tools(&request.input),
+        Op::Escape => Ok(json!(marked(&escape_text(&input.text("text")?, profile)))),
+        Op::Serialize => input.serialize(profile),
+        Op::Messages => input.messages(profile),
+        Op::Tools => input.tools(profile),
+        Op::Loop => input.outer_loop(profile),
+    });
+    output.map_or_else(
+        |error| Reply::Reject {
+            kind: if error.is_invalid_event() { RejectKind::InvalidEvent } else { RejectKind::InvalidInput },
+            message: error.to_string(),
+        },
+        Reply::Ok,
+    )
 }
 
-/// The `events` of an input, each read by the library, so that a fault is told by its index.
-fn events(input: &str) -> Result<Vec<Event>, Rejection> {
-    let members: HashMap<String, &RawValue> =
-        serde_json::from_str(input).map_err(|error| Rejection::Shape(error.to_string()))?;
-    match members.get("events").map(|events| events.get()) {
-        Some(events) if events.starts_with('[') => Ok(read_events(events)?),
-        _ => Err(Rejection::Shape("events: expected an array".into())),
+/// The input of an operation: the events as they are written, so that each is read on its own, and the other members.
+struct Input {
+    events: Option<String>,
+    others: Value,
+}
+
+impl Input {
+    fn read(input: &str) -> Result<Self, Error> {
+        if !input.starts_with('{') {
+            let others = read_json(input)?;
+            Field::root(&others, "input").object()?;
+            return Ok(Self { events: None, others });
+        }
+        let marked = mark_surrogates(input);
+        let members: HashMap<String, &RawValue> = serde_json::from_str(&marked).unwrap_or_default();
+        let (mut events, mut others) = (None, Map::new());
+        for (name, value) in members {
+            let value = unmark_surrogates(value.get()).into_owned();
+            if name == "events" {
+                events = Some(value);
+            } else {
+                let field = |error: Error| Field::root(&Value::Null, &name).error(error.reason());
+                let value = read_json(&value).map_err(field)?;
+                others.insert(name, value);
+            }
+        }
+        Ok(Self { events, others: others.into() })
+    }
+
+    fn get(&self, name: &str) -> Field<'_> {
+        Field::root(&self.others, "input").get(name)
+    }
+
+    fn text(&self, name: &str) -> Result<String, Error> {
+        self.get(name).string().map(Cow::into_owned)
+    }
+
+    fn optional_text(&self, name: &str) -> Result<String, Error> {
+        self.get(name).optional().map_or(Ok(String::new()), |text| text.string().map(Cow::into_owned))
+    }
+
+    fn limit(&self, name: &str) -> Result<Option<u64>, Error> {
+        self.get(name).optional().map(Field::integer).transpose()
+    }
+
+    fn mode(&self) -> Result<ContextMode, Error> {
+        self.get("contextMode").optional().map_or(Ok(ContextMode::default()), |mode| mode.string()?.parse())
+    }
+
+    /// The events, each read by the library, so that a fault is told by its index.
+    fn events(&self) -> Result<Vec<Event>, Error> {
+        match self.events.as_deref() {
+            Some(events) if events.starts_with('[') => read_events(events),
+            Some(other) => {
+                let value = read_json(other)?;
+                let error = Field::root(&value, "events").elements().err();
+                Err(error.unwrap_or_else(|| self.get("events").error("expected an array")))
+            }
+            None => Err(self.get("events").error("missing, expected an array")),
+        }
+    }
+
+    fn serialize(&self, profile: Profile) -> Result<Value, Error> {
+        let options = SerializeOptions { profile, response_prefix: &self.optional_text("responsePrefix")? };
+        Ok(json!(marked(&serialize_thread(&self.events()?, &options))))
+    }
+
+    fn messages(&self, profile: Profile) -> Result<Value, Error> {
+        let instructions = self.optional_text("instructions")?;
+        let options = ContextOptions { profile, mode: self.mode()?, instructions: &instructions };
+        Ok(json!(build_messages(&self.events()?, &options)))
+    }
+
+    fn script(&self) -> Result<(ScriptedModel, ScriptedTools), Error> {
+        let turns = self.get("model").elements()?.map(|turn| Turn::read(&turn)).collect::<Result<_, _>>()?;
+        let tools = self.get("tools").optional().map(ScriptedTools::read).transpose()?;
+        Ok((ScriptedModel::new(turns), tools.unwrap_or_default()))
+    }
+
+    fn tools(&self, profile: Profile) -> Result<Value, Error> {
+        let messages = self.get("messages").elements()?;
+        let messages = messages.map(|message| Message::read(&message)).collect::<Result<_, _>>()?;
+        let (mut model, mut tools) = self.script()?;
+        let options = ToolOptions { profile, max_recursion_depth: self.limit("maxRecursionDepth")?.map(count) };
+        let run = run_tools(messages, &mut model, &mut tools, &options);
+        Ok(json!({"requests": model.requests(), "messages": run.messages}))
+    }
+
+    fn outer_loop(&self, profile: Profile) -> Result<Value, Error> {
+        let requests = self.limit("maxToolCallsPerIteration")?.map(count);
+        let options = LoopOptions {
+            profile,
+            mode: self.mode()?,
+            instructions: self.optional_text("instructions")?,
+            max_iterations: self.limit("maxIterations")?,
+            max_tool_calls_per_iteration: requests.unwrap_or(LoopOptions::default().max_tool_calls_per_iteration),
+        };
+        let prompt = self.text("prompt")?;
+        let (mut model, mut tools) = self.script()?;
+        let verify = |list: &Field<'_>| list.elements()?.map(|next| Verification::read(&next)).collect();
+        let mut verifier = self.get("verify").optional().map(verify).transpose()?.map(ScriptedVerifier::new);
+        let verifier = verifier.as_mut().map(|verifier| verifier as &mut dyn Verifier);
+        let run = run_loop(&prompt, &mut model, &mut tools, verifier, &options);
+        Ok(json!({
+            "requests": model.requests(),
+            "events": run.events,
+            "response": marked(&run.response),
+            "iterations": run.iterations,
+            "stopReason": run.stop_reason.to_string(),
+        }))
     }
 }
 
-fn mode(name: Option<String>) -> Result<ContextMode, Rejection> {
-    Ok(name.map_or(Ok(ContextMode::default()), |name| name.parse())?)
+/// A limit that no run can reach is none.
+fn count(limit: u64) -> usize {
+    usize::try_from(limit).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(op: Op, input: &str) -> String {
+        let request = Request { id: 1, op, profile: protocol::Profile::Hardened, input: input.to_owned() };
+        match Reference.answer(&request) {
+            Reply::Reject { kind, message } => format!("{kind}: {message}"),
+            other => panic!("{input}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_field_and_what_was_expected() {
+        let tools = |members: &str| format!(r#"{{"messages":[],"model":[],{members}}}"#);
+        for (op, input, message) in [
+            (Op::Escape, "[\"x\"]", "invalid-input: input: expected an object, found an array"),
+            (Op::Escape, "{}", "invalid-input: text: missing, expected a string"),
+            (Op::Escape, r#"{"text":["x"]}"#, "invalid-input: text: expected a string, found an array"),
+            (Op::Serialize, "{}", "invalid-input: events: missing, expected an array"),
+            (Op::Serialize, r#"{"events":{}}"#, "invalid-input: events: expected an array, found an object"),
+            (
+                Op::Serialize,
+                r#"{"events":[["message","user","Hi",0]]}"#,
+                "invalid-event: event 0 (line 1): event: expected an object, found an array",
+            ),
+            (
+                Op::Messages,
+                r#"{"events":[],"contextMode":"json"}"#,
+                "invalid-input: contextMode \"json\": expected `standard` or `xml`",
+            ),
+            (
+                Op::Messages,
+                r#"{"events":[],"instructions":7}"#,
+                "invalid-input: instructions: expected a string, found a number",
+            ),
+            (Op::Tools, r#"{"messages":[]}"#, "invalid-input: model: missing, expected an array"),
+            (
+                Op::Tools,
+                r#"{"messages":[],"model":[["Hi",null]]}"#,
+                "invalid-input: model[0]: expected an object, found an array",
+            ),
+            (
+                Op::Tools,
+                r#"{"messages":[{"type":"ai","content":"","tool_calls":[["c","t"]]}],"model":[]}"#,
+                "invalid-input: messages[0].tool_calls[0]: expected an object, found an array",
+            ),
+            (Op::Tools, &tools(r#""tools":{"t":{}}"#), "invalid-input: tools.t: expected an array, found an object"),
+            (
+                Op::Tools,
+                &tools(r#""maxRecursionDepth":1.5"#),
+                "invalid-input: maxRecursionDepth: expected an integer from 0 to 2^53-1, found 1.5",
+            ),
+            (
+                Op::Loop,
+                r#"{"prompt":"Go","model":[],"verify":[[true]]}"#,
+                "invalid-input: verify[0]: expected an object, found an array",
+            ),
+            (
+                Op::Loop,
+                r#"{"prompt":"Go","model":[{"error":"down","content":""}]}"#,
+                "invalid-input: model[0]: either `error`, or `content` and `tool_calls`",
+            ),
+        ] {
+            assert_eq!(refusal(op, input), message);
+        }
+        let deep = format!(r#"{{"text":{}1{}}}"#, "[".repeat(5000), "]".repeat(5000));
+        let message = "invalid-input: text: not readable as JSON: nested deeper than 128 levels";
+        assert_eq!(refusal(Op::Escape, &deep), message);
+    }
+
+    #[test]
+    fn numbers_may_be_spelled_and_members_repeated_as_in_ecmascript() {
+        let input = r#"{"prompt":"no","model":[],"model":[{"content":"no","content":"yes"}],"maxIterations":1.0,
+            "maxToolCallsPerIteration":-0,"maxToolCallsPerIteration":2e0,"prompt":"Go"}"#;
+        let request = Request { id: 1, op: Op::Loop, profile: protocol::Profile::Literal, input: input.to_owned() };
+        let Reply::Ok(output) = Reference.answer(&request) else { panic!("it is refused") };
+        assert_eq!(output["requests"], json!([[{"type": "human", "content": "Go"}]]));
+        assert_eq!((&output["response"], &output["stopReason"]), (&json!("yes"), &json!("stop_condition")));
+    }
+
+    #[test]
+    fn arguments_keep_lone_surrogates_and_texts_do_not() {
+        let input = r#"{"events":[{"type":"tool_call","toolName":"\ud83d","toolCallId":"c","args":{"\ud83d":1,"\ud83e":"\ude00"},
+            "iteration":1},{"type":"message","role":"user","content":"\ufdd0\ue03d","iteration":1}]}"#;
+        let request =
+            Request { id: 1, op: Op::Messages, profile: protocol::Profile::Hardened, input: input.to_owned() };
+        let call = r#"{"id":"c","name":"�","args":{"\ud83d":1,"\ud83e":"\ude00"}}"#;
+        let missing = r#"{"type":"tool","content":"[No result recorded]","tool_call_id":"c"}"#;
+        let human = "{\"type\":\"human\",\"content\":\"\u{fdd0}\u{e03d}\"}";
+        let messages = format!(r#"[{{"type":"ai","content":"","tool_calls":[{call}]}},{missing},{human}]"#);
+        assert_eq!(Reference.line(&request), format!(r#"{{"id":1,"ok":{messages}}}"#));
+    }
 }

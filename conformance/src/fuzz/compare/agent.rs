@@ -13,6 +13,8 @@ use crate::testee::Reference;
 use serde_json::{Value, json};
 use threadspec::Profile;
 
+/// The hardened answer to a call that a limit cuts off (TOOLS-CUT).
+const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 /// An error text may be cut after so many characters (LOOP-ERROR).
 const ERROR_TEXT: usize = 500;
 
@@ -42,6 +44,7 @@ pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Tex
         .zip(found)
         .enumerate()
         .find_map(|(number, (right, found))| live(right, found, &format!("/requests/{number}"), texts));
+    let actual = &without_answers_to_cut_calls(expected, actual, texts.profile);
     let limited = if input["maxRecursionDepth"].is_u64() { "TOOLS-DEPTH" } else { "TOOLS-STOP" };
     rounds
         .or_else(|| {
@@ -50,11 +53,28 @@ pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Tex
         })
         .or_else(|| {
             let difference = live(&expected["messages"], &actual["messages"], "/messages", texts)?;
-            let last = list(expected, "messages").last().map_or(&Value::Null, |message| &message["tool_calls"]);
-            let clause = if last.is_array() { "TOOLS-DEPTH" } else { difference.clause };
+            let clause = match list(expected, "messages").last() {
+                Some(last) if last["tool_calls"].is_array() => "TOOLS-DEPTH",
+                Some(last) if last["content"] == NOT_EXECUTED && difference.clause != "TOOLS-DISTINCT" => "TOOLS-CUT",
+                _ => difference.clause,
+            };
             Some(Difference { clause, ..difference })
         })
         .or_else(|| unknown_rest(expected, actual, "TOOLS-STOP", texts))
+}
+
+/// An output of `tools` without the answers that the literal profile lets calls have that a limit cuts off.
+fn without_answers_to_cut_calls(expected: &Value, actual: &Value, profile: Profile) -> Value {
+    let mut actual = actual.clone();
+    let cut = list(expected, "messages").last().map(|last| list(last, "tool_calls")).unwrap_or_default();
+    let unanswered = list(expected, "messages").len();
+    if let (Profile::Literal, Some(messages)) = (profile, actual["messages"].as_array_mut())
+        && messages.len() == unanswered + cut.len()
+        && messages[unanswered..].iter().zip(cut).all(|(answer, call)| answer["tool_call_id"] == call["id"])
+    {
+        messages.truncate(unanswered);
+    }
+    actual
 }
 
 fn requests(count: usize) -> String {
@@ -77,6 +97,7 @@ fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<D
         None if found.len() > right.len() => "TOOLS-SNAPSHOT",
         Some((right, found)) if right["type"] == found["type"] => match right["type"].as_str() {
             Some("ai") if texts.mismatch(&right["content"], &found["content"], "").is_some() => "TOOLS-CONTENT",
+            Some("ai") if repeats_are_renamed_otherwise(right, found) => "TOOLS-DISTINCT",
             Some("tool") if texts.mismatch(&right["tool_call_id"], &found["tool_call_id"], "").is_some() => "TOOLS-ID",
             Some("tool") => result_clause(&right["content"], &found["content"], texts),
             _ => "TOOLS-ACCUMULATE",
@@ -84,6 +105,14 @@ fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<D
         _ => "TOOLS-ACCUMULATE",
     };
     Some(Difference::new(clause, mismatch))
+}
+
+/// Whether two AI messages have the same calls, but for the ids of some.
+fn repeats_are_renamed_otherwise(expected: &Value, actual: &Value) -> bool {
+    let (right, found) = (list(expected, "tool_calls"), list(actual, "tool_calls"));
+    right.len() == found.len()
+        && right.iter().zip(found).all(|(right, found)| right["name"] == found["name"])
+        && right.iter().zip(found).any(|(right, found)| right["id"] != found["id"])
 }
 
 /// The clause of what a tool call came to.

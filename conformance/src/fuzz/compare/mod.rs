@@ -6,6 +6,7 @@
 //! | document, literal | forbidden characters dropped or replaced, white space by reference, either name of a repeated id, an absent result empty |
 //! | response prefix | an empty one as nothing or one LF |
 //! | messages, literal | adjacent calls of one iteration in one message, any text for an absent result |
+//! | tools, literal | calls that a limit cuts off answered in any words |
 //! | loop | the error text as [`agent`] says; in literal a text beside calls recorded as an event or not |
 //!
 //! The document must also hold before the oracles of the library, whatever is found equal here.
@@ -17,7 +18,7 @@ mod spelling;
 mod texts;
 
 use crate::corpus::expectation::{Mismatch, Sides};
-use crate::json;
+use crate::json::{self, settled};
 use crate::protocol::{Implementation, Op, Reply, Request};
 use crate::testee::Reference;
 use serde_json::Value;
@@ -74,11 +75,8 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
     let expected = Reference.answer(request);
     let difference = match (&expected, actual) {
         (Reply::Ok(output), Reply::Ok(actual)) => {
-            if output == actual {
-                None
-            } else {
-                outputs(request, output, actual)
-            }
+            let actual = settled(actual, request.profile.rendering());
+            if *output == *actual { None } else { outputs(request, output, &actual) }
         }
         (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, .. }) if kind == actual => None,
         (Reply::Reject { kind, message }, Reply::Ok(_)) => {

@@ -43,7 +43,7 @@ impl Texts {
         if !self.halves || self.profile == Profile::Hardened {
             return Cow::Borrowed(input);
         }
-        Cow::Owned(replace_halves(input, "\\uffff"))
+        replace_halves(input, "\\uffff")
     }
 
     /// A text in the one spelling of what may be spelled in several ways.

@@ -238,13 +238,13 @@ pub(super) const BUGS: &[Bug] = &[
         twin.raw_input = |raw| if is_cut(raw) { "{\"events\":[],\"text\":\"\"}".to_owned() } else { raw_input(raw) };
     }),
     hardened("lone-surrogates-removed", &["INP-SURROGATE", "ESC-FORBIDDEN"], |twin| {
-        twin.raw_input = |raw| replace_halves(raw, "");
+        twin.raw_input = |raw| replace_halves(raw, "").into_owned();
     }),
     hardened("lone-surrogates-as-question-marks", &["INP-SURROGATE"], |twin| {
-        twin.raw_input = |raw| replace_halves(raw, "?");
+        twin.raw_input = |raw| replace_halves(raw, "?").into_owned();
     }),
     hardened("lone-surrogates-as-three-bytes", &["INP-SURROGATE", "ESC-FORBIDDEN"], |twin| {
-        twin.raw_input = |raw| replace_halves(raw, "\\ufffd\\ufffd\\ufffd");
+        twin.raw_input = |raw| replace_halves(raw, "\\ufffd\\ufffd\\ufffd").into_owned();
     }),
     bug("escaped-backslashes-overlooked", &["INP-SURROGATE"], |twin| {
         twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));

@@ -1,10 +1,10 @@
 //! Tool rounds, in `tools` and inside the iterations of `loop`.
 
-use super::{Bug, bug};
-use crate::planted::agent::{assistant, outcome};
+use super::{Bug, bug, hardened, literal};
+use crate::planted::agent::{assistant, cut, free, outcome};
 use serde_json::{Value, json};
 use threadspec::{
-    Message,
+    Message, ToolCall,
     agent::{Response, ToolError},
 };
 
@@ -136,21 +136,79 @@ pub(super) const BUGS: &[Bug] = &[
     bug("depth-ignored", &["TOOLS-DEPTH"], |twin| twin.is_too_deep = |_, _| false),
     bug("depth-limit-drops-the-calls", &["TOOLS-DEPTH"], |twin| {
         twin.after = |_, _, input, output| {
-            let last =
-                output.get_mut("messages").and_then(Value::as_array_mut).and_then(|messages| messages.last_mut());
-            if let (Some(last), true) = (last, input["maxRecursionDepth"].is_u64()) {
-                last.as_object_mut().into_iter().for_each(|last| drop(last.remove("tool_calls")));
+            if let Some(messages) = cut_off(input, output)
+                && let Some(last) = messages.last_mut().and_then(Value::as_object_mut)
+            {
+                last.remove("tool_calls");
             }
         };
     }),
     bug("depth-limit-drops-the-message", &["TOOLS-DEPTH"], |twin| {
         twin.after = |_, _, input, output| {
-            let Some(messages) = output.get_mut("messages").and_then(Value::as_array_mut) else { return };
-            if input["maxRecursionDepth"].is_u64() && messages.last().is_some_and(|last| last["tool_calls"].is_array())
-            {
+            if let Some(messages) = cut_off(input, output) {
                 messages.pop();
             }
         };
+    }),
+    hardened("cut-calls-unanswered", &["TOOLS-CUT", "PROVIDER-1"], |twin| twin.cut = |_, _| Vec::new()),
+    hardened("cut-calls-answered-in-other-words", &["TOOLS-CUT"], |twin| {
+        twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "Tool error: limit reached")).collect();
+    }),
+    hardened("cut-calls-answered-as-missing", &["TOOLS-CUT"], |twin| {
+        twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "[No result recorded]")).collect();
+    }),
+    hardened("only-the-first-cut-call-answered", &["TOOLS-CUT", "PROVIDER-1"], |twin| {
+        twin.cut = |twin, calls| cut(twin, &calls[..calls.len().min(1)]);
+    }),
+    hardened("cut-calls-answered-in-reverse", &["TOOLS-CUT"], |twin| {
+        twin.cut = |twin, calls| cut(twin, calls).into_iter().rev().collect();
+    }),
+    bug("cut-calls-executed", &["TOOLS-DEPTH"], |twin| {
+        twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "one")).collect();
+    }),
+    hardened("repeated-ids-kept", &["TOOLS-DISTINCT", "PROVIDER-1"], |twin| twin.distinct = |_, _, _| {}),
+    hardened("repeated-ids-numbered-from-one", &["TOOLS-DISTINCT"], |twin| {
+        twin.distinct = |_, calls, _| renumber(calls, |id, repeats| format!("{id}_{repeats}"));
+    }),
+    hardened("repeated-ids-numbered-with-a-hyphen", &["TOOLS-DISTINCT"], |twin| {
+        twin.distinct = |_, calls, _| renumber(calls, |id, repeats| format!("{id}-{}", repeats + 1));
+    }),
+    hardened("numbered-ids-collide-with-the-thread", &["TOOLS-DISTINCT"], |twin| {
+        twin.distinct = |_, calls, _| renumber(calls, |id, repeats| format!("{id}_{}", repeats + 1));
+    }),
+    hardened("numbered-ids-take-those-of-later-calls", &["TOOLS-DISTINCT"], |twin| {
+        twin.distinct = |_, calls, thread| {
+            for index in 0..calls.len() {
+                let own = calls[index].id.clone();
+                if calls[..index].iter().any(|call| call.id == own) {
+                    calls[index].id = free(&own, thread);
+                }
+                thread.push(calls[index].id.clone());
+            }
+        };
+    }),
+    hardened("ids-distinct-in-the-whole-thread", &["TOOLS-DISTINCT"], |twin| {
+        twin.distinct = |_, calls, thread| {
+            for call in calls {
+                if thread.contains(&call.id) {
+                    call.id = free(&call.id, thread);
+                }
+                thread.push(call.id.clone());
+            }
+        };
+    }),
+    hardened("repeated-calls-dropped", &["TOOLS-DISTINCT"], |twin| {
+        twin.distinct = |_, calls, _| {
+            let mut seen = Vec::new();
+            calls.retain(|call| {
+                let first = !seen.contains(&call.id);
+                seen.push(call.id.clone());
+                first
+            });
+        };
+    }),
+    literal("ids-distinct-in-literal-too", &["TOOLS-DISTINCT"], |twin| {
+        twin.distinct = |_, calls, _| renumber(calls, |id, repeats| format!("{id}_{}", repeats + 1));
     }),
     bug("tool-messages-without-id", &["TOOLS-ID", "PROVIDER-1"], |twin| {
         twin.tool_message = |_, content| Message::tool("", content);
@@ -221,3 +279,26 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
 ];
+
+/// The messages of an output, up to a response whose calls `maxRecursionDepth` cut off, if there is one.
+fn cut_off<'a>(input: &Value, output: &'a mut Value) -> Option<&'a mut Vec<Value>> {
+    let messages = output.get_mut("messages").and_then(Value::as_array_mut)?;
+    let last = messages.iter().rposition(|message| message["type"] == "ai")?;
+    let executed = messages[last + 1..].iter().any(|message| message["content"] != "[Not executed: limit reached]");
+    let cut = input["maxRecursionDepth"].is_u64() && messages[last]["tool_calls"].is_array() && !executed;
+    cut.then(|| {
+        messages.truncate(last + 1);
+        messages
+    })
+}
+
+/// Gives each call that repeats an id another one, made of the id and how often it stood there before.
+fn renumber(calls: &mut [ToolCall], other: fn(&str, usize) -> String) {
+    let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
+    for (index, call) in calls.iter_mut().enumerate() {
+        let repeats = ids[..index].iter().filter(|id| **id == call.id).count();
+        if repeats > 0 {
+            call.id = other(&ids[index], repeats);
+        }
+    }
+}

@@ -32,6 +32,12 @@ fn last_iteration(events: &[Event]) -> u64 {
 }
 
 pub(super) const BUGS: &[Bug] = &[
+    hardened("zero-model-calls-mean-the-default", &["LOOP-LIMIT"], |twin| {
+        twin.request_limit = |limit| limit.filter(|&limit| limit > 0).unwrap_or(20);
+    }),
+    bug("zero-model-calls-mean-one", &["LOOP-LIMIT"], |twin| {
+        twin.request_limit = |limit| limit.map_or(20, |limit| limit.max(1));
+    }),
     bug("list-kept-across-iterations", &["CTX-FRESH"], |twin| {
         twin.begin = |fresh, old| if old.is_empty() { fresh } else { old.to_vec() };
     }),

@@ -1,0 +1,83 @@
+use super::read;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use threadspec::Profile;
+use threadspec::surrogates::{unmark_surrogates, without_marks};
+
+/// Stands for half a surrogate pair in the strings of a reply: noncharacters, in an order that no text has.
+pub const HALF: &str = "\u{fdd0}\u{fdef}\u{fdd0}\u{fdef}";
+
+/// The output of a reply in which half a surrogate pair is U+FFFD wherever the profile takes the one for the other
+/// (INP-SURROGATE), and is left as [`HALF`], which no expectation matches, where it does not.
+///
+/// In arguments both are accepted. Elsewhere the hardened profile wants U+FFFD; the literal one does not care, but a
+/// document must be well-formed in both.
+pub fn settled(output: &Value, profile: Profile) -> Cow<'_, Value> {
+    if any_string(output, &|text| text.contains(HALF)) {
+        Cow::Owned(settle(output, profile, false))
+    } else {
+        Cow::Borrowed(output)
+    }
+}
+
+fn settle(value: &Value, profile: Profile, in_args: bool) -> Value {
+    let text = |text: &str| -> String {
+        let accepted = in_args || profile == Profile::Literal && !text.starts_with("<thread>");
+        if accepted { text.replace(HALF, "\u{fffd}") } else { text.to_owned() }
+    };
+    match value {
+        Value::String(string) => text(string).into(),
+        Value::Array(elements) => elements.iter().map(|element| settle(element, profile, in_args)).collect(),
+        Value::Object(members) => {
+            let member =
+                |(name, member): (&String, &Value)| (text(name), settle(member, profile, in_args || name == "args"));
+            Value::Object(members.iter().map(member).collect::<Map<_, _>>())
+        }
+        other => other.clone(),
+    }
+}
+
+/// What a program that reads each lone surrogate as U+FFFD makes of data in which the library has marked them.
+pub fn plain(value: Value) -> Value {
+    if any_string(&value, &|text| matches!(without_marks(text), Cow::Owned(_))) {
+        read(&unmark_surrogates(&value.to_string())).unwrap_or(value)
+    } else {
+        value
+    }
+}
+
+/// Whether any string or name has a property.
+fn any_string(value: &Value, has: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => has(text),
+        Value::Array(elements) => elements.iter().any(|element| any_string(element, has)),
+        Value::Object(members) => members.iter().any(|(name, member)| has(name) || any_string(member, has)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use threadspec::surrogates::mark_surrogates;
+
+    #[test]
+    fn half_a_pair_is_no_replacement_character_where_the_profile_tells_them_apart() {
+        let half = |text: &str| text.replace('?', HALF);
+        let output = json!([half("?"), {"id": half("?"), "args": {half("?"): [half("a?")]}}, half("<thread>?")]);
+        let args = json!({"\u{fffd}": ["a\u{fffd}"]});
+        let hardened = json!([half("?"), {"id": half("?"), "args": args}, half("<thread>?")]);
+        assert_eq!(*settled(&output, Profile::Hardened), hardened);
+        let literal = json!(["\u{fffd}", {"id": "\u{fffd}", "args": args}, half("<thread>?")]);
+        assert_eq!(*settled(&output, Profile::Literal), literal);
+        assert!(matches!(settled(&json!(["\u{fffd}", {"args": "\u{fdd0}"}]), Profile::Hardened), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn marks_become_what_others_read() {
+        let json = r#"{"\ud83d": 1, "\ud83e": "\ude00", "\ufdd0": "\ufdd0\ue000"}"#;
+        let marked = serde_json::from_str(&mark_surrogates(json)).expect("marked");
+        assert_eq!(plain(marked), json!({"\u{fffd}": "\u{fffd}", "\u{fdd0}": "\u{fdd0}\u{e000}"}));
+    }
+}

@@ -1,0 +1,33 @@
+//! Ids that are free: what a call is called that cannot keep its own id.
+
+use std::collections::{HashMap, HashSet};
+
+/// The ids that are taken.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    taken: HashSet<String>,
+    /// For each id the last number that was tried behind it: the numbers before it are taken for good.
+    tried: HashMap<String, usize>,
+}
+
+impl Ids {
+    /// Takes an id. Whether it was free.
+    pub(crate) fn take(&mut self, id: &str) -> bool {
+        self.taken.insert(id.to_owned())
+    }
+
+    /// Takes the first of `<id>_2`, `<id>_3`, … that is free; what does not fit into so many characters is cut off the id.
+    pub(crate) fn take_numbered(&mut self, id: &str, longest: usize) -> String {
+        let number = self.tried.entry(id.to_owned()).or_insert(1);
+        loop {
+            *number += 1;
+            let suffix = format!("_{number}");
+            let room = longest.saturating_sub(suffix.len());
+            let kept = id.char_indices().nth(room).map_or(id, |(end, _)| &id[..end]);
+            let numbered = format!("{kept}{suffix}");
+            if self.taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
+}

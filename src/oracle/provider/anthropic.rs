@@ -1,0 +1,300 @@
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{Breaches, Open, is_plain, list, text};
+
+pub(super) const RULES: &[(&str, &str)] = &[
+    (
+        "ANT-ANSWERED",
+        "The message after one with `tool_use` blocks is a user message with a `tool_result` for each of their ids.",
+    ),
+    ("ANT-ORPHAN", "Every `tool_result` answers a `tool_use` of the message before."),
+    ("ANT-ONE-RESULT", "One `tool_use` gets one `tool_result`."),
+    ("ANT-ID-UNIQUE", "No two `tool_use` blocks of the request have the same id."),
+    ("ANT-ID-PATTERN", "`id` of `tool_use` and `tool_use_id` consist of letters, digits, `_` and `-`, at least one."),
+    ("ANT-INPUT-OBJECT", "`input` of a `tool_use` is an object."),
+    ("ANT-RESULT-FIRST", "In a user message all `tool_result` blocks stand before any other."),
+    ("ANT-RESULT-TOGETHER", "The results of parallel calls stand in one user message."),
+    (
+        "ANT-RESULT-CONTENT",
+        "`content` of a `tool_result` is absent, a string, or an array of `text`, `image`, `document` and `search_result` blocks, of which no text is empty.",
+    ),
+    ("ANT-TEXT-NONEMPTY", "No text block is empty."),
+    ("ANT-TEXT-WHITESPACE", "A text block of white space stands only beside a text block with other characters."),
+    ("ANT-MSG-NONEMPTY", "No message but a final one of the assistant has empty content."),
+    ("ANT-TRAILING", "A final assistant message does not end in white space."),
+    ("ANT-PREFILL", "The last message is not the assistant's (models since 4.6)."),
+    ("ANT-MESSAGES-NONEMPTY", "`messages` is not empty."),
+    (
+        "ANT-SYSTEM",
+        "System text stands in `system`, not in `messages` (but for models that take it there, behind a user message).",
+    ),
+    ("ANT-THINK-SIGN", "A `thinking` block has the `signature` that it came with."),
+    ("ANT-UTF16", "No string holds a lone surrogate."),
+    (
+        "ANT-TOOL-NAME",
+        "Declared names of tools match `^[a-zA-Z0-9_-]{1,128}$`; names in calls have at most 200 characters.",
+    ),
+    ("ANT-TOOLS-UNIQUE", "Declared names of tools are different."),
+    ("ANT-EXTRA", "Blocks have no member that the schema of requests lacks."),
+    ("ANT-CACHE-MARKS", "At most 4 blocks have `cache_control`, none of them an empty text."),
+    ("ANT-SIZE", "There are at most 100000 messages, and 32 MB in all."),
+];
+
+/// Models that go on from an assistant message that stands last.
+const PREFILLED: [&str; 12] = [
+    "claude-2",
+    "claude-instant",
+    "claude-3",
+    "claude-opus-4-2",
+    "claude-sonnet-4-2",
+    "claude-opus-4-0",
+    "claude-sonnet-4-0",
+    "claude-opus-4-1",
+    "claude-opus-4-5",
+    "claude-sonnet-4-5",
+    "claude-haiku-4-5",
+    "claude-haiku-4-2",
+];
+/// Models that take system messages inside `messages`.
+const SYSTEM_INSIDE: [&str; 2] = ["claude-opus-4-8", "claude-opus-5"];
+
+const LONGEST_DECLARED: usize = 128;
+const LONGEST_CALLED: usize = 200;
+const MOST_MARKS: usize = 4;
+const MOST_MESSAGES: usize = 100_000;
+const MOST_BYTES: usize = 32 << 20;
+
+/// The members that each type of block has in requests.
+const MEMBERS: [(&str, &[&str]); 5] = [
+    ("text", &["text", "citations"]),
+    ("tool_use", &["id", "name", "input", "caller"]),
+    ("tool_result", &["tool_use_id", "content", "is_error"]),
+    ("thinking", &["thinking", "signature"]),
+    ("redacted_thinking", &["data"]),
+];
+
+pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
+    let messages = list(body, "messages");
+    if messages.is_empty() {
+        breaches.add("ANT-MESSAGES-NONEMPTY", "messages", "no messages");
+    }
+    let mut open = Open::default();
+    let mut ids = HashSet::new();
+    for (position, message) in messages.iter().enumerate() {
+        let place = format!("messages[{position}]");
+        let at = format!("{place}.content");
+        role(body, position, breaches);
+        answers(&open, message, messages.get(position + 1), &at, breaches);
+        open = Open::default();
+        for (number, block) in list(message, "content").iter().enumerate() {
+            let place = format!("{at}[{number}]");
+            self::block(block, &place, breaches);
+            if block["type"] == "tool_use" {
+                let id = text(block, "id");
+                let again = !ids.insert(id);
+                breaches.add_if(again, "ANT-ID-UNIQUE", &format!("{place}.id"), || format!("{id:?} again"));
+                open.ids.push(id);
+            }
+        }
+        texts(message, &at, position + 1 == messages.len(), breaches);
+    }
+    if !open.ids.is_empty() {
+        breaches.add("ANT-ANSWERED", "messages", format!("no message answers {:?}", open.ids));
+    }
+    last(body, messages, breaches);
+    whole(body, messages, breaches);
+}
+
+fn role(body: &Value, position: usize, breaches: &mut Breaches) {
+    let messages = list(body, "messages");
+    let inside = SYSTEM_INSIDE.iter().any(|model| text(body, "model").starts_with(model));
+    let follows = position.checked_sub(1).is_some_and(|before| messages[before]["role"] == "user");
+    let leads = messages.get(position + 1).is_none_or(|next| next["role"] == "assistant");
+    let wrong = messages[position]["role"] == "system" && !(inside && follows && leads);
+    let place = format!("messages[{position}].role");
+    breaches.add_if(wrong, "ANT-SYSTEM", &place, || "a system message".to_owned());
+}
+
+/// Whether a message answers the calls of the one before it.
+fn answers(open: &Open<'_>, message: &Value, next: Option<&Value>, place: &str, breaches: &mut Breaches) {
+    let results = |message: &Value| -> Vec<String> {
+        let blocks = list(message, "content").iter().filter(|block| block["type"] == "tool_result");
+        blocks.map(|block| text(block, "tool_use_id").to_owned()).collect()
+    };
+    let here = results(message);
+    let missing: Vec<&str> = open.ids.iter().copied().filter(|id| !here.iter().any(|result| result == id)).collect();
+    let behind = next.map(results).unwrap_or_default();
+    let scattered =
+        !here.is_empty() && !missing.is_empty() && missing.iter().all(|id| behind.iter().any(|result| result == id));
+    if scattered {
+        breaches.add("ANT-RESULT-TOGETHER", place, format!("{missing:?} are answered in the message behind it"));
+    } else if !missing.is_empty() {
+        breaches.add("ANT-ANSWERED", place, format!("no `tool_result` for {missing:?}"));
+    }
+    let mut seen = HashSet::new();
+    let mut other = false;
+    for (number, block) in list(message, "content").iter().enumerate() {
+        let place = format!("{place}[{number}]");
+        if block["type"] != "tool_result" {
+            other = true;
+            continue;
+        }
+        breaches.add_if(other, "ANT-RESULT-FIRST", &place, || "stands behind another block".to_owned());
+        let id = text(block, "tool_use_id");
+        let at = format!("{place}.tool_use_id");
+        if !open.ids.contains(&id) {
+            breaches.add("ANT-ORPHAN", at, format!("{id:?} is no call of the message before it"));
+        } else if !seen.insert(id) {
+            breaches.add("ANT-ONE-RESULT", at, format!("{id:?} was answered already"));
+        }
+    }
+}
+
+fn block(block: &Value, place: &str, breaches: &mut Breaches) {
+    let kind = text(block, "type");
+    let id = match kind {
+        "tool_use" => Some("id"),
+        "tool_result" => Some("tool_use_id"),
+        _ => None,
+    };
+    if let Some(member) = id {
+        let id = text(block, member);
+        breaches.add_if(!is_plain(id), "ANT-ID-PATTERN", &format!("{place}.{member}"), || format!("{id:?}"));
+    }
+    if kind == "tool_use" {
+        let at = format!("{place}.input");
+        breaches.add_if(!block["input"].is_object(), "ANT-INPUT-OBJECT", &at, || block["input"].to_string());
+        let length = text(block, "name").chars().count();
+        breaches.add_if(length > LONGEST_CALLED, "ANT-TOOL-NAME", &format!("{place}.name"), || {
+            format!("{length} characters")
+        });
+    }
+    if kind == "tool_result" {
+        let parts = ["text", "image", "document", "search_result"];
+        let right = match block.get("content") {
+            None | Some(Value::String(_)) => true,
+            Some(Value::Array(list)) => list.iter().all(|part| {
+                parts.contains(&text(part, "type")) && !(part["type"] == "text" && text(part, "text").is_empty())
+            }),
+            Some(_) => false,
+        };
+        breaches.add_if(!right, "ANT-RESULT-CONTENT", &format!("{place}.content"), || block["content"].to_string());
+    }
+    let unsigned = kind == "thinking" && text(block, "signature").is_empty();
+    breaches.add_if(unsigned, "ANT-THINK-SIGN", &format!("{place}.signature"), || "no signature".to_owned());
+    if let Some((_, known)) = MEMBERS.iter().find(|(name, _)| *name == kind) {
+        for name in block.as_object().into_iter().flatten().map(|(name, _)| &**name) {
+            let extra = !known.contains(&name) && name != "type" && name != "cache_control";
+            breaches.add_if(extra, "ANT-EXTRA", &format!("{place}.{name}"), || "unknown".to_owned());
+        }
+    }
+}
+
+/// Python's and JavaScript's idea of white space together.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(is_white)
+}
+
+fn is_white(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '\u{1c}'..='\u{1f}' | '\u{feff}')
+}
+
+/// The texts of a message.
+fn texts(message: &Value, place: &str, is_last: bool, breaches: &mut Breaches) {
+    let final_answer = is_last && message["role"] == "assistant";
+    let empty = match &message["content"] {
+        Value::String(text) => {
+            let blank = !text.is_empty() && is_blank(text);
+            breaches.add_if(blank, "ANT-TEXT-WHITESPACE", place, || format!("{text:?}"));
+            text.is_empty()
+        }
+        Value::Array(blocks) => blocks.is_empty(),
+        other => other.is_null(),
+    };
+    breaches.add_if(empty && !final_answer, "ANT-MSG-NONEMPTY", place, || "empty".to_owned());
+    let blocks: Vec<(usize, &str)> = list(message, "content")
+        .iter()
+        .enumerate()
+        .filter(|(_, block)| block["type"] == "text")
+        .map(|(number, block)| (number, text(block, "text")))
+        .collect();
+    let says_something = blocks.iter().any(|(_, text)| !is_blank(text));
+    for (number, text) in blocks {
+        let place = format!("{place}[{number}].text");
+        breaches.add_if(text.is_empty(), "ANT-TEXT-NONEMPTY", &place, || "empty".to_owned());
+        let alone = !text.is_empty() && is_blank(text) && !says_something;
+        breaches.add_if(alone, "ANT-TEXT-WHITESPACE", &place, || format!("{text:?}"));
+    }
+}
+
+/// The message that the model goes on from.
+fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
+    let Some((message, before)) = messages.split_last() else { return };
+    if message["role"] != "assistant" {
+        return;
+    }
+    let place = format!("messages[{}]", before.len());
+    let (at, end) = match &message["content"] {
+        Value::Array(blocks) => {
+            let number = blocks.len().saturating_sub(1);
+            (
+                format!("{place}.content[{number}].text"),
+                blocks.last().map(|block| text(block, "text")).unwrap_or_default(),
+            )
+        }
+        content => (format!("{place}.content"), content.as_str().unwrap_or_default()),
+    };
+    breaches.add_if(end.ends_with(is_white), "ANT-TRAILING", &at, || format!("{end:?}"));
+    let model = text(body, "model");
+    let prefilled = PREFILLED.iter().any(|known| model.starts_with(known));
+    breaches.add_if(!prefilled, "ANT-PREFILL", &format!("{place}.role"), || {
+        "the assistant's message stands last".to_owned()
+    });
+}
+
+fn whole(body: &Value, messages: &[Value], breaches: &mut Breaches) {
+    let mut names = HashSet::new();
+    for (position, tool) in list(body, "tools").iter().enumerate() {
+        let place = format!("tools[{position}].name");
+        let name = text(tool, "name");
+        let right = is_plain(name) && name.len() <= LONGEST_DECLARED;
+        breaches.add_if(!right, "ANT-TOOL-NAME", &place, || format!("{name:?}"));
+        let again = !names.insert(name);
+        breaches.add_if(again, "ANT-TOOLS-UNIQUE", &place, || format!("{name:?} again"));
+    }
+    let mut marks = 0;
+    marked(body, "", &mut |place, block| {
+        marks += 1;
+        let empty = block["type"] == "text" && text(block, "text").is_empty();
+        breaches.add_if(empty, "ANT-CACHE-MARKS", place, || "on an empty text".to_owned());
+    });
+    breaches.add_if(marks > MOST_MARKS, "ANT-CACHE-MARKS", "", || format!("{marks} marks"));
+    let size = body.to_string().len();
+    let small = messages.len() <= MOST_MESSAGES && size <= MOST_BYTES;
+    breaches.add_if(!small, "ANT-SIZE", "messages", || format!("{} messages, {size} bytes", messages.len()));
+    breaches.surrogates("ANT-UTF16", "", body);
+}
+
+/// Finds every object with `cache_control`, outside of arguments, which are data.
+fn marked(value: &Value, place: &str, found: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Array(elements) => {
+            elements
+                .iter()
+                .enumerate()
+                .for_each(|(number, element)| marked(element, &format!("{place}[{number}]"), found));
+        }
+        Value::Object(members) => {
+            if members.get("cache_control").is_some_and(|mark| !mark.is_null()) {
+                found(place, value);
+            }
+            for (name, member) in members.iter().filter(|(name, _)| !matches!(&***name, "input" | "input_schema")) {
+                let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                marked(member, &place, found);
+            }
+        }
+        _ => {}
+    }
+}

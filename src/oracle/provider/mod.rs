@@ -1,0 +1,177 @@
+//! What model APIs accept as the history of an agent that calls tools: the rules of each, and who breaks them.
+//!
+//! `golden/provider-rules.json` has where each rule was seen, with a request that breaks it and one that does not;
+//! `golden/provider-rules.md` says which rules are not judged here, and why.
+
+mod anthropic;
+mod openai_chat;
+mod openai_responses;
+
+use std::{collections::HashSet, fmt};
+
+use serde_json::{Map, Value};
+
+use crate::{
+    Error,
+    surrogates::{has_marks, mark_surrogates},
+};
+
+/// A form in which requests reach a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Api {
+    /// OpenAI's chat completions, and the servers that offer the same.
+    OpenAiChat,
+    /// OpenAI's Responses, with the whole history in `input`.
+    OpenAiResponses,
+    /// Anthropic's messages.
+    Anthropic,
+}
+
+impl Api {
+    /// Every form.
+    pub const ALL: [Self; 3] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic];
+}
+
+impl fmt::Display for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::OpenAiChat => "openai-chat",
+            Self::OpenAiResponses => "openai-responses",
+            Self::Anthropic => "anthropic",
+        })
+    }
+}
+
+/// One thing that an API demands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProviderRule {
+    /// A name that never changes.
+    pub id: &'static str,
+    /// Whose rule it is.
+    pub api: Api,
+    /// What must hold.
+    pub text: &'static str,
+}
+
+/// A rule that a request breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// Where, as a path from the body: `messages[3].tool_calls[0].id`.
+    pub place: String,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.rule, self.place, self.what)
+    }
+}
+
+/// Every rule that is judged.
+pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
+    let of = |api, rules: &'static [(&'static str, &'static str)]| {
+        rules.iter().map(move |&(id, text)| ProviderRule { id, api, text })
+    };
+    of(Api::OpenAiChat, openai_chat::RULES)
+        .chain(of(Api::OpenAiResponses, openai_responses::RULES))
+        .chain(of(Api::Anthropic, anthropic::RULES))
+}
+
+/// The rules that the body of a request breaks, in the order of the body; none if the API accepts it.
+///
+/// It is the text that is judged: only there a lone surrogate can be seen.
+///
+/// ```
+/// use threadspec::oracle::{Api, provider_breaches};
+/// let body = r#"{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes? "}]}"#;
+/// assert_eq!(provider_breaches(Api::OpenAiChat, body)?, []);
+/// let breaches = provider_breaches(Api::Anthropic, body)?;
+/// assert_eq!((breaches[0].rule, &*breaches[0].place), ("ANT-TRAILING", "messages[1].content"));
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+///
+/// # Errors
+/// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if the text is not a JSON object.
+pub fn provider_breaches(api: Api, body: &str) -> Result<Vec<Breach>, Error> {
+    let body: Map<String, Value> = serde_json::from_str(&mark_surrogates(body))
+        .map_err(|error| Error::input(format!("the body of a request is a JSON object: {error}")))?;
+    let body = Value::Object(body);
+    let mut breaches = Breaches::default();
+    match api {
+        Api::OpenAiChat => openai_chat::judge(&body, &mut breaches),
+        Api::OpenAiResponses => openai_responses::judge(&body, &mut breaches),
+        Api::Anthropic => anthropic::judge(&body, &mut breaches),
+    }
+    Ok(breaches.0)
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Breaches(Vec<Breach>);
+
+impl Breaches {
+    fn add(&mut self, rule: &'static str, place: impl Into<String>, what: impl Into<String>) {
+        self.0.push(Breach { rule, place: place.into(), what: what.into() });
+    }
+
+    fn add_if(&mut self, broken: bool, rule: &'static str, place: &str, what: impl FnOnce() -> String) {
+        if broken {
+            self.add(rule, place, what());
+        }
+    }
+
+    /// A list that, where there is one, is not empty.
+    fn not_empty(&mut self, rule: &'static str, place: &str, list: &Value) {
+        self.add_if(list.as_array().is_some_and(Vec::is_empty), rule, place, || "an empty array".to_owned());
+    }
+
+    /// Lone surrogates anywhere.
+    fn surrogates(&mut self, rule: &'static str, place: &str, value: &Value) {
+        match value {
+            Value::String(text) => self.add_if(has_marks(text), rule, place, || "half a surrogate pair".to_owned()),
+            Value::Array(elements) => {
+                for (position, element) in elements.iter().enumerate() {
+                    self.surrogates(rule, &format!("{place}[{position}]"), element);
+                }
+            }
+            Value::Object(members) => {
+                for (name, member) in members {
+                    let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                    self.add_if(has_marks(name), rule, &place, || "half a surrogate pair in a name".to_owned());
+                    self.surrogates(rule, &place, member);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}
+
+/// Letters, digits, `_` and `-`, at least one.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// The ids of a group of calls that are waiting for their answers.
+#[derive(Default)]
+struct Open<'a> {
+    ids: Vec<&'a str>,
+    answered: HashSet<&'a str>,
+}
+
+impl<'a> Open<'a> {
+    /// Those without an answer, for a report.
+    fn unanswered(&self) -> Vec<&'a str> {
+        self.ids.iter().copied().filter(|id| !self.answered.contains(id)).collect()
+    }
+}
