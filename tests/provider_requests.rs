@@ -64,7 +64,7 @@ fn lists(op: Op, input: String) -> Vec<Vec<Message>> {
 fn of_the_corpus() {
     let mut seen = 0;
     for op in [Op::Messages, Op::Tools, Op::Loop] {
-        for input in golden_inputs(op.name()) {
+        for input in golden_inputs(op) {
             for list in lists(op, input) {
                 // A list that a run begins with is the caller's, and may be one that no writer can save.
                 if threadspec::oracle::provider_valid(&list).is_ok() {
