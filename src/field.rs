@@ -1,3 +1,5 @@
+//! Reads members of JSON objects, with errors that name them.
+
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};

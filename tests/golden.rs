@@ -23,8 +23,7 @@ fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
         return Err(format!("no corpus file: {problems:?}").into());
     }
     let mut failures = String::new();
-    // In `universal` the reference still lacks D15 and D16.
-    for profile in [Profile::Literal, Profile::Hardened] {
+    for profile in Profile::ALL {
         let cases: Vec<_> = corpus.cases.iter().filter(|case| case.profiles.contains(&profile)).collect();
         let settings = Settings { profile, strict: true, fail_fast: false };
         for result in run(&mut InProcess::new(Reference), &cases, settings, &mut |_| {}).results {

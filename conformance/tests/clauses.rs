@@ -29,6 +29,11 @@ fn ids(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Rules of model APIs stand in `golden/provider-rules.json`.
+fn is_provider_rule(id: &str) -> bool {
+    ["OAI-", "ANT-", "DS-"].iter().any(|provider| id.starts_with(provider))
+}
+
 #[test]
 fn every_clause_in_code_is_registered() {
     let (corpus, problems) = embedded();
@@ -46,7 +51,7 @@ fn every_clause_in_code_is_registered() {
         let code = fs::read_to_string(&file).expect("the file is readable");
         // Tests speak of clauses that do not exist.
         let code = code.split("#[cfg(test)]").next().unwrap_or_default();
-        for id in ids(code).filter(|&id| id != PLACEHOLDER) {
+        for id in ids(code).filter(|&id| id != PLACEHOLDER && !is_provider_rule(id)) {
             match corpus.clause(id) {
                 Some(_) => drop(known.insert(id.to_owned())),
                 None => unknown.push(format!("{}: {id}", file.display())),

@@ -1,3 +1,5 @@
+//! Makes the ids of the calls of one response distinct.
+
 use std::collections::HashSet;
 
 use crate::{Message, ToolCall, ids::Ids};

@@ -1,3 +1,5 @@
+//! Fits names, ids and texts to what model APIs accept.
+
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::{Map, Value};

@@ -1,3 +1,5 @@
+//! Items of the OpenAI Responses API.
+
 use serde_json::{Value, json};
 
 use super::fit::{IdForm, fit};

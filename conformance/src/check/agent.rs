@@ -101,7 +101,8 @@ fn run_in(script: &LoopInput, profile: Profile, mode: ContextMode) -> LoopRun {
             hold(oracle::provider_valid(request), &what("provider-valid"), &run.events);
         }
     }
-    let all = begun.contains(&first_requests.len());
+    // With a limit of zero no iteration makes a request.
+    let all = options.max_tool_calls_per_iteration == 0 || begun.contains(&first_requests.len());
     same(&all, &true, &what("each iteration begins with the thread so far"), &run.events);
     run
 }

@@ -1,3 +1,5 @@
+//! Half characters in values: lone surrogates that a reply or an input holds.
+
 use super::read;
 use serde_json::{Map, Value};
 use std::borrow::Cow;

@@ -1,3 +1,5 @@
+//! What Anthropic Messages accepts as history.
+
 use std::collections::HashSet;
 
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! What OpenAI Chat Completions accepts as history.
+
 use serde_json::{Map, Value};
 
 use super::{Breaches, Open, is_plain, list, text};

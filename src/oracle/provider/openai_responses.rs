@@ -1,3 +1,5 @@
+//! What OpenAI Responses accepts as input items.
+
 use std::collections::HashSet;
 
 use serde_json::Value;
