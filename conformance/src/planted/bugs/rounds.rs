@@ -1,10 +1,11 @@
 //! Tool rounds, in `tools` and inside the iterations of `loop`.
 
 use super::{Bug, bug, hardened, literal};
-use crate::planted::agent::{assistant, cut, free, outcome};
+use crate::planted::agent::{assistant, cut, distinct, free, outcome};
+use crate::planted::twin::Twin;
 use serde_json::{Value, json};
 use threadspec::{
-    Message, ToolCall,
+    Message, Profile, ToolCall,
     agent::{Response, ToolError},
 };
 
@@ -150,34 +151,46 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("cut-calls-unanswered", &["TOOLS-CUT", "PROVIDER-1"], |twin| twin.cut = |_, _| Vec::new()),
+    hardened("cut-calls-unanswered", &["TOOLS-CUT"], |twin| twin.cut = |_, _| Vec::new()),
     hardened("cut-calls-answered-in-other-words", &["TOOLS-CUT"], |twin| {
         twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "Tool error: limit reached")).collect();
     }),
     hardened("cut-calls-answered-as-missing", &["TOOLS-CUT"], |twin| {
         twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "[No result recorded]")).collect();
     }),
-    hardened("only-the-first-cut-call-answered", &["TOOLS-CUT", "PROVIDER-1"], |twin| {
+    hardened("only-the-first-cut-call-answered", &["TOOLS-CUT"], |twin| {
         twin.cut = |twin, calls| cut(twin, &calls[..calls.len().min(1)]);
     }),
     hardened("cut-calls-answered-in-reverse", &["TOOLS-CUT"], |twin| {
         twin.cut = |twin, calls| cut(twin, calls).into_iter().rev().collect();
     }),
-    bug("cut-calls-executed", &["TOOLS-DEPTH"], |twin| {
-        twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "one")).collect();
+    hardened("cut-calls-executed", &["TOOLS-CUT"], |twin| {
+        twin.cut = |twin, calls| {
+            if twin.profile == Profile::Literal {
+                Vec::new()
+            } else {
+                calls.iter().map(|call| Message::tool(&call.id, "one")).collect()
+            }
+        };
     }),
     hardened("repeated-ids-kept", &["TOOLS-DISTINCT", "PROVIDER-1"], |twin| twin.distinct = |_, _, _| {}),
     hardened("repeated-ids-numbered-from-one", &["TOOLS-DISTINCT"], |twin| {
-        twin.distinct = |_, calls, _| renumber(calls, |id, repeats| format!("{id}_{repeats}"));
+        twin.distinct =
+            |twin, calls, _| renumber_in(Profile::Hardened, twin, calls, |id, repeats| format!("{id}_{repeats}"));
     }),
     hardened("repeated-ids-numbered-with-a-hyphen", &["TOOLS-DISTINCT"], |twin| {
-        twin.distinct = |_, calls, _| renumber(calls, |id, repeats| format!("{id}-{}", repeats + 1));
+        twin.distinct =
+            |twin, calls, _| renumber_in(Profile::Hardened, twin, calls, |id, repeats| format!("{id}-{}", repeats + 1));
     }),
     hardened("numbered-ids-collide-with-the-thread", &["TOOLS-DISTINCT"], |twin| {
-        twin.distinct = |_, calls, _| renumber(calls, |id, repeats| format!("{id}_{}", repeats + 1));
+        twin.distinct =
+            |twin, calls, _| renumber_in(Profile::Hardened, twin, calls, |id, repeats| format!("{id}_{}", repeats + 1));
     }),
     hardened("numbered-ids-take-those-of-later-calls", &["TOOLS-DISTINCT"], |twin| {
-        twin.distinct = |_, calls, thread| {
+        twin.distinct = |twin, calls, thread| {
+            if twin.profile == Profile::Literal {
+                return;
+            }
             for index in 0..calls.len() {
                 let own = calls[index].id.clone();
                 if calls[..index].iter().any(|call| call.id == own) {
@@ -188,7 +201,10 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     hardened("ids-distinct-in-the-whole-thread", &["TOOLS-DISTINCT"], |twin| {
-        twin.distinct = |_, calls, thread| {
+        twin.distinct = |twin, calls, thread| {
+            if twin.profile == Profile::Literal {
+                return;
+            }
             for call in calls {
                 if thread.contains(&call.id) {
                     call.id = free(&call.id, thread);
@@ -198,7 +214,10 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     hardened("repeated-calls-dropped", &["TOOLS-DISTINCT"], |twin| {
-        twin.distinct = |_, calls, _| {
+        twin.distinct = |twin, calls, _| {
+            if twin.profile == Profile::Literal {
+                return;
+            }
             let mut seen = Vec::new();
             calls.retain(|call| {
                 let first = !seen.contains(&call.id);
@@ -208,7 +227,10 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     literal("ids-distinct-in-literal-too", &["TOOLS-DISTINCT"], |twin| {
-        twin.distinct = |_, calls, _| renumber(calls, |id, repeats| format!("{id}_{}", repeats + 1));
+        twin.distinct = |twin, calls, thread| {
+            distinct(twin, calls, thread);
+            renumber_in(Profile::Literal, twin, calls, |id, repeats| format!("{id}_{}", repeats + 1));
+        };
     }),
     bug("tool-messages-without-id", &["TOOLS-ID", "PROVIDER-1"], |twin| {
         twin.tool_message = |_, content| Message::tool("", content);
@@ -292,8 +314,11 @@ fn cut_off<'a>(input: &Value, output: &'a mut Value) -> Option<&'a mut Vec<Value
     })
 }
 
-/// Gives each call that repeats an id another one, made of the id and how often it stood there before.
-fn renumber(calls: &mut [ToolCall], other: fn(&str, usize) -> String) {
+/// In a profile, gives each call that repeats an id another one, made of the id and how often it stood there before.
+fn renumber_in(profile: Profile, twin: &Twin, calls: &mut [ToolCall], other: fn(&str, usize) -> String) {
+    if twin.profile != profile {
+        return;
+    }
     let ids: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
     for (index, call) in calls.iter_mut().enumerate() {
         let repeats = ids[..index].iter().filter(|id| **id == call.id).count();
