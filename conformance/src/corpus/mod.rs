@@ -134,7 +134,7 @@ impl Corpus {
     /// Reads all files and returns everything that is wrong with them beside what could be read.
     ///
     /// Cases with deeply nested values, which the golden corpus has, need a deep stack:
-    /// [`on_deep_stack`](crate::json::on_deep_stack).
+    /// [`on_deep_stack`].
     pub fn read(files: &[File]) -> (Self, Vec<Problem>) {
         let (mut corpus, mut problems) = (Self::default(), Vec::new());
         corpus.read_clauses(files, &mut problems);

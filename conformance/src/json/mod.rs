@@ -56,7 +56,7 @@ pub fn compact(text: &str) -> String {
 /// Lone surrogate escapes read as U+FFFD, and a number beyond the double range (which is valid JSON) as null, which
 /// is what `JSON.stringify(Infinity)` gives.
 ///
-/// A text that is nested hundreds of levels deep needs a stack to match: [`on_deep_stack`](crate::json::on_deep_stack).
+/// A text that is nested hundreds of levels deep needs a stack to match: [`on_deep_stack`].
 ///
 /// # Errors
 ///

@@ -3,7 +3,7 @@
 use super::{Bug, all, misbehaviour, sound};
 use crate::corpus::{Case, Corpus, Level};
 use crate::json::DEEP_STACK;
-use crate::protocol::Request;
+use crate::protocol::{self, Request};
 use crate::run::{CaseResult, Settings, judge, run};
 use crate::testee::{InProcess, Outcome, Process, Testee};
 use rayon::ThreadPoolBuilder;
@@ -112,7 +112,10 @@ impl<'a> Matrix<'a> {
             .iter()
             .filter_map(|trial| Some(format!("{} ({}): {}", trial.bug, trial.profile, trial.fault()?)));
         let caught = self.caught();
-        let is_of_no_use = |case: &&&Case| self.selection == Selection::EveryCase && !caught.contains_key(&*case.id);
+        // The twin has the profiles of the library only, so the cases of `universal` are not for it.
+        let is_tried = |case: &Case| case.profiles.iter().any(|&profile| profile != protocol::Profile::Universal);
+        let is_of_no_use =
+            |case: &&&Case| self.selection == Selection::EveryCase && is_tried(case) && !caught.contains_key(&*case.id);
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
         broken.chain(trials).chain(of_no_use).collect()

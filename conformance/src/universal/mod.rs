@@ -1,9 +1,9 @@
 //! The judge of profile `universal`: what any tool-calling agent owes its model, judged from the input of op `tools` and
 //! the requests that came of it (clauses AGENT-*).
 //!
-//! It knows no implementation and expects no output: it lays the requests beside the script ([`course`]), asks one oracle
-//! for each clause ([`oracle`]), and names each fault once, by the clause that it breaks. Texts keep lone surrogates
-//! visible ([`halves`]); values are compared as JSON ([`value`]).
+//! It knows no implementation and expects no output: it lays the requests beside the script (`course`), asks one oracle
+//! for each clause (`oracle`), and names each fault once, by the clause that it breaks. Texts keep lone surrogates
+//! visible (`halves`); values are compared as JSON (`value`).
 
 mod course;
 mod finding;
@@ -46,7 +46,7 @@ pub struct Abilities {
 /// What a testee made of an input.
 #[derive(Clone, Copy, Debug)]
 pub enum Answer<'a> {
-    /// The output of op `tools`, read with [`value::read`].
+    /// The output of op `tools`, read with `value::read`.
     Output(&'a Value),
     /// A refusal, with its message.
     Refusal(&'a str),
