@@ -32,7 +32,7 @@ test('handshake, and 0 at the end of input', async () => {
   assert.equal(code, 0);
   const { protocol, ops, profiles } = replies.get(0).ok;
   assert.deepEqual({ protocol, ops, profiles }, {
-    protocol: 1, ops: ['escape', 'serialize', 'messages', 'tools', 'loop'], profiles: ['literal', 'hardened'],
+    protocol: 1, ops: ['escape', 'serialize', 'messages', 'tools', 'loop'], profiles: ['literal', 'hardened', 'universal'],
   });
 });
 

@@ -76,7 +76,7 @@ class Protocol(unittest.TestCase):
         self.assertEqual(reply["id"], 0)
         self.assertEqual(reply["ok"]["protocol"], 1)
         self.assertEqual(reply["ok"]["ops"], ["escape", "serialize", "messages", "tools", "loop"])
-        self.assertEqual(reply["ok"]["profiles"], ["literal", "hardened"])
+        self.assertEqual(reply["ok"]["profiles"], ["literal", "hardened", "universal"])
         self.assertEqual(reply["ok"]["implementation"]["language"], "Python")
 
     def test_ends_with_0_when_input_ends(self):
