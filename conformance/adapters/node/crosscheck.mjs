@@ -43,7 +43,10 @@ function corpus() {
     // The registry and the manifest lie beside the cases.
     if (op === undefined) return [];
     return cases.filter(({ expect }) => !expect.reject)
-      .flatMap(({ input, expect }) => [...messageLists(expect), ...(op === 'tools' ? messageLists(input.messages) : [])]);
+      .flatMap(({ input, input_json: text, expect }) => {
+        const { messages } = input ?? JSON.parse(text, wellFormed);
+        return [...messageLists(expect), ...(op === 'tools' ? messageLists(messages) : [])];
+      });
   });
   return [...new Set(lists.map((list) => JSON.stringify(list)))];
 }

@@ -61,7 +61,8 @@ def corpus():
         file = parse(path.read_text(encoding="utf-8"))
         for case in file["cases"]:
             if "reject" not in case["expect"]:
-                given = case["input"]["messages"] if file["op"] == "tools" else []
+                given_input = case["input"] if "input" in case else parse(case["input_json"])
+                given = given_input["messages"] if file["op"] == "tools" else []
                 for messages in [*message_lists(case["expect"]), *message_lists(given)]:
                     lists[json.dumps(well_formed(messages))] = None
     return list(lists)
@@ -85,6 +86,18 @@ def require_equal(left, right, what):
         sys.exit(f"{what}:\n  {left}\n  {right}")
 
 
+def is_fit(messages):
+    """Ids and names that OpenAI refuses are replaced on our side only, and so is an id that comes again."""
+    calls = [call for message in messages for call in message.get("tool_calls") or []]
+    ids = [call["id"] for call in calls]
+    answered = [message["tool_call_id"] for message in messages if "tool_call_id" in message]
+    return (
+        len(set(ids)) == len(ids)
+        and all(0 < len(name) <= 40 for name in ids + answered)
+        and all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", call["name"]) for call in calls)
+    )
+
+
 def main(command):
     sys.setrecursionlimit(10_000)  # The corpus has inputs that are nested deeper than Python's JSON likes.
     if not command:
@@ -97,12 +110,16 @@ def main(command):
     # Not `splitlines`, which also ends a line at U+2028.
     forms = [parse(line) for line in output.split("\n")[:-1]]
     require_equal(len(forms), len(lists), "one line for each list")
+    compared = 0
     for line, form in zip(lists, forms):
         messages = messages_from_dict(form["langchain"])
         require_equal(plain(messages), parse(line), "the messages loaded from the stored form")
+        if not is_fit(parse(line)):
+            continue
+        compared += 1
         converted = convert_to_openai_messages(messages)
         require_equal(read_arguments(form["openai"]), read_arguments(converted), f"the OpenAI form of {line}")
-    print(f"{len(lists)} lists of messages compared with langchain-core")
+    print(f"{len(lists)} lists of messages compared with langchain-core, {compared} of them in the OpenAI form")
 
 
 main(sys.argv[1:])
