@@ -1,0 +1,37 @@
+"""The exported cases under pytest: `threadspec export --plain cases.jsonl`, then `CASES=cases.jsonl pytest exported_test.py`."""
+
+import json
+import os
+import pathlib
+
+import pytest
+from handlers import HANDLERS
+from protocol import Reject, parse
+
+CASES = [parse(line) for line in pathlib.Path(os.environ["CASES"]).read_text("utf-8").split("\n") if line]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['id']}-{case['profile']}")
+def test_exported(case):
+    for before in case.get("after", []):
+        answer(before, case)
+    outcome = answer(case, case)
+    if "ok" in case:
+        # As text: Python takes 1 for True.
+        assert outcome in [json.dumps(output, sort_keys=True) for output in case["ok"]]
+    else:
+        kind, message = outcome
+        assert kind == case["reject"]
+        for part in case.get("message", []):
+            assert part in message
+            message = message.split(part, 1)[1]
+
+
+def answer(request, case):
+    given = request["input"] if "input" in request else parse(request["input_json"])
+    try:
+        output = HANDLERS[case["op"]](given, case["profile"])
+        # Through the adapter's own reader, which has one spelling for each number.
+        return json.dumps(parse(json.dumps(output)), sort_keys=True)
+    except Reject as refusal:
+        return refusal.kind, str(refusal)

@@ -1,0 +1,162 @@
+//! `threadspec export`.
+
+use super::{Stop, corpus, exit, select, written};
+use crate::corpus::expectation::Pattern;
+use crate::corpus::{Case, Expect};
+use crate::json;
+use crate::protocol::Profile;
+use crate::terminal::complain;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Write the cases for use in a test framework of your own, one JSON object per line
+///
+/// A line is a case in one profile: `id`, `profile`, `op`, `level`, `clauses`, `why`, `input` (or `input_json`, a text of JSON, where parsers
+/// differ), `after` (what to ask first, each with `input` or `input_json`), and what must come back: `ok`, a list of outputs each of which
+/// is right, or `reject`, the kind of refusal, with `message`, texts that its message has in this order. A case that expects a property, or has a
+/// matcher in its output, is left out and counted on stderr: only `verify` can judge it.
+#[derive(Debug, clap::Args)]
+pub struct Export {
+    /// Write plain cases to this file; `-` is stdout
+    #[arg(long, value_name = "FILE")]
+    plain: PathBuf,
+    /// Use the corpus in this folder instead of the built-in one
+    #[arg(long, value_name = "DIR")]
+    corpus: Option<PathBuf>,
+    /// Write only cases whose id matches; `*` stands for anything, `/` included (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    filter: Vec<String>,
+    /// Write only cases of this profile, literal or hardened (repeatable) [default: both]
+    #[arg(long, value_name = "PROFILE")]
+    profile: Vec<Profile>,
+}
+
+impl Export {
+    /// Runs the command and returns its exit code.
+    ///
+    /// # Errors
+    ///
+    /// When the corpus is at fault, a pattern matches nothing, no case is left, or the file cannot be written.
+    pub fn execute(&self) -> Result<u8, Stop> {
+        let corpus = corpus(self.corpus.as_deref())?;
+        let profiles = if self.profile.is_empty() { &Profile::OWN[..] } else { &self.profile };
+        let chosen: Vec<(&Case, Profile)> = select(&corpus, &self.filter)?
+            .into_iter()
+            .flat_map(|case| {
+                profiles.iter().filter(|&&profile| case.is_in(profile)).map(move |&profile| (case, profile))
+            })
+            .collect();
+        let lines: Vec<Line<'_>> = chosen.iter().filter_map(|(case, profile)| Line::of(case, *profile)).collect();
+        if lines.is_empty() {
+            return Err(Stop::new(exit::USAGE, "none of these cases has a plain expected output"));
+        }
+        let code = if self.plain == Path::new("-") {
+            written(write(&lines, io::stdout().lock()))?
+        } else {
+            let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", self.plain.display()));
+            write(&lines, File::create(&self.plain).map_err(wrong)?).map_err(wrong)?;
+            exit::OK
+        };
+        complain(&format!(
+            "{} cases; {} that only `verify` can judge are left out",
+            lines.len(),
+            chosen.len() - lines.len()
+        ));
+        Ok(code)
+    }
+}
+
+fn write(lines: &[Line<'_>], out: impl Write) -> io::Result<()> {
+    let mut out = BufWriter::new(out);
+    for line in lines {
+        serde_json::to_writer(&mut out, line)?;
+        out.write_all(b"\n")?;
+    }
+    out.flush()
+}
+
+/// A case in one profile.
+#[derive(Serialize)]
+struct Line<'a> {
+    id: &'a str,
+    profile: String,
+    op: String,
+    level: String,
+    clauses: &'a [String],
+    why: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    after: Vec<Input<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_json: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ok: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reject: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    message: Vec<String>,
+}
+
+/// An input: as JSON if every parser reads it alike, else as text.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Input<'a> {
+    Input(&'a RawValue),
+    InputJson(&'a str),
+}
+
+impl<'a> Input<'a> {
+    fn of(text: &'a str) -> Self {
+        match serde_json::from_str(text) {
+            Ok(value) if json::interoperable(text).is_ok() => Self::Input(value),
+            _ => Self::InputJson(text),
+        }
+    }
+}
+
+impl<'a> Line<'a> {
+    /// None if the expectation is not plain.
+    fn of(case: &'a Case, profile: Profile) -> Option<Self> {
+        let (mut ok, mut reject, mut message) = (None, None, Vec::new());
+        match &case.expect {
+            Expect::Output(patterns) => ok = Some(patterns.iter().map(Pattern::value).collect::<Option<_>>()?),
+            Expect::Reject { kind, message: pattern } => {
+                reject = Some(kind.to_string());
+                message = pattern.as_ref().map_or(Some(Vec::new()), texts)?;
+            }
+            Expect::Holds(_) | Expect::Run(_) => return None,
+        }
+        let (input, input_json) = match Input::of(&case.input) {
+            Input::Input(value) => (Some(value), None),
+            Input::InputJson(text) => (None, Some(text)),
+        };
+        Some(Self {
+            id: &case.id,
+            profile: profile.to_string(),
+            op: case.op.to_string(),
+            level: case.level.to_string(),
+            clauses: &case.clauses,
+            why: &case.why,
+            after: case.after.iter().map(|input| Input::of(input)).collect(),
+            input,
+            input_json,
+            ok,
+            reject,
+            message,
+        })
+    }
+}
+
+/// The texts that a message must hold, in this order.
+fn texts(pattern: &Pattern) -> Option<Vec<String>> {
+    match pattern {
+        Pattern::Text(text) => Some(vec![text.clone()]),
+        Pattern::Includes(parts) => parts.iter().map(texts).collect::<Option<Vec<_>>>().map(|texts| texts.concat()),
+        _ => None,
+    }
+}
