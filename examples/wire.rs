@@ -7,17 +7,11 @@
 //! echo '[{"type": "human", "content": "Hi"}]' | cargo run --example wire
 //! ```
 
-use std::{
-    error::Error,
-    io::{self, BufRead, Write},
-};
-
 use serde_json::json;
-use threadspec::{
-    Message,
-    surrogates::{mark_surrogates, unmark_surrogates},
-    wire,
-};
+use std::error::Error;
+use std::io::{self, BufRead, Write};
+use threadspec::surrogates::{mark_surrogates, unmark_surrogates};
+use threadspec::{Message, wire};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut output = io::stdout().lock();

@@ -1,5 +1,6 @@
 //! Lists every JSON file of this folder, so that a case file that was just added cannot be forgotten in the binary.
-use std::{env, fs, io, path::Path};
+use std::path::Path;
+use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
     let root = env::var("CARGO_MANIFEST_DIR").map_err(io::Error::other)?;

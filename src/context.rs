@@ -1,18 +1,12 @@
 //! From events to the messages of a model request (clauses MSG-* and CTX-*).
 
-use std::{
-    collections::{HashMap, HashSet},
-    fmt, mem,
-    str::FromStr,
-};
-
+use crate::ecma::json_stringify;
+use crate::xml::{ThreadLines, join};
+use crate::{Error, Event, EventKind, Message, Profile, Role, ThreadWriter, ToolCall};
 use serde_json::Value;
-
-use crate::{
-    Error, Event, EventKind, Message, Profile, Role, ThreadWriter, ToolCall,
-    ecma::json_stringify,
-    xml::{ThreadLines, join},
-};
+use std::collections::{HashMap, HashSet};
+use std::str::FromStr;
+use std::{fmt, mem};
 
 /// How history is presented to the model (CTX-DEFAULT).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,11 +1,8 @@
 //! The two ECMAScript conversions that the document format names, over JSON values (clauses JSON-* and STR-*).
 
+use crate::surrogates::{may_be_marked, unmark_surrogates, without_marks};
+use crate::xml::{Buffer, JSON_TEXT, XML_TEXT};
 use serde_json::{Map, Number, Value};
-
-use crate::{
-    surrogates::{may_be_marked, unmark_surrogates, without_marks},
-    xml::{Buffer, JSON_TEXT, XML_TEXT},
-};
 
 /// `JSON.stringify(value)` (JSON-1 to JSON-4). A marked lone surrogate becomes its escape
 /// ([`surrogates`](crate::surrogates)).

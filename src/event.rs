@@ -1,14 +1,13 @@
 //! Events: the entries of an agent's memory, and their JSON form.
 
-use std::{borrow::Cow, fmt, str::FromStr};
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use crate::surrogates::{marked, without_marks};
+use crate::{Error, Field};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
-
-use crate::{
-    Error, Field,
-    surrogates::{marked, without_marks},
-};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
 
 /// One entry of an agent's memory.
 ///

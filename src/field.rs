@@ -1,10 +1,9 @@
 //! Reads members of JSON objects, with errors that name them.
 
-use std::borrow::Cow;
-
+use crate::Error;
+use crate::surrogates::without_marks;
 use serde_json::{Map, Value};
-
-use crate::{Error, surrogates::without_marks};
+use std::borrow::Cow;
 
 /// The largest integer that a double holds exactly with all its neighbours below: 2^53 - 1.
 pub(crate) const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;

@@ -1,10 +1,12 @@
 //! Reading event logs: JSON arrays, objects with an `events` array, and JSON Lines.
 
-use std::{collections::HashMap, io};
-
-use serde_json::{Map, Value, value::RawValue};
-
-use crate::{Error, Event, error::Kind, surrogates::mark_surrogates, typed};
+use crate::error::Kind;
+use crate::surrogates::mark_surrogates;
+use crate::{Error, Event, typed};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::io;
 
 /// Reads a log of events.
 ///

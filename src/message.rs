@@ -1,11 +1,11 @@
 //! Messages of a model request, and their JSON form.
 
-use std::borrow::Cow;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use crate::surrogates::marked;
+use crate::{Error, Field};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value, json};
-
-use crate::{Error, Field, surrogates::marked};
+use std::borrow::Cow;
 
 /// One chat message of a model request.
 ///

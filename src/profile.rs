@@ -1,6 +1,7 @@
 //! The two conformance profiles.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
+use std::str::FromStr;
 
 /// Which of the two conformance profiles decides where the sources are silent or disagree.
 ///

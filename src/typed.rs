@@ -3,15 +3,14 @@
 //! It takes nothing that [`Event::from_json`] would not take, and takes it for the same event. What it does not take (faults,
 //! lone surrogates, unusual spellings) is left to the other way, which knows what to say of it.
 
-use std::{borrow::Cow, fmt};
-
-use serde::{
-    Deserialize, Deserializer,
-    de::{Error as _, MapAccess, SeqAccess, Visitor},
-};
+use crate::field::MAX_SAFE_INTEGER;
+use crate::surrogates::mark_surrogates;
+use crate::{Event, EventKind, Role};
+use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
-
-use crate::{Event, EventKind, Role, field::MAX_SAFE_INTEGER, surrogates::mark_surrogates};
+use std::borrow::Cow;
+use std::fmt;
 
 /// The events of a JSON array, or of JSON Lines of more than one line; `None` is no verdict.
 pub(crate) fn read(json: &str) -> Option<Vec<Event>> {

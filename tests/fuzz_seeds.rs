@@ -1,13 +1,12 @@
 //! The body of every fuzz target, on its seeds and on the golden corpus, without a fuzzer.
 
-use std::{collections::BTreeSet, fs, path::Path};
-
 use arbitrary::{Arbitrary, Unstructured};
-use threadspec_conformance::{
-    check,
-    generate::{GoldenThread, Script, golden_inputs, seeds},
-    protocol::Op,
-};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use threadspec_conformance::check;
+use threadspec_conformance::generate::{GoldenThread, Script, golden_inputs, seeds};
+use threadspec_conformance::protocol::Op;
 
 /// What libFuzzer makes of the bytes of a seed.
 fn decoded<P: for<'a> Arbitrary<'a>>(bytes: &[u8]) -> P {

@@ -1,14 +1,12 @@
 //! The golden corpus against the reference: one test per file, every failing case with its diff.
 
-use std::{fs, path::Path};
-
-use threadspec_conformance::{
-    corpus::{CLAUSES, Corpus, File},
-    protocol::Profile,
-    report,
-    run::{Settings, Verdict, run},
-    testee::{InProcess, Reference},
-};
+use std::fs;
+use std::path::Path;
+use threadspec_conformance::corpus::{CLAUSES, Corpus, File};
+use threadspec_conformance::protocol::Profile;
+use threadspec_conformance::report;
+use threadspec_conformance::run::{Settings, Verdict, run};
+use threadspec_conformance::testee::{InProcess, Reference};
 
 datatest_stable::harness! {
     { test = every_case_of, root = "golden", pattern = r"^[^/]+/[^/]+\.json$" },

@@ -1,15 +1,14 @@
 //! What holds of every generated thread, text and script. A failure is shrunk and its seed kept in
 //! `properties.regressions`; store what it teaches as a golden case.
 
-use proptest::{prelude::*, sample::Index, test_runner::FileFailurePersistence};
-use threadspec::Profile;
-use threadspec::read_events;
-use threadspec_conformance::{
-    check,
-    generate::{GoldenThread, Request, Script, Text, Thread},
-    protocol::{Implementation, Reply, Request as Question},
-    testee::Reference,
-};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::FileFailurePersistence;
+use threadspec::{Profile, read_events};
+use threadspec_conformance::check;
+use threadspec_conformance::generate::{GoldenThread, Request, Script, Text, Thread};
+use threadspec_conformance::protocol::{Implementation, Reply, Request as Question};
+use threadspec_conformance::testee::Reference;
 
 proptest! {
     #![proptest_config(ProptestConfig {

@@ -2,16 +2,11 @@
 
 use proptest::strategy::ValueTree;
 use serde_json::json;
-use threadspec::{
-    ContextMode, ContextOptions, Error, Event, Message, Profile, build_messages,
-    oracle::{Api, provider_breaches},
-    wire,
-};
-use threadspec_conformance::{
-    generate::{GoldenThread, Script, golden_inputs, samples},
-    protocol::{Implementation, Op, Reply, Request},
-    testee::Reference,
-};
+use threadspec::oracle::{Api, provider_breaches};
+use threadspec::{ContextMode, ContextOptions, Error, Event, Message, Profile, build_messages, wire};
+use threadspec_conformance::generate::{GoldenThread, Script, golden_inputs, samples};
+use threadspec_conformance::protocol::{Implementation, Op, Reply, Request};
+use threadspec_conformance::testee::Reference;
 
 /// Checks the three forms of a list.
 fn accepted(messages: &[Message]) {

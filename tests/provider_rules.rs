@@ -2,12 +2,10 @@
 //! fault, and none by ours.
 
 use serde::Deserialize;
-use serde_json::{Map, Value, json, value::RawValue};
-use threadspec::{
-    Error, Message, ToolCall,
-    oracle::{Api, provider_breaches, provider_rules},
-    wire,
-};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use threadspec::oracle::{Api, provider_breaches, provider_rules};
+use threadspec::{Error, Message, ToolCall, wire};
 
 #[derive(Deserialize)]
 struct Rules {

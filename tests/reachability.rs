@@ -1,16 +1,14 @@
 //! The generators do come up with everything that the specification speaks of, in both engines.
 
-use std::collections::BTreeSet;
-
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
-use threadspec::{Event, EventKind, EventType, is_xml_char, read_events, surrogates::repair_surrogates};
-use threadspec_conformance::{
-    generate::{CLASSES, LIMITS, Request, samples},
-    json::tokens,
-    protocol::Op,
-};
+use std::collections::BTreeSet;
+use threadspec::surrogates::repair_surrogates;
+use threadspec::{Event, EventKind, EventType, is_xml_char, read_events};
+use threadspec_conformance::generate::{CLASSES, LIMITS, Request, samples};
+use threadspec_conformance::json::tokens;
+use threadspec_conformance::protocol::Op;
 
 /// A request, as the situations below look at it.
 struct Seen {

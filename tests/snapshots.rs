@@ -2,10 +2,9 @@
 //!
 //! `cargo insta review` shows what a change alters (CONTRIBUTING).
 
+use serde_json::Map;
 use std::collections::HashMap;
 use std::fmt::Write;
-
-use serde_json::Map;
 use threadspec::agent::{
     LoopOptions, Response, ScriptedModel, ScriptedTools, ScriptedVerifier, Turn, Verification, run_loop,
 };

@@ -1,7 +1,7 @@
 //! Every oracle, in both profiles, on every thread of the golden corpus, and on real agent threads where there are some.
 
-use std::{env, fs, path::Path};
-
+use std::path::Path;
+use std::{env, fs};
 use threadspec::{
     ContextMode, ContextOptions, Event, Profile, SerializeOptions, build_messages, is_xml_char, oracle, read_events,
     read_thread, serialize_thread,

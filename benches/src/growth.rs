@@ -1,19 +1,14 @@
 //! How cost grows with the work.
 
-use std::{fmt::Write, fs, path::Path};
-
+use crate::data::{self, Texts};
+use crate::lines::Node;
+use crate::measure::{median, timed};
 use serde_json::{Map, Value};
-use threadspec::{
-    ContextMode, Message, Profile, SerializeOptions, ToolCall,
-    agent::{LoopOptions, Model, Response, ToolError, Tools, run_loop},
-    serialize_thread,
-};
-
-use crate::{
-    data::{self, Texts},
-    lines::Node,
-    measure::{median, timed},
-};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use threadspec::agent::{LoopOptions, Model, Response, ToolError, Tools, run_loop};
+use threadspec::{ContextMode, Message, Profile, SerializeOptions, ToolCall, serialize_thread};
 
 /// One curve: its name, and for each amount of work the seconds that it takes.
 pub struct Curve {

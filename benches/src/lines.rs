@@ -1,22 +1,16 @@
 //! What is compared with what.
 
-use std::{
-    env, fs,
-    io::{BufRead, BufReader, Write},
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-};
-
+use crate::data::{self, Texts};
+use crate::measure::{Side, ratios, timed};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::{env, fs};
 use threadspec::{
     ContextMode, ContextOptions, Event, MessageBuilder, Profile, SerializeOptions, build_messages, escape_text_into,
     oracle, read_events, read_thread, serialize_thread,
-};
-
-use crate::{
-    data::{self, Texts},
-    measure::{Side, ratios, timed},
 };
 
 /// One ratio.

@@ -10,9 +10,11 @@ mod growth;
 mod lines;
 mod measure;
 
-use std::{collections::BTreeMap, env, fs, path::Path, process::ExitCode};
-
 use lines::Line;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, fs};
 
 fn main() -> ExitCode {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

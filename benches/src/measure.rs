@@ -1,8 +1,7 @@
 //! Ratios: both sides take turns in one run, so that whatever slows the machine slows both.
 
-use std::hint::black_box;
-
 use cpu_time::ThreadTime;
+use std::hint::black_box;
 
 /// One side of a comparison: does its work once, and says how long it took in seconds.
 pub type Side<'a> = Box<dyn FnMut() -> f64 + 'a>;

@@ -1,8 +1,8 @@
 //! Makes the ids of the calls of one response distinct.
 
+use crate::ids::Ids;
+use crate::{Message, ToolCall};
 use std::collections::HashSet;
-
-use crate::{Message, ToolCall, ids::Ids};
 
 /// The ids of calls and of results in a list.
 pub(super) fn ids_of(messages: &[Message]) -> Ids {

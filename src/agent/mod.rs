@@ -5,13 +5,12 @@ mod rounds;
 mod run;
 mod script;
 
-use serde_json::Value;
-
-use crate::{Event, Message, ToolCall};
-
 pub use rounds::{ToolOptions, ToolRun, run_tools};
 pub use run::{LoopOptions, LoopRun, StopReason, run_loop};
 pub use script::{ScriptedModel, ScriptedTools, ScriptedVerifier, Turn};
+
+use crate::{Event, Message, ToolCall};
+use serde_json::Value;
 
 /// What a model answers to one request.
 #[derive(Clone, Debug, Default, PartialEq)]

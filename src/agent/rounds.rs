@@ -1,10 +1,10 @@
 //! Tool rounds: requests and tool calls until a response has no tool calls.
 
-use super::{
-    Model, Response, ToolError, Tools,
-    ids::{ids_of, make_distinct},
-};
-use crate::{Message, Profile, ToolCall, context::result_content, ids::Ids};
+use super::ids::{ids_of, make_distinct};
+use super::{Model, Response, ToolError, Tools};
+use crate::context::result_content;
+use crate::ids::Ids;
+use crate::{Message, Profile, ToolCall};
 
 /// How to run tool rounds. The default is the literal profile without a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

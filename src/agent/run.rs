@@ -1,14 +1,11 @@
 //! The outer loop: iterations until a verifier is content or a limit is reached.
 
-use std::fmt;
-
+use super::rounds::{Limit, Step, rounds};
+use super::{Model, Response, Tools, Verification, Verifier};
+use crate::ids::Ids;
+use crate::{ContextMode, ContextOptions, Event, EventKind, MessageBuilder, Profile};
 use serde_json::Value;
-
-use super::{
-    Model, Response, Tools, Verification, Verifier,
-    rounds::{Limit, Step, rounds},
-};
-use crate::{ContextMode, ContextOptions, Event, EventKind, MessageBuilder, Profile, ids::Ids};
+use std::fmt;
 
 /// How to run the outer loop.
 #[derive(Clone, Debug, PartialEq, Eq)]

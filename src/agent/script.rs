@@ -1,12 +1,14 @@
 //! Models, tools and verifiers that follow a script.
 
-use std::{borrow::Cow, collections::HashMap};
-
-use serde::{Deserialize, Deserializer, de::Error as _};
-use serde_json::Value;
-
 use super::{Event, Message, Model, Response, ToolCall, ToolError, Tools, Verification, Verifier};
-use crate::{Error, Field, event::as_result, surrogates::without_marks};
+use crate::event::as_result;
+use crate::surrogates::without_marks;
+use crate::{Error, Field};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// One answer of a [`ScriptedModel`]: a response, or a failure with its message.
 ///

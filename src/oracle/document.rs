@@ -1,14 +1,11 @@
 //! Oracles of documents against the events that went in.
 
-use std::collections::HashMap;
-
-use serde_json::Value;
-
 use super::{Violation, quote};
-use crate::{
-    Document, Event, EventKind, Profile, Role, ecma::json_stringify_object, ecma_string, is_xml_char, json_stringify,
-    read_thread, xml::first_forbidden,
-};
+use crate::ecma::json_stringify_object;
+use crate::xml::first_forbidden;
+use crate::{Document, Event, EventKind, Profile, Role, ecma_string, is_xml_char, json_stringify, read_thread};
+use serde_json::Value;
+use std::collections::HashMap;
 
 /// A document is well-formed XML 1.0 (DOC-4).
 ///

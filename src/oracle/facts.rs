@@ -1,15 +1,11 @@
 //! Oracles of equivalence: each context mode conveys every fact of a thread.
 
-use std::collections::{HashMap, HashSet};
-
+use super::document::{Names, accepted_texts, read, same_attribute, same_text};
+use super::{Violation, quote};
+use crate::ecma::json_stringify_object;
+use crate::{Element, Event, EventKind, Message, Profile, Role, ToolCall, json_stringify};
 use serde_json::Value;
-
-use super::{
-    Violation,
-    document::{Names, accepted_texts, read, same_attribute, same_text},
-    quote,
-};
-use crate::{Element, Event, EventKind, Message, Profile, Role, ToolCall, ecma::json_stringify_object, json_stringify};
+use std::collections::{HashMap, HashSet};
 
 /// What one event says that both context modes must carry (EQ-1).
 ///

@@ -1,9 +1,9 @@
 //! Oracles of a document's form.
 
-use memchr::{memchr, memchr_iter, memchr3};
-
-use super::{Violation, document::read, quote};
+use super::document::read;
+use super::{Violation, quote};
 use crate::Profile;
+use memchr::{memchr, memchr_iter, memchr3};
 
 /// A document has the form that the specification gives it: lines, indentation, attributes (DOC-1, DOC-2, DOC-3, ATT-*).
 ///

@@ -1,9 +1,8 @@
 //! Oracles of message lists.
 
-use std::collections::HashSet;
-
 use super::{Violation, quote};
 use crate::Message;
+use std::collections::HashSet;
 
 /// Model providers accept the list (PROVIDER-1).
 ///

@@ -23,8 +23,6 @@ mod form;
 mod messages;
 mod provider;
 
-use std::{error, fmt};
-
 pub use document::{
     NotCarried, accepted_names, accepted_texts, document_verdicts, in_order, no_forgery, no_forgery_in,
     normalize_line_ends, not_carried, permitted_kept, round_trip, round_trip_in, well_formed,
@@ -33,6 +31,8 @@ pub use facts::{Fact, conveyed_by_document, conveyed_by_messages, equivalent, fa
 pub use form::{append_only, well_escaped, well_shaped};
 pub use messages::{provider_valid, snapshots};
 pub use provider::{Api, Breach, ProviderRule, provider_breaches, provider_rules};
+
+use std::{error, fmt};
 
 /// What an oracle found wrong, in one line that says where and what.
 #[derive(Clone, Debug, PartialEq, Eq)]

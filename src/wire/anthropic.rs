@@ -1,14 +1,10 @@
 //! Anthropic messages.
 
-use std::borrow::Cow;
-
-use serde_json::{Map, Value, json};
-
-use super::{
-    fit::{IdForm, fit, nothing_to_send},
-    read_each,
-};
+use super::fit::{IdForm, fit, nothing_to_send};
+use super::read_each;
 use crate::{Error, Field, Message};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// Stands before an assistant turn that comes first, since a conversation begins with the user.
 const BEGINNING: &str = "[The conversation begins with the assistant.]";

@@ -1,10 +1,8 @@
 //! Reads members of JSON objects, with errors that name them.
 
-use std::borrow::Cow;
-
-use serde_json::{Map, Value};
-
 use crate::{Error, Field, ToolCall};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// What real logs hold: an absent list is empty, and a text may be a list of its parts.
 impl<'a> Field<'a> {

@@ -1,10 +1,10 @@
 //! Fits names, ids and texts to what model APIs accept.
 
-use std::collections::{HashMap, VecDeque};
-
+use crate::ids::Ids;
+use crate::surrogates::without_marks;
+use crate::{Error, Message, ToolCall};
 use serde_json::{Map, Value};
-
-use crate::{Error, Message, ToolCall, ids::Ids, surrogates::without_marks};
+use std::collections::{HashMap, VecDeque};
 
 /// What a provider takes as the id of a call.
 #[derive(Clone, Copy)]

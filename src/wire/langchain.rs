@@ -1,9 +1,9 @@
 //! LangChain's stored messages.
 
-use serde_json::{Value, json};
-
 use super::read_each;
-use crate::{Error, Field, Message, ToolCall, surrogates::marked};
+use crate::surrogates::marked;
+use crate::{Error, Field, Message, ToolCall};
+use serde_json::{Value, json};
 
 /// Writes LangChain's stored messages, for `mapStoredMessagesToChatMessages` (JavaScript) and `messages_from_dict`
 /// (Python). Lone surrogates in arguments are marked ([`surrogates`](crate::surrogates)).

@@ -27,13 +27,9 @@ pub use langchain::{from_langchain, to_langchain};
 pub use openai::{events_from_openai, from_openai, to_openai};
 pub use responses::to_openai_responses;
 
+use crate::input::{Element, read_elements};
+use crate::{Error, Event, Field, typed};
 use serde_json::Value;
-
-use crate::{
-    Error, Event, Field,
-    input::{Element, read_elements},
-    typed,
-};
 
 /// Reads a log of events or an OpenAI-style transcript, whichever the text is.
 ///

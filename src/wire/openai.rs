@@ -1,20 +1,14 @@
 //! OpenAI chat completions.
 
-use std::{borrow::Cow, collections::VecDeque};
-
+use super::fit::{IdForm, fit};
+use super::{LISTS, read_each};
+use crate::ecma::json_stringify_object;
+use crate::input::{Element, read_elements};
+use crate::surrogates::{mark_surrogates, unmark_surrogates};
+use crate::{Error, Event, EventKind, Field, Message, Role, ToolCall};
 use serde_json::{Map, Value, json};
-
-use super::{
-    LISTS,
-    fit::{IdForm, fit},
-    read_each,
-};
-use crate::{
-    Error, Event, EventKind, Field, Message, Role, ToolCall,
-    ecma::json_stringify_object,
-    input::{Element, read_elements},
-    surrogates::{mark_surrogates, unmark_surrogates},
-};
+use std::borrow::Cow;
+use std::collections::VecDeque;
 
 /// Writes the `messages` of an OpenAI chat completions request. Arguments are JSON text as `JSON.stringify` writes it.
 ///

@@ -1,9 +1,9 @@
 //! Items of the OpenAI Responses API.
 
-use serde_json::{Value, json};
-
 use super::fit::{IdForm, fit};
-use crate::{Error, Message, ToolCall, ecma::json_stringify_object};
+use crate::ecma::json_stringify_object;
+use crate::{Error, Message, ToolCall};
+use serde_json::{Value, json};
 
 /// Writes the `input` items of an OpenAI Responses request that carries the whole history.
 ///

@@ -1,9 +1,9 @@
 //! Escapes text for XML.
 
-use std::{borrow::Cow, mem};
-
 use super::buffer::{self, Buffer, Escapes};
 use crate::Profile;
+use std::borrow::Cow;
+use std::mem;
 
 /// The literal form of a text in a document: the five replacements of `escapeXml` (ESC-1 to ESC-4), and U+FFFD for each
 /// character that XML 1.0 forbids (ESC-FORBIDDEN). The same as [`escape_text`] with [`Profile::Literal`].

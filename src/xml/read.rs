@@ -1,11 +1,13 @@
 //! The strict reader of documents.
 
-use std::{borrow::Cow, collections::HashSet};
-
-use quick_xml::{Reader, events::Event as Token};
-
-use super::{escape::is_xml_char, read_usual};
-use crate::{Error, error::Kind};
+use super::escape::is_xml_char;
+use super::read_usual;
+use crate::Error;
+use crate::error::Kind;
+use quick_xml::Reader;
+use quick_xml::events::Event as Token;
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// A thread document as an XML parser sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

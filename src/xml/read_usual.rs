@@ -3,12 +3,9 @@
 //! It takes nothing that the strict reader would not take, and takes it for the same document. What it does not take (faults, other
 //! elements, comments, unusual spellings) is left to the strict reader, which knows what to say of it.
 
+use super::read::{is_space, normalize, resolve};
+use super::{Document, Element};
 use memchr::{memchr, memchr2, memmem};
-
-use super::{
-    Document, Element,
-    read::{is_space, normalize, resolve},
-};
 
 /// The document, if it is of the usual form and holds no character that XML forbids; `None` is no verdict.
 pub(super) fn read(source: &str) -> Option<Document> {

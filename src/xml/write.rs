@@ -1,17 +1,14 @@
 //! Writes documents.
 
-use std::{borrow::Borrow, collections::HashMap, hash::Hash, io, mem};
-
+use super::buffer::Buffer;
+use super::escape::{in_attribute, in_text};
+use crate::ecma::{ecma_string, write_json, write_object};
+use crate::{Event, EventKind, Profile, Role};
 use serde_json::Value;
-
-use super::{
-    buffer::Buffer,
-    escape::{in_attribute, in_text},
-};
-use crate::{
-    Event, EventKind, Profile, Role,
-    ecma::{ecma_string, write_json, write_object},
-};
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::{io, mem};
 
 /// How to write a thread document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

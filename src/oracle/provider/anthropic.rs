@@ -1,10 +1,8 @@
 //! What Anthropic Messages accepts as history.
 
-use std::collections::HashSet;
-
-use serde_json::Value;
-
 use super::{Breaches, Open, is_plain, list, text};
+use serde_json::Value;
+use std::collections::HashSet;
 
 pub(super) const RULES: &[(&str, &str)] = &[
     (

@@ -7,14 +7,11 @@ mod anthropic;
 mod openai_chat;
 mod openai_responses;
 
-use std::{collections::HashSet, fmt};
-
+use crate::Error;
+use crate::surrogates::{has_marks, mark_surrogates};
 use serde_json::{Map, Value};
-
-use crate::{
-    Error,
-    surrogates::{has_marks, mark_surrogates},
-};
+use std::collections::HashSet;
+use std::fmt;
 
 /// A form in which requests reach a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,9 +1,8 @@
 //! What OpenAI Chat Completions accepts as history.
 
-use serde_json::{Map, Value};
-
 use super::{Breaches, Open, is_plain, list, text};
 use crate::surrogates::unmark_surrogates;
+use serde_json::{Map, Value};
 
 pub(super) const RULES: &[(&str, &str)] = &[
     (

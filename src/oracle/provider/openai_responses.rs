@@ -1,10 +1,8 @@
 //! What OpenAI Responses accepts as input items.
 
-use std::collections::HashSet;
-
-use serde_json::Value;
-
 use super::{Breaches, list, text};
+use serde_json::Value;
+use std::collections::HashSet;
 
 pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-RESP-ANSWERED", "Every `function_call` item has a `function_call_output` with its `call_id` behind it."),
