@@ -6,17 +6,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 from pydantic_ai import Agent, Tool, UsageLimitExceeded, UsageLimits, capture_run_messages
-from pydantic_ai.messages import (
-    ModelRequest,
-    ModelResponse,
-    RetryPromptPart,
-    SystemPromptPart,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
+from pydantic_ai.messages import ModelRequest, ModelResponse, RetryPromptPart, SystemPromptPart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.profiles import ModelProfile
 
 from testee import from_json, serve, to_json
 
@@ -29,7 +21,8 @@ def scripted_model(run):
         text = [TextPart(turn.content)] if turn.content else []
         return ModelResponse([*text, *(ToolCallPart(call.name, call.arguments, call.id) for call in turn.calls)])
 
-    return FunctionModel(respond)
+    # A model that takes system messages anywhere; for others they are rewritten as texts of the user.
+    return FunctionModel(respond, profile=ModelProfile(supports_inline_system_prompts=True))
 
 
 def tool(run, name):

@@ -1,0 +1,64 @@
+"""The adapters, by the `framework.json` of each folder, and the runner that judges them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+ROOT = HERE.parents[2]
+# From where `threadspec` starts the adapters, so that the commands it prints work from the root of a checkout.
+HOME = HERE.relative_to(ROOT)
+
+
+@dataclass
+class Adapter:
+    """One row of the matrix: a framework, or one of the entrances to it."""
+
+    id: str
+    folder: Path
+    runtime: str
+    arguments: list = field(default_factory=list)
+
+    @property
+    def interpreter(self):
+        folder = HOME / self.folder.name
+        if self.runtime == "python":
+            return str(folder / ".venv/bin/python")
+        own = folder / "node_modules/node/bin/node"
+        return str(own) if (ROOT / own).exists() else "node"
+
+    @property
+    def command(self):
+        program = "adapter.py" if self.runtime == "python" else "adapter.mjs"
+        return [self.interpreter, str(HOME / self.folder.name / program), *self.arguments]
+
+    @property
+    def known_failures(self):
+        return HERE / f"known-failures/{self.id}.toml"
+
+    @property
+    def recording(self):
+        return HERE / f"recordings/{self.id}.jsonl.xz"
+
+
+def adapters():
+    """All of them."""
+    found = []
+    for path in sorted(HERE.glob("*/framework.json")):
+        manifest = json.loads(path.read_text())
+        variants = manifest.get("variants") or {path.parent.name: []}
+        found += [Adapter(id, path.parent, manifest["runtime"], arguments) for id, arguments in variants.items()]
+    return found
+
+
+def build():
+    """The runner of this checkout."""
+    if not shutil.which("cargo"):
+        sys.exit("cargo is missing; name a runner with --threadspec")
+    subprocess.run(["cargo", "build", "--quiet", "--package", "threadspec-conformance"], cwd=ROOT, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return str(target / "debug/threadspec")

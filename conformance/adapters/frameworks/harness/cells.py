@@ -1,0 +1,154 @@
+"""Run files as columns of cells: what each case says about each clause, and what the framework documents as its choice."""
+
+import fnmatch
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .adapters import ROOT, Adapter
+
+FINDING = re.compile(r"^(AGENT-[A-Z-]+): (.*)", re.MULTILINE)
+PLACE = re.compile(r"\brequest (\d+)")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a framework documents as its choice: a note where it explains a finding."""
+
+    clause: str
+    note: str
+    cases: str = "*"
+    says: str = ""
+    link: str = ""
+
+    def explains(self, clause, case, what):
+        return clause == self.clause and fnmatch.fnmatchcase(case, self.cases) and re.search(self.says, what)
+
+
+@dataclass
+class Finding:
+    """A case that shows a clause broken."""
+
+    case: dict
+    what: str
+    choice: Choice | None = None
+
+    @property
+    def size(self):
+        return len(self.case["input"]), self.case["id"]
+
+    @property
+    def request(self):
+        """The request that the judge names, as the framework made it; None if there is none to show."""
+        place = PLACE.search(self.what)
+        try:
+            return json.loads(self.case["actual"])["ok"]["requests"][int(place[1]) - 1]
+        except (KeyError, IndexError, TypeError, ValueError):
+            return None
+
+
+@dataclass
+class Cell:
+    """A clause and an adapter."""
+
+    passed: int = 0
+    unsupported: int = 0
+    faults: list = field(default_factory=list)
+    choices: list = field(default_factory=list)
+    in_the_way: set = field(default_factory=set)
+    repro: Path | None = None
+
+    @property
+    def state(self):
+        if self.faults:
+            return "fail"
+        if self.choices:
+            return "note"
+        if self.passed:
+            return "pass"
+        if self.in_the_way:
+            return "blocked"
+        return "unsupported" if self.unsupported else "none"
+
+    @property
+    def text(self):
+        blocked = "by " + ", ".join(sorted(clause.removeprefix("AGENT-") for clause in self.in_the_way))
+        texts = {"fail": f"FAIL {len(self.faults)}", "note": f"note {len(self.choices)}", "blocked": blocked, "none": ""}
+        return texts.get(self.state, self.state)
+
+
+@dataclass
+class Column:
+    """An adapter, with its cells by clause."""
+
+    adapter: Adapter
+    implementation: dict
+    copies: bool
+    day: str
+    counts: dict
+    cells: dict
+
+    @property
+    def id(self):
+        return self.adapter.id
+
+    @property
+    def folder(self):
+        return self.adapter.folder
+
+    @property
+    def name(self):
+        return self.implementation["name"]
+
+    @property
+    def version(self):
+        return self.implementation["version"]
+
+
+def clauses():
+    """The AGENT clauses in the order of the registry: id, level, text."""
+    registry = json.loads((ROOT / "golden/clauses.json").read_text())["clauses"]
+    return [clause for clause in registry if clause["id"].startswith("AGENT-")]
+
+
+def choices(folder):
+    path = folder / "notes.toml"
+    return [Choice(**entry) for entry in tomllib.loads(path.read_text())["choice"]] if path.exists() else []
+
+
+def column(adapter, run, day):
+    """What a run file says of each clause."""
+    folder, cells = adapter.folder, {}
+    documented = choices(folder)
+    used = set()
+    for case in run["cases"]:
+        found = {}
+        if case["verdict"] not in ("pass", "unsupported", "not-run"):
+            for clause, what in FINDING.findall(case.get("note", "")):
+                found.setdefault(clause, []).append(what)
+        for clause in case["clauses"]:
+            cell = cells.setdefault(clause, Cell())
+            if case["verdict"] == "pass":
+                cell.passed += 1
+            elif case["verdict"] == "unsupported":
+                cell.unsupported += 1
+            elif case["verdict"] != "not-run":
+                cell.in_the_way |= set(found) - {clause} or {case["verdict"]}
+        for clause, whats in found.items():
+            cell = cells.setdefault(clause, Cell())
+            explained = [next((choice for choice in documented if choice.explains(clause, case["id"], what)), None) for what in whats]
+            used |= set(explained)
+            # A case is a note only if all that it shows is explained.
+            what, choice = next(((what, choice) for what, choice in zip(whats, explained) if not choice), (whats[0], explained[0]))
+            (cell.choices if choice else cell.faults).append(Finding(case, what, choice))
+    for clause, cell in cells.items():
+        cell.faults.sort(key=lambda finding: finding.size)
+        cell.choices.sort(key=lambda finding: finding.size)
+        cell.repro = next(iter(sorted(folder.glob(f"repro/{clause}.*"))), None)
+    for choice in documented:
+        if choice not in used:
+            raise ValueError(f"{folder.name}/notes.toml: no finding about {choice.clause} needs the note {choice.note!r}")
+    testee = run["testee"]
+    return Column(adapter, testee["implementation"], testee.get("snapshots") == "adapter", day, run["summary"]["verdicts"], cells)

@@ -1,0 +1,77 @@
+"""What a cell says of the cases of its clause, and which of them are a framework's documented choice."""
+
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+from . import cells, html, known, markdown
+from .adapters import Adapter
+
+
+def case(id, verdict, note="", *clauses):
+    more = {"why": "why", "input": '{"messages":[]}', "actual": '{"ok":{"requests":[[],[{"type":"human","content":"<b>"}]]}}'}
+    return {"id": id, "verdict": verdict, "note": note, "clauses": clauses or ["AGENT-IDS"], **(more if verdict == "fail" else {})}
+
+
+class Cells(unittest.TestCase):
+    def column(self, *cases, notes=""):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        if notes:
+            (folder / "notes.toml").write_text(notes)
+        self.run = {
+            "testee": {"implementation": {"name": "Looper", "version": "1.2"}},
+            "summary": {"verdicts": {}},
+            "cases": cases,
+        }
+        return cells.column(Adapter("looper", folder, "python"), self.run, "2026-01-02")
+
+    def cell(self, *cases, clause="AGENT-IDS", notes=""):
+        return self.column(*cases, notes=notes).cells[clause]
+
+    def test_one_failing_case_is_enough(self):
+        cell = self.cell(case("a", "pass"), case("b", "fail", "AGENT-IDS: request 2: twice"))
+        self.assertEqual((cell.state, cell.text), ("fail", "FAIL 1"))
+        self.assertEqual(cell.faults[0].request, [{"type": "human", "content": "<b>"}])
+
+    def test_a_case_that_another_clause_fails_says_which(self):
+        cell = self.cell(case("a", "fail", "AGENT-PREFIX: request 2: lost"))
+        self.assertEqual((cell.state, cell.text), ("blocked", "by PREFIX"))
+        self.assertEqual(self.cell(case("a", "crash", "it ended")).text, "by crash")
+        self.assertEqual(self.cell(case("a", "unsupported")).state, "unsupported")
+
+    def test_a_case_that_was_not_recorded_says_nothing(self):
+        self.assertEqual(self.cell(case("a", "not-run"), case("b", "pass")).state, "pass")
+        self.assertEqual(self.cell(case("a", "not-run")).state, "none")
+
+    def test_a_documented_choice_is_a_note_where_it_explains_the_finding_and_nowhere_else(self):
+        notes = '[[choice]]\nclause = "AGENT-IDS"\ncases = "a*"\nsays = "twi.e"\nnote = "on purpose"\n'
+        explained = case("a1", "fail", "AGENT-IDS: twice")
+        self.assertEqual(self.cell(explained, notes=notes).state, "note")
+        for other in case("b", "fail", "AGENT-IDS: twice"), case("a2", "fail", "AGENT-IDS: thrice"), case("a3", "fail", "AGENT-IDS: twice\nAGENT-IDS: lost"):
+            cell = self.cell(explained, other, notes=notes)
+            self.assertEqual((cell.state, len(cell.faults), len(cell.choices)), ("fail", 1, 1))
+        with self.assertRaisesRegex(ValueError, "on purpose"):
+            self.column(case("b", "pass"), notes=notes)
+
+    def test_pages_show_what_was_found_and_escape_it(self):
+        column = self.column(case("a", "fail", "AGENT-IDS: request 2, message 1: <script>"))
+        clauses = [{"id": "AGENT-IDS", "level": "must", "text": "Ids & names"}]
+        page = "\n".join(html.page([column], clauses))
+        self.assertIn("FAIL 1", page)
+        self.assertIn("&lt;script&gt;", page)
+        self.assertIn("&lt;b&gt;", page)
+        self.assertNotIn("<script>", page)
+        self.assertIn("message 1: \\<script\\>", "\n".join(markdown.page([column], clauses)))
+        self.assertIn("| IDS | **1** |", "\n".join(markdown.overview([column], clauses, "folder")))
+
+    def test_known_failures_name_each_failing_case_and_why(self):
+        column = self.column(case("a", "fail", 'AGENT-IDS: "twice"'), case("b", "pass"), case("c", "timeout", "no reply"))
+        lines = "\n".join(known.known_failures(column.adapter, self.run))
+        self.assertIn(json.dumps('AGENT-IDS: "twice"'), lines)
+        self.assertIn("timeout: no reply", lines)
+        self.assertNotIn('"b"', lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
