@@ -129,13 +129,13 @@ pub fn read_json(json: &str) -> Result<Value, Error> {
 }
 
 /// One element of a log that is JSON, and where it stood.
-pub(crate) struct Element {
+pub(crate) struct JsonElement {
     pub(crate) index: usize,
     pub(crate) line: usize,
     pub(crate) value: Value,
 }
 
-impl Element {
+impl JsonElement {
     /// What a reader makes of the element; its error gets the position.
     pub(crate) fn read<T>(&self, reader: impl FnOnce(&Value) -> Result<T, Error>) -> Result<T, Error> {
         reader(&self.value).map_err(|error| error.at_event(self.index).at_line(self.line))
@@ -144,7 +144,7 @@ impl Element {
 
 /// The elements of a log, each read as JSON on its own: a line of JSON Lines that is none costs only itself. In an object
 /// they are the first of the members with these names.
-pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<Element, Error>>, Error> {
+pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<JsonElement, Error>>, Error> {
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
     let json = &*mark_surrogates(json);
     let raw = match serde_json::from_str::<&RawValue>(json) {
@@ -162,7 +162,7 @@ pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<Ele
             line += json[counted..offset].matches('\n').count();
             counted = offset;
             match serde_json::from_str(raw) {
-                Ok(value) => Ok(Element { index, line, value }),
+                Ok(value) => Ok(JsonElement { index, line, value }),
                 Err(error) => Err(Error::new(Kind::Event, reason(&error)).at_event(index).at_line(line)),
             }
         })

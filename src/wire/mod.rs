@@ -27,7 +27,7 @@ pub use langchain::{from_langchain, to_langchain};
 pub use openai::{events_from_openai, from_openai, to_openai};
 pub use responses::to_openai_responses;
 
-use crate::input::{Element, read_elements};
+use crate::input::{JsonElement, read_elements};
 use crate::{Error, Event, Field, typed};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ pub fn read_transcript(json: &str) -> Result<Vec<Event>, Error> {
         return Ok(events);
     }
     let elements = read_elements(json, LISTS)?;
-    let is_transcript = elements.iter().flatten().next().is_some_and(|Element { value, .. }| {
+    let is_transcript = elements.iter().flatten().next().is_some_and(|JsonElement { value, .. }| {
         let has = |name| value.get(name).is_some();
         has("role") && !has("type")
     });

@@ -3,7 +3,7 @@
 use super::fit::{IdForm, fit};
 use super::{LISTS, read_each};
 use crate::ecma::json_stringify_object;
-use crate::input::{Element, read_elements};
+use crate::input::{JsonElement, read_elements};
 use crate::surrogates::{mark_surrogates, unmark_surrogates};
 use crate::{Error, Event, EventKind, Field, Message, Role, ToolCall};
 use serde_json::{Map, Value, json};
@@ -93,7 +93,7 @@ pub fn events_from_openai(transcript: &str) -> Result<Vec<Event>, Error> {
     events_of(read_elements(transcript, LISTS)?)
 }
 
-pub(super) fn events_of(elements: Vec<Result<Element, Error>>) -> Result<Vec<Event>, Error> {
+pub(super) fn events_of(elements: Vec<Result<JsonElement, Error>>) -> Result<Vec<Event>, Error> {
     let mut reader = Reader::default();
     let mut events = Vec::new();
     let mut iteration = 0;
