@@ -103,3 +103,70 @@ fn fixing_needs_a_folder_or_a_checkout() -> io::Result<()> {
     assert!(golden.join("manifest.json").is_file());
     Ok(())
 }
+
+/// Every file of a folder, with its content.
+fn content(folder: &Path) -> io::Result<Vec<(String, Vec<u8>)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(content(&path)?);
+        } else {
+            found.push((path.display().to_string(), fs::read(&path)?));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[test]
+fn what_is_no_corpus_is_not_written_to() -> io::Result<()> {
+    type Foreign = (&'static str, &'static str, &'static str);
+    let foreign: [Foreign; 5] = [
+        ("src/data.json", "{\"b\":1}", "src/data.json is no case file"),
+        ("escape/package.json", "{\"name\":\"mine\"}", "escape/package.json is no case file"),
+        ("escape/deep/file.json", "[]", "escape/deep/file.json is no case file"),
+        ("manifest.json", "{\"name\":\"extension\"}", "manifest.json is no manifest of cases"),
+        ("COVERAGE.md", "# Coverage of our tests\n", "COVERAGE.md was not written by `lint --fix`"),
+    ];
+    for (name, text, says) in foreign {
+        let folder = corpus(CASE)?;
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder"))?;
+        fs::write(&path, text)?;
+        let before = content(folder.path())?;
+        let (code, said) = threadspec(&["lint", "--fix"], folder.path())?;
+        assert!(code == 4 && said.contains(says), "{name}: {code} {said}");
+        assert_eq!(content(folder.path())?, before, "{name}");
+        let fuzz = ["fuzz", "--cases", "1", "--save", &folder.path().to_string_lossy(), "--", "no-such-program"]
+            .map(str::to_owned);
+        let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(fuzz).output()?;
+        assert_eq!(output.status.code(), Some(4), "{name}: refused before the testee is started");
+        assert_eq!(content(folder.path())?, before, "{name}");
+    }
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("package.json"), "{}")?;
+    let (code, said) = threadspec(&["lint", "--fix"], folder.path())?;
+    assert!(code == 4 && said.contains("no case file"), "{said}");
+    assert_eq!(content(folder.path())?.len(), 1);
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_is_refused_at_once() -> io::Result<()> {
+    let folder = corpus(CASE)?;
+    std::os::unix::fs::symlink("..", folder.path().join("escape/again"))?;
+    let (code, said) = threadspec(&["verify"], folder.path())?;
+    assert!(code == 4 && said.contains("a link to a folder"), "{code} {said}");
+    let folder = corpus(CASE)?;
+    let made = Command::new("mkfifo").arg(folder.path().join("escape/pipe.json")).status()?;
+    assert!(made.success());
+    let (code, said) = threadspec(&["list"], folder.path())?;
+    assert!(code == 4 && said.contains("not a file to read"), "{code} {said}");
+    let (code, said) = threadspec(&["verify"], tempfile::tempdir()?.path())?;
+    assert!(code == 4 && said.contains("no case in it"), "{code} {said}");
+    let (code, said) = threadspec(&["verify"], Path::new("no-such-folder"))?;
+    assert!(code == 2 && said.contains("no-such-folder"), "{code} {said}");
+    Ok(())
+}

@@ -3,11 +3,10 @@
 use super::{Stop, corpus, exit, verify};
 use crate::corpus::Corpus;
 use crate::fuzz::{self, Finding, Options, Progress, Report};
-use crate::lint;
 use crate::protocol::Op;
 use crate::protocol::Profile;
 use crate::report::Failure;
-use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use crate::testee::interrupt;
 use crate::testee::{Process, Testee};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -15,9 +14,9 @@ use std::collections::hash_map::RandomState;
 use std::fmt::Write;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
-use std::path::PathBuf;
-use std::thread;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use std::{io, thread};
 
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// Where no terminal shows the progress, a line says it this often.
@@ -59,6 +58,10 @@ pub struct Fuzz {
     command: Vec<String>,
 }
 
+fn not_writable(folder: &Path, error: &io::Error) -> Stop {
+    Stop::new(exit::CORPUS, visible(&format!("{}: {error}", folder.display())))
+}
+
 fn cases(text: &str) -> Result<Range<u64>, String> {
     let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is not a number of cases"));
     let range = match text.split_once("..") {
@@ -76,6 +79,9 @@ impl Fuzz {
     /// When the testee cannot be started or has not what is asked for, or findings cannot be saved.
     pub fn execute(&self) -> Result<u8, Stop> {
         let corpus = corpus(None)?;
+        if let Some(folder) = &self.save {
+            fuzz::prepare(folder).map_err(|error| not_writable(folder, &error))?;
+        }
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
         let not_ready = |why: String| {
             let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
@@ -108,13 +114,6 @@ impl Fuzz {
             failing += usize::from(failure.counts);
             print(&format!("{}\n", failure.text()));
         }
-        if let Some(folder) = self.save.as_ref().filter(|_| !report.findings.is_empty()) {
-            let wrong = |error: std::io::Error| Stop::new(exit::USAGE, format!("{}: {error}", folder.display()));
-            for file in fuzz::save(folder, &report.findings, profile, &corpus).map_err(wrong)? {
-                print(&format!("candidate cases: {}\n", file.display()));
-            }
-            lint::fix(folder).map_err(wrong)?;
-        }
         let judged = report.coverage.total() - report.unsupported;
         let code = if interrupt::requested() {
             interrupt::EXIT_CODE
@@ -124,6 +123,13 @@ impl Fuzz {
             exit::NOT_CONFORMANT
         };
         print(&summary(&report, failing, code));
+        if let Some(folder) = self.save.as_ref().filter(|_| !report.findings.is_empty()) {
+            for file in
+                fuzz::save(folder, &report.findings, profile, &corpus).map_err(|error| not_writable(folder, &error))?
+            {
+                print(&format!("candidate cases: {}\n", file.display()));
+            }
+        }
         Ok(code)
     }
 

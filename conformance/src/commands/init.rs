@@ -1,7 +1,7 @@
 //! `threadspec init`.
 
 use super::{Stop, exit};
-use crate::report::output;
+use crate::files;
 use crate::terminal::print;
 use std::path::{Path, PathBuf};
 use strum::{Display, EnumString, VariantNames};
@@ -136,8 +136,8 @@ impl Init {
 }
 
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
-    output::prepare(file)?;
-    output::write(file, text.as_bytes())
+    files::prepare(file)?;
+    files::write(file, text.as_bytes())
 }
 
 fn readme(template: &Template) -> String {

@@ -4,7 +4,7 @@ use super::{Stop, exit, files};
 use crate::corpus::{CLAUSES, SCHEMA};
 use crate::lint::errata::ERRATA;
 use crate::lint::{fix, page_problems, problems};
-use crate::terminal::{BAD, GOOD, print, styled};
+use crate::terminal::{BAD, GOOD, print, styled, visible};
 use std::env;
 use std::path::PathBuf;
 
@@ -31,7 +31,8 @@ impl Lint {
             let folder = folder.as_ref().ok_or_else(|| {
                 Stop::new(exit::USAGE, "no corpus to fix: this is no checkout, and `--corpus` names no folder")
             })?;
-            fix(folder).map_err(|error| Stop::new(exit::USAGE, format!("{}: {error}", folder.display())))?;
+            let code = if folder.is_dir() { exit::CORPUS } else { exit::USAGE };
+            fix(folder).map_err(|error| Stop::new(code, visible(&format!("{}: {error}", folder.display()))))?;
         }
         let files = files(folder.as_deref())?;
         let (corpus, mut problems) = problems(&files);

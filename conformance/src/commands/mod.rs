@@ -42,6 +42,7 @@ pub use verify::Verify;
 use crate::corpus::Case;
 use crate::corpus::{self, Corpus, File};
 use crate::report::record::{self, RunRecord};
+use crate::terminal::visible;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use threadspec::{Event, wire};
@@ -79,7 +80,11 @@ impl Stop {
 fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
     folder.map_or_else(
         || Ok(corpus::embedded_files()),
-        |folder| corpus::files_in(folder).map_err(|error| Stop::new(exit::USAGE, format!("the corpus: {error}"))),
+        |folder| {
+            // A folder that is not there was named wrongly; one that cannot be read is at fault itself.
+            let code = if folder.is_dir() { exit::CORPUS } else { exit::USAGE };
+            corpus::files_in(folder).map_err(|error| Stop::new(code, visible(&format!("the corpus: {error}"))))
+        },
     )
 }
 
@@ -87,6 +92,7 @@ fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
 fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
     let (corpus, problems) = Corpus::read(&files(folder)?);
     match problems.as_slice() {
+        [] if corpus.cases.is_empty() => Err(Stop::new(exit::CORPUS, "the corpus is at fault: there is no case in it")),
         [] => Ok(corpus),
         [first, rest @ ..] => {
             let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
@@ -109,8 +115,7 @@ fn corpus_and_errata(folder: Option<&Path>) -> Result<(Corpus, String), Stop> {
 fn read_runs(files: &[PathBuf]) -> Result<Vec<RunRecord>, Stop> {
     let mut runs = Vec::new();
     for file in files {
-        let wrong =
-            |why: String| Stop::new(exit::USAGE, crate::terminal::visible(&format!("{}: {why}", file.display())));
+        let wrong = |why: String| Stop::new(exit::USAGE, visible(&format!("{}: {why}", file.display())));
         runs.extend(record::from_json(&read_file(file)?).map_err(wrong)?);
     }
     Ok(runs)

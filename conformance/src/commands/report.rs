@@ -1,7 +1,8 @@
 //! `threadspec report`.
 
 use super::{Stop, corpus_and_errata, exit, read_runs};
-use crate::report::output::{Format, Target, prepare};
+use crate::files::prepare;
+use crate::report::output::{Format, Target};
 use crate::terminal::visible;
 use std::path::PathBuf;
 

@@ -12,7 +12,7 @@ pub use case::{Case, Expect, Level};
 pub use clause::Clause;
 pub use oracle::Oracle;
 
-use crate::json::on_deep_stack;
+use crate::json::{self, on_deep_stack};
 use crate::protocol::Op;
 use crate::terminal::visible;
 use serde::Deserialize;
@@ -120,10 +120,17 @@ pub fn files_in(folder: &Path) -> io::Result<Vec<File>> {
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     let name = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", folder.display()));
     for entry in fs::read_dir(folder).map_err(name)? {
-        let path = entry?.path();
-        if path.is_dir() {
+        let entry = entry.map_err(name)?;
+        let path = entry.path();
+        if entry.file_type().map_err(name)?.is_dir() {
             collect(&path, paths)?;
+        } else if path.is_dir() {
+            // It could lead back here.
+            return Err(io::Error::other(format!("{}: a link to a folder", path.display())));
         } else if path.extension().is_some_and(|extension| extension == "json") {
+            if path.exists() && !path.is_file() {
+                return Err(io::Error::other(format!("{}: not a file to read", path.display())));
+            }
             paths.push(path);
         }
     }
@@ -193,6 +200,18 @@ impl Corpus {
     }
 }
 
+/// Whether a file has the place of a case file and, if it is JSON at all, the members of one.
+pub(crate) fn is_case_file(file: &File) -> bool {
+    let Some((folder, topic)) = file.path.strip_suffix(".json").and_then(|path| path.split_once('/')) else {
+        return false;
+    };
+    let members = || match json::read(&file.text) {
+        Ok(content) => content.get("op").is_some() && content.get("cases").is_some(),
+        Err(_) => true,
+    };
+    is_kebab_case(topic) && (folder == AGENT || folder.parse::<Op>().is_ok()) && members()
+}
+
 /// The cases of a case file, and everything that is wrong with each of them or with the file.
 pub fn cases_in(file: &File) -> (Vec<Case>, Vec<Problem>) {
     #[derive(Deserialize)]
@@ -257,7 +276,7 @@ impl Case {
 }
 
 fn beginning(source: &str) -> String {
-    crate::json::compact(source).chars().take(60).collect::<String>() + "…"
+    json::compact(source).chars().take(60).collect::<String>() + "…"
 }
 
 #[cfg(test)]

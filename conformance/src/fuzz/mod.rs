@@ -14,4 +14,4 @@ mod save;
 
 pub use campaign::{Finding, Options, Progress, Report, Start, run};
 pub use coverage::Coverage;
-pub use save::save;
+pub use save::{prepare, save};

@@ -4,16 +4,34 @@ use super::Finding;
 use crate::corpus::expectation::Pattern;
 use crate::corpus::layout::canonical;
 use crate::corpus::{Corpus, File, Level, cases_in};
+use crate::files::write;
+use crate::lint;
 use crate::protocol::Reply;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fs, io, process};
 use threadspec::Profile;
 
 const ABOUT: &str = "Found by fuzzing; candidates for a topic of their own.";
 
-/// Writes findings to `<op>/found.json` below a folder, behind the cases that stand there already, and returns the files.
+/// Finds out, before a campaign, whether findings can be written to a folder, which is made if it is not there.
+///
+/// # Errors
+///
+/// When it is neither empty nor a corpus, or no file can be written there.
+pub fn prepare(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    if fs::read_dir(folder)?.next().is_some() {
+        lint::own_files(folder)?;
+    }
+    let trial = folder.join(format!(".threadspec.{}", process::id()));
+    fs::write(&trial, "")?;
+    fs::remove_file(trial)
+}
+
+/// Writes findings to `<op>/found.json` below a folder, behind the cases that stand there already, lays out the
+/// folder as `lint --fix` does, and returns the files.
 ///
 /// What the case expects is what the reference answers, which is a claim to be confirmed before the case joins a corpus.
 ///
@@ -36,9 +54,10 @@ pub fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corp
         fs::create_dir_all(folder.join(op.to_string()))?;
         let about = Value::from(ABOUT);
         let text = format!(r#"{{"op":"{op}","about":{about},"cases":[{}]}}"#, cases.sources.join(","));
-        fs::write(&file, canonical(&text))?;
+        write(&file, canonical(&text).as_bytes())?;
         files.push(file);
     }
+    lint::fix(folder)?;
     Ok(files)
 }
 

@@ -40,6 +40,12 @@ pub fn manifest(corpus: &Corpus) -> String {
     canonical(&json!({ "cases": hashes }).to_string())
 }
 
+/// Whether a text is a manifest, of whatever cases.
+pub fn is_manifest(text: &str) -> bool {
+    let hashes = |manifest: Manifest| manifest.cases.values().all(|hash| hash.starts_with("sha256:"));
+    serde_json::from_str(text).is_ok_and(hashes)
+}
+
 /// Everything that is wrong with the manifest and the history of a corpus.
 pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();

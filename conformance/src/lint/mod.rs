@@ -8,6 +8,7 @@ pub mod scopes;
 
 use crate::corpus::layout::canonical;
 use crate::corpus::{self, Corpus, File, Level, MANIFEST, Problem};
+use crate::files::write;
 use crate::json;
 use coverage::COVERAGE;
 use errata::ERRATA;
@@ -60,20 +61,48 @@ fn coverage_problems(corpus: &Corpus) -> Vec<Problem> {
 ///
 /// # Errors
 ///
-/// When a file cannot be read or written.
+/// When the folder is no corpus, and then nothing is written; when a file cannot be read or written.
 pub fn fix(folder: &Path) -> io::Result<()> {
-    let files = corpus::files_in(folder)?;
+    let files = own_files(folder)?;
     for file in case_files(&files) {
         let laid_out = canonical(&file.text);
         if laid_out != file.text && json::read(&file.text).is_ok() {
-            fs::write(folder.join(&file.path), laid_out)?;
+            write(&folder.join(&file.path), laid_out.as_bytes())?;
         }
     }
     let corpus = Corpus::read(&files).0;
     if corpus.has_own_clauses {
-        fs::write(folder.join(COVERAGE), coverage::page(&corpus))?;
+        write(&folder.join(COVERAGE), coverage::page(&corpus).as_bytes())?;
     }
-    fs::write(folder.join(MANIFEST), history::manifest(&corpus))
+    write(&folder.join(MANIFEST), history::manifest(&corpus).as_bytes())
+}
+
+/// The files of a folder that is a corpus, so that what is written there harms nobody.
+///
+/// # Errors
+///
+/// When a file cannot be read, there is no case file, or something is there that no corpus has: another JSON file in a folder, or a
+/// page of another origin where one of ours would be written.
+pub fn own_files(folder: &Path) -> io::Result<Vec<File>> {
+    let files = corpus::files_in(folder)?;
+    let foreign = |name: &str, why: &str| {
+        let message = format!("{name} {why}, so that this is no corpus; nothing was written");
+        Err(io::Error::new(io::ErrorKind::InvalidData, message))
+    };
+    if let Some(file) = case_files(&files).find(|file| !corpus::is_case_file(file)) {
+        return foreign(&file.path, "is no case file");
+    }
+    if case_files(&files).next().is_none() {
+        return foreign("it", "has no case file");
+    }
+    if files.iter().any(|file| file.path == MANIFEST && !history::is_manifest(&file.text)) {
+        return foreign(MANIFEST, "is no manifest of cases");
+    }
+    match fs::read_to_string(folder.join(COVERAGE)) {
+        Ok(page) if !page.starts_with(coverage::HEADING) => foreign(COVERAGE, "was not written by `lint --fix`"),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(files),
+    }
 }
 
 /// What is wrong with the pages of a folder; those of the built-in corpus were checked where they lie.
