@@ -4,6 +4,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use threadspec::Profile;
 use threadspec_conformance::check;
 use threadspec_conformance::generate::{GoldenThread, Script, golden_inputs, seeds};
 use threadspec_conformance::protocol::Op;
@@ -27,17 +28,29 @@ fn text(bytes: &[u8]) -> &str {
 
 #[test]
 fn serialize() {
-    replay("serialize", |bytes| check::serialize(&decoded::<GoldenThread>(bytes).events()));
+    replay("serialize", |bytes| {
+        for profile in Profile::ALL {
+            check::serialize(&decoded::<GoldenThread>(bytes).events(), profile);
+        }
+    });
 }
 
 #[test]
 fn messages() {
-    replay("messages", |bytes| check::messages(&decoded::<GoldenThread>(bytes).events()));
+    replay("messages", |bytes| {
+        for profile in Profile::ALL {
+            check::messages(&decoded::<GoldenThread>(bytes).events(), profile);
+        }
+    });
 }
 
 #[test]
 fn equivalence() {
-    replay("equivalence", |bytes| check::equivalence(&decoded::<GoldenThread>(bytes).events()));
+    replay("equivalence", |bytes| {
+        for profile in Profile::ALL {
+            check::equivalence(&decoded::<GoldenThread>(bytes).events(), profile);
+        }
+    });
 }
 
 #[test]
@@ -49,7 +62,11 @@ fn run_loop() {
 
 #[test]
 fn escape() {
-    replay("escape", |bytes| check::escape(text(bytes)));
+    replay("escape", |bytes| {
+        for profile in Profile::ALL {
+            check::escape(text(bytes), profile);
+        }
+    });
 }
 
 #[test]

@@ -18,36 +18,40 @@ proptest! {
 
     #[test]
     fn a_text_comes_back_from_a_parser(text: Text) {
-        check::escape(&text.text());
+        for profile in Profile::ALL { check::escape(&text.text(), profile); }
     }
 
     #[test]
     fn a_document_carries_each_event_and_nothing_else(thread: Thread) {
-        check::serialize(&thread.events());
+        for profile in Profile::ALL { check::serialize(&thread.events(), profile); }
     }
 
     #[test]
     fn a_thread_that_is_cut_anywhere_still_serializes(thread: Thread, at: Index) {
         let events = thread.events();
         let (before, after) = events.split_at(at.index(events.len() + 1));
-        check::serialize(before);
-        check::serialize(after);
+        for profile in Profile::ALL {
+            check::serialize(before, profile);
+            check::serialize(after, profile);
+        }
     }
 
     #[test]
     fn a_golden_thread_can_go_on_in_any_way(thread: GoldenThread) {
-        check::serialize(&thread.events());
-        check::messages(&thread.events());
+        for profile in Profile::ALL {
+            check::serialize(&thread.events(), profile);
+            check::messages(&thread.events(), profile);
+        }
     }
 
     #[test]
     fn messages_are_what_they_must_be_wherever_a_thread_is_cut(thread: Thread) {
-        check::messages(&thread.events());
+        for profile in Profile::ALL { check::messages(&thread.events(), profile); }
     }
 
     #[test]
     fn both_context_modes_carry_every_fact(thread: Thread) {
-        check::equivalence(&thread.events());
+        for profile in Profile::ALL { check::equivalence(&thread.events(), profile); }
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Both context modes carry every fact of a thread.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|thread: threadspec_conformance::generate::GoldenThread| {
-    threadspec_conformance::check::equivalence(&thread.events())
+use threadspec_conformance::check;
+use threadspec_conformance::generate::GoldenThread;
+
+libfuzzer_sys::fuzz_target!(|thread: GoldenThread| {
+    let events = thread.events();
+    check::equivalence(&events, check::profile_of(&events));
 });

@@ -1,6 +1,10 @@
 //! A document carries each event of a thread and nothing else.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|thread: threadspec_conformance::generate::GoldenThread| {
-    threadspec_conformance::check::serialize(&thread.events())
+use threadspec_conformance::check;
+use threadspec_conformance::generate::GoldenThread;
+
+libfuzzer_sys::fuzz_target!(|thread: GoldenThread| {
+    let events = thread.events();
+    check::serialize(&events, check::profile_of(&events));
 });

@@ -1,6 +1,6 @@
 //! What must hold of any bytes that are read as a log.
 
-use super::{equivalence, messages, same, serialize};
+use super::{equivalence, messages, profile_of, same, serialize};
 use threadspec::{Event, read_each_event, read_events, surrogates::unmark_surrogates};
 
 /// Any bytes are an error or a thread, of which all the rest holds.
@@ -20,9 +20,10 @@ pub fn input(bytes: &[u8]) {
         }
         Ok(events) => {
             same(&Ok(&events), &read_events(&written(&events)).as_ref(), "written and read", &events);
-            serialize(&events);
-            messages(&events);
-            equivalence(&events);
+            let profile = profile_of(&events);
+            serialize(&events, profile);
+            messages(&events, profile);
+            equivalence(&events, profile);
         }
     }
 }
