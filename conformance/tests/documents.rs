@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is readable") {
@@ -47,4 +48,40 @@ fn the_readme_names_every_room() {
         assert!(library.contains(&format!("//! | [`{room}`] |")), "lib.rs does not describe `{room}`");
         assert!(layout.contains(&format!("`{room}`")), "the README does not name `{room}`");
     }
+}
+
+#[test]
+fn the_readme_shows_every_command() {
+    let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("--help").output().expect("the program runs");
+    let help = String::from_utf8_lossy(&output.stdout);
+    let listed =
+        help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list of commands");
+    let commands: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.len() > 15, "{commands:?}");
+    let readme = include_str!("../README.md");
+    let missing: Vec<_> = commands
+        .iter()
+        .filter(|&&command| command != "help" && !readme.contains(&format!("    threadspec {command} ")))
+        .collect();
+    assert!(missing.is_empty(), "conformance/README.md does not show {missing:?}");
+}
+
+/// One style of `use`: a line per module, and in braces only what it holds itself.
+#[test]
+fn every_use_names_one_module() {
+    let mut files = Vec::new();
+    for folder in ["src", "tests", "examples", "benches", "fuzz/fuzz_targets"] {
+        rust_files(&root().join(folder), &mut files);
+    }
+    let mut nested = Vec::new();
+    for file in &files {
+        let text = fs::read_to_string(file).expect("the file is readable");
+        for (at, _) in text.match_indices("\nuse ") {
+            let statement = text[at..].split(';').next().unwrap_or_default();
+            if statement.split_once('{').is_some_and(|(_, inside)| inside.contains("::")) {
+                nested.push(format!("{}: {}", file.display(), statement.trim().lines().next().unwrap_or_default()));
+            }
+        }
+    }
+    assert!(nested.is_empty(), "{nested:#?}");
 }
