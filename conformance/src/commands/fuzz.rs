@@ -8,7 +8,7 @@ use crate::protocol::Profile;
 use crate::report::Failure;
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use crate::testee::interrupt;
-use crate::testee::{Process, Testee};
+use crate::testee::{Process, Testee, adopt_orphans, end_orphans};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::hash_map::RandomState;
 use std::fmt::Write;
@@ -83,12 +83,9 @@ impl Fuzz {
             fuzz::prepare(folder).map_err(|error| not_writable(folder, &error))?;
         }
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
-        let not_ready = |why: String| {
-            let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
-            Stop::new(code, format!("the testee is not ready: {why}"))
-        };
+        adopt_orphans();
         let start = || Process::start(&self.command, self.timeout);
-        let mut testee = start().map_err(not_ready)?;
+        let mut testee = start().map_err(verify::not_ready)?;
         let hello = testee.hello().clone();
         testee.finish();
         let judged_by = verify::judged_by(self.profile, &hello)?;
@@ -106,8 +103,11 @@ impl Fuzz {
                 .filter(|op| hello.ops.contains(op) && (self.op.is_empty() || self.op.contains(op)))
                 .collect(),
         };
-        print(&format!("{}, seed {}\n\n", verify::introduction(&hello, judged_by).trim_end(), settings.seed));
-        let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(not_ready)?;
+        print(&format!("{}, seed {}\n\n", verify::introduction(&hello, judged_by), settings.seed));
+        let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(verify::not_ready)?;
+        for orphan in end_orphans() {
+            print(&format!("left behind by the testee, and ended: {orphan}\n"));
+        }
         let mut failing = report.shutdown.len();
         for finding in &report.findings {
             let failure = self.failure(finding, &settings, &corpus)?;
@@ -117,7 +117,7 @@ impl Fuzz {
         let judged = report.coverage.total() - report.unsupported;
         let code = if interrupt::requested() {
             interrupt::EXIT_CODE
-        } else if failing == 0 && judged > 0 && report.stopped.is_none() {
+        } else if failing == 0 && judged > 0 && report.stopped.is_none() && !says_little(&report) {
             exit::OK
         } else {
             exit::NOT_CONFORMANT
@@ -197,6 +197,11 @@ fn rate(cases: u64, elapsed: Duration) -> u128 {
     u128::from(cases) * 1000 / elapsed.as_millis().max(1)
 }
 
+/// Whether so much was unsupported that the rest says little: more than a tenth.
+fn says_little(report: &Report) -> bool {
+    report.unsupported * 10 > report.coverage.total()
+}
+
 fn summary(report: &Report, failing: usize, code: u8) -> String {
     let Report { coverage, unsupported, elapsed, findings, shutdown, stopped } = report;
     let mut out = String::new();
@@ -218,6 +223,7 @@ fn summary(report: &Report, failing: usize, code: u8) -> String {
     let style = if code == exit::OK { GOOD } else { BAD };
     let found = match (failing, warnings) {
         _ if coverage.total() == *unsupported => "nothing could be judged".to_owned(),
+        (0, 0) if says_little(report) => "no findings, but more than a tenth was unsupported".to_owned(),
         (0, 0) => "no findings".to_owned(),
         (failing, 0) => format!("findings: {failing}"),
         (failing, warnings) => format!("findings: {failing}, and warnings: {warnings}"),

@@ -3,11 +3,11 @@
 use super::outcome::{Finished, Output};
 use super::{Stop, corpus_and_errata, exit, verify};
 use crate::corpus::Case;
-use crate::protocol::Profile;
-use crate::report::transcript::Replay;
-use crate::run::{Settings, run};
+use crate::protocol::{Hello, Profile, Reply, Request};
+use crate::report::transcript::Transcript;
+use crate::run::{CaseResult, Judgement, Run, Terms, Verdict, judge};
 use crate::terminal::{print, visible};
-use crate::testee::Testee;
+use crate::testee::Outcome;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -41,25 +41,22 @@ impl Judge {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         self.output.prepare()?;
         let wrong = |why: String| Stop::new(exit::USAGE, format!("{}: {}", self.transcript.display(), visible(&why)));
-        let mut replay = Replay::read(&self.transcript).map_err(wrong)?;
-        let header = replay.header.clone();
+        let mut transcript = Transcript::read(&self.transcript).map_err(wrong)?;
+        let (header, hello) = (transcript.header.clone(), transcript.hello.clone());
         let recorded: HashSet<&str> = header.cases.iter().map(String::as_str).collect();
         let profile: Profile = header.options.profile;
         let cases: Vec<&Case> = corpus.cases.iter().filter(|case| recorded.contains(&*case.id)).collect();
         let gone = recorded.len() - cases.len();
-        if !self.output.quiet {
-            print(&verify::introduction(replay.hello(), profile));
-        }
+        self.output.say(&verify::introduction(&hello, profile));
         if gone > 0 {
             print(&format!("{gone} recorded cases are not in the corpus any more\n\n"));
         }
         let began = SystemTime::now();
-        let settings = Settings { profile, strict: self.strict || header.options.strict, fail_fast: false };
-        let run = run(&mut replay, &cases, settings, &mut |_| {});
-        let hello = replay.hello().clone();
-        let options = crate::report::record::Options { strict: settings.strict, ..header.options.clone() };
-        let repeat = |case: &Case| {
-            let words = ["threadspec", "verify", "--filter", &case.id, "--profile", &profile.to_string()];
+        let run = judged(&mut transcript, &cases, &hello, profile);
+        let strict = self.strict || header.options.strict;
+        let options = crate::report::record::Options { strict, ..header.options.clone() };
+        let repeat = |result: &CaseResult<'_>| {
+            let words = ["threadspec", "verify", "--filter", &result.case.id, "--profile", &profile.to_string()];
             verify::words(words.map(str::to_owned).to_vec(), &header.command)
         };
         self.output.conclude(Finished {
@@ -68,10 +65,34 @@ impl Judge {
             errata: &errata,
             hello: &hello,
             command: &header.command,
+            against: Vec::new(),
             options,
             total: cases.len(),
             began,
             repeat: &repeat,
         })
     }
+}
+
+/// The recorded outcomes as a run.
+fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, profile: Profile) -> Run<'a> {
+    let terms = Terms { profile, abilities: hello.abilities };
+    let mut run = Run { shutdown: std::mem::take(&mut transcript.shutdown), ..Run::default() };
+    for &case in cases {
+        for input in &case.after {
+            transcript.take(&Request { input: input.clone(), ..case.request(0, profile) });
+        }
+        let judgement = match transcript.take(&case.request(0, profile)) {
+            _ if !hello.ops.contains(&case.op) => {
+                Judgement::new(Verdict::Unsupported, "not among the ops of its hello")
+            }
+            None => Judgement::new(Verdict::NotRun, "it was not recorded"),
+            Some(outcome) => {
+                run.declined += usize::from(matches!(outcome, Outcome::Reply(Reply::Unsupported(_))));
+                judge(case, terms, outcome)
+            }
+        };
+        run.results.push(CaseResult { case, judgement });
+    }
+    run
 }

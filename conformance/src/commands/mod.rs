@@ -15,6 +15,7 @@ mod messages;
 mod mutants;
 mod outcome;
 mod report;
+mod selection;
 mod serialize;
 mod serve;
 mod show;
@@ -60,6 +61,8 @@ pub mod exit {
     pub const TESTEE: u8 = 3;
     /// The corpus or the harness itself is at fault.
     pub const CORPUS: u8 = 4;
+    /// A known failure passed, or its entry matches nothing or has expired.
+    pub const KNOWN_FAILURES: u8 = 5;
 }
 
 /// Why a command ended without doing what it was asked.

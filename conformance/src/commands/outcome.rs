@@ -1,11 +1,11 @@
 //! What is said of a run, on the terminal and in reports.
 
 use super::{Stop, exit};
-use crate::corpus::{Case, Corpus};
+use crate::corpus::Corpus;
 use crate::protocol::Hello;
 use crate::report::causes::{Shown, causes};
 use crate::report::output::Target;
-use crate::report::record::{Circumstances, Options, RunRecord, is_failure};
+use crate::report::record::{Circumstances, Options, Repeat, RunRecord, is_failure};
 use crate::report::{Failure, Summary};
 use crate::run::{CaseResult, Run};
 use crate::terminal::{STRONG, print, styled};
@@ -40,12 +40,14 @@ pub(super) struct Finished<'a> {
     pub(super) errata: &'a str,
     pub(super) hello: &'a Hello,
     pub(super) command: &'a [String],
+    /// What counts against the testee beyond its replies.
+    pub(super) against: Vec<String>,
     pub(super) options: Options,
     /// The cases that were chosen, whatever their profile.
     pub(super) total: usize,
     pub(super) began: SystemTime,
-    /// The command that repeats a case alone.
-    pub(super) repeat: &'a dyn Fn(&Case) -> String,
+    /// The command that repeats a case.
+    pub(super) repeat: Repeat<'a>,
 }
 
 impl Output {
@@ -57,13 +59,20 @@ impl Output {
         })
     }
 
+    /// Says who is tested, or something else that counts for nothing.
+    pub(super) fn say(&self, line: &str) {
+        print(&format!("{line}\n{}", if self.quiet { "" } else { "\n" }));
+    }
+
     /// Says what came of a run, and returns its exit code.
     pub(super) fn conclude(&self, finished: Finished<'_>) -> Result<u8, Stop> {
-        let Finished { run, corpus, errata, hello, command, options, total, began, repeat } = finished;
+        let Finished { run, corpus, errata, hello, command, against, options, total, began, repeat } = finished;
         let strict = options.strict;
-        let summary = Summary::of(run, total, strict);
+        let summary = Summary::of(run, (corpus, options.profile), total, strict, &against);
         let code = if interrupt::requested() {
             interrupt::EXIT_CODE
+        } else if run.not_ready.is_some() {
+            exit::TESTEE
         } else if summary.is_conformant() {
             exit::OK
         } else {
@@ -73,7 +82,7 @@ impl Output {
         print(&summary.text(run, code));
         if !self.report.is_empty() {
             let took: Duration = began.elapsed().unwrap_or_default();
-            let about = Circumstances { corpus, hello, command, options, total, time: (began, took), code };
+            let about = Circumstances { corpus, hello, command, options, total, time: (began, took), against, code };
             let record = RunRecord::new(run, about, repeat);
             let runs = [record];
             for target in &self.report {
@@ -83,12 +92,13 @@ impl Output {
         }
         Ok(code)
     }
+
     /// Failures by cause, of each the clearest in full.
-    fn failures(&self, run: &Run<'_>, corpus: &Corpus, strict: bool, repeat: &dyn Fn(&Case) -> String) -> String {
+    fn failures(&self, run: &Run<'_>, corpus: &Corpus, strict: bool, repeat: Repeat<'_>) -> String {
         let failed: Vec<_> = run.results.iter().filter(|result| is_failure(result.judgement.verdict)).collect();
         let failure = |index: usize| {
             let result: &CaseResult<'_> = failed[index];
-            Failure::of_case(result, corpus, strict, repeat(result.case))
+            Failure::of_case(result, corpus, strict, repeat(result))
         };
         if self.quiet {
             return (0..failed.len()).map(|index| failure(index).headline()).collect();

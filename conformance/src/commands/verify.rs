@@ -1,22 +1,27 @@
 //! `threadspec verify`.
 
 use super::outcome::{Finished, Output};
-use super::{Stop, corpus_and_errata, exit, select};
+use super::selection::Selection;
+use super::{Stop, corpus_and_errata, exit};
 use crate::corpus::Case;
-use crate::protocol::{Hello, Profile};
+use crate::protocol::{Hello, Op, Profile, Request};
 use crate::report::record::Options;
-use crate::report::transcript::{Header, Recorded, Writer};
-use crate::run::{CaseResult, Run, Settings, run};
-use crate::terminal::print;
-use crate::testee::Reference;
-use crate::testee::interrupt;
-use crate::testee::{InProcess, Process, Testee};
+use crate::report::transcript::{Header, Recorder, Writer};
+use crate::run::{CaseResult, Judgement, Settings, Watch, order::Shard, run};
+use crate::terminal::visible;
+use crate::testee::{InProcess, Outcome, Process, Reference, Testee, adopt_orphans, end_orphans, interrupt};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::collections::HashSet;
+use std::collections::hash_map::RandomState;
+use std::env;
+use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Seeds are short enough to be typed.
+const MOST_SEED: u64 = 1 << 32;
 
 /// Run the corpus against a program, or against the built-in reference
 #[derive(Debug, clap::Args)]
@@ -25,10 +30,9 @@ pub struct Verify {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
-    #[arg(long, value_name = "GLOB")]
-    filter: Vec<String>,
-    /// Judge by this profile, literal or hardened [default: literal if the testee has it]
+    #[command(flatten)]
+    selection: Selection,
+    /// Judge by this profile: literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<Profile>,
     /// Let failed `should` cases count
@@ -37,11 +41,32 @@ pub struct Verify {
     /// How long the testee may take for one reply
     #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
     timeout: Duration,
+    /// Ask so many processes at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=256))]
+    jobs: u64,
+    /// Draw the order of the cases, and the ids of the requests, from this number [default in CI: another one each time]
+    #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
+    shuffle: Option<u64>,
+    /// Put the cases so many times to the same process: what shows only after many requests
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    repeat: u64,
+    /// Put the cases to the same process again and again for so long
+    #[arg(long, value_name = "SECS", value_parser = seconds, conflicts_with = "repeat")]
+    soak: Option<Duration>,
     /// End the run at the first failure
     #[arg(long)]
     fail_fast: bool,
+    /// Go on however many cases crash, time out or get garbage
+    #[arg(long, conflicts_with = "fail_fast")]
+    keep_going: bool,
+    /// Let the testee answer so many cases with `unsupported`, of operations that its hello names
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    max_unsupported: usize,
+    /// Let it count against the testee if it does not have these operations
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    require_ops: Vec<Op>,
     /// Record the exchange in this file, compressed if its name ends in .gz; `judge` judges it again
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["repeat", "soak"])]
     transcript: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
@@ -68,96 +93,194 @@ impl Verify {
     ///
     /// When there is nothing to run, or nothing to run it against.
     pub fn execute(&self) -> Result<u8, Stop> {
+        if self.command.is_empty() && env::args_os().any(|argument| argument == "--") {
+            let message = "no command behind `--`; leave `--` out to test the built-in reference";
+            return Err(Stop::new(exit::USAGE, message));
+        }
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
-        let chosen = select(&corpus, &self.filter)?;
+        let chosen = self.selection.of(&corpus)?;
         self.output.prepare()?;
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
-        let mut testee: Box<dyn Testee> = if self.command.is_empty() {
-            Box::new(InProcess::new(Reference))
-        } else {
-            let started = Process::start(&self.command, self.timeout);
-            Box::new(started.map_err(|why| {
-                let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
-                Stop::new(code, format!("the testee is not ready: {why}"))
-            })?)
-        };
-        let profile = judged_by(self.profile, testee.hello())?;
+        adopt_orphans();
+        let mut testees = self.testees()?;
+        let hello = testees[0].hello().clone();
+        let profile = judged_by(self.profile, &hello)?;
         let cases: Vec<&Case> = chosen.iter().filter(|case| case.is_in(profile)).copied().collect();
-        if !self.output.quiet {
-            print(&introduction(testee.hello(), profile));
-        }
-        let settings = Settings { profile, strict: self.strict, fail_fast: self.fail_fast };
-        let (began, hello, options) = (SystemTime::now(), testee.hello().clone(), self.options(profile));
-        let run = match &self.transcript {
-            None => self.run_with_progress(&mut *testee, &cases, settings),
-            Some(path) => {
-                let wrong = |error: io::Error| Stop::new(exit::CORPUS, format!("{}: {error}", path.display()));
-                let header = Header {
-                    transcript: 1,
-                    hello: hello.to_json(),
-                    command: self.command.clone(),
-                    options: options.clone(),
-                    cases: cases.iter().map(|case| case.id.clone()).collect(),
-                };
-                let mut recorded = Recorded::new(&mut *testee, Writer::create(path, &header).map_err(wrong)?);
-                let run = self.run_with_progress(&mut recorded, &cases, settings);
-                recorded.close().map_err(wrong)?;
-                run
-            }
+        let options = self.options(profile);
+        let settings = Settings {
+            profile,
+            strict: self.strict,
+            fail_fast: self.fail_fast,
+            keep_going: self.keep_going,
+            seed: options.seed,
+            rounds: self.repeat,
+            soak: self.soak,
         };
+        let seed = options.seed.map(|seed| format!(", in the order of --shuffle {seed}")).unwrap_or_default();
+        let shard = options.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
+        self.output.say(&format!("{}{shard}{seed}", introduction(&hello, profile)));
+        let began = SystemTime::now();
+        let mut followed = self.followed(&cases, &hello, &options)?;
+        let run = run(&mut testees, &cases, &settings, &mut followed);
+        drop(testees);
+        followed.close(&run.shutdown)?;
+        for orphan in end_orphans() {
+            self.output.say(&format!("left behind by the testee, and ended: {}", visible(&orphan)));
+        }
         self.output.conclude(Finished {
             run: &run,
             corpus: &corpus,
             errata: &errata,
             hello: &hello,
             command: &self.command,
-            options,
+            against: self.against(&run, &hello),
+            options: options.clone(),
             total: chosen.len(),
             began,
-            repeat: &|case| self.repeat(&case.id, profile),
+            repeat: &|result| self.repeat(result, &options),
         })
     }
 
+    /// The testees, of which the first one is ready; the others start where they are asked.
+    fn testees(&self) -> Result<Vec<Box<dyn Testee + Send>>, Stop> {
+        if self.command.is_empty() {
+            return Ok((0..self.jobs).map(|_| Box::new(InProcess::new(Reference)) as _).collect());
+        }
+        let first = Process::start(&self.command, self.timeout).map_err(not_ready)?;
+        let mut testees: Vec<Box<dyn Testee + Send>> = Vec::new();
+        testees.extend((1..self.jobs).map(|_| Box::new(first.another()) as _));
+        testees.insert(0, Box::new(first));
+        Ok(testees)
+    }
+
     fn options(&self, profile: Profile) -> Options {
+        let in_ci = env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
+        let random = || RandomState::new().build_hasher().finish() % MOST_SEED;
         Options {
             profile,
             strict: self.strict,
-            filter: self.filter.clone(),
+            filter: self.selection.filter.clone(),
+            op: self.selection.op.iter().map(ToString::to_string).collect(),
+            clause: self.selection.clause.clone(),
             timeout: self.timeout.as_secs_f64(),
-            seed: None,
-            shard: None,
-            jobs: 1,
+            seed: self.shuffle.or_else(|| in_ci.then(random)),
+            shard: self.selection.shard.as_ref().map(Shard::to_string),
+            jobs: usize::try_from(self.jobs).unwrap_or(usize::MAX),
+            repeat: self.repeat,
+            soak: self.soak.map(|soak| soak.as_secs_f64()),
         }
     }
 
-    fn run_with_progress<'a>(&self, testee: &mut dyn Testee, cases: &[&'a Case], settings: Settings) -> Run<'a> {
+    /// What counts against the testee beyond its replies.
+    fn against(&self, run: &crate::run::Run<'_>, hello: &Hello) -> Vec<String> {
+        let missing = self.require_ops.iter().filter(|op| !hello.ops.contains(op));
+        let mut against: Vec<String> =
+            missing.map(|op| format!("its hello does not name the op {op}, which is required")).collect();
+        let most = self.max_unsupported;
+        if run.declined > most {
+            let declined = run.declined;
+            against.push(format!(
+                "it answered {declined} cases with `unsupported`, of operations that its hello names; --max-unsupported is {most}"
+            ));
+        }
+        against
+    }
+
+    fn followed(&self, cases: &[&Case], hello: &Hello, options: &Options) -> Result<Followed, Stop> {
         let bar = if self.output.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
         if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {wide_msg}") {
             bar.set_style(style);
         }
-        let mut failures = 0_usize;
-        let mut progress = |result: &CaseResult<'a>| {
-            failures += usize::from(result.counts_against(settings.strict));
-            bar.set_message(format!("{failures} failed  {}", result.case.id));
-            bar.inc(1);
-        };
-        let run = run(testee, cases, settings, &mut progress);
-        bar.finish_and_clear();
-        run
+        let mut recorder = None;
+        if let Some(path) = &self.transcript {
+            let header = Header {
+                transcript: 1,
+                hello: hello.to_json(),
+                command: self.command.clone(),
+                options: options.clone(),
+                cases: cases.iter().map(|case| case.id.clone()).collect(),
+            };
+            let wrong = |error: io::Error| Stop::new(exit::CORPUS, format!("{}: {error}", path.display()));
+            recorder = Some((path.clone(), Recorder::new(Writer::create(path, &header).map_err(wrong)?)));
+        }
+        Ok(Followed { bar, ended: HashSet::new(), failed: HashSet::new(), strict: self.strict, recorder })
     }
 
-    /// The command that runs one case alone as this run did.
-    fn repeat(&self, id: &str, profile: Profile) -> String {
-        let mut words = vec!["threadspec".to_owned(), "verify".into(), "--filter".into(), id.to_owned()];
-        words.extend(["--profile".to_owned(), profile.to_string()]);
+    /// The command that runs one case alone as this run did, or the whole run, where the case does not fail alone.
+    fn repeat(&self, result: &CaseResult<'_>, options: &Options) -> String {
+        let mut words = vec!["threadspec".to_owned(), "verify".into()];
+        let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+        if result.judgement.after_others {
+            self.selection.arguments(&mut add);
+            for (name, value, default) in
+                [("--jobs", self.jobs, 1), ("--repeat", self.repeat, 1), ("--shuffle", options.seed.unwrap_or(0), 0)]
+            {
+                if value != default {
+                    add(name, &value.to_string());
+                }
+            }
+            if let Some(soak) = options.soak {
+                add("--soak", &soak.to_string());
+            }
+        } else {
+            add("--filter", &result.case.id);
+        }
+        add("--profile", &options.profile.to_string());
         if self.timeout != DEFAULT_TIMEOUT {
-            words.extend(["--timeout".to_owned(), self.timeout.as_secs_f64().to_string()]);
+            add("--timeout", &self.timeout.as_secs_f64().to_string());
         }
         if let Some(folder) = &self.corpus {
-            words.extend(["--corpus".to_owned(), folder.display().to_string()]);
+            add("--corpus", &folder.display().to_string());
         }
         self::words(words, &self.command)
     }
+}
+
+/// Shows how far a run is, and records it.
+struct Followed {
+    bar: ProgressBar,
+    ended: HashSet<String>,
+    failed: HashSet<String>,
+    strict: bool,
+    recorder: Option<(PathBuf, Recorder)>,
+}
+
+impl Followed {
+    fn close(self, shutdown: &[String]) -> Result<(), Stop> {
+        self.bar.finish_and_clear();
+        self.recorder.map_or(Ok(()), |(path, recorder)| {
+            recorder
+                .close(shutdown)
+                .map_err(|error| Stop::new(exit::CORPUS, format!("{}: {error}", path.display())))
+        })
+    }
+}
+
+impl Watch for Followed {
+    fn result(&mut self, case: &Case, judgement: &Judgement) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        if judgement.verdict.counts_against(case.level, self.strict) {
+            self.failed.insert(case.id.clone());
+        }
+        if self.ended.insert(case.id.clone()) {
+            self.bar.inc(1);
+        }
+        self.bar.set_message(format!("{} failed  {}", self.failed.len(), case.id));
+    }
+
+    fn outcome(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
+        if let Some((_, recorder)) = &mut self.recorder {
+            recorder.record(case, step, request, outcome);
+        }
+    }
+}
+
+/// Why there is nothing to talk to.
+pub(super) fn not_ready(why: String) -> Stop {
+    let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
+    Stop::new(code, format!("the testee is not ready: {}", why.trim_end()))
 }
 
 /// A command line with the testee's command behind it.
@@ -174,7 +297,10 @@ pub(super) fn judged_by(asked: Option<Profile>, hello: &Hello) -> Result<Profile
     let has = |profile| hello.profiles.contains(&profile);
     match asked {
         Some(asked) if !has(asked) => {
-            Err(Stop::new(exit::USAGE, format!("{} does not declare the profile {asked}", hello.name)))
+            let name = visible(&hello.name);
+            let has: Vec<String> = hello.profiles.iter().map(ToString::to_string).collect();
+            let message = format!("{name} does not declare the profile {asked}; its hello names {}", has.join(", "));
+            Err(Stop::new(exit::USAGE, message))
         }
         Some(asked) => Ok(asked),
         None if has(Profile::Literal) => Ok(Profile::Literal),
@@ -183,8 +309,9 @@ pub(super) fn judged_by(asked: Option<Profile>, hello: &Hello) -> Result<Profile
     }
 }
 
+/// Who is tested, and by what, on one line.
 pub(super) fn introduction(hello: &Hello, profile: Profile) -> String {
     let Hello { name, version, language, url, .. } = hello;
     let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-    crate::terminal::visible(&format!("{name} {version} ({language}{url}), profile {profile}")) + "\n\n"
+    visible(&format!("{name} {version} ({language}{url}), profile {profile}"))
 }

@@ -6,7 +6,7 @@ use super::probe::{Failure, Key, Probe, Probed};
 use crate::corpus::expectation::Mismatch;
 use crate::json::on_deep_stack;
 use crate::protocol::{Op, Reply};
-use crate::run::{MOST_LOST_IN_A_ROW, Verdict, lost_too_many};
+use crate::run::Verdict;
 use crate::testee::{Testee, Trouble, interrupt};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,6 +18,8 @@ use threadspec::Profile;
 
 /// Of the cases that fail for one reason, so many of the smallest are made smaller.
 const EXAMPLES: usize = 2;
+/// After this many cases in a row that cost a testee its process the campaign ends.
+const MOST_LOST_IN_A_ROW: usize = 10;
 /// How often progress is reported, and the end of the time checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -187,14 +189,15 @@ impl Campaign<'_> {
                 Probed::Failed(failure) => tally.failures.entry(failure.key.clone()).or_default().add(index, *failure),
             }
             if lost == MOST_LOST_IN_A_ROW {
-                tally.report.stopped = Some(lost_too_many());
+                tally.report.stopped =
+                    Some(format!("{MOST_LOST_IN_A_ROW} cases in a row crashed, timed out or got garbage"));
                 self.over.store(true, Ordering::Relaxed);
             }
             drop(tally);
             case = case.saturating_add(*jobs);
         }
         for trouble in probe.testee.finish() {
-            let (Trouble::Shutdown(what) | Trouble::Stray { what, .. }) = trouble;
+            let (Trouble::Shutdown(what) | Trouble::Unasked(what) | Trouble::Stray { what, .. }) = trouble;
             self.tally().report.shutdown.push(what);
         }
         Ok(())

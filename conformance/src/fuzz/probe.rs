@@ -95,7 +95,7 @@ impl<'a> Probe<'a> {
                 failure.key.clause = clause;
                 return Err(Probed::Failed(Box::new(Failure { note, mismatch, ..failure })));
             }
-            Outcome::Crash(what) => (Verdict::Crash, what),
+            Outcome::Crash(what) | Outcome::NotReady(what) => (Verdict::Crash, what),
             Outcome::Timeout(what) => (Verdict::Timeout, what),
             Outcome::Garbage(what) | Outcome::Stray { what, .. } => (Verdict::Garbage, what),
         };

@@ -203,12 +203,13 @@ fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -
     let (mut failed, mut troubles) = (Vec::new(), Vec::new());
     match Process::start(&command, TIMEOUT) {
         Err(why) => troubles.push(why),
-        Ok(mut process) => {
-            let settings = Settings { profile: profile.into(), strict: false, fail_fast: true };
-            let run = run(&mut process, &cases, settings, &mut |_| {});
+        Ok(process) => {
+            let settings = Settings { fail_fast: true, ..Settings::new(profile) };
+            let run = run(&mut [Box::new(process)], &cases, &settings, &mut ());
             let asked = run.results.iter().filter(|result| result.counts_against(false));
             failed.extend(asked.map(|result| result.case));
             troubles.extend(run.shutdown);
+            troubles.extend(run.not_ready);
         }
     }
     Trial { bug: name, breaks: &[], profile, wrong: true, breaks_a_must: true, failed, troubles }

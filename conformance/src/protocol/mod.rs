@@ -233,11 +233,11 @@ impl Hello {
         hello
     }
 
-    /// Reads the output of `hello`. Operations and profiles of other versions of this specification are ignored.
+    /// Reads the output of `hello`.
     ///
     /// # Errors
     ///
-    /// Says what is missing.
+    /// Says what is missing, or not known.
     pub fn from_json(hello: &Value) -> Result<Self, String> {
         let protocol = &hello["protocol"];
         if protocol.as_i64() != Some(VERSION) {
@@ -252,8 +252,8 @@ impl Hello {
             version: text("version")?,
             language: text("language")?,
             url: about["url"].as_str().map(str::to_owned),
-            ops: known(&hello["ops"], "ops")?,
-            profiles: known(&hello["profiles"], "profiles")?,
+            ops: known(&hello["ops"], "ops", Op::all())?,
+            profiles: known(&hello["profiles"], "profiles", Profile::ALL)?,
             abilities: Abilities {
                 exact_integers: flag(&hello["exactIntegers"], "exactIntegers")?,
                 concurrent: flag(&hello["concurrent"], "concurrent")?,
@@ -275,10 +275,26 @@ fn flag(value: &Value, name: &str) -> Result<bool, String> {
     }
 }
 
-fn known<T: FromStr>(names: &Value, field: &str) -> Result<Vec<T>, String> {
+/// The names in a list. One that nobody knows is a slip of the pen, which would silently leave out what it means.
+fn known<T: FromStr + ToString>(
+    names: &Value,
+    field: &str,
+    all: impl IntoIterator<Item = T>,
+) -> Result<Vec<T>, String> {
     let names = names.as_array().ok_or_else(|| format!("its `{field}` is not a list"))?;
-    let known: Vec<T> = names.iter().filter_map(Value::as_str).filter_map(|name| name.parse().ok()).collect();
-    if known.is_empty() { Err(format!("its `{field}` names nothing that protocol {VERSION} knows")) } else { Ok(known) }
+    let all: Vec<String> = all.into_iter().map(|one| one.to_string()).collect();
+    let read = |name: &Value| {
+        let known = name.as_str().and_then(|name| name.parse().ok());
+        known.ok_or_else(|| {
+            let likeness = |one: &&String| similar::TextDiff::from_chars(one.as_str(), &name.to_string()).ratio();
+            let closest = all.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
+            let closest = closest.filter(|one| likeness(one) > 0.5);
+            let hint = closest.map(|one| format!("; did you mean `{one}`?")).unwrap_or_default();
+            format!("its `{field}` names {name}, which protocol {VERSION} does not know (it has {}){hint}", all.join(", "))
+        })
+    };
+    let names = names.iter().map(read).collect::<Result<Vec<T>, String>>()?;
+    if names.is_empty() { Err(format!("its `{field}` is empty")) } else { Ok(names) }
 }
 
 #[cfg(test)]

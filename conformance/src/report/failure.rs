@@ -64,14 +64,14 @@ impl<'a> Failure<'a> {
             (false, _) => (WARNING, ", a warning"),
         };
         let verdict = styled(style, self.verdict.to_string().to_uppercase());
-        format!("{verdict} {} ({}{note})\n", styled(STRONG, &self.id), self.level)
+        format!("{verdict} {} ({}{note})\n", styled(STRONG, visible(&self.id)), self.level)
     }
 
     /// Everything: verdict, clauses, reason, what differs, and the command that repeats it.
     pub fn text(&self) -> String {
         let mut out = self.headline();
         self.clauses.iter().for_each(|clause| out.push_str(&clause_line(clause)));
-        let _ = writeln!(out, "  why: {}", self.why);
+        let _ = writeln!(out, "  why: {}", visible(&self.why));
         for line in self.note.lines() {
             let _ = writeln!(out, "  {}", shortened(line));
         }
@@ -81,7 +81,7 @@ impl<'a> Failure<'a> {
         if self.mismatches.len() > MISMATCHES {
             let _ = writeln!(out, "  … and {} more differences", self.mismatches.len() - MISMATCHES);
         }
-        let _ = writeln!(out, "  {} {}", styled(FAINT, "repeat:"), self.repeat);
+        let _ = writeln!(out, "  {} {}", styled(FAINT, "repeat:"), visible(&self.repeat));
         if let Some(input) = &self.input {
             let lines: Vec<String> = lay_out(input, 1).lines().map(|line| format!("    {}\n", visible(line))).collect();
             let _ = write!(out, "  the smallest input that shows it:\n{}", lines.concat());
@@ -93,7 +93,7 @@ impl<'a> Failure<'a> {
 /// A clause with its text.
 pub(super) fn clause_line(clause: &Clause) -> String {
     let level = if clause.level == Level::Should { " (should)" } else { "" };
-    format!("  {}{level}: {}\n", clause.id, clause.text)
+    format!("  {}{level}: {}\n", clause.id, visible(&clause.text))
 }
 
 fn difference(mismatch: &Mismatch) -> String {

@@ -63,6 +63,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
         merged.exit_code = worse(merged.exit_code, shard.exit_code);
         merged.stopped = merged.stopped.or(shard.stopped);
         merged.shutdown.extend(shard.shutdown);
+        merged.against.extend(shard.against);
         merged.cases.extend(shard.cases);
     }
     let mut seen = HashSet::new();

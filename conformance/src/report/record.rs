@@ -45,6 +45,9 @@ pub struct RunRecord {
     /// What the testee did wrong in ending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shutdown: Vec<String>,
+    /// What else counts against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<String>,
     /// The exit code of the run.
     pub exit_code: u8,
     /// The numbers.
@@ -73,6 +76,12 @@ pub struct Options {
     /// The patterns that chose its cases; all of them without a pattern.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<String>,
+    /// The operations that chose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub op: Vec<String>,
+    /// The patterns of clauses that chose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clause: Vec<String>,
     /// Seconds for one reply.
     pub timeout: f64,
     /// The seed of the order of the cases.
@@ -83,6 +92,21 @@ pub struct Options {
     pub shard: Option<String>,
     /// How many testees at once.
     pub jobs: usize,
+    /// How often the cases were put to the same process.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub repeat: u64,
+    /// For how many seconds they were put to it again and again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soak: Option<f64>,
+}
+
+fn once() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_once(times: &u64) -> bool {
+    *times == 1
 }
 
 /// The numbers of a run.
@@ -166,6 +190,9 @@ pub struct MismatchRecord {
     pub actual: String,
 }
 
+/// Gives the command that repeats a case.
+pub type Repeat<'a> = &'a dyn Fn(&CaseResult<'_>) -> String;
+
 /// What a record needs to know beyond the run itself.
 #[derive(Debug)]
 pub struct Circumstances<'a> {
@@ -181,14 +208,16 @@ pub struct Circumstances<'a> {
     pub total: usize,
     /// When it began, and how long it took.
     pub time: (SystemTime, Duration),
+    /// What counts against the testee beyond the cases.
+    pub against: Vec<String>,
     /// The exit code.
     pub code: u8,
 }
 
 impl RunRecord {
-    /// The record of a run. `repeat` gives the command that repeats a case alone.
-    pub fn new(run: &Run<'_>, about: Circumstances<'_>, repeat: &dyn Fn(&Case) -> String) -> Self {
-        let Circumstances { corpus, hello, command, options, total, time: (began, took), code } = about;
+    /// The record of a run.
+    pub fn new(run: &Run<'_>, about: Circumstances<'_>, repeat: Repeat<'_>) -> Self {
+        let Circumstances { corpus, hello, command, options, total, time: (began, took), against, code } = about;
         let case = |result: &CaseResult<'_>| CaseRecord::new(result, &options, repeat);
         let mut record = Self {
             format: VERSION,
@@ -202,6 +231,7 @@ impl RunRecord {
             options,
             stopped: run.stopped.clone(),
             shutdown: run.shutdown.clone(),
+            against,
             exit_code: code,
             summary: Counts::default(),
         };
@@ -223,7 +253,7 @@ impl RunRecord {
             total,
             applicable,
             run: applicable - count(Verdict::NotRun),
-            failures: counting + self.shutdown.len(),
+            failures: counting + self.shutdown.len() + self.against.len(),
             warnings,
             verdicts,
         };
@@ -295,7 +325,7 @@ pub fn from_json(text: &str) -> Result<Vec<RunRecord>, String> {
 }
 
 impl CaseRecord {
-    fn new(result: &CaseResult<'_>, options: &Options, repeat: &dyn Fn(&Case) -> String) -> Self {
+    fn new(result: &CaseResult<'_>, options: &Options, repeat: Repeat<'_>) -> Self {
         let CaseResult { case, judgement } = result;
         let failed = is_failure(judgement.verdict);
         Self {
@@ -314,7 +344,7 @@ impl CaseRecord {
                 input: case.input.clone(),
                 expect: expectation(case),
                 actual: judgement.actual.clone(),
-                repeat: repeat(case),
+                repeat: repeat(result),
             }),
         }
     }

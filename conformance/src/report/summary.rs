@@ -1,11 +1,11 @@
 //! The end of a run: numbers, and what they mean.
 
-use crate::protocol::Op;
-use crate::run::Run;
-use crate::run::Verdict;
+use crate::corpus::Corpus;
+use crate::protocol::{Op, Profile};
+use crate::run::{CaseResult, Run, Verdict};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// What a run says about the testee.
@@ -17,15 +17,23 @@ pub struct Summary {
     pub applicable: usize,
     /// Those of them that were put to it.
     pub run: usize,
+    /// Those of them that passed.
+    pub passed: usize,
     /// Failed `should` cases that do not count.
     pub warnings: usize,
     /// Everything that counts against the testee.
     pub failures: usize,
+    /// What counts against it beyond its replies.
+    pub against: Vec<String>,
+    /// The operations of which a case was put to it.
+    pub tested: BTreeSet<Op>,
+    /// Those of which the profile has cases, but none was put to it.
+    pub untested: BTreeSet<Op>,
 }
 
 impl Summary {
-    /// Counts a run over cases of which `total` were chosen.
-    pub fn of(run: &Run<'_>, total: usize, strict: bool) -> Self {
+    /// Counts a run by a profile of a corpus, over cases of which `total` were chosen.
+    pub fn of(run: &Run<'_>, by: (&Corpus, Profile), total: usize, strict: bool, against: &[String]) -> Self {
         let count = |wanted: Verdict| run.results.iter().filter(|result| result.judgement.verdict == wanted).count();
         let applicable = run.results.len() - count(Verdict::Unsupported);
         let counting = run.results.iter().filter(|result| result.counts_against(strict)).count();
@@ -33,12 +41,22 @@ impl Summary {
             .results
             .iter()
             .filter(|result| !matches!(result.judgement.verdict, Verdict::Pass | Verdict::Unsupported));
+        let is_run = |result: &&CaseResult<'_>| {
+            !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun)
+        };
+        let tested: BTreeSet<Op> = run.results.iter().filter(is_run).map(|result| result.case.op).collect();
+        let (corpus, profile) = by;
+        let of_profile = corpus.cases.iter().filter(|case| case.is_in(profile)).map(|case| case.op);
         Self {
             total,
             applicable,
             run: applicable - count(Verdict::NotRun),
+            passed: count(Verdict::Pass),
             warnings: failed.count() - counting,
-            failures: counting + run.shutdown.len(),
+            failures: counting + run.shutdown.len() + against.len(),
+            against: against.to_vec(),
+            untested: of_profile.filter(|op| !tested.contains(op)).collect(),
+            tested,
         }
     }
 
@@ -65,6 +83,9 @@ impl Summary {
         for what in &run.shutdown {
             let _ = writeln!(out, "{}: {}", styled(BAD, "shutdown"), what.trim_end());
         }
+        for what in &self.against {
+            let _ = writeln!(out, "{}: {what}", styled(BAD, "against it"));
+        }
         if let Some(reason) = &run.stopped {
             let _ = writeln!(out, "{}: {reason}; the rest was not run", styled(WARNING, "stopped early"));
         }
@@ -79,13 +100,23 @@ impl Summary {
             several => format!(" {several} `should` cases failed: warnings."),
         };
         let (style, verdict, reason) = if self.is_conformant() {
-            (GOOD, "conformant", "every applicable case passed that must".to_owned())
+            (GOOD, "conformant", self.scope())
         } else if self.applicable == 0 {
             (BAD, "not conformant", "no case was applicable, so nothing was shown".to_owned())
         } else {
             (BAD, "not conformant", format!("{} count against it", self.failures))
         };
         format!("{}: {reason}.{warnings} Exit code {code}.", styled(style, styled(STRONG, verdict)))
+    }
+
+    /// How much was shown: of which operations, and of which nothing.
+    fn scope(&self) -> String {
+        let names = |ops: &BTreeSet<Op>| ops.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let (passed, applicable) = (self.passed, self.applicable);
+        if self.untested.is_empty() {
+            return format!("{passed} of {applicable} cases");
+        }
+        format!("{passed} of {applicable} {} cases; not tested: {}", names(&self.tested), names(&self.untested))
     }
 }
 

@@ -1,17 +1,18 @@
 //! A recorded exchange: JSON Lines of what a testee was asked and what came of it, from which a run can be judged again.
 //!
 //! The first line says what was run. Then comes a line per request, with what came of it: `reply`, `crash`, `timeout` or
-//! `garbage`. A line with an `id` instead of a `request` corrects an earlier one, and `shutdown` says what the testee did
-//! wrong in ending. A file whose name ends in `.gz` is compressed.
+//! `garbage`. A line with an `id` instead of a `request` corrects an earlier one: the request was sent again. `shutdown` says
+//! what the testee did wrong in ending. A file whose name ends in `.gz` is compressed.
 
+use crate::corpus::Case;
 use crate::protocol::{Hello, Op, Profile, Reply, Request};
 use crate::report::record::Options;
-use crate::testee::{Outcome, Testee, Trouble};
+use crate::testee::Outcome;
 use crate::universal::halves;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json, value::RawValue};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque, hash_map::Entry};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
@@ -32,7 +33,7 @@ pub struct Header {
 }
 
 /// Writes a transcript.
-pub struct Writer(Box<dyn Write>);
+pub struct Writer(Box<dyn Write + Send>);
 
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -63,18 +64,41 @@ impl Writer {
     }
 }
 
-/// A testee whose exchange is recorded.
-pub struct Recorded<'a> {
-    testee: &'a mut dyn Testee,
+/// Records a run.
+#[derive(Debug)]
+pub struct Recorder {
     writer: Writer,
+    /// Under which id a request of a case was written, by the case and the number of the request.
+    written: HashMap<(String, usize), i64>,
     /// What went wrong in writing; the run goes on.
     error: Option<io::Error>,
 }
 
-impl<'a> Recorded<'a> {
+impl Recorder {
     /// Records what is said from now on.
-    pub fn new(testee: &'a mut dyn Testee, writer: Writer) -> Self {
-        Self { testee, writer, error: None }
+    pub fn new(writer: Writer) -> Self {
+        Self { writer, written: HashMap::new(), error: None }
+    }
+
+    /// Notes what came of a request. What comes later for the same one corrects it.
+    pub fn record(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
+        let came = match outcome {
+            Outcome::Reply(reply) => format!(r#""reply":{}"#, halves::escaped(&reply.line(request.id))),
+            Outcome::Crash(what) => format!(r#""crash":{}"#, json!(what)),
+            Outcome::Timeout(what) => format!(r#""timeout":{}"#, json!(what)),
+            Outcome::Garbage(what) | Outcome::Stray { what, .. } => format!(r#""garbage":{}"#, json!(what)),
+            Outcome::NotReady(_) | Outcome::Interrupted => return,
+        };
+        match self.written.entry((case.id.clone(), step)) {
+            Entry::Occupied(id) => {
+                let line = format!(r#"{{"id":{},{came}}}"#, id.get());
+                self.line(&line);
+            }
+            Entry::Vacant(place) => {
+                place.insert(request.id);
+                self.line(&format!(r#"{{"request":{},{came}}}"#, request.line()));
+            }
+        }
     }
 
     /// Ends the file.
@@ -82,7 +106,10 @@ impl<'a> Recorded<'a> {
     /// # Errors
     ///
     /// When something could not be written.
-    pub fn close(mut self) -> io::Result<()> {
+    pub fn close(mut self, shutdown: &[String]) -> io::Result<()> {
+        for what in shutdown {
+            self.line(&json!({"shutdown": what}).to_string());
+        }
         match self.error {
             Some(error) => Err(error),
             None => self.writer.0.flush(),
@@ -96,49 +123,16 @@ impl<'a> Recorded<'a> {
     }
 }
 
-impl Testee for Recorded<'_> {
-    fn hello(&self) -> &Hello {
-        self.testee.hello()
-    }
-
-    fn ask(&mut self, request: &Request) -> Outcome {
-        let outcome = self.testee.ask(request);
-        let came = match &outcome {
-            Outcome::Reply(reply) => format!(r#""reply":{}"#, halves::escaped(&reply.line(request.id))),
-            Outcome::Crash(what) => format!(r#""crash":{}"#, json!(what)),
-            Outcome::Timeout(what) => format!(r#""timeout":{}"#, json!(what)),
-            Outcome::Garbage(what) => format!(r#""garbage":{}"#, json!(what)),
-            Outcome::Stray { id, what } => {
-                self.line(&json!({"id": id, "garbage": what}).to_string());
-                return outcome;
-            }
-            Outcome::Interrupted => return outcome,
-        };
-        self.line(&format!(r#"{{"request":{},{came}}}"#, request.line()));
-        outcome
-    }
-
-    fn finish(&mut self) -> Vec<Trouble> {
-        let troubles = self.testee.finish();
-        for trouble in &troubles {
-            let line = match trouble {
-                Trouble::Stray { id, what } => json!({"id": id, "garbage": what}),
-                Trouble::Shutdown(what) => json!({"shutdown": what}),
-            };
-            self.line(&line.to_string());
-        }
-        troubles
-    }
-}
-
-/// A transcript as a testee: each request gets what it got then.
+/// A transcript that was read.
 #[derive(Debug)]
-pub struct Replay {
+pub struct Transcript {
     /// What was run.
     pub header: Header,
-    hello: Hello,
+    /// What the testee said about itself.
+    pub hello: Hello,
+    /// What it did wrong in ending.
+    pub shutdown: Vec<String>,
     outcomes: HashMap<String, VecDeque<Outcome>>,
-    shutdown: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -167,7 +161,7 @@ fn key(op: Op, profile: &str, input: &str) -> String {
     format!("{op} {profile} {input}")
 }
 
-impl Replay {
+impl Transcript {
     /// Reads a file.
     ///
     /// # Errors
@@ -194,35 +188,41 @@ impl Replay {
         for (number, line) in lines {
             let line = Line::read(line, header.options.profile).map_err(|why| format!("line {number}: {why}"))?;
             match line {
-                Entry::Asked { id, key, outcome } => {
+                Said::Asked { id, key, outcome } => {
                     outcomes.insert(id, outcome);
                     keys.push((id, key));
                 }
-                Entry::Correction { id, outcome } => {
+                Said::Correction { id, outcome } => {
                     outcomes.insert(id, outcome);
                 }
-                Entry::Shutdown(what) => shutdown.push(what),
+                Said::Shutdown(what) => shutdown.push(what),
             }
         }
         let mut by_key: HashMap<String, VecDeque<Outcome>> = HashMap::new();
         for (id, key) in keys {
             by_key.entry(key).or_default().extend(outcomes.remove(&id));
         }
-        Ok(Self { header, hello, outcomes: by_key, shutdown })
+        Ok(Self { header, hello, shutdown, outcomes: by_key })
+    }
+
+    /// What came of a request; of equal ones, in the order in which they were sent. What was not asked has no answer.
+    pub fn take(&mut self, request: &Request) -> Option<Outcome> {
+        let key = key(request.op, &request.profile.to_string(), &request.input);
+        self.outcomes.get_mut(&key)?.pop_front()
     }
 }
 
-enum Entry {
+enum Said {
     Asked { id: i64, key: String, outcome: Outcome },
     Correction { id: i64, outcome: Outcome },
     Shutdown(String),
 }
 
 impl Line<'_> {
-    fn read(line: &str, profile: Profile) -> Result<Entry, String> {
+    fn read(line: &str, profile: Profile) -> Result<Said, String> {
         let line: Line<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
         if let Some(what) = line.shutdown {
-            return Ok(Entry::Shutdown(what));
+            return Ok(Said::Shutdown(what));
         }
         let outcome = match (line.reply, line.crash, line.timeout, line.garbage) {
             (Some(reply), None, None, None) => Outcome::Reply(Reply::read_for(profile, reply.get().as_bytes())?.1),
@@ -233,26 +233,10 @@ impl Line<'_> {
         };
         match (line.request, line.id) {
             (Some(Asked { id, op, profile, input }), _) => {
-                Ok(Entry::Asked { id, key: key(op.parse()?, &profile, input.get()), outcome })
+                Ok(Said::Asked { id, key: key(op.parse()?, &profile, input.get()), outcome })
             }
-            (None, Some(id)) => Ok(Entry::Correction { id, outcome }),
+            (None, Some(id)) => Ok(Said::Correction { id, outcome }),
             (None, None) => Err("it has neither a `request` nor an `id`".into()),
         }
-    }
-}
-
-impl Testee for Replay {
-    fn hello(&self) -> &Hello {
-        &self.hello
-    }
-
-    fn ask(&mut self, request: &Request) -> Outcome {
-        let key = key(request.op, &request.profile.to_string(), &request.input);
-        // What was not asked then cannot be answered now.
-        self.outcomes.get_mut(&key).and_then(VecDeque::pop_front).unwrap_or(Outcome::Interrupted)
-    }
-
-    fn finish(&mut self) -> Vec<Trouble> {
-        std::mem::take(&mut self.shutdown).into_iter().map(Trouble::Shutdown).collect()
     }
 }

@@ -6,6 +6,7 @@ use crate::corpus::{Case, Expect, Level, Oracle};
 use crate::json::{self, settled};
 use crate::protocol::Profile;
 use crate::protocol::{Op, Reply};
+use crate::terminal::visible;
 use crate::testee::Outcome;
 use crate::universal::{self, Abilities, Answer, Holding, Property};
 use serde_json::Value;
@@ -70,12 +71,14 @@ pub struct Judgement {
     pub mismatches: Vec<Mismatch>,
     /// The reply that is not the expected one, as JSON text, shortened if it is long.
     pub actual: Option<String>,
+    /// Whether it ends so only after other requests to the same process.
+    pub after_others: bool,
 }
 
 impl Judgement {
     /// A verdict that needs no mismatches.
     pub fn new(verdict: Verdict, note: impl Into<String>) -> Self {
-        Self { verdict, note: note.into(), mismatches: Vec::new(), actual: None }
+        Self { verdict, note: note.into(), mismatches: Vec::new(), actual: None, after_others: false }
     }
 }
 
@@ -106,6 +109,7 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
         Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
         Outcome::Timeout(what) => Judgement::new(Verdict::Timeout, what),
         Outcome::Garbage(what) | Outcome::Stray { what, .. } => Judgement::new(Verdict::Garbage, what),
+        Outcome::NotReady(what) => Judgement::new(Verdict::NotRun, format!("it could not be started again: {what}")),
         Outcome::Interrupted => Judgement::new(Verdict::NotRun, "interrupted"),
     }
 }
@@ -129,7 +133,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
         }
         (Expect::Reject { kind, message }, Reply::Reject { kind: actual, message: said }) => {
             if kind != actual {
-                let note = format!("rejected as {actual}, but {kind} was expected; its message: {said}");
+                let note = format!("rejected as {actual}, but {kind} was expected; its message: {}", visible(said));
                 return Judgement::new(Verdict::Rejected, note);
             }
             let said = Value::from(said.as_str());
@@ -145,7 +149,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
             Judgement::new(Verdict::Rejected, format!("a rejection ({kind}) was expected, but it answered {output}"))
         }
         (_, Reply::Reject { kind, message }) => {
-            Judgement::new(Verdict::Rejected, format!("an output was expected, but it rejected ({kind}): {message}"))
+            Judgement::new(Verdict::Rejected, format!("an output was expected, but it rejected ({kind}): {}", visible(message)))
         }
     }
 }

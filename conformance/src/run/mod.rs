@@ -1,26 +1,34 @@
-//! Puts cases to a testee, one after the other, and judges what comes back.
+//! Puts cases to testees, and judges what comes back.
+//!
+//! The verdicts are those of a run in which each request waits for the reply to the one before. Where the testee may be sent
+//! several at once, that comes first, and is believed if every case passes; what fails is asked again one by one, so that nobody
+//! is accused for what was only too much at once.
 
+mod blame;
 pub(crate) mod iterations;
 mod judge;
 mod oracles;
+pub mod order;
+mod worker;
 
 pub use judge::{Judgement, Terms, Verdict, judge};
 
 use crate::corpus::Case;
-use crate::protocol::{Profile, Request};
-use crate::testee::{Outcome, Testee, Trouble, interrupt};
-use std::collections::HashMap;
+use crate::json::DEEP_STACK;
+use crate::protocol::{Op, Profile, Request};
+use crate::testee::{Outcome, Testee, interrupt};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use std::thread::{self, ScopedJoinHandle};
+use worker::{Part, Worker};
 
-/// After this many cases in a row that cost the testee its process the run ends: the others would only cost time.
-pub(crate) const MOST_LOST_IN_A_ROW: usize = 10;
-
-/// Why a run ends after that many.
-pub(crate) fn lost_too_many() -> String {
-    format!("{MOST_LOST_IN_A_ROW} cases in a row crashed, timed out or got garbage")
-}
+/// After this many cases that cost the testee its process the run ends: the others would only cost time.
+const MOST_LOST: usize = 10;
 
 /// How to run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Settings {
     /// The profile to judge by.
     pub profile: Profile,
@@ -28,6 +36,22 @@ pub struct Settings {
     pub strict: bool,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
+    /// Whether it goes on however many cases cost the testee its process.
+    pub keep_going: bool,
+    /// What the order of the cases and the ids of the requests are drawn from; without it they are those of the corpus.
+    pub seed: Option<u64>,
+    /// How often the cases are put to the same process.
+    pub rounds: u64,
+    /// How long they are put to it again and again.
+    pub soak: Option<Duration>,
+}
+
+impl Settings {
+    /// A run by this profile, once and in order.
+    pub fn new(profile: impl Into<Profile>) -> Self {
+        let profile = profile.into();
+        Self { profile, strict: false, fail_fast: false, keep_going: false, seed: None, rounds: 1, soak: None }
+    }
 }
 
 /// A case and how it ended.
@@ -51,87 +75,155 @@ impl CaseResult<'_> {
 pub struct Run<'a> {
     /// One result per case, in the order of the cases.
     pub results: Vec<CaseResult<'a>>,
+    /// How many cases the testee answered with `unsupported`, of operations that its hello names.
+    pub declined: usize,
     /// What the testee did wrong in ending.
     pub shutdown: Vec<String>,
     /// Why the run ended before its last case.
     pub stopped: Option<String>,
+    /// Why the testee was not ready, in the middle of the run.
+    pub not_ready: Option<String>,
+    /// How many requests were sent.
+    pub requests: u64,
 }
 
-/// Puts the cases to the testee and ends it.
-///
-/// `progress` hears of each result as it comes; a later second reply can still turn it into garbage.
+/// Who follows a run.
+pub trait Watch: Send {
+    /// A case ended; it can still end in another way.
+    fn result(&mut self, _: &Case, _: &Judgement) {}
+
+    /// What came of a request of a case: of the inputs that are sent first, then of its own. What comes later for the same
+    /// replaces it.
+    fn outcome(&mut self, _: &Case, _step: usize, _: &Request, _: &Outcome) {}
+}
+
+/// Nobody does.
+impl Watch for () {}
+
+/// Why a run ends before its last case.
+#[derive(Clone, Debug)]
+enum End {
+    Interrupted,
+    FirstFailure,
+    Lost,
+    NotReady(String),
+}
+
+/// What the workers have in common.
+struct Shared<'s, 'a> {
+    settings: &'s Settings,
+    terms: Terms,
+    cases: &'s [&'a Case],
+    watch: Mutex<&'s mut (dyn Watch + 's)>,
+    end: Mutex<Option<End>>,
+    /// Cases that cost the testee its process, and of those the ones that hung.
+    lost: AtomicUsize,
+    hung: AtomicUsize,
+    requests: AtomicI64,
+    began: Instant,
+}
+
+/// Puts the cases to the testees, each of which gets its share, and ends them.
 pub fn run<'a>(
-    testee: &mut dyn Testee,
+    testees: &mut [Box<dyn Testee + Send>],
     cases: &[&'a Case],
-    settings: Settings,
-    progress: &mut dyn FnMut(&CaseResult<'a>),
+    settings: &Settings,
+    watch: &mut dyn Watch,
 ) -> Run<'a> {
-    let ops = testee.hello().ops.clone();
-    let terms = Terms { profile: settings.profile, abilities: testee.hello().abilities };
-    let mut run = Run::default();
-    let mut asked: HashMap<i64, usize> = HashMap::new();
-    let (mut last_id, mut lost_in_a_row) = (0, 0);
-    for (index, &case) in cases.iter().enumerate() {
-        if run.stopped.is_none() && interrupt::requested() {
-            run.stopped = Some("interrupted".into());
-        }
-        let judgement = if let Some(reason) = &run.stopped {
-            Judgement::new(Verdict::NotRun, reason)
-        } else if ops.contains(&case.op) {
-            let mut lost = false;
-            for input in &case.after {
-                last_id += 1;
-                asked.insert(last_id, index);
-                let before = Request { input: input.clone(), ..case.request(last_id, settings.profile) };
-                // What comes of it is another case's business; what it leaves behind is this one's.
-                if let Outcome::Stray { id, what } = testee.ask(&before) {
-                    run.blame(asked.get(&id), what);
-                    lost = true;
+    let Some(hello) = testees.first().map(|testee| testee.hello().clone()) else { return Run::default() };
+    let shared = Shared {
+        settings,
+        terms: Terms { profile: settings.profile, abilities: hello.abilities },
+        cases,
+        watch: Mutex::new(watch),
+        end: Mutex::default(),
+        lost: AtomicUsize::new(0),
+        hung: AtomicUsize::new(0),
+        requests: AtomicI64::new(0),
+        began: Instant::now(),
+    };
+    let asked: Vec<usize> = (0..cases.len()).filter(|&index| hello.ops.contains(&cases[index].op)).collect();
+    let jobs = testees.len();
+    let parts = match testees {
+        // The stack of who calls is as deep as is needed.
+        [testee] => vec![Worker::new(&shared, &mut **testee, asked).work()],
+        several => thread::scope(|scope| {
+            let mut workers = Vec::new();
+            for (number, testee) in several.iter_mut().enumerate() {
+                let share = asked.iter().copied().skip(number).step_by(jobs).collect();
+                let worker = Worker::new(&shared, &mut **testee, share);
+                let deep = thread::Builder::new().stack_size(DEEP_STACK);
+                match deep.spawn_scoped(scope, || worker.work()) {
+                    Ok(worker) => workers.push(worker),
+                    Err(error) => shared.end_with(End::NotReady(format!("no thread to work on: {error}"))),
                 }
             }
-            let outcome = loop {
-                last_id += 1;
-                asked.insert(last_id, index);
-                match testee.ask(&case.request(last_id, settings.profile)) {
-                    Outcome::Stray { id, what } => {
-                        run.blame(asked.get(&id), what);
-                        lost = true;
-                    }
-                    outcome => break outcome,
-                }
-            };
-            lost |= !matches!(outcome, Outcome::Reply(_));
-            lost_in_a_row = if lost { lost_in_a_row + 1 } else { 0 };
-            judge(case, terms, outcome)
-        } else {
-            Judgement::new(Verdict::Unsupported, "not among the ops of its hello")
-        };
-        let result = CaseResult { case, judgement };
-        progress(&result);
-        if run.stopped.is_none() {
-            run.stopped = if lost_in_a_row == MOST_LOST_IN_A_ROW {
-                Some(lost_too_many())
-            } else if settings.fail_fast && result.counts_against(settings.strict) {
-                Some("the first failure ends the run".into())
-            } else {
-                None
-            };
-        }
-        run.results.push(result);
-    }
-    for trouble in testee.finish() {
-        match trouble {
-            Trouble::Stray { id, what } => run.blame(asked.get(&id), what),
-            Trouble::Shutdown(what) => run.shutdown.push(what),
-        }
-    }
-    run
+            let join = |worker: ScopedJoinHandle<'_, Part>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            workers.into_iter().map(join).collect()
+        }),
+    };
+    shared.conclude(parts, &hello.ops)
 }
 
-impl Run<'_> {
-    fn blame(&mut self, case: Option<&usize>, what: String) {
-        if let Some(result) = case.and_then(|&index| self.results.get_mut(index)) {
-            result.judgement = Judgement::new(Verdict::Garbage, what);
+impl<'a> Shared<'_, 'a> {
+    fn end(&self) -> MutexGuard<'_, Option<End>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the run; the first reason counts.
+    fn end_with(&self, reason: End) {
+        self.end().get_or_insert(reason);
+    }
+
+    fn is_over(&self) -> bool {
+        if interrupt::requested() {
+            self.end_with(End::Interrupted);
         }
+        self.end().is_some()
+    }
+
+    fn watch(&self, what: impl FnOnce(&mut dyn Watch)) {
+        what(&mut **self.watch.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Counts a case that cost the testee its process.
+    fn count_loss(&self) {
+        if self.lost.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_LOST && !self.settings.keep_going {
+            self.end_with(End::Lost);
+        }
+    }
+
+    fn conclude(self, parts: Vec<Part>, ops: &[Op]) -> Run<'a> {
+        let mut judgements: Vec<Option<Judgement>> = vec![None; self.cases.len()];
+        let mut run = Run { requests: self.requests.load(Ordering::Relaxed).unsigned_abs(), ..Run::default() };
+        for part in parts {
+            run.declined += part.declined.len();
+            run.shutdown.extend(part.shutdown);
+            for (index, judgement) in part.judged {
+                judgements[index] = Some(judgement);
+            }
+        }
+        let end = self.end.into_inner().unwrap_or_else(PoisonError::into_inner);
+        run.stopped = end.map(|end| match end {
+            End::Interrupted => "interrupted".into(),
+            End::FirstFailure => "the first failure ends the run".into(),
+            End::Lost => {
+                format!("{MOST_LOST} cases crashed, timed out or got garbage; --keep-going goes on all the same")
+            }
+            End::NotReady(why) => {
+                run.not_ready = Some(why.clone());
+                format!("the testee is not ready: {}", why.trim_end())
+            }
+        });
+        let results = self.cases.iter().zip(judgements).map(|(&case, judgement)| {
+            let judgement = judgement.unwrap_or_else(|| match &run.stopped {
+                _ if !ops.contains(&case.op) => Judgement::new(Verdict::Unsupported, "not among the ops of its hello"),
+                Some(reason) => Judgement::new(Verdict::NotRun, reason.lines().next().unwrap_or_default()),
+                None => Judgement::new(Verdict::NotRun, "it was not asked"),
+            });
+            CaseResult { case, judgement }
+        });
+        run.results = results.collect();
+        run
     }
 }

@@ -1,5 +1,6 @@
 //! Ctrl-C ends a run in good order: the testee is killed, the summary is still printed.
 
+use super::children;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -7,7 +8,8 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The exit code of a run that was interrupted.
 pub const EXIT_CODE: u8 = 130;
 
-/// Takes over Ctrl-C (and a polite request to terminate) from now on. A second one ends the program at once.
+/// Takes over Ctrl-C (and a polite request to terminate) from now on. A second one ends the program at once, and its
+/// children with it.
 ///
 /// # Errors
 ///
@@ -15,6 +17,7 @@ pub const EXIT_CODE: u8 = 130;
 pub fn listen() -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            children::kill_all();
             std::process::exit(EXIT_CODE.into());
         }
     })

@@ -1,24 +1,53 @@
 //! What is being tested: another program, or an implementation in this process, behind one interface.
 
+mod children;
 mod in_process;
 pub mod interrupt;
 mod keyed;
+mod lines;
+mod live;
 mod process;
 mod reference;
 
+pub use children::{adopt_orphans, end_orphans};
 pub use in_process::InProcess;
 pub use process::Process;
 pub use reference::Reference;
 
 use crate::protocol::{Hello, Reply, Request};
 
-/// Something that can be asked one request at a time.
+/// Something that can be asked.
+///
+/// Requests are sent without waiting, and replies come in any order. After anything but a reply the testee starts afresh,
+/// since what it would say next cannot be trusted, and nothing more comes of what was sent before.
 pub trait Testee {
     /// What it said about itself.
     fn hello(&self) -> &Hello;
 
-    /// Asks, and waits for what comes of it. Afterwards the testee is ready, restarted if necessary.
-    fn ask(&mut self, request: &Request) -> Outcome;
+    /// How many requests may wait for their replies.
+    fn window(&self) -> usize {
+        1
+    }
+
+    /// Sends a request.
+    fn send(&mut self, request: &Request);
+
+    /// Waits for what comes next of the requests that were sent, and says of which: where it is not a reply, of the oldest.
+    fn receive(&mut self) -> (i64, Outcome);
+
+    /// Sends a request, and waits for what comes of it.
+    fn ask(&mut self, request: &Request) -> Outcome {
+        self.send(request);
+        self.receive().1
+    }
+
+    /// Starts afresh: what was asked before cannot matter any more.
+    fn restart(&mut self) {}
+
+    /// Waits a moment for what comes unasked.
+    fn overhear(&mut self) -> Option<Outcome> {
+        None
+    }
 
     /// Ends the testee and returns what it did wrong in ending.
     fn finish(&mut self) -> Vec<Trouble>;
@@ -42,6 +71,8 @@ pub enum Outcome {
         /// What happened.
         what: String,
     },
+    /// It could not be started again.
+    NotReady(String),
     /// The run was interrupted while waiting.
     Interrupted,
 }
@@ -56,6 +87,8 @@ pub enum Trouble {
         /// What happened.
         what: String,
     },
+    /// It printed something that is not a reply.
+    Unasked(String),
     /// It did not end as it should.
     Shutdown(String),
 }

@@ -1,0 +1,289 @@
+//! One testee and its share of the cases.
+
+use super::blame::AFTER_OTHERS;
+use super::order::{request_id, sort};
+use super::{End, Judgement, Shared, Verdict, judge};
+use crate::corpus::Case;
+use crate::protocol::{Profile, Reply, Request};
+use crate::testee::{Outcome, Testee, Trouble};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
+
+/// Requests that wait for their replies hold at most so many bytes, or are one.
+const MOST_WAITING: usize = 1 << 20;
+/// Of so many requests it is remembered to which case they belong.
+const MOST_ASKED: usize = 1 << 20;
+
+/// What came of a share.
+#[derive(Default)]
+pub(super) struct Part {
+    /// By the position of the case.
+    pub(super) judged: BTreeMap<usize, Judgement>,
+    /// The cases that were answered with `unsupported`.
+    pub(super) declined: BTreeSet<usize>,
+    pub(super) shutdown: Vec<String>,
+}
+
+/// Whether what came of several requests at once can stand.
+#[derive(PartialEq, Eq)]
+enum Trust {
+    Believed,
+    Doubted,
+}
+
+/// One testee and its share.
+pub(super) struct Worker<'w, 's, 'a> {
+    pub(super) shared: &'w Shared<'s, 'a>,
+    pub(super) testee: &'w mut (dyn Testee + Send),
+    share: Vec<usize>,
+    /// To which case a request of this process belongs.
+    pub(super) asked: HashMap<i64, usize>,
+    /// The case that this process answered last.
+    pub(super) last: Option<usize>,
+    /// How many requests this process got.
+    served: u64,
+    round: u64,
+    pub(super) part: Part,
+}
+
+impl<'w, 's, 'a> Worker<'w, 's, 'a> {
+    pub(super) fn new(shared: &'w Shared<'s, 'a>, testee: &'w mut (dyn Testee + Send), share: Vec<usize>) -> Self {
+        let part = Part::default();
+        Self { shared, testee, share, asked: HashMap::new(), last: None, served: 0, round: 0, part }
+    }
+
+    pub(super) fn work(mut self) -> Part {
+        let window = self.window();
+        if window == 1 || self.several_at_once(window) == Trust::Doubted {
+            self.restart();
+            self.one_by_one();
+        }
+        self.finish();
+        self.part
+    }
+
+    /// How many requests may wait. A framework is asked one by one, unless it says that it takes several. So is who is
+    /// asked again and again: what goes wrong after an hour is not asked again.
+    fn window(&self) -> usize {
+        let settings = self.shared.settings;
+        let is_sequential = settings.profile == Profile::Universal && !self.shared.terms.abilities.concurrent;
+        if is_sequential || settings.rounds > 1 || settings.soak.is_some() { 1 } else { self.testee.window() }
+    }
+
+    pub(super) fn restart(&mut self) {
+        if self.served > 0 {
+            self.testee.restart();
+            self.started();
+        }
+    }
+
+    /// The process is another one.
+    pub(super) fn started(&mut self) {
+        self.asked.clear();
+        self.last = None;
+        self.served = 0;
+    }
+
+    fn request(&mut self, index: usize, step: usize) -> Request {
+        let number = self.shared.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let id = request_id(self.shared.settings.seed, number);
+        if self.asked.len() == MOST_ASKED {
+            self.asked.clear();
+        }
+        self.asked.insert(id, index);
+        self.served += 1;
+        let case = self.shared.cases[index];
+        let input = case.after.get(step).unwrap_or(&case.input).clone();
+        Request { id, op: case.op, profile: self.shared.settings.profile, input }
+    }
+
+    /// Puts all cases, without waiting for each reply. Doubted is whatever has a case that does not pass.
+    fn several_at_once(&mut self, window: usize) -> Trust {
+        let cases = self.shared.cases;
+        sort(cases, &mut self.share, self.shared.settings.seed, 0);
+        let share = self.share.clone();
+        let mut steps =
+            share.into_iter().flat_map(|index| (0..=cases[index].after.len()).map(move |step| (index, step)));
+        let (mut waiting, mut bytes): (HashMap<i64, (usize, usize, Request)>, usize) = (HashMap::new(), 0);
+        loop {
+            while waiting.len() < window
+                && bytes < MOST_WAITING
+                && let Some((index, step)) = steps.next()
+            {
+                let request = self.request(index, step);
+                bytes += request.input.len();
+                self.testee.send(&request);
+                waiting.insert(request.id, (index, step, request));
+            }
+            if waiting.is_empty() {
+                return Trust::Believed;
+            }
+            let (id, outcome) = self.testee.receive();
+            if self.shared.is_over() {
+                return Trust::Believed;
+            }
+            let (Outcome::Reply(_), Some((index, step, request))) = (&outcome, waiting.remove(&id)) else {
+                return Trust::Doubted;
+            };
+            bytes -= request.input.len();
+            let case = cases[index];
+            self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
+            if step == case.after.len() {
+                let is_declined = is_declined(&outcome);
+                let judgement = judge(case, self.shared.terms, outcome);
+                if !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
+                    return Trust::Doubted;
+                }
+                self.settle(index, judgement, is_declined);
+                self.last = Some(index);
+            }
+        }
+    }
+
+    fn one_by_one(&mut self) {
+        self.part = Part::default();
+        let settings = self.shared.settings;
+        while self.goes_on() {
+            let mut order = self.share.clone();
+            // What was never shuffled is shuffled from the second time on: that is what the others are for.
+            let seed = settings.seed.or((self.round > 0).then_some(0));
+            sort(self.shared.cases, &mut order, seed, self.round);
+            for index in order {
+                self.case(index);
+                if self.shared.is_over() {
+                    return;
+                }
+            }
+            self.round += 1;
+        }
+    }
+
+    fn goes_on(&self) -> bool {
+        let settings = self.shared.settings;
+        let is_time = settings.soak.is_some_and(|soak| self.shared.began.elapsed() < soak);
+        !self.share.is_empty() && (self.round < settings.rounds || is_time) && !self.shared.is_over()
+    }
+
+    fn case(&mut self, index: usize) {
+        loop {
+            match self.put(index) {
+                outcome @ Outcome::Reply(_) => {
+                    let is_declined = is_declined(&outcome);
+                    let judgement = judge(self.shared.cases[index], self.shared.terms, outcome);
+                    self.settle(index, judgement, is_declined);
+                    self.last = Some(index);
+                    return;
+                }
+                Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
+                Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
+                Outcome::Stray { id: 0, what } => {
+                    return self.shared.end_with(End::NotReady(format!("after its hello: {what}")));
+                }
+                Outcome::Stray { id, what } => {
+                    let culprit = self.asked.get(&id).copied().unwrap_or(index);
+                    self.started();
+                    self.charge(culprit, Outcome::Garbage(what), "");
+                    if culprit == index || self.shared.is_over() {
+                        return;
+                    }
+                }
+                outcome => {
+                    let before = self.last;
+                    self.started();
+                    return self.find_culprit(index, before, outcome);
+                }
+            }
+        }
+    }
+
+    /// Sends the requests of a case one after the other. What comes of those that are sent first is another case's business;
+    /// what they leave behind is this one's.
+    pub(super) fn put(&mut self, index: usize) -> Outcome {
+        let case = self.shared.cases[index];
+        for step in 0..case.after.len() {
+            let request = self.request(index, step);
+            match self.testee.ask(&request) {
+                ended @ (Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_)) => return ended,
+                outcome => {
+                    self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
+                    if !matches!(outcome, Outcome::Reply(_)) {
+                        self.started();
+                    }
+                }
+            }
+        }
+        let request = self.request(index, case.after.len());
+        let outcome = self.testee.ask(&request);
+        if !matches!(outcome, Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_)) {
+            self.shared.watch(|watch| watch.outcome(case, case.after.len(), &request, &outcome));
+        }
+        outcome
+    }
+
+    /// Notes how a case ended. Of several times the first that did not pass counts.
+    pub(super) fn settle(&mut self, index: usize, mut judgement: Judgement, is_declined: bool) {
+        let case = self.shared.cases[index];
+        if self.round > 0 {
+            let passed = |earlier: &Judgement| matches!(earlier.verdict, Verdict::Pass | Verdict::Unsupported);
+            if !self.part.judged.get(&index).is_none_or(passed) || passed(&judgement) {
+                return;
+            }
+            let (round, served) = (self.round + 1, self.served);
+            let note = format!("only after others: in round {round}, as request {served} of its process");
+            judgement.note = join(&note, &judgement.note);
+            judgement.after_others = true;
+        }
+        if is_declined {
+            self.part.declined.insert(index);
+        }
+        self.shared.watch(|watch| watch.result(case, &judgement));
+        let settings = self.shared.settings;
+        if settings.fail_fast && judgement.verdict.counts_against(case.level, settings.strict) {
+            self.shared.end_with(End::FirstFailure);
+        }
+        self.part.judged.insert(index, judgement);
+    }
+
+    /// Lets a case have cost the testee its process.
+    pub(super) fn charge(&mut self, index: usize, outcome: Outcome, how: &str) {
+        let case: &Case = self.shared.cases[index];
+        let step = case.after.len();
+        let request = self.request(index, step);
+        self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
+        let mut judgement = judge(case, self.shared.terms, outcome);
+        judgement.note = join(&judgement.note, how);
+        judgement.after_others = how == AFTER_OTHERS;
+        self.part.judged.remove(&index);
+        self.part.declined.remove(&index);
+        self.settle(index, judgement, false);
+        self.shared.count_loss();
+    }
+
+    fn finish(&mut self) {
+        for trouble in self.testee.finish() {
+            match trouble {
+                Trouble::Stray { id, what } => match self.asked.get(&id) {
+                    Some(&culprit) => self.charge(culprit, Outcome::Garbage(what), ""),
+                    None => self.part.shutdown.push(what),
+                },
+                Trouble::Unasked(what) => {
+                    if !self.last.is_some_and(|last| self.speaks_after(last)) {
+                        self.part.shutdown.push(what);
+                    }
+                }
+                Trouble::Shutdown(what) => self.part.shutdown.push(what),
+            }
+        }
+        // Whatever was asked again has nothing more to say.
+        self.testee.restart();
+    }
+}
+
+fn is_declined(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
+}
+
+fn join(one: &str, other: &str) -> String {
+    let separator = if one.is_empty() || other.is_empty() { "" } else { "\n" };
+    format!("{}{separator}{other}", one.trim_end())
+}

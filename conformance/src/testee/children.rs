@@ -1,0 +1,180 @@
+//! Child processes that never outlive this program, and neither does what they start, as far as the system can tell.
+
+use process_wrap::std::{ChildWrapper, CommandWrap};
+use std::collections::BTreeSet;
+use std::io;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a process may take to end once it was killed. What takes longer cannot be killed.
+const KILL_GRACE: Duration = Duration::from_secs(1);
+
+/// The leaders of the groups that live.
+static ALIVE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn alive() -> MutexGuard<'static, BTreeSet<u32>> {
+    ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A child in a process group of its own, which is killed as a whole.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) child: Box<dyn ChildWrapper>,
+}
+
+impl Group {
+    /// Starts a command with pipes.
+    pub(super) fn spawn(command: &[String]) -> Result<Self, String> {
+        let (program, arguments) = command.split_first().ok_or("no command was given")?;
+        let mut prepared = Command::new(program);
+        prepared.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(target_os = "linux")]
+        parent_death::ends_with_this_thread(&mut prepared);
+        let mut group = CommandWrap::from(prepared);
+        #[cfg(unix)]
+        group.wrap(process_wrap::std::ProcessGroup::leader());
+        #[cfg(windows)]
+        group.wrap(process_wrap::std::JobObject);
+        let child = group.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => format!("command not found: {program}"),
+            io::ErrorKind::PermissionDenied => format!("{program}: {error}; is it executable?"),
+            _ => format!("{program}: {error}"),
+        })?;
+        alive().insert(child.id());
+        Ok(Self { child })
+    }
+
+    /// How the child ended, if it has.
+    pub(super) fn exit_status(&mut self) -> Option<ExitStatus> {
+        let status = self.child.try_wait().ok().flatten();
+        // A child that left its group is not found by it.
+        status.or_else(|| self.child.inner_mut().try_wait().ok().flatten())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The group may hold more than the child, so it is killed even when the child has ended by itself; and the child
+        // may have left it. Errors mean that nobody is left.
+        let id = self.child.id();
+        let _ = self.child.start_kill();
+        let _ = self.child.inner_mut().start_kill();
+        let given_up = Instant::now() + KILL_GRACE;
+        while self.exit_status().is_none() && Instant::now() < given_up {
+            thread::sleep(Duration::from_millis(1));
+        }
+        alive().remove(&id);
+    }
+}
+
+/// Kills every child, for a program that ends at once.
+pub(super) fn kill_all() {
+    #[cfg(unix)]
+    for &id in alive().iter() {
+        use nix::{
+            sys::signal::{Signal, kill, killpg},
+            unistd::Pid,
+        };
+        let leader = Pid::from_raw(id.cast_signed());
+        let _ = killpg(leader, Signal::SIGKILL);
+        let _ = kill(leader, Signal::SIGKILL);
+    }
+}
+
+/// Makes what children leave behind when they end children of this program, so that [`end_orphans`] finds it. Only Linux
+/// can do this; elsewhere a process that leaves its group is on its own.
+pub fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_child_subreaper(true);
+}
+
+/// Kills what the children left behind, and names it.
+///
+/// To be called when no child is left.
+pub fn end_orphans() -> Vec<String> {
+    #[cfg(target_os = "linux")]
+    return orphans::end();
+    #[cfg(not(target_os = "linux"))]
+    return Vec::new();
+}
+
+#[cfg(target_os = "linux")]
+mod orphans {
+    use super::{KILL_GRACE, alive};
+    use nix::sys::signal::{Signal, kill};
+    use nix::sys::wait::{WaitPidFlag, waitpid};
+    use nix::unistd::Pid;
+    use std::collections::BTreeMap;
+    use std::thread;
+    use std::time::{Duration, Instant};
+    use std::{fs, io};
+
+    pub(super) fn end() -> Vec<String> {
+        let mut named = BTreeMap::new();
+        let given_up = Instant::now() + KILL_GRACE;
+        // What an orphan started becomes an orphan with its death.
+        loop {
+            let orphans = children().unwrap_or_default();
+            for &id in &orphans {
+                let orphan = Pid::from_raw(id);
+                if !is_dead(id) {
+                    named.entry(id).or_insert_with(|| name(id));
+                    let _ = kill(orphan, Signal::SIGKILL);
+                }
+                let _ = waitpid(orphan, Some(WaitPidFlag::WNOHANG));
+            }
+            if orphans.is_empty() || Instant::now() > given_up {
+                return named.into_values().collect();
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn children() -> io::Result<Vec<i32>> {
+        let mut found = Vec::new();
+        for task in fs::read_dir("/proc/self/task")? {
+            // A thread may have ended in the meantime.
+            let children = fs::read_to_string(task?.path().join("children")).unwrap_or_default();
+            found.extend(children.split_whitespace().filter_map(|id| id.parse::<i32>().ok()));
+        }
+        found.retain(|id| !alive().contains(&id.cast_unsigned()));
+        Ok(found)
+    }
+
+    fn is_dead(id: i32) -> bool {
+        let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
+    }
+
+    fn name(id: i32) -> String {
+        let command = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command).replace('\0', " ");
+        format!("process {id} `{}`", crate::terminal::visible(command.trim()))
+    }
+}
+
+/// The signal that a child gets when its parent dies.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "there is no safe way to set it: only the child itself can, between fork and exec")]
+mod parent_death {
+    use nix::errno::Errno;
+    use nix::sys::{prctl::set_pdeathsig, signal::Signal};
+    use nix::unistd::{Pid, getppid};
+    use std::io;
+    use std::os::unix::process::CommandExt;
+    use std::process::Command;
+
+    /// The child is killed when the thread that starts it ends, however that happens.
+    pub(super) fn ends_with_this_thread(command: &mut Command) {
+        let parent = Pid::this();
+        let in_child = move || -> io::Result<()> {
+            set_pdeathsig(Signal::SIGKILL)?;
+            // The parent may have died in between.
+            if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
+        };
+        // SAFETY: after the fork only system calls are made; nothing is allocated, no lock is taken.
+        unsafe { command.pre_exec(in_child) };
+    }
+}

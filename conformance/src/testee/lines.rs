@@ -1,0 +1,98 @@
+//! The lines of a testee on their way from the thread that reads them.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// So many bytes may wait: a testee that babbles has to wait for its reader, and does not fill our memory.
+const MOST_WAITING: usize = 1 << 20;
+
+/// A line of stdout, without its end.
+#[derive(Debug)]
+pub(super) enum Line {
+    Whole(Vec<u8>),
+    TooLong,
+}
+
+/// What waiting for a line brings.
+pub(super) enum Next {
+    Line(Line),
+    /// Nothing in time.
+    Nothing,
+    /// No line will come any more.
+    End,
+}
+
+/// A queue that is bounded by its bytes: one line of any length, or many short ones.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Line>,
+    bytes: usize,
+    /// Nobody writes any more.
+    ended: bool,
+    /// Nobody reads any more.
+    abandoned: bool,
+}
+
+impl Lines {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a line, when there is room. False if nobody reads any more.
+    pub(super) fn push(&self, line: Line) -> bool {
+        let full = |state: &mut State| state.bytes > MOST_WAITING && !state.abandoned;
+        let mut state = self.changed.wait_while(self.state(), full).unwrap_or_else(PoisonError::into_inner);
+        state.bytes += line.len();
+        state.waiting.push_back(line);
+        self.changed.notify_all();
+        !state.abandoned
+    }
+
+    /// Says that no line will come any more.
+    pub(super) fn end(&self) {
+        self.state().ended = true;
+        self.changed.notify_all();
+    }
+
+    /// Says that nobody reads any more.
+    pub(super) fn abandon(&self) {
+        let mut state = self.state();
+        state.abandoned = true;
+        state.waiting.clear();
+        self.changed.notify_all();
+    }
+
+    /// Takes the next line.
+    pub(super) fn next(&self, patience: Duration) -> Next {
+        let empty = |state: &mut State| state.waiting.is_empty() && !state.ended;
+        let (mut state, _) =
+            self.changed.wait_timeout_while(self.state(), patience, empty).unwrap_or_else(PoisonError::into_inner);
+        match state.waiting.pop_front() {
+            Some(line) => {
+                if state.bytes > MOST_WAITING {
+                    self.changed.notify_all();
+                }
+                state.bytes -= line.len();
+                Next::Line(line)
+            }
+            None if state.ended => Next::End,
+            None => Next::Nothing,
+        }
+    }
+}
+
+impl Line {
+    fn len(&self) -> usize {
+        match self {
+            Self::Whole(bytes) => bytes.len(),
+            Self::TooLong => 0,
+        }
+    }
+}

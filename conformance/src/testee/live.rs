@@ -1,0 +1,330 @@
+//! A process that is being talked to.
+
+use super::children::Group;
+use super::lines::{Line, Lines, Next};
+use super::{Outcome, Trouble, interrupt};
+use crate::protocol::{Hello, Profile, Reply, Request};
+use crate::terminal::visible;
+use std::collections::{HashSet, VecDeque};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{ChildStdin, ExitStatus};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often a wait checks whether the testee has ended or the run was interrupted.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How long a testee may take to end itself after its stdout has ended.
+const EXIT_GRACE: Duration = Duration::from_millis(500);
+/// How long one waits for what a testee says unasked.
+const MOMENT: Duration = Duration::from_millis(100);
+const LONGEST_LINE: u64 = 64 << 20;
+const STDERR_TAIL: usize = 4 << 10;
+/// Requests are written together up to this length.
+const LONGEST_BATCH: usize = 64 << 10;
+/// Of so many requests it is remembered that they were answered.
+const MOST_ANSWERED: usize = 1 << 20;
+/// Of what a testee says in ending so much is told.
+const MOST_TROUBLES: usize = 8;
+
+/// A process and the threads that talk to it, so that no full pipe can ever stop the judge.
+#[derive(Debug)]
+pub(super) struct Live {
+    group: Group,
+    stdin: Option<Sender<String>>,
+    lines: Arc<Lines>,
+    stderr: Arc<Mutex<Tail>>,
+    /// The requests that wait for their replies, in the order in which they were sent.
+    waiting: VecDeque<(i64, Profile)>,
+    answered: HashSet<i64>,
+    /// Since when the oldest request can have been worked on: a testee that answers in turn begins with it when it has
+    /// answered the one before.
+    since: Instant,
+}
+
+/// What waiting for a line can bring.
+enum Heard {
+    Line(Vec<u8>),
+    TooLong,
+    Ended,
+    Silence,
+    Interrupted,
+}
+
+impl Live {
+    pub(super) fn start(command: &[String], timeout: Duration) -> Result<(Self, Hello), String> {
+        let mut process = Self::spawn(command)?;
+        process.write(Hello::request());
+        let line = match process.hear(Instant::now() + timeout) {
+            Heard::Line(line) => line,
+            Heard::TooLong => return Err("it printed an endless line instead of a hello".into()),
+            Heard::Ended => return Err(format!("it {} before its hello", process.last_words())),
+            Heard::Silence => {
+                return Err(format!(
+                    "it did not answer `hello` within {timeout:?}; does it flush stdout after each line?{}",
+                    process.stderr_tail()
+                ));
+            }
+            Heard::Interrupted => return Err("interrupted".into()),
+        };
+        let wrong = |why: &str| format!("it printed {} instead of a hello: {why}", excerpt(&line));
+        match Reply::read(&line) {
+            Ok((0, Reply::Ok(hello))) => Ok((process, Hello::from_json(&hello).map_err(|why| wrong(&why))?)),
+            Ok((0, _)) => Err(wrong("`hello` must be answered with `ok`")),
+            Ok((id, _)) => Err(wrong(&format!("its id is {id}, not 0"))),
+            Err(why) => Err(wrong(&why)),
+        }
+    }
+
+    fn spawn(command: &[String]) -> Result<Self, String> {
+        let mut group = Group::spawn(command)?;
+        let (stderr, lines) = (Arc::new(Mutex::new(Tail::default())), Arc::new(Lines::default()));
+        let (stdin, requests) = mpsc::channel();
+        if let Some(pipe) = group.child.stdin().take() {
+            thread::spawn(move || write_requests(pipe, &requests));
+        }
+        if let Some(pipe) = group.child.stdout().take() {
+            let lines = Arc::clone(&lines);
+            thread::spawn(move || {
+                read_lines(pipe, &lines);
+                lines.end();
+            });
+        }
+        if let Some(pipe) = group.child.stderr().take() {
+            let tail = Arc::clone(&stderr);
+            thread::spawn(move || keep_tail(pipe, &tail));
+        }
+        let (waiting, answered, since) = (VecDeque::new(), HashSet::from([0]), Instant::now());
+        Ok(Self { group, stdin: Some(stdin), lines, stderr, waiting, answered, since })
+    }
+
+    fn write(&mut self, line: String) {
+        // A testee that can no longer be written to has ended; reading will find out.
+        if let Some(stdin) = &self.stdin {
+            let _ = stdin.send(line);
+        }
+    }
+
+    pub(super) fn send(&mut self, request: &Request) {
+        if self.waiting.is_empty() {
+            self.since = Instant::now();
+        }
+        self.waiting.push_back((request.id, request.profile));
+        self.write(request.line());
+    }
+
+    fn hear(&mut self, deadline: Instant) -> Heard {
+        let mut ended = false;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.next(left.min(POLL_INTERVAL)) {
+                Next::Line(Line::Whole(line)) => return Heard::Line(line),
+                Next::Line(Line::TooLong) => return Heard::TooLong,
+                Next::End => return Heard::Ended,
+                Next::Nothing if interrupt::requested() => return Heard::Interrupted,
+                // A grandchild may hold the pipe open, so the end of the process counts; one more look at the pipe
+                // first, for what was on its way.
+                Next::Nothing if ended => return Heard::Ended,
+                Next::Nothing if left.is_zero() => return Heard::Silence,
+                Next::Nothing => ended = self.group.exit_status().is_some(),
+            }
+        }
+    }
+
+    pub(super) fn receive(&mut self, timeout: Duration) -> (i64, Outcome) {
+        let Some(&(oldest, profile)) = self.waiting.front() else {
+            return (0, Outcome::Garbage("nothing was asked".into()));
+        };
+        let line = match self.hear(self.since + timeout) {
+            Heard::Line(line) => line,
+            Heard::TooLong => {
+                return (oldest, Outcome::Garbage(format!("an endless line: more than {LONGEST_LINE} bytes")));
+            }
+            Heard::Ended => return (oldest, Outcome::Crash(format!("it {} before its reply", self.last_words()))),
+            Heard::Silence => {
+                return (oldest, Outcome::Timeout(format!("no reply within {timeout:?}{}", self.stderr_tail())));
+            }
+            Heard::Interrupted => return (oldest, Outcome::Interrupted),
+        };
+        match Reply::read_for(profile, &line) {
+            Ok((id, reply)) => match self.waiting.iter().position(|&(waiting, _)| waiting == id) {
+                Some(place) => {
+                    self.waiting.remove(place);
+                    self.since = Instant::now();
+                    if self.answered.len() == MOST_ANSWERED {
+                        self.answered.clear();
+                    }
+                    self.answered.insert(id);
+                    (id, Outcome::Reply(reply))
+                }
+                None if self.answered.contains(&id) => (oldest, Outcome::Stray { id, what: second_reply(&line) }),
+                None => {
+                    let what = format!("the reply to request {oldest} carries the id {id}: {}", excerpt(&line));
+                    (oldest, Outcome::Garbage(what))
+                }
+            },
+            Err(why) => (oldest, Outcome::Garbage(format!("not a reply: {why}: {}", excerpt(&line)))),
+        }
+    }
+
+    pub(super) fn overhear(&mut self) -> Option<Outcome> {
+        match self.hear(Instant::now() + MOMENT) {
+            Heard::Line(line) => Some(match Reply::read(&line) {
+                Ok((id, _)) if self.answered.contains(&id) => Outcome::Stray { id, what: second_reply(&line) },
+                _ => Outcome::Garbage(format!("it printed {} unasked", excerpt(&line))),
+            }),
+            Heard::TooLong => Some(Outcome::Garbage("it printed an endless line unasked".into())),
+            Heard::Ended => Some(Outcome::Crash(format!("it {} unasked", self.last_words()))),
+            Heard::Silence => None,
+            Heard::Interrupted => Some(Outcome::Interrupted),
+        }
+    }
+
+    pub(super) fn finish(mut self, timeout: Duration) -> Vec<Trouble> {
+        self.stdin = None;
+        let deadline = Instant::now() + timeout;
+        let mut troubles = Vec::new();
+        while troubles.len() < MOST_TROUBLES {
+            match self.hear(deadline) {
+                Heard::Line(line) => match Reply::read(&line) {
+                    Ok((id, _)) if self.answered.contains(&id) => {
+                        troubles.push(Trouble::Stray { id, what: second_reply(&line) });
+                    }
+                    _ => {
+                        let what = format!("it printed {} after its input was closed", excerpt(&line));
+                        troubles.push(Trouble::Unasked(what));
+                        return troubles;
+                    }
+                },
+                Heard::TooLong => {
+                    troubles.push(Trouble::Unasked("it printed an endless line after its input was closed".into()));
+                    return troubles;
+                }
+                Heard::Ended | Heard::Silence | Heard::Interrupted => break,
+            }
+        }
+        let status = self.wait_until(deadline);
+        if !status.is_some_and(|status| status.success()) && !interrupt::requested() {
+            troubles.push(Trouble::Shutdown(match status {
+                Some(status) => format!("it ended with {status} when its input was closed{}", self.stderr_tail()),
+                None => format!("it did not end within {timeout:?} after its input was closed"),
+            }));
+        }
+        troubles
+    }
+
+    fn wait_until(&mut self, deadline: Instant) -> Option<ExitStatus> {
+        loop {
+            let status = self.group.exit_status();
+            if status.is_some() || Instant::now() >= deadline || interrupt::requested() {
+                return status;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// How the testee ended, and the end of its stderr.
+    fn last_words(&mut self) -> String {
+        let how = match self.wait_until(Instant::now() + EXIT_GRACE) {
+            Some(status) => format!("ended ({status})"),
+            None => "closed its stdout".to_owned(),
+        };
+        let enough = Instant::now() + EXIT_GRACE;
+        while !self.tail(|tail| tail.complete) && Instant::now() < enough {
+            thread::sleep(Duration::from_millis(1));
+        }
+        how + &self.stderr_tail()
+    }
+
+    fn stderr_tail(&self) -> String {
+        let tail = self.tail(|tail| String::from_utf8_lossy(&tail.bytes).trim().to_owned());
+        if tail.is_empty() {
+            return tail;
+        }
+        // Whatever it says, it cannot be taken for what the runner says.
+        let lines: Vec<String> = tail.lines().map(|line| format!("  | {}", visible(line))).collect();
+        format!("; its stderr ends with:\n{}\n", lines.join("\n"))
+    }
+
+    fn tail<T>(&self, look: impl FnOnce(&Tail) -> T) -> T {
+        look(&self.stderr.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.lines.abandon();
+    }
+}
+
+#[derive(Debug, Default)]
+struct Tail {
+    bytes: Vec<u8>,
+    complete: bool,
+}
+
+fn write_requests(mut pipe: ChildStdin, requests: &Receiver<String>) {
+    while let Ok(request) = requests.recv() {
+        let mut batch = request.into_bytes();
+        batch.push(b'\n');
+        while batch.len() < LONGEST_BATCH
+            && let Ok(request) = requests.try_recv()
+        {
+            batch.extend_from_slice(request.as_bytes());
+            batch.push(b'\n');
+        }
+        if pipe.write_all(&batch).is_err() {
+            return;
+        }
+    }
+}
+
+fn read_lines(pipe: impl Read, lines: &Lines) {
+    let mut pipe = BufReader::with_capacity(LONGEST_BATCH, pipe);
+    loop {
+        let mut line = Vec::new();
+        match pipe.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(length) if length as u64 > LONGEST_LINE => {
+                lines.push(Line::TooLong);
+                return;
+            }
+            Ok(_) => {
+                if line.last() == Some(&b'\n') {
+                    line.pop();
+                }
+                if !lines.push(Line::Whole(line)) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn keep_tail(mut pipe: impl Read, tail: &Mutex<Tail>) {
+    let mut chunk = [0; STDERR_TAIL];
+    loop {
+        let length = pipe.read(&mut chunk).unwrap_or(0);
+        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+        if length == 0 {
+            tail.complete = true;
+            return;
+        }
+        tail.bytes.extend_from_slice(&chunk[..length]);
+        let excess = tail.bytes.len().saturating_sub(STDERR_TAIL);
+        tail.bytes.drain(..excess);
+    }
+}
+
+fn second_reply(line: &[u8]) -> String {
+    format!("a second reply to one request: {}", excerpt(line))
+}
+
+/// The beginning of a line, fit to be shown.
+fn excerpt(line: &[u8]) -> String {
+    const LENGTH: usize = 200;
+    let text = String::from_utf8_lossy(&line[..line.len().min(LENGTH)]);
+    let more = if line.len() > LENGTH { "…" } else { "" };
+    format!("`{}{more}`", visible(&text))
+}
