@@ -23,8 +23,8 @@ fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
     let mut failures = String::new();
     for profile in Profile::ALL {
         let cases: Vec<_> = corpus.cases.iter().filter(|case| case.profiles.contains(&profile)).collect();
-        let settings = Settings { profile, strict: true, fail_fast: false };
-        for result in run(&mut InProcess::new(Reference), &cases, settings, &mut |_| {}).results {
+        let settings = Settings { strict: true, ..Settings::new(profile) };
+        for result in run(&mut [Box::new(InProcess::new(Reference))], &cases, &settings, &mut ()).results {
             if result.judgement.verdict != Verdict::Pass {
                 let repeat = format!("cargo run -- verify --filter {} --profile {profile}", result.case.id);
                 failures += &report::Failure::of_case(&result, &corpus, true, repeat).text();

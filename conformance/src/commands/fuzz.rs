@@ -85,7 +85,7 @@ impl Fuzz {
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
         let start = || Process::start(&self.command, self.timeout);
-        let mut testee = start().map_err(verify::not_ready)?;
+        let mut testee = start().map_err(|why| verify::not_ready(&why))?;
         let hello = testee.hello().clone();
         testee.finish();
         let judged_by = verify::judged_by(self.profile, &hello)?;
@@ -104,7 +104,7 @@ impl Fuzz {
                 .collect(),
         };
         print(&format!("{}, seed {}\n\n", verify::introduction(&hello, judged_by), settings.seed));
-        let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(verify::not_ready)?;
+        let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(|why| verify::not_ready(&why))?;
         for orphan in end_orphans() {
             print(&format!("left behind by the testee, and ended: {orphan}\n"));
         }

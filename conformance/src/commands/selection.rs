@@ -29,7 +29,8 @@ impl Selection {
         let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();
         for (pattern, text) in clauses.iter().zip(&self.clause) {
             if !corpus.clauses.iter().any(|clause| pattern.matches(&clause.id)) {
-                let message = format!("the pattern `{text}` matches no clause; `threadspec list --clauses` shows them all");
+                let message =
+                    format!("the pattern `{text}` matches no clause; `threadspec list --clauses` shows them all");
                 return Err(Stop::new(exit::USAGE, message));
             }
         }

@@ -146,7 +146,7 @@ impl Verify {
         if self.command.is_empty() {
             return Ok((0..self.jobs).map(|_| Box::new(InProcess::new(Reference)) as _).collect());
         }
-        let first = Process::start(&self.command, self.timeout).map_err(not_ready)?;
+        let first = Process::start(&self.command, self.timeout).map_err(|why| not_ready(&why))?;
         let mut testees: Vec<Box<dyn Testee + Send>> = Vec::new();
         testees.extend((1..self.jobs).map(|_| Box::new(first.another()) as _));
         testees.insert(0, Box::new(first));
@@ -249,9 +249,7 @@ impl Followed {
     fn close(self, shutdown: &[String]) -> Result<(), Stop> {
         self.bar.finish_and_clear();
         self.recorder.map_or(Ok(()), |(path, recorder)| {
-            recorder
-                .close(shutdown)
-                .map_err(|error| Stop::new(exit::CORPUS, format!("{}: {error}", path.display())))
+            recorder.close(shutdown).map_err(|error| Stop::new(exit::CORPUS, format!("{}: {error}", path.display())))
         })
     }
 }
@@ -278,7 +276,7 @@ impl Watch for Followed {
 }
 
 /// Why there is nothing to talk to.
-pub(super) fn not_ready(why: String) -> Stop {
+pub(super) fn not_ready(why: &str) -> Stop {
     let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
     Stop::new(code, format!("the testee is not ready: {}", why.trim_end()))
 }

@@ -41,9 +41,8 @@ impl Summary {
             .results
             .iter()
             .filter(|result| !matches!(result.judgement.verdict, Verdict::Pass | Verdict::Unsupported));
-        let is_run = |result: &&CaseResult<'_>| {
-            !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun)
-        };
+        let is_run =
+            |result: &&CaseResult<'_>| !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun);
         let tested: BTreeSet<Op> = run.results.iter().filter(is_run).map(|result| result.case.op).collect();
         let (corpus, profile) = by;
         let of_profile = corpus.cases.iter().filter(|case| case.is_in(profile)).map(|case| case.op);

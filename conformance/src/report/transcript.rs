@@ -82,21 +82,21 @@ impl Recorder {
 
     /// Notes what came of a request. What comes later for the same one corrects it.
     pub fn record(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
-        let came = match outcome {
+        let what = match outcome {
             Outcome::Reply(reply) => format!(r#""reply":{}"#, halves::escaped(&reply.line(request.id))),
-            Outcome::Crash(what) => format!(r#""crash":{}"#, json!(what)),
-            Outcome::Timeout(what) => format!(r#""timeout":{}"#, json!(what)),
-            Outcome::Garbage(what) | Outcome::Stray { what, .. } => format!(r#""garbage":{}"#, json!(what)),
+            Outcome::Crash(how) => format!(r#""crash":{}"#, json!(how)),
+            Outcome::Timeout(how) => format!(r#""timeout":{}"#, json!(how)),
+            Outcome::Garbage(how) | Outcome::Stray { what: how, .. } => format!(r#""garbage":{}"#, json!(how)),
             Outcome::NotReady(_) | Outcome::Interrupted => return,
         };
         match self.written.entry((case.id.clone(), step)) {
             Entry::Occupied(id) => {
-                let line = format!(r#"{{"id":{},{came}}}"#, id.get());
+                let line = format!(r#"{{"id":{},{what}}}"#, id.get());
                 self.line(&line);
             }
             Entry::Vacant(place) => {
                 place.insert(request.id);
-                self.line(&format!(r#"{{"request":{},{came}}}"#, request.line()));
+                self.line(&format!(r#"{{"request":{},{what}}}"#, request.line()));
             }
         }
     }

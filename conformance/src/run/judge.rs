@@ -148,9 +148,10 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
         (Expect::Reject { kind, .. }, Reply::Ok(output)) => {
             Judgement::new(Verdict::Rejected, format!("a rejection ({kind}) was expected, but it answered {output}"))
         }
-        (_, Reply::Reject { kind, message }) => {
-            Judgement::new(Verdict::Rejected, format!("an output was expected, but it rejected ({kind}): {}", visible(message)))
-        }
+        (_, Reply::Reject { kind, message }) => Judgement::new(
+            Verdict::Rejected,
+            format!("an output was expected, but it rejected ({kind}): {}", visible(message)),
+        ),
     }
 }
 

@@ -20,8 +20,8 @@ use crate::testee::{Outcome, Testee, interrupt};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
 use worker::{Part, Worker};
 
 /// After this many cases that cost the testee its process the run ends: the others would only cost time.

@@ -40,9 +40,8 @@ impl fmt::Display for Shard {
 
 /// The order of a round. The first one goes by operation, from the simple to the whole, so that a broken loop hides nothing.
 pub(super) fn sort(cases: &[&Case], order: &mut [usize], seed: Option<u64>, round: u64) {
-    let draw = |index: usize| {
-        seed.map(|seed| hash(&[&seed.to_le_bytes(), &round.to_le_bytes(), cases[index].id.as_bytes()]))
-    };
+    let draw =
+        |index: usize| seed.map(|seed| hash(&[&seed.to_le_bytes(), &round.to_le_bytes(), cases[index].id.as_bytes()]));
     order.sort_by_cached_key(|&index| ((round == 0).then_some(cases[index].op), draw(index), index));
 }
 
@@ -59,7 +58,9 @@ pub(super) fn request_id(seed: Option<u64>, number: i64) -> i64 {
 
 fn hash(parts: &[&[u8]]) -> u64 {
     let mut hash = hmac_sha256::Hash::new();
-    parts.iter().for_each(|part| hash.update(part));
+    for part in parts {
+        hash.update(part);
+    }
     let digest = hash.finalize();
     digest.iter().take(8).fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -1,9 +1,12 @@
 //! Child processes that never outlive this program, and neither does what they start, as far as the system can tell.
 
-use process_wrap::std::{ChildWrapper, CommandWrap};
+#[cfg(unix)]
+use nix::sys::signal::{Signal, killpg};
+#[cfg(unix)]
+use nix::unistd::Pid;
 use std::collections::BTreeSet;
 use std::io;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,10 +21,15 @@ fn alive() -> MutexGuard<'static, BTreeSet<u32>> {
     ALIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A child in a process group of its own, which is killed as a whole.
+#[cfg(windows)]
+type Child = Box<dyn process_wrap::std::ChildWrapper>;
+#[cfg(not(windows))]
+type Child = std::process::Child;
+
+/// A child in a process group of its own (on Windows, a job object), which is killed as a whole.
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) child: Box<dyn ChildWrapper>,
+    child: Child,
 }
 
 impl Group {
@@ -30,14 +38,7 @@ impl Group {
         let (program, arguments) = command.split_first().ok_or("no command was given")?;
         let mut prepared = Command::new(program);
         prepared.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        #[cfg(target_os = "linux")]
-        parent_death::ends_with_this_thread(&mut prepared);
-        let mut group = CommandWrap::from(prepared);
-        #[cfg(unix)]
-        group.wrap(process_wrap::std::ProcessGroup::leader());
-        #[cfg(windows)]
-        group.wrap(process_wrap::std::JobObject);
-        let child = group.spawn().map_err(|error| match error.kind() {
+        let child = start(prepared).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => format!("command not found: {program}"),
             io::ErrorKind::PermissionDenied => format!("{program}: {error}; is it executable?"),
             _ => format!("{program}: {error}"),
@@ -46,26 +47,51 @@ impl Group {
         Ok(Self { child })
     }
 
+    /// The pipes to its stdin, stdout and stderr.
+    pub(super) fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+        let child = &mut self.child;
+        #[cfg(windows)]
+        return (child.stdin().take(), child.stdout().take(), child.stderr().take());
+        #[cfg(not(windows))]
+        return (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    }
+
     /// How the child ended, if it has.
     pub(super) fn exit_status(&mut self) -> Option<ExitStatus> {
-        let status = self.child.try_wait().ok().flatten();
-        // A child that left its group is not found by it.
-        status.or_else(|| self.child.inner_mut().try_wait().ok().flatten())
+        self.child.try_wait().ok().flatten()
     }
+
+    fn kill(&mut self) {
+        // The group may hold more than the child, so it is killed even when the child has ended by itself; and the child
+        // may have left it. Errors mean that nobody is left.
+        #[cfg(unix)]
+        let _ = killpg(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGKILL);
+        #[cfg(windows)]
+        let _ = self.child.start_kill();
+        #[cfg(not(windows))]
+        let _ = self.child.kill();
+    }
+}
+
+fn start(mut prepared: Command) -> io::Result<Child> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut prepared, 0);
+    #[cfg(target_os = "linux")]
+    parent_death::ends_with_this_thread(&mut prepared);
+    #[cfg(windows)]
+    return process_wrap::std::CommandWrap::from(prepared).wrap(process_wrap::std::JobObject).spawn();
+    #[cfg(not(windows))]
+    return prepared.spawn();
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // The group may hold more than the child, so it is killed even when the child has ended by itself; and the child
-        // may have left it. Errors mean that nobody is left.
-        let id = self.child.id();
-        let _ = self.child.start_kill();
-        let _ = self.child.inner_mut().start_kill();
+        self.kill();
         let given_up = Instant::now() + KILL_GRACE;
         while self.exit_status().is_none() && Instant::now() < given_up {
             thread::sleep(Duration::from_millis(1));
         }
-        alive().remove(&id);
+        alive().remove(&self.child.id());
     }
 }
 
@@ -73,13 +99,9 @@ impl Drop for Group {
 pub(super) fn kill_all() {
     #[cfg(unix)]
     for &id in alive().iter() {
-        use nix::{
-            sys::signal::{Signal, kill, killpg},
-            unistd::Pid,
-        };
         let leader = Pid::from_raw(id.cast_signed());
         let _ = killpg(leader, Signal::SIGKILL);
-        let _ = kill(leader, Signal::SIGKILL);
+        let _ = nix::sys::signal::kill(leader, Signal::SIGKILL);
     }
 }
 

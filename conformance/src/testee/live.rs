@@ -81,17 +81,18 @@ impl Live {
         let mut group = Group::spawn(command)?;
         let (stderr, lines) = (Arc::new(Mutex::new(Tail::default())), Arc::new(Lines::default()));
         let (stdin, requests) = mpsc::channel();
-        if let Some(pipe) = group.child.stdin().take() {
+        let (to_stdin, from_stdout, from_stderr) = group.pipes();
+        if let Some(pipe) = to_stdin {
             thread::spawn(move || write_requests(pipe, &requests));
         }
-        if let Some(pipe) = group.child.stdout().take() {
+        if let Some(pipe) = from_stdout {
             let lines = Arc::clone(&lines);
             thread::spawn(move || {
                 read_lines(pipe, &lines);
                 lines.end();
             });
         }
-        if let Some(pipe) = group.child.stderr().take() {
+        if let Some(pipe) = from_stderr {
             let tail = Arc::clone(&stderr);
             thread::spawn(move || keep_tail(pipe, &tail));
         }
@@ -207,7 +208,10 @@ impl Live {
         let status = self.wait_until(deadline);
         if !status.is_some_and(|status| status.success()) && !interrupt::requested() {
             troubles.push(Trouble::Shutdown(match status {
-                Some(status) => format!("it ended with {status} when its input was closed{}", self.stderr_tail()),
+                Some(status) => {
+                    self.wait_for_stderr();
+                    format!("it ended with {status} when its input was closed{}", self.stderr_tail())
+                }
                 None => format!("it did not end within {timeout:?} after its input was closed"),
             }));
         }
@@ -230,11 +234,15 @@ impl Live {
             Some(status) => format!("ended ({status})"),
             None => "closed its stdout".to_owned(),
         };
+        self.wait_for_stderr();
+        how + &self.stderr_tail()
+    }
+
+    fn wait_for_stderr(&self) {
         let enough = Instant::now() + EXIT_GRACE;
         while !self.tail(|tail| tail.complete) && Instant::now() < enough {
             thread::sleep(Duration::from_millis(1));
         }
-        how + &self.stderr_tail()
     }
 
     fn stderr_tail(&self) -> String {

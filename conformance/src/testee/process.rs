@@ -34,6 +34,7 @@ impl Process {
     }
 
     /// Another one of the same kind, which starts where it is asked.
+    #[must_use]
     pub fn another(&self) -> Self {
         let Self { command, timeout, hello, .. } = self;
         Self { command: command.clone(), timeout: *timeout, hello: hello.clone(), live: None, failed: None }
@@ -43,9 +44,9 @@ impl Process {
     fn live(&mut self) -> Result<&mut Live, Outcome> {
         let live = match self.live.take() {
             Some(live) => live,
-            None => Live::start(&self.command, self.timeout).map(|(live, _)| live).map_err(|why| {
-                if interrupt::requested() { Outcome::Interrupted } else { Outcome::NotReady(why) }
-            })?,
+            None => Live::start(&self.command, self.timeout)
+                .map(|(live, _)| live)
+                .map_err(|why| if interrupt::requested() { Outcome::Interrupted } else { Outcome::NotReady(why) })?,
         };
         Ok(self.live.insert(live))
     }
