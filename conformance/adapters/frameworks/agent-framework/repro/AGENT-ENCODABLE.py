@@ -19,5 +19,4 @@ def look():
 
 
 asyncio.run(Agent(client=Scripted(), tools=[look]).run("Go"))
-print([(message.role, [content.to_dict() for content in message.contents]) for message in SENT[-1]])
-SENT[-1][-1].contents[0].result.encode()
+assert "\ud83d" not in SENT[-1][-1].contents[0].result, ascii(SENT[-1][-1].contents[0].result)

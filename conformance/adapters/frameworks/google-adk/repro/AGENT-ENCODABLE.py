@@ -23,5 +23,4 @@ def look():
 
 runner = InMemoryRunner(LlmAgent(name="agent", model=Scripted(model="scripted"), tools=[look]))
 asyncio.run(runner.run_debug("Go", quiet=True))
-print(SENT[-1].config.system_instruction, SENT[-1].contents)
-SENT[-1].contents[-1].parts[0].function_response.response["result"].encode()
+assert "\ud83d" not in SENT[-1].contents[-1].parts[0].function_response.response["result"], ascii(SENT[-1].contents[-1].parts[0].function_response.response["result"])

@@ -22,5 +22,7 @@ def look():
 
 
 runner = InMemoryRunner(LlmAgent(name="agent", model=Scripted(model="scripted"), tools=[look]))
-asyncio.run(runner.run_debug("Go", quiet=True))
-print(SENT[-1].config.system_instruction, SENT[-1].contents)
+try:
+    asyncio.run(runner.run_debug("Go", quiet=True))
+finally:
+    assert len(SENT) == 2, "the model was not asked again"

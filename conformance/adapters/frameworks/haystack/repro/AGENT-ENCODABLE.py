@@ -23,5 +23,4 @@ def look():
 
 look = Tool(name="look", description="Looks.", parameters={"type": "object", "properties": {}}, function=look)
 Agent(chat_generator=Scripted(), tools=[look]).run(messages=[ChatMessage.from_user("Go")])
-print(SENT[-1])
-SENT[-1][-1].tool_call_result.result.encode()
+assert "\ud83d" not in SENT[-1][-1].tool_call_result.result, ascii(SENT[-1][-1].tool_call_result.result)

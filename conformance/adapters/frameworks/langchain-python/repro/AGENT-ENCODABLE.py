@@ -25,5 +25,4 @@ def look():
 
 turns = [AIMessage("", tool_calls=[{"id": "c1", "name": "look", "args": {}}]), AIMessage("Done")]
 create_agent(Model(responses=turns), [look]).invoke({"messages": [("user", "Go")]})
-print([(message.type, message.content) for message in SENT[-1]])
-SENT[-1][-1].content.encode()
+assert "\ud83d" not in SENT[-1][-1].content, ascii(SENT[-1][-1].content)

@@ -1,7 +1,6 @@
-"""A tool raises. The run ends with its exception, and the model hears of neither this call nor its sibling. Exit code 1 where it does."""
+"""The agent has no tools, and the model calls one. The run ends, and the call has no answer. Exit code 1 where it does."""
 
 from langchain.agents import create_agent
-from langchain.tools import tool
 from langchain_core.language_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
 
@@ -17,12 +16,7 @@ class Model(FakeMessagesListChatModel):
         return super()._generate(messages, *others, **options)
 
 
-@tool
-def look():
-    """Looks."""
-    raise ValueError("no disk")
-
-
-turns = [AIMessage("", tool_calls=[{"id": "c1", "name": "look", "args": {}}]), AIMessage("Done")]
-create_agent(Model(responses=turns), [look]).invoke({"messages": [("user", "Go")]})
+turns = [AIMessage("", tool_calls=[{"id": "c1", "name": "missing", "args": {}}]), AIMessage("Done")]
+create_agent(Model(responses=turns), []).invoke({"messages": [("user", "Go")]})
 print([(message.type, message.content) for message in SENT[-1]])
+assert len(SENT) == 2, "the model was not asked again"

@@ -27,4 +27,4 @@ async def main():
     await FunctionAgent(llm=Scripted(), tools=[look], streaming=False).run("Go")
 
 asyncio.run(main())
-SENT[-1][-1].content.encode()
+assert "\ud83d" not in SENT[-1][-1].content, ascii(SENT[-1][-1].content)

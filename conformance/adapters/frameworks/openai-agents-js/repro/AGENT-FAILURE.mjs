@@ -14,5 +14,8 @@ const model = {
 const parameters = { type: 'object', properties: {}, required: [], additionalProperties: true };
 const look = tool({ name: 'look', description: 'Looks.', parameters, strict: false, execute: async () => 'r' });
 setTracingDisabled(true);
-await new Runner().run(new Agent({ name: 'agent', model, tools: [look] }), 'Go');
-console.log(sent.at(-1));
+try {
+  await new Runner().run(new Agent({ name: 'agent', model, tools: [look] }), 'Go');
+} finally {
+  assert.equal(sent.length, 2, 'the model was not asked again');
+}

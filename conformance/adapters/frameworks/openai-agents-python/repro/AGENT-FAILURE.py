@@ -24,5 +24,7 @@ def look():
 
 
 set_tracing_disabled(True)
-Runner.run_sync(Agent(name="agent", model=Scripted(), tools=[look]), "Go")
-print(SENT[-1])
+try:
+    Runner.run_sync(Agent(name="agent", model=Scripted(), tools=[look]), "Go")
+finally:
+    assert len(SENT) == 2, "the model was not asked again"

@@ -23,7 +23,4 @@ def look() -> str:
 
 
 agent.run_sync("Go")
-for message in SENT[-1]:
-    for part in message.parts:
-        print(part)
-SENT[-1][-1].parts[0].content.encode()
+assert "\ud83d" not in SENT[-1][-1].parts[0].content, ascii(SENT[-1][-1].parts[0].content)

@@ -22,7 +22,7 @@ def look():
     raise ValueError("no disk")
 
 
-agent.run_sync("Go")
-for message in SENT[-1]:
-    for part in message.parts:
-        print(part)
+try:
+    agent.run_sync("Go")
+finally:
+    assert len(SENT) == 2, "the model was not asked again"

@@ -26,4 +26,4 @@ def look():
 
 
 Agent(model=Scripted(), tools=[look], messages=[{"role": "user", "content": [{"text": "Go"}]}], callback_handler=None)()
-SENT[-1][-1]["content"][0]["toolResult"]["content"][0]["text"].encode()
+assert "\ud83d" not in SENT[-1][-1]["content"][0]["toolResult"]["content"][0]["text"], ascii(SENT[-1][-1]["content"][0]["toolResult"]["content"][0]["text"])

@@ -1,4 +1,4 @@
-// A call has the id `constructor`. The run ends, and its result is not sent. Exit code 1 where it does.
+// The model uses one id again in its next response, as some servers do. The first answer becomes the second one. Exit code 1 where it does.
 import assert from 'node:assert/strict';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';
@@ -8,15 +8,17 @@ const sent = [];
 const model = {
   specificationVersion: 'v3', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
   async doGenerate({ prompt }) {
-    const calls = sent.push(prompt) === 1 ? [['constructor', 'look', '{}']] : [];
+    const calls = [[['c1', 'look', '{}']], [['c1', 'look', '{}']]][sent.push(prompt) - 1] ?? [];
     const content = calls.map(([toolCallId, toolName, input]) => ({ type: 'tool-call', toolCallId, toolName, input }));
     const finishReason = { unified: calls.length ? 'tool-calls' : 'stop' };
     const usage = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
     return { content: calls.length ? content : [{ type: 'text', text: 'Done' }], finishReason, usage, warnings: [] };
   },
 };
-const named = (id, result) => createTool({ id, description: id, inputSchema: z.looseObject({}), execute: async () => result });
-const tools = { look: named('look', 'r') };
+let times = 0;
+const execute = async () => `result ${times += 1}`;
+const tools = { look: createTool({ id: 'look', description: 'Looks.', inputSchema: z.looseObject({}), execute }) };
 await new Agent({ id: 'agent', name: 'agent', instructions: '', model, tools }).generate('Go', { maxSteps: 5 });
 console.log(JSON.stringify(sent.at(-1), undefined, 1));
-assert.equal(sent.length, 2);
+const results = sent[2].filter(({ role }) => role === 'tool').flatMap(({ content }) => content);
+assert.equal(results[0].output.value, 'result 1');

@@ -1,0 +1,18 @@
+// The history has an answer to no call. It is sent as it is, and no provider takes it. Exit code 1 where it does.
+import assert from 'node:assert/strict';
+import { generateText } from 'ai';
+
+const sent = [];
+const model = {
+  specificationVersion: 'v4', provider: 'scripted', modelId: 'scripted', supportedUrls: {},
+  async doGenerate({ prompt }) {
+    sent.push(prompt);
+    const usage = { inputTokens: {}, outputTokens: {} };
+    return { content: [{ type: 'text', text: 'Done' }], finishReason: { unified: 'stop' }, usage, warnings: [] };
+  },
+};
+const output = { type: 'text', value: 'r' };
+const orphan = { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'h1', toolName: 'look', output }] };
+await generateText({ model, messages: [orphan, { role: 'user', content: 'Well?' }] });
+console.log(JSON.stringify(sent.at(-1), undefined, 1));
+assert(!sent[0].some(({ role }) => role === 'tool'), 'h1 is no call');

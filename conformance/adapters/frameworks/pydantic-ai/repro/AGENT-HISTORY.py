@@ -1,0 +1,24 @@
+"""The history has two answers to one call. Both are sent, and no provider takes them. Exit code 1 where it does."""
+
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.models.function import FunctionModel
+
+SENT = []
+
+
+def model(messages, info):
+    SENT.append(messages)
+    return ModelResponse([TextPart("Done")])
+
+
+agent = Agent(FunctionModel(model))
+
+
+ANSWERS = [ToolReturnPart("look", text, "h1") for text in ("seen", "seen again")]
+HISTORY = [ModelResponse([ToolCallPart("look", "{}", "h1")]), ModelRequest([*ANSWERS, UserPromptPart("Well?")])]
+agent.run_sync(message_history=HISTORY)
+for message in SENT[-1]:
+    for part in message.parts:
+        print(part)
+assert sum(isinstance(part, ToolReturnPart) for message in SENT[0] for part in message.parts) < 2, "two answers"
