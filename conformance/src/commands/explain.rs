@@ -106,8 +106,13 @@ fn verdict_text(verdict: Verdict) -> &'static str {
              not applicable, and nothing is shown by it."
         }
         Verdict::NotRun => "the run ended before the case. It counts against the testee, since nothing was shown.",
-        #[allow(unreachable_patterns, reason = "verdicts of known failures come with them")]
-        _ => "see the README.",
+        Verdict::KnownFailure => {
+            "the case fails, and the file of known failures says so (--known-failures). It does not count against the testee."
+        }
+        Verdict::UnexpectedPass => {
+            "the case passes, and the file of known failures says that it fails: exit code 5. Take it out of the file, or let \
+             `verify --update-known-failures FILE` do it."
+        }
     }
 }
 

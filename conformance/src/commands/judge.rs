@@ -66,6 +66,7 @@ impl Judge {
             hello: &hello,
             command: &header.command,
             against: Vec::new(),
+            out_of_date: Vec::new(),
             options,
             total: cases.len(),
             began,

@@ -8,6 +8,7 @@ mod export;
 mod fuzz;
 mod init;
 mod judge;
+mod known_failures;
 mod lint;
 mod list;
 mod merge;

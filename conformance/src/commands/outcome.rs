@@ -5,7 +5,7 @@ use crate::corpus::Corpus;
 use crate::protocol::Hello;
 use crate::report::causes::{Shown, causes};
 use crate::report::output::Target;
-use crate::report::record::{Circumstances, Options, Repeat, RunRecord, is_failure};
+use crate::report::record::{Circumstances, Options, Repeat, RunRecord};
 use crate::report::{Failure, Summary};
 use crate::run::{CaseResult, Run};
 use crate::terminal::{STRONG, print, styled};
@@ -42,6 +42,8 @@ pub(super) struct Finished<'a> {
     pub(super) command: &'a [String],
     /// What counts against the testee beyond its replies.
     pub(super) against: Vec<String>,
+    /// What is out of date in the file of known failures.
+    pub(super) out_of_date: Vec<String>,
     pub(super) options: Options,
     /// The cases that were chosen, whatever their profile.
     pub(super) total: usize,
@@ -66,23 +68,36 @@ impl Output {
 
     /// Says what came of a run, and returns its exit code.
     pub(super) fn conclude(&self, finished: Finished<'_>) -> Result<u8, Stop> {
-        let Finished { run, corpus, errata, hello, command, against, options, total, began, repeat } = finished;
+        let Finished { run, corpus, errata, hello, command, against, out_of_date, options, total, began, repeat } =
+            finished;
         let strict = options.strict;
-        let summary = Summary::of(run, (corpus, options.profile), total, strict, &against);
+        let summary = Summary::of(run, (corpus, options.profile), total, strict, &against, &out_of_date);
         let code = if interrupt::requested() {
             interrupt::EXIT_CODE
         } else if run.not_ready.is_some() {
             exit::TESTEE
-        } else if summary.is_conformant() {
-            exit::OK
-        } else {
+        } else if !summary.is_conformant() {
             exit::NOT_CONFORMANT
+        } else if !summary.is_up_to_date() {
+            exit::KNOWN_FAILURES
+        } else {
+            exit::OK
         };
         print(&self.failures(run, corpus, strict, repeat));
         print(&summary.text(run, code));
         if !self.report.is_empty() {
             let took: Duration = began.elapsed().unwrap_or_default();
-            let about = Circumstances { corpus, hello, command, options, total, time: (began, took), against, code };
+            let about = Circumstances {
+                corpus,
+                hello,
+                command,
+                options,
+                total,
+                time: (began, took),
+                against,
+                out_of_date,
+                code,
+            };
             let record = RunRecord::new(run, about, repeat);
             let runs = [record];
             for target in &self.report {
@@ -95,7 +110,7 @@ impl Output {
 
     /// Failures by cause, of each the clearest in full.
     fn failures(&self, run: &Run<'_>, corpus: &Corpus, strict: bool, repeat: Repeat<'_>) -> String {
-        let failed: Vec<_> = run.results.iter().filter(|result| is_failure(result.judgement.verdict)).collect();
+        let failed: Vec<_> = run.results.iter().filter(|result| result.judgement.verdict.is_news()).collect();
         let failure = |index: usize| {
             let result: &CaseResult<'_> = failed[index];
             Failure::of_case(result, corpus, strict, repeat(result))

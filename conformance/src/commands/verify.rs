@@ -1,5 +1,6 @@
 //! `threadspec verify`.
 
+use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
 use super::selection::Selection;
 use super::{Stop, corpus_and_errata, exit};
@@ -69,6 +70,8 @@ pub struct Verify {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["repeat", "soak"])]
     transcript: Option<PathBuf>,
     #[command(flatten)]
+    known: KnownFailures,
+    #[command(flatten)]
     output: Output,
     /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
     #[arg(last = true, value_name = "CMD")]
@@ -99,6 +102,7 @@ impl Verify {
         }
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let chosen = self.selection.of(&corpus)?;
+        let known = self.known.read()?;
         self.output.prepare()?;
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
@@ -115,18 +119,22 @@ impl Verify {
             seed: options.seed,
             rounds: self.repeat,
             soak: self.soak,
+            known: known.clone(),
         };
         let seed = options.seed.map(|seed| format!(", in the order of --shuffle {seed}")).unwrap_or_default();
         let shard = options.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
         self.output.say(&format!("{}{shard}{seed}", introduction(&hello, profile)));
         let began = SystemTime::now();
         let mut followed = self.followed(&cases, &hello, &options)?;
-        let run = run(&mut testees, &cases, &settings, &mut followed);
+        let mut run = run(&mut testees, &cases, &settings, &mut followed);
         drop(testees);
         followed.close(&run.shutdown)?;
         for orphan in end_orphans() {
             self.output.say(&format!("left behind by the testee, and ended: {}", visible(&orphan)));
         }
+        let by = (&corpus, profile);
+        let known = self.known.update(known, &run, by, self.strict)?;
+        known.excuse(&mut run);
         self.output.conclude(Finished {
             run: &run,
             corpus: &corpus,
@@ -134,6 +142,7 @@ impl Verify {
             hello: &hello,
             command: &self.command,
             against: self.against(&run, &hello),
+            out_of_date: KnownFailures::out_of_date(&known, by),
             options: options.clone(),
             total: chosen.len(),
             began,
@@ -212,6 +221,7 @@ impl Verify {
         let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
         if result.judgement.after_others {
             self.selection.arguments(&mut add);
+            self.known.arguments(&mut add);
             for (name, value, default) in
                 [("--jobs", self.jobs, 1), ("--repeat", self.repeat, 1), ("--shuffle", options.seed.unwrap_or(0), 0)]
             {

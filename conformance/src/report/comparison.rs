@@ -75,7 +75,7 @@ impl<'a> Comparison<'a> {
 }
 
 fn passed(case: &CaseRecord) -> bool {
-    case.verdict == Verdict::Pass
+    matches!(case.verdict, Verdict::Pass | Verdict::UnexpectedPass)
 }
 
 fn section(out: &mut String, title: &str, lines: &[String], all: bool) {

@@ -145,6 +145,7 @@ fn result(run: &RunRecord, case: &CaseRecord) -> Value {
     let state = match case.verdict {
         _ if case.counts => "bad",
         Verdict::Pass => "pass",
+        Verdict::UnexpectedPass => "warn",
         _ if case.failed() => "warn",
         _ => "none",
     };

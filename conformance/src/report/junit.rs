@@ -21,12 +21,13 @@ fn suites(run: &RunRecord) -> Vec<Value> {
         (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases))
     };
     let mut suites: Vec<Value> = Op::iter().filter_map(of_op).collect();
-    if !run.shutdown.is_empty() {
-        let trouble = |(number, what): (usize, &String)| {
+    let troubles: Vec<&String> = run.shutdown.iter().chain(&run.against).chain(&run.out_of_date).collect();
+    if !troubles.is_empty() {
+        let trouble = |(number, what): (usize, &&String)| {
             let text = lines(what);
             context! { name => format!("shutdown-{number}"), class => "shutdown", kind => "error", type => "shutdown", text }
         };
-        suites.push(suite(&format!("{name}: shutdown"), run.shutdown.iter().enumerate().map(trouble).collect()));
+        suites.push(suite(&format!("{name}: shutdown"), troubles.iter().enumerate().map(trouble).collect()));
     }
     suites
 }
@@ -43,6 +44,7 @@ fn case(case: &CaseRecord) -> Value {
     let (topic, name) = case.id.rsplit_once('/').unwrap_or(("", &case.id));
     let kind = match case.verdict {
         Verdict::Pass if !case.counts => "",
+        Verdict::UnexpectedPass => "failure",
         _ if !case.counts => "skipped",
         Verdict::Crash | Verdict::Timeout | Verdict::Garbage | Verdict::NotRun => "error",
         _ => "failure",

@@ -2,6 +2,7 @@
 
 use super::record::{CaseRecord, RunRecord};
 use super::{causes_of, shortened};
+use crate::run::Verdict;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -38,13 +39,26 @@ pub(super) fn markdown(runs: &[RunRecord]) -> String {
 }
 
 fn failures(run: &RunRecord) -> String {
-    let failed: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.failed()).collect();
+    let is_news = |case: &&CaseRecord| case.verdict.is_news();
+    let failed: Vec<&CaseRecord> = run.cases.iter().filter(is_news).collect();
     let mut out = String::new();
     if let Some(reason) = &run.stopped {
         let _ = writeln!(out, "\n⚠️ {} stopped early: {}", escaped(&run.name()), code(reason));
     }
     for what in &run.shutdown {
         let _ = writeln!(out, "\n⚠️ {}, at its end: {}", escaped(&run.name()), code(what));
+    }
+    for what in &run.against {
+        let _ = writeln!(out, "\n⚠️ {}: {}", escaped(&run.name()), code(what));
+    }
+    let known = run.cases.iter().filter(|case| case.verdict == Verdict::KnownFailure).count();
+    if known > 0 {
+        let _ = writeln!(out, "\n{}: {known} known failures", escaped(&run.name()));
+    }
+    let passed = run.cases.iter().filter(|case| case.verdict == Verdict::UnexpectedPass);
+    let passed = passed.map(|case| format!("{} is known to fail, and passes", case.id));
+    for what in passed.chain(run.out_of_date.iter().cloned()) {
+        let _ = writeln!(out, "\n⚠️ Known failures: {}", code(&what));
     }
     if failed.is_empty() {
         return out;

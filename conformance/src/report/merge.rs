@@ -64,6 +64,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
         merged.stopped = merged.stopped.or(shard.stopped);
         merged.shutdown.extend(shard.shutdown);
         merged.against.extend(shard.against);
+        merged.out_of_date.extend(shard.out_of_date);
         merged.cases.extend(shard.cases);
     }
     let mut seen = HashSet::new();
@@ -72,6 +73,9 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
     }
     let place: HashMap<&str, usize> = corpus.cases.iter().enumerate().map(|(place, case)| (&*case.id, place)).collect();
     merged.cases.sort_by_key(|case| place.get(&*case.id).copied().unwrap_or(usize::MAX));
+    // Each shard sees the whole file.
+    merged.out_of_date.sort();
+    merged.out_of_date.dedup();
     merged.options.shard = None;
     merged.count(total);
     // A shard in which nothing was applicable shows nothing, but the whole may.

@@ -48,6 +48,9 @@ pub struct RunRecord {
     /// What else counts against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against: Vec<String>,
+    /// What is out of date in the file of known failures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub out_of_date: Vec<String>,
     /// The exit code of the run.
     pub exit_code: u8,
     /// The numbers.
@@ -210,6 +213,8 @@ pub struct Circumstances<'a> {
     pub time: (SystemTime, Duration),
     /// What counts against the testee beyond the cases.
     pub against: Vec<String>,
+    /// What is out of date in the file of known failures.
+    pub out_of_date: Vec<String>,
     /// The exit code.
     pub code: u8,
 }
@@ -217,7 +222,8 @@ pub struct Circumstances<'a> {
 impl RunRecord {
     /// The record of a run.
     pub fn new(run: &Run<'_>, about: Circumstances<'_>, repeat: Repeat<'_>) -> Self {
-        let Circumstances { corpus, hello, command, options, total, time: (began, took), against, code } = about;
+        let Circumstances { corpus, hello, command, options, total, time: (began, took), against, out_of_date, code } =
+            about;
         let case = |result: &CaseResult<'_>| CaseRecord::new(result, &options, repeat);
         let mut record = Self {
             format: VERSION,
@@ -232,6 +238,7 @@ impl RunRecord {
             stopped: run.stopped.clone(),
             shutdown: run.shutdown.clone(),
             against,
+            out_of_date,
             exit_code: code,
             summary: Counts::default(),
         };
@@ -248,7 +255,7 @@ impl RunRecord {
         let count = |verdict: Verdict| verdicts.get(&verdict.to_string()).copied().unwrap_or_default();
         let applicable = self.cases.len() - count(Verdict::Unsupported);
         let counting = self.cases.iter().filter(|case| case.counts).count();
-        let warnings = self.cases.iter().filter(|case| case.failed() && !case.counts).count();
+        let warnings = self.cases.iter().filter(|case| case.is_warning()).count();
         self.summary = Counts {
             total,
             applicable,
@@ -327,7 +334,7 @@ pub fn from_json(text: &str) -> Result<Vec<RunRecord>, String> {
 impl CaseRecord {
     fn new(result: &CaseResult<'_>, options: &Options, repeat: Repeat<'_>) -> Self {
         let CaseResult { case, judgement } = result;
-        let failed = is_failure(judgement.verdict);
+        let failed = judgement.verdict.is_failure();
         Self {
             id: case.id.clone(),
             hash: case.hash(),
@@ -349,15 +356,15 @@ impl CaseRecord {
         }
     }
 
+    /// Whether it failed, does not count, and is not known to fail.
+    fn is_warning(&self) -> bool {
+        self.verdict.is_news() && !self.counts
+    }
+
     /// Whether the testee did it wrong.
     pub fn failed(&self) -> bool {
-        is_failure(self.verdict)
+        self.verdict.is_failure()
     }
-}
-
-/// Whether a verdict says that the testee did it wrong.
-pub fn is_failure(verdict: Verdict) -> bool {
-    !matches!(verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun)
 }
 
 /// What a case expects, as JSON text on one line.

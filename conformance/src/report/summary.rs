@@ -3,7 +3,7 @@
 use crate::corpus::Corpus;
 use crate::protocol::{Op, Profile};
 use crate::run::{CaseResult, Run, Verdict};
-use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled, visible};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -19,6 +19,12 @@ pub struct Summary {
     pub run: usize,
     /// Those of them that passed.
     pub passed: usize,
+    /// Those that failed, and are known to.
+    pub known: usize,
+    /// Those that passed, and were known to fail.
+    pub unexpected: usize,
+    /// What is out of date in the file of known failures.
+    pub out_of_date: Vec<String>,
     /// Failed `should` cases that do not count.
     pub warnings: usize,
     /// Everything that counts against the testee.
@@ -33,14 +39,19 @@ pub struct Summary {
 
 impl Summary {
     /// Counts a run by a profile of a corpus, over cases of which `total` were chosen.
-    pub fn of(run: &Run<'_>, by: (&Corpus, Profile), total: usize, strict: bool, against: &[String]) -> Self {
+    pub fn of(
+        run: &Run<'_>,
+        by: (&Corpus, Profile),
+        total: usize,
+        strict: bool,
+        against: &[String],
+        out_of_date: &[String],
+    ) -> Self {
         let count = |wanted: Verdict| run.results.iter().filter(|result| result.judgement.verdict == wanted).count();
         let applicable = run.results.len() - count(Verdict::Unsupported);
         let counting = run.results.iter().filter(|result| result.counts_against(strict)).count();
-        let failed = run
-            .results
-            .iter()
-            .filter(|result| !matches!(result.judgement.verdict, Verdict::Pass | Verdict::Unsupported));
+        let is_warning =
+            |result: &&CaseResult<'_>| result.judgement.verdict.is_news() && !result.counts_against(strict);
         let is_run =
             |result: &&CaseResult<'_>| !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun);
         let tested: BTreeSet<Op> = run.results.iter().filter(is_run).map(|result| result.case.op).collect();
@@ -50,8 +61,11 @@ impl Summary {
             total,
             applicable,
             run: applicable - count(Verdict::NotRun),
-            passed: count(Verdict::Pass),
-            warnings: failed.count() - counting,
+            passed: count(Verdict::Pass) + count(Verdict::UnexpectedPass),
+            known: count(Verdict::KnownFailure),
+            unexpected: count(Verdict::UnexpectedPass),
+            out_of_date: out_of_date.to_vec(),
+            warnings: run.results.iter().filter(is_warning).count(),
             failures: counting + run.shutdown.len() + against.len(),
             against: against.to_vec(),
             untested: of_profile.filter(|op| !tested.contains(op)).collect(),
@@ -62,6 +76,11 @@ impl Summary {
     /// Whether the testee conforms. Where nothing was applicable nothing was shown.
     pub fn is_conformant(&self) -> bool {
         self.failures == 0 && self.applicable > 0
+    }
+
+    /// Whether what is known to fail is what fails.
+    pub fn is_up_to_date(&self) -> bool {
+        self.unexpected == 0 && self.out_of_date.is_empty()
     }
 
     /// The summary for people.
@@ -85,6 +104,12 @@ impl Summary {
         for what in &self.against {
             let _ = writeln!(out, "{}: {what}", styled(BAD, "against it"));
         }
+        for result in run.results.iter().filter(|result| result.judgement.verdict == Verdict::UnexpectedPass) {
+            let _ = writeln!(out, "{}: {} is known to fail, and passes", styled(BAD, "out of date"), result.case.id);
+        }
+        for what in &self.out_of_date {
+            let _ = writeln!(out, "{}: {}", styled(BAD, "out of date"), visible(what));
+        }
         if let Some(reason) = &run.stopped {
             let _ = writeln!(out, "{}: {reason}; the rest was not run", styled(WARNING, "stopped early"));
         }
@@ -99,7 +124,13 @@ impl Summary {
             several => format!(" {several} `should` cases failed: warnings."),
         };
         let (style, verdict, reason) = if self.is_conformant() {
-            (GOOD, "conformant", self.scope())
+            let style = if self.is_up_to_date() { GOOD } else { WARNING };
+            let known = match self.known {
+                0 => String::new(),
+                one => format!(", but for {one} known failures"),
+            };
+            let outdated = if self.is_up_to_date() { "" } else { "; what is known is out of date" };
+            (style, "conformant", format!("{}{known}{outdated}", self.scope()))
         } else if self.applicable == 0 {
             (BAD, "not conformant", "no case was applicable, so nothing was shown".to_owned())
         } else {
@@ -123,8 +154,7 @@ impl Summary {
 fn broken_clauses(run: &Run<'_>) -> String {
     const SHOWN: usize = 8;
     let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
-    let passed = |verdict| matches!(verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun);
-    for result in run.results.iter().filter(|result| !passed(result.judgement.verdict)) {
+    for result in run.results.iter().filter(|result| result.judgement.verdict.is_news()) {
         for clause in &result.case.clauses {
             *broken.entry(clause).or_default() += 1;
         }

@@ -34,6 +34,10 @@ pub enum Verdict {
     Garbage,
     /// The testee does not do this, and says so.
     Unsupported,
+    /// It failed, and is known to.
+    KnownFailure,
+    /// It passed, and was known to fail.
+    UnexpectedPass,
     /// The run ended before the case.
     NotRun,
 }
@@ -44,12 +48,22 @@ impl Verdict {
         Self::iter()
     }
 
+    /// Whether it says that the testee did it wrong.
+    pub fn is_failure(self) -> bool {
+        !matches!(self, Self::Pass | Self::Unsupported | Self::UnexpectedPass | Self::NotRun)
+    }
+
+    /// Whether it says so, and nobody knew.
+    pub fn is_news(self) -> bool {
+        self.is_failure() && self != Self::KnownFailure
+    }
+
     /// Whether it makes the testee not conformant, for a case of this level.
     ///
     /// A `should` is about clauses. That each request gets exactly one reply is not, so a crash counts at any level.
     pub fn counts_against(self, level: Level, strict: bool) -> bool {
         match self {
-            Self::Pass | Self::Unsupported => false,
+            Self::Pass | Self::Unsupported | Self::KnownFailure | Self::UnexpectedPass => false,
             Self::Fail | Self::Rejected => strict || level == Level::Must,
             Self::Crash | Self::Timeout | Self::Garbage | Self::NotRun => true,
         }

@@ -7,11 +7,13 @@
 mod blame;
 pub(crate) mod iterations;
 mod judge;
+mod known;
 mod oracles;
 pub mod order;
 mod worker;
 
 pub use judge::{Judgement, Terms, Verdict, judge};
+pub use known::Known;
 
 use crate::corpus::Case;
 use crate::json::DEEP_STACK;
@@ -44,13 +46,24 @@ pub struct Settings {
     pub rounds: u64,
     /// How long they are put to it again and again.
     pub soak: Option<Duration>,
+    /// What is known to fail: it does not end the run.
+    pub known: Known,
 }
 
 impl Settings {
     /// A run by this profile, once and in order.
     pub fn new(profile: impl Into<Profile>) -> Self {
         let profile = profile.into();
-        Self { profile, strict: false, fail_fast: false, keep_going: false, seed: None, rounds: 1, soak: None }
+        Self {
+            profile,
+            strict: false,
+            fail_fast: false,
+            keep_going: false,
+            seed: None,
+            rounds: 1,
+            soak: None,
+            known: Known::default(),
+        }
     }
 }
 

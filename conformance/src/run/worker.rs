@@ -238,7 +238,10 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         }
         self.shared.watch(|watch| watch.result(case, &judgement));
         let settings = self.shared.settings;
-        if settings.fail_fast && judgement.verdict.counts_against(case.level, settings.strict) {
+        if settings.fail_fast
+            && !settings.known.covers(case)
+            && judgement.verdict.counts_against(case.level, settings.strict)
+        {
             self.shared.end_with(End::FirstFailure);
         }
         self.part.judged.insert(index, judgement);
@@ -256,7 +259,9 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.part.judged.remove(&index);
         self.part.declined.remove(&index);
         self.settle(index, judgement, false);
-        self.shared.count_loss();
+        if !self.shared.settings.known.covers(case) {
+            self.shared.count_loss();
+        }
     }
 
     fn finish(&mut self) {

@@ -59,7 +59,7 @@ impl Live {
         let line = match process.hear(Instant::now() + timeout) {
             Heard::Line(line) => line,
             Heard::TooLong => return Err("it printed an endless line instead of a hello".into()),
-            Heard::Ended => return Err(format!("it {} before its hello", process.last_words())),
+            Heard::Ended => return Err(format!("before its hello it {}", process.last_words())),
             Heard::Silence => {
                 return Err(format!(
                     "it did not answer `hello` within {timeout:?}; does it flush stdout after each line?{}",
@@ -142,7 +142,7 @@ impl Live {
             Heard::TooLong => {
                 return (oldest, Outcome::Garbage(format!("an endless line: more than {LONGEST_LINE} bytes")));
             }
-            Heard::Ended => return (oldest, Outcome::Crash(format!("it {} before its reply", self.last_words()))),
+            Heard::Ended => return (oldest, Outcome::Crash(format!("before its reply it {}", self.last_words()))),
             Heard::Silence => {
                 return (oldest, Outcome::Timeout(format!("no reply within {timeout:?}{}", self.stderr_tail())));
             }
@@ -176,7 +176,7 @@ impl Live {
                 _ => Outcome::Garbage(format!("it printed {} unasked", excerpt(&line))),
             }),
             Heard::TooLong => Some(Outcome::Garbage("it printed an endless line unasked".into())),
-            Heard::Ended => Some(Outcome::Crash(format!("it {} unasked", self.last_words()))),
+            Heard::Ended => Some(Outcome::Crash(format!("unasked it {}", self.last_words()))),
             Heard::Silence => None,
             Heard::Interrupted => Some(Outcome::Interrupted),
         }

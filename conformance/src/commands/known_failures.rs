@@ -1,0 +1,85 @@
+//! Files of known failures on the command line.
+
+use super::{Stop, exit};
+use crate::corpus::Corpus;
+use crate::files;
+use crate::protocol::Profile;
+use crate::run::{Known, Run};
+use crate::terminal::{complain, visible};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Which failures are known.
+#[derive(Debug, clap::Args)]
+pub(super) struct KnownFailures {
+    /// Excuse the failures that this file names, which must fail
+    #[arg(long, value_name = "FILE")]
+    known_failures: Option<PathBuf>,
+    /// The same, and take out of the file what passes; with --reason, add what fails
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["known_failures", "fail_fast"])]
+    update_known_failures: Option<PathBuf>,
+    /// Why failures that are new in the file are known
+    #[arg(long, value_name = "TEXT", requires = "update_known_failures", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    reason: Option<String>,
+}
+
+impl KnownFailures {
+    /// The known failures; none without a file, and none in one that is still to be written.
+    pub(super) fn read(&self) -> Result<Known, Stop> {
+        let Some(path) = self.path() else { return Ok(Known::default()) };
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound && self.update_known_failures.is_some() => String::new(),
+            text => text.map_err(|error| wrong(path, &error.to_string()))?,
+        };
+        Known::read(&text).map_err(|why| wrong(path, &why))
+    }
+
+    /// Writes the file that fits the run, if that is asked for, and returns what holds then.
+    pub(super) fn update(
+        &self,
+        known: Known,
+        run: &Run<'_>,
+        by: (&Corpus, Profile),
+        strict: bool,
+    ) -> Result<Known, Stop> {
+        let Some(path) = &self.update_known_failures else { return Ok(known) };
+        if let Some(reason) = &run.stopped {
+            complain(&format!("{} is left as it is: {reason}", path.display()));
+            return Ok(known);
+        }
+        let (updated, left_out) = known.updated(run, by, strict, self.reason.as_deref());
+        if left_out > 0 {
+            let name = visible(&path.display().to_string());
+            complain(&format!(
+                "{left_out} failures are not in {name}; --reason TEXT adds them, and says why they are known"
+            ));
+        }
+        let written = updated.text().and_then(|text| {
+            files::prepare(path).and_then(|()| files::write(path, text.as_bytes())).map_err(|error| error.to_string())
+        });
+        written.map_err(|why| Stop::new(exit::CORPUS, format!("{}: {why}", path.display())))?;
+        Ok(updated)
+    }
+
+    /// What is out of date in the file.
+    pub(super) fn out_of_date(known: &Known, by: (&Corpus, Profile)) -> Vec<String> {
+        known.out_of_date(by.0, by.1, SystemTime::now())
+    }
+
+    fn path(&self) -> Option<&Path> {
+        self.known_failures.as_deref().or(self.update_known_failures.as_deref())
+    }
+
+    /// The same as arguments, but for what writes.
+    pub(super) fn arguments(&self, add: &mut impl FnMut(&str, &str)) {
+        if let Some(path) = self.path() {
+            add("--known-failures", &path.display().to_string());
+        }
+    }
+}
+
+fn wrong(path: &Path, why: &str) -> Stop {
+    Stop::new(exit::USAGE, visible(&format!("{}: {}", path.display(), why.trim_end())))
+}

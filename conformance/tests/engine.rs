@@ -1,0 +1,114 @@
+//! However a run is made, its report is the same: one process or several, in any order, in one piece or in shards.
+
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+use std::{fs, io};
+
+/// Enough cases to be mixed up.
+const SOME: &str = "--op escape";
+
+fn threadspec(folder: &Path, arguments: &[&str]) -> io::Result<(i32, String)> {
+    let program = env!("CARGO_BIN_EXE_threadspec");
+    let output = Command::new(program).env_remove("CI").args(arguments).current_dir(folder).output()?;
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    Ok((output.status.code().unwrap_or(-1), said))
+}
+
+/// What a run file says, but for when and how the run was made.
+fn report(folder: &Path, name: &str) -> io::Result<Value> {
+    let mut run: Value = serde_json::from_str(&fs::read_to_string(folder.join(name))?)?;
+    for member in ["started", "seconds", "options"] {
+        run[member] = Value::Null;
+    }
+    // A shard leaves out of the total what it does not have, of all profiles.
+    Ok(json!([run["cases"], run["summary"], run["exitCode"], run["testee"], run["shutdown"]]))
+}
+
+fn verify(folder: &Path, options: &str, testee: &[&str]) -> io::Result<(i32, String)> {
+    let program = env!("CARGO_BIN_EXE_threadspec");
+    let words: Vec<&str> = options.split(' ').filter(|word| !word.is_empty()).collect();
+    threadspec(folder, &[&["verify", "--quiet"], &words[..], &["--", program, "serve"], testee].concat())
+}
+
+#[test]
+fn processes_order_and_shards_change_no_report() -> io::Result<()> {
+    for bug in [&[][..], &["--bug", "ampersand-escaped-last"]] {
+        let folder = tempfile::tempdir()?;
+        let at = folder.path();
+        let (code, _) = verify(at, &format!("{SOME} --report json=one.json"), bug)?;
+        for (name, options) in [("jobs", "--jobs 4"), ("shuffled", "--shuffle 7"), ("both", "--jobs 3 --shuffle 8")] {
+            let (actual, said) = verify(at, &format!("{SOME} {options} --report json={name}.json"), bug)?;
+            assert_eq!(actual, code, "{options}: {said}");
+            assert!(report(at, "one.json")? == report(at, &format!("{name}.json"))?, "{options}");
+        }
+        for number in 1..=3 {
+            verify(at, &format!("{SOME} --shard {number}/3 --jobs 2 --report json=shard-{number}.json"), bug)?;
+        }
+        let (actual, said) =
+            threadspec(at, &["merge", "shard-3.json", "shard-1.json", "shard-2.json", "--report", "json=merged.json"])?;
+        assert_eq!(actual, code, "{said}");
+        assert!(report(at, "one.json")? == report(at, "merged.json")?);
+    }
+    Ok(())
+}
+
+#[test]
+fn who_says_unsupported_or_repeats_a_table_does_not_pass() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let at = folder.path();
+    // The seed that CI draws is printed, and makes the same run again.
+    let program = env!("CARGO_BIN_EXE_threadspec");
+    let words = ["verify", "--quiet", "--filter", "escape/*", "--transcript", "t.jsonl", "--", program, "serve"];
+    let output = Command::new(program).env("CI", "true").args(words).current_dir(at).output()?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let seed = said.split("--shuffle ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("a seed");
+    let first = fs::read_to_string(at.join("t.jsonl"))?;
+    verify(at, &format!("--filter escape/* --shuffle {seed} --transcript again.jsonl"), &[])?;
+    let again = fs::read_to_string(at.join("again.jsonl"))?;
+    assert_eq!(first.lines().skip(1).collect::<Vec<_>>(), again.lines().skip(1).collect::<Vec<_>>());
+    assert_ne!(
+        first.lines().nth(1),
+        {
+            verify(at, "--filter escape/* --transcript plain.jsonl", &[])?;
+            fs::read_to_string(at.join("plain.jsonl"))?
+        }
+        .lines()
+        .nth(1)
+    );
+    Ok(())
+}
+
+#[test]
+fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    for (arguments, says) in [
+        (&["verify", "--"][..], "no command behind `--`"),
+        (&["verify", "--shard", "5/4"], "it is not I/N"),
+        (&["verify", "--clause", "ESC-99"], "matches no clause"),
+        (&["verify", "--op", "dance"], "unknown op `dance`"),
+        (&["verify", "--op", "loop", "--filter", "escape/*"], "no case is of all that was asked for"),
+        (&["verify", "--require-ops", "escape,dance"], "unknown op `dance`"),
+        (&["verify", "--fail-fast", "--keep-going"], "cannot be used with"),
+        (&["verify", "--transcript", "t", "--repeat", "2"], "cannot be used with"),
+        (&["verify", "--jobs", "0"], "0 is not in 1..=256"),
+    ] {
+        let (code, said) = threadspec(folder.path(), arguments)?;
+        assert!(code == 2 && said.contains(says), "{arguments:?}: {code}: {said}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_conclusion_says_how_far_it_goes() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (code, said) = threadspec(folder.path(), &["verify", "--quiet", "--op", "escape"])?;
+    assert_eq!(code, 0, "{said}");
+    assert!(said.starts_with("threadspec 0.1.0 (Rust"), "{said}");
+    assert!(said.contains(" escape cases; not tested: serialize, messages, tools, loop. Exit code 0."), "{said}");
+    let (code, said) = threadspec(folder.path(), &["verify", "--quiet", "--profile", "universal"])?;
+    assert!(code == 0 && !said.contains("not tested"), "{said}");
+    let (code, said) = threadspec(folder.path(), &["verify", "--quiet", "--clause", "ESC-*", "--repeat", "3"])?;
+    assert!(code == 0 && said.contains("conformant"), "{said}");
+    Ok(())
+}
