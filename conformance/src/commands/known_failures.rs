@@ -15,13 +15,13 @@ use std::time::SystemTime;
 #[derive(Debug, clap::Args)]
 pub(super) struct KnownFailures {
     /// Excuse the failures that this file names, which must fail
-    #[arg(long, value_name = "FILE")]
-    known_failures: Option<PathBuf>,
+    #[arg(long = "known-failures", value_name = "FILE")]
+    read: Option<PathBuf>,
     /// The same, and take out of the file what passes; with --reason, add what fails
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["known_failures", "fail_fast"])]
-    update_known_failures: Option<PathBuf>,
+    #[arg(long = "update-known-failures", value_name = "FILE", conflicts_with_all = ["read", "fail_fast"])]
+    update: Option<PathBuf>,
     /// Why failures that are new in the file are known
-    #[arg(long, value_name = "TEXT", requires = "update_known_failures", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "TEXT", requires = "update", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl KnownFailures {
     pub(super) fn read(&self) -> Result<Known, Stop> {
         let Some(path) = self.path() else { return Ok(Known::default()) };
         let text = match fs::read_to_string(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound && self.update_known_failures.is_some() => String::new(),
+            Err(error) if error.kind() == ErrorKind::NotFound && self.update.is_some() => String::new(),
             text => text.map_err(|error| wrong(path, &error.to_string()))?,
         };
         Known::read(&text).map_err(|why| wrong(path, &why))
@@ -44,7 +44,7 @@ impl KnownFailures {
         by: (&Corpus, Profile),
         strict: bool,
     ) -> Result<Known, Stop> {
-        let Some(path) = &self.update_known_failures else { return Ok(known) };
+        let Some(path) = &self.update else { return Ok(known) };
         if let Some(reason) = &run.stopped {
             complain(&format!("{} is left as it is: {reason}", path.display()));
             return Ok(known);
@@ -69,7 +69,7 @@ impl KnownFailures {
     }
 
     fn path(&self) -> Option<&Path> {
-        self.known_failures.as_deref().or(self.update_known_failures.as_deref())
+        self.read.as_deref().or(self.update.as_deref())
     }
 
     /// The same as arguments, but for what writes.

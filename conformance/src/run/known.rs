@@ -239,8 +239,8 @@ mod tests {
 
     #[test]
     fn a_file_survives_its_own_writing() {
-        let reason = Some("a \"quote\", \u{7}, \\ and a\nline".to_owned());
-        let entry = Entry { pattern: Some("a/*".into()), reason: reason.unwrap_or_default(), ..Entry::default() };
+        let reason = "a \"quote\", \u{7}, \\ and a\nline".to_owned();
+        let entry = Entry { pattern: Some("a/*".into()), reason, ..Entry::default() };
         let known = Known { known: vec![entry.clone(), Entry { expires: Some("2026-01-01".into()), ..entry }] };
         assert_eq!(Known::read(&known.text().expect("text")), Ok(known));
         assert_eq!(Known::read(&Known::default().text().expect("text")), Ok(Known::default()));
