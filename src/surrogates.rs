@@ -5,6 +5,7 @@
 //! U+FDD0 itself is doubled. [`mark_surrogates`] makes marks from escapes, [`unmark_surrogates`] the reverse,
 //! and [`without_marks`] gives the text as people see it. A value without U+FDD0, as all real data, has no marks.
 
+use memchr::memmem;
 use std::borrow::Cow;
 
 /// Replaces every escape of a lone surrogate (`\ud83d` without its other half) in JSON text by `\ufffd`.
@@ -19,6 +20,9 @@ use std::borrow::Cow;
 /// assert_eq!(repair_surrogates(r#""a backslash \\ud83d""#), r#""a backslash \\ud83d""#);
 /// ```
 pub fn repair_surrogates(json: &str) -> Cow<'_, str> {
+    if !may_escape_half(json) {
+        return Cow::Borrowed(json);
+    }
     let mut repaired = String::new();
     let mut copied = 0;
     let mut at = 0;
@@ -62,10 +66,13 @@ const FIRST_HALF: u32 = 0xe000;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn mark_surrogates(json: &str) -> Cow<'_, str> {
+    let has_marks = may_be_marked(json);
+    if !has_marks && !may_escape_half(json) {
+        return Cow::Borrowed(json);
+    }
     let mut marked = String::new();
     let mut copied = 0;
     let mut at = 0;
-    let has_marks = json.contains(MARK);
     let next = |from: usize| if has_marks { json[from..].find(['\\', MARK]) } else { json[from..].find('\\') };
     while let Some(offset) = next(at) {
         at += offset;
@@ -116,7 +123,13 @@ pub fn marked(text: &str) -> Cow<'_, str> {
 
 /// Whether a string of marked data may hold a mark.
 pub(crate) fn may_be_marked(text: &str) -> bool {
-    text.contains(MARK)
+    memmem::find(text.as_bytes(), MARK.encode_utf8(&mut [0; 3]).as_bytes()).is_some()
+}
+
+/// Whether JSON text may hold the escape of half a character, or of [`MARK`]. Most texts do not, and are not looked at more closely.
+fn may_escape_half(json: &str) -> bool {
+    let json = json.as_bytes();
+    memmem::find_iter(json, b"\\u").any(|at| matches!(json.get(at + 2), Some(b'd' | b'D' | b'f' | b'F')))
 }
 
 /// Whether a string of marked data holds a lone surrogate.

@@ -1,11 +1,15 @@
 //! Oracles of documents against the events that went in.
 
+use super::form::{well_escaped_in, well_shaped_in};
 use super::{Violation, quote};
 use crate::ecma::json_stringify_object;
 use crate::xml::first_forbidden;
-use crate::{Document, Event, EventKind, Profile, Role, ecma_string, is_xml_char, json_stringify, read_thread};
+use crate::{Document, Error, Event, EventKind, Profile, Role, ecma_string, is_xml_char, json_stringify, read_thread};
+use memchr::{memchr, memmem};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::iter;
 
 /// A document is well-formed XML 1.0 (DOC-4).
 ///
@@ -19,7 +23,11 @@ use std::collections::HashMap;
 /// assert_eq!(violation.to_string(), "line 1, column 9: U+001B is not a character of XML 1.0");
 /// ```
 pub fn well_formed(document: &str) -> Result<(), Violation> {
-    match read_thread(document) {
+    is_well_formed(&read_thread(document))
+}
+
+fn is_well_formed(read: &Result<Document, Error>) -> Result<(), Violation> {
+    match read {
         Err(error) if !error.is_not_a_thread() => Err(Violation::new(error.to_string())),
         _ => Ok(()),
     }
@@ -128,18 +136,23 @@ pub fn not_carried(events: &[Event], profile: Profile) -> Vec<NotCarried> {
     found
 }
 
-/// What the oracles of a document say, each by its name, in the order in which a fault is best named.
+/// What the oracles of a document say, each by its name, in the order in which a fault is best named. The document is read once.
 pub fn document_verdicts(
     events: &[Event],
     document: &str,
     profile: Profile,
 ) -> [(&'static str, Result<(), Violation>); 5] {
+    let read = read_thread(document);
+    let of_elements = |oracle: &dyn Fn(&Document) -> Result<(), Violation>| match &read {
+        Ok(elements) => oracle(elements),
+        Err(error) => Err(Violation::new(error.to_string())),
+    };
     [
-        ("well-formed", well_formed(document)),
-        ("well-shaped", super::well_shaped(document)),
-        ("well-escaped", super::well_escaped(document, profile)),
-        ("no-forgery", no_forgery(events, document, profile)),
-        ("round-trip", round_trip(events, document, profile)),
+        ("well-formed", is_well_formed(&read)),
+        ("well-shaped", of_elements(&|elements| well_shaped_in(elements, document))),
+        ("well-escaped", of_elements(&|_| well_escaped_in(document, profile))),
+        ("no-forgery", of_elements(&|elements| no_forgery_in(elements, events, profile))),
+        ("round-trip", of_elements(&|elements| round_trip_in(elements, events, profile))),
     ]
 }
 
@@ -158,7 +171,7 @@ fn compare_texts(
         return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
     }
     for (id, (event, element)) in events.iter().zip(&document.elements).enumerate() {
-        let accepted = accepted_texts(event, profile);
+        let accepted = texts(event, profile);
         if !accepted.iter().any(|text| same(text, &element.text) || same_large_numbers(event, &element.text)) {
             let (found, expected) = (quote(&element.text), quote(&accepted[0]));
             return Err(Violation::new(format!("event {id}: text {found}, expected {expected}")));
@@ -177,6 +190,10 @@ fn compare_texts(
 /// assert_eq!(accepted_texts(&event, Profile::Hardened), ["undefined"]);
 /// ```
 pub fn accepted_texts(event: &Event, profile: Profile) -> Vec<String> {
+    texts(event, profile).into_iter().map(Cow::into_owned).collect()
+}
+
+fn texts(event: &Event, profile: Profile) -> Vec<Cow<'_, str>> {
     let text = match &event.kind {
         EventKind::Message { content: text, .. }
         | EventKind::Error { error: text, .. }
@@ -184,14 +201,16 @@ pub fn accepted_texts(event: &Event, profile: Profile) -> Vec<String> {
         | EventKind::HumanInputReceived { response: text }
         | EventKind::Completion { result: text, .. }
         | EventKind::Summary { summary: text, .. }
-        | EventKind::ToolResult { result: Some(Value::String(text)), .. } => text.clone(),
-        EventKind::ToolCall { args, .. } => json_stringify_object(args),
-        EventKind::ToolResult { result: Some(value), .. } if profile == Profile::Hardened => json_stringify(value),
-        EventKind::ToolResult { result: Some(value), .. } => ecma_string(value),
-        EventKind::ToolResult { result: None, .. } if profile == Profile::Literal => {
-            return vec!["undefined".to_owned(), String::new()];
+        | EventKind::ToolResult { result: Some(Value::String(text)), .. } => text.into(),
+        EventKind::ToolCall { args, .. } => json_stringify_object(args).into(),
+        EventKind::ToolResult { result: Some(value), .. } if profile == Profile::Hardened => {
+            json_stringify(value).into()
         }
-        EventKind::ToolResult { result: None, .. } => "undefined".to_owned(),
+        EventKind::ToolResult { result: Some(value), .. } => ecma_string(value).into(),
+        EventKind::ToolResult { result: None, .. } if profile == Profile::Literal => {
+            return vec!["undefined".into(), "".into()];
+        }
+        EventKind::ToolResult { result: None, .. } => "undefined".into(),
     };
     vec![text]
 }
@@ -287,7 +306,7 @@ pub(super) fn same_text(original: &str, read: &str, profile: Profile) -> bool {
     }
     match profile {
         Profile::Hardened => replace_forbidden(original) == read,
-        Profile::Literal => permitted_in_order(&normalize_line_ends(original), &normalize_line_ends(read)),
+        Profile::Literal => permitted_in_order(&with_normal_ends(original), &with_normal_ends(read)),
     }
 }
 
@@ -315,9 +334,20 @@ pub fn normalize_line_ends(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
+fn with_normal_ends(text: &str) -> Cow<'_, str> {
+    if memchr(b'\r', text.as_bytes()).is_some() { normalize_line_ends(text).into() } else { text.into() }
+}
+
 /// Whether the stretches of permitted characters are all in `read`, in order, with something else only between them.
 fn permitted_in_order(original: &str, read: &str) -> bool {
-    in_order(original.split(|character| !is_xml_char(character)), read)
+    let mut rest = Some(original);
+    let stretches = iter::from_fn(|| {
+        let text = rest?;
+        let stretch = first_forbidden(text).map(|(at, character)| (&text[..at], &text[at + character.len_utf8()..]));
+        rest = stretch.map(|(_, behind)| behind);
+        Some(stretch.map_or(text, |(stretch, _)| stretch))
+    });
+    in_order(stretches, read)
 }
 
 /// Whether the first stretch begins a text, the last one ends it, and the others stand between them in order.
@@ -336,7 +366,7 @@ pub fn in_order<'a>(mut stretches: impl Iterator<Item = &'a str>, text: &str) ->
         if stretches.peek().is_none() {
             return rest.ends_with(stretch);
         }
-        match rest.find(stretch) {
+        match memmem::find(rest.as_bytes(), stretch.as_bytes()) {
             Some(at) => rest = &rest[at + stretch.len()..],
             None => return false,
         }

@@ -2,7 +2,7 @@
 
 use super::document::read;
 use super::{Violation, quote};
-use crate::Profile;
+use crate::{Document, Profile};
 use memchr::{memchr, memchr_iter, memchr3};
 
 /// A document has the form that the specification gives it: lines, indentation, attributes (DOC-1, DOC-2, DOC-3, ATT-*).
@@ -12,7 +12,12 @@ use memchr::{memchr, memchr_iter, memchr3};
 /// # Errors
 /// The first line or element that has another form.
 pub fn well_shaped(document: &str) -> Result<(), Violation> {
-    let elements = read(document)?.elements;
+    well_shaped_in(&read(document)?, document)
+}
+
+/// [`well_shaped`] of a document that was read already.
+pub(super) fn well_shaped_in(read: &Document, document: &str) -> Result<(), Violation> {
+    let elements = &read.elements;
     for (id, element) in elements.iter().enumerate() {
         let fault = |what: String| Err(Violation::new(format!("event {id}: {what}")));
         let Some(kind) = element.attribute("type") else {
@@ -80,6 +85,11 @@ pub fn well_shaped(document: &str) -> Result<(), Violation> {
 /// ```
 pub fn well_escaped(document: &str, profile: Profile) -> Result<(), Violation> {
     read(document)?;
+    well_escaped_in(document, profile)
+}
+
+/// [`well_escaped`] of a document that is known to be well-formed.
+pub(super) fn well_escaped_in(document: &str, profile: Profile) -> Result<(), Violation> {
     // The document is well-formed, so that every `<` begins a tag, and a `>` outside quotes ends it.
     let mut rest = document;
     let line = |rest: &str| document[..document.len() - rest.len()].matches('\n').count() + 1;
