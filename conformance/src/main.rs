@@ -14,7 +14,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Verify(commands::Verify),
+    Verify(Box<commands::Verify>),
     Judge(commands::Judge),
     Report(commands::Report),
     Merge(commands::Merge),
