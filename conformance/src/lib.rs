@@ -13,6 +13,7 @@
 //! | [`lint`] | everything that can be wrong with a corpus |
 //! | [`testee`] | what is being tested: a process, an implementation in this process, the reference |
 //! | [`run`] | puts cases to a testee and judges what comes back |
+//! | [`tolerance`] | which differences between replies count as none |
 //! | [`universal`] | the judge of profile `universal` |
 //! | [`report`] | what a person reads of a run |
 //! | [`generate`] | what fuzzing and property tests draw from |
@@ -35,4 +36,5 @@ pub mod report;
 pub mod run;
 pub mod terminal;
 pub mod testee;
+pub mod tolerance;
 pub mod universal;

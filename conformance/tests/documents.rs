@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use threadspec_conformance::tolerance::TOLERATED;
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is readable") {
@@ -34,6 +35,15 @@ fn every_module_says_what_it_is() {
         .collect();
     assert!(silent.is_empty(), "these modules do not begin with `//!`: {silent:#?}");
     assert!(files.len() > 100, "only {} files", files.len());
+}
+
+#[test]
+fn the_protocol_lists_what_is_tolerated() {
+    let protocol = fs::read_to_string(root().join("conformance/PROTOCOL.md")).expect("the protocol is readable");
+    let section = protocol.split("\n## What counts as the same\n").nth(1).expect("a section on tolerance");
+    let rows = section.lines().skip_while(|line| *line != "|---|---|").skip(1).take_while(|line| line.starts_with('|'));
+    let listed: Vec<String> = TOLERATED.iter().map(|(place, what)| format!("| {place} | {what} |")).collect();
+    assert_eq!(rows.collect::<Vec<_>>(), listed);
 }
 
 #[test]

@@ -206,6 +206,10 @@ fn texts(event: &Event, profile: Profile) -> Vec<Cow<'_, str>> {
         EventKind::ToolResult { result: Some(value), .. } if profile == Profile::Hardened => {
             json_stringify(value).into()
         }
+        // `String` throws at an object with a `toString` of its own, so that there is no letter to follow.
+        EventKind::ToolResult { result: Some(value), .. } if has_own_string(value) => {
+            return vec![ecma_string(value).into(), with_own_strings(value).into()];
+        }
         EventKind::ToolResult { result: Some(value), .. } => ecma_string(value).into(),
         EventKind::ToolResult { result: None, .. } if profile == Profile::Literal => {
             return vec!["undefined".into(), "".into()];
@@ -213,6 +217,26 @@ fn texts(event: &Event, profile: Profile) -> Vec<Cow<'_, str>> {
         EventKind::ToolResult { result: None, .. } => "undefined".into(),
     };
     vec![text]
+}
+
+fn has_own_string(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(has_own_string),
+        Value::Object(members) => members.contains_key("toString"),
+        _ => false,
+    }
+}
+
+/// `String` of a value with the JSON text of each object with a `toString` of its own.
+fn with_own_strings(value: &Value) -> String {
+    match value {
+        Value::Array(elements) => {
+            let text = |element: &Value| if element.is_null() { String::new() } else { with_own_strings(element) };
+            elements.iter().map(text).collect::<Vec<_>>().join(",")
+        }
+        Value::Object(_) if has_own_string(value) => json_stringify(value),
+        other => ecma_string(other),
+    }
 }
 
 /// JSON-LARGE: the digits of an integer beyond 2^53 may differ, its value as a double may not.

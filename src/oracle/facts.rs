@@ -4,7 +4,7 @@ use super::document::{Names, accepted_texts, read, same_attribute, same_text};
 use super::{Violation, quote};
 use crate::ecma::json_stringify_object;
 use crate::{Element, Event, EventKind, Message, Profile, Role, ToolCall, json_stringify};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
 /// What one event says that both context modes must carry (EQ-1).
@@ -282,7 +282,7 @@ impl Item<'_> {
                 EventKind::ToolCall { tool_name, tool_call_id, args } => {
                     call.name == *tool_name
                         && call.id == *tool_call_id
-                        && json_stringify_object(&call.args) == json_stringify_object(args)
+                        && in_any_order(&call.args) == in_any_order(args)
                 }
                 _ => false,
             },
@@ -299,6 +299,13 @@ impl Item<'_> {
             _ => false,
         }
     }
+}
+
+/// Arguments as text, whatever the order of their members: a message holds the value, not its text.
+fn in_any_order(args: &Map<String, Value>) -> String {
+    let mut args = Value::Object(args.clone());
+    args.sort_all_objects();
+    json_stringify(&args)
 }
 
 /// The text of a result in messages.

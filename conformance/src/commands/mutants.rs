@@ -3,15 +3,20 @@
 use super::{Stop, corpus, exit, select};
 use crate::corpus::Case;
 use crate::planted::matrix::{Matrix, Selection, Trial};
+use crate::planted::readings::permitted;
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+/// So many generated requests are put to each permitted reading.
+const FUZZED: u64 = 300;
+
 /// Run the corpus against planted bugs: what it catches, and what each case is good for
 ///
 /// Each bug must fail a case in each profile in which it is one, and a case of each clause that it breaks; where it is an
-/// accepted reading it must fail none. `serve --bug NAME` shows what a bug does.
+/// accepted reading it must fail none. Neither the corpus nor the fuzzer may object to a permitted reading. `serve --bug NAME`
+/// and `serve --reading NAME` show what one does.
 #[derive(Debug, clap::Args)]
 pub struct Mutants {
     /// Use the corpus in this folder instead of the built-in one
@@ -40,7 +45,10 @@ impl Mutants {
         let harness = |error: std::io::Error| Stop::new(exit::CORPUS, error.to_string());
         let program = std::env::current_exe().map_err(harness)?;
         let matrix = Matrix::of(&corpus, &cases, &program, Selection::EveryCase).map_err(harness)?;
-        let faults = matrix.faults();
+        let mut faults = matrix.faults();
+        for reading in permitted() {
+            faults.extend(reading.accusations(FUZZED).map_err(|why| Stop::new(exit::CORPUS, why))?);
+        }
         if self.json {
             print(&format!("{}\n", as_json(&matrix)));
         } else {

@@ -10,8 +10,11 @@ use std::io;
 #[derive(Debug, clap::Args)]
 pub struct Serve {
     /// Serve a planted bug instead, to see the suite catch it; `threadspec mutants` lists them
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "reading")]
     bug: Option<String>,
+    /// Serve a permitted reading instead, to see the suite accept it; `threadspec mutants` tries them all
+    #[arg(long, value_name = "NAME")]
+    reading: Option<String>,
 }
 
 impl Serve {
@@ -22,6 +25,15 @@ impl Serve {
     /// When stdin or stdout fails, or there is no such bug.
     pub fn execute(&self) -> Result<u8, Stop> {
         let (requests, replies) = (|| io::stdin().lock(), || io::stdout().lock());
+        if let Some(name) = &self.reading {
+            let Some(reading) = planted::readings::permitted().into_iter().find(|reading| reading.name == name) else {
+                let names: Vec<&str> = planted::readings::all().map(|reading| reading.name).collect();
+                let message = format!("there is no reading `{name}`; there are {}", names.join(", "));
+                return Err(Stop::new(exit::USAGE, message));
+            };
+            let served = serve(&mut reading.implementation(), requests(), replies());
+            return served.map(|()| exit::OK).map_err(|error| Stop::new(exit::CORPUS, format!("serve: {error}")));
+        }
         let served = match &self.bug {
             None => serve(&mut Reference, requests(), replies()),
             Some(name) => {

@@ -69,7 +69,8 @@ impl Twin {
             last = script.turns.next().map_or_else(|| Err("script exhausted".to_owned()), |turn| turn.0)?;
             (self.distinct)(self, &mut last.tool_calls, &mut log.ids);
             log.response = (self.response)(&log.response, &last.content);
-            if !last.tool_calls.is_empty() && (self.text_beside_calls)(self, &last) {
+            let is_said = !last.tool_calls.is_empty() && (self.text_beside_calls)(self, &last);
+            if is_said && !self.text_follows_calls {
                 self.say(log, &last.content);
             }
             messages.push((self.assistant)(&last));
@@ -88,6 +89,9 @@ impl Twin {
                 messages.push((self.tool_message)(&call, content));
             }
             log.events.extend((self.recorded)(recorded));
+            if is_said && self.text_follows_calls {
+                self.say(log, &last.content);
+            }
             (self.after_round)(messages, answered);
             round += 1;
         }

@@ -18,6 +18,7 @@ impl Twin {
         messages.extend(match mode {
             ContextMode::Xml => (self.xml)(self, events),
             ContextMode::Standard if (self.is_paired)(self) => self.paired_messages(events),
+            ContextMode::Standard if self.is_grouped => self.grouped_messages(events),
             ContextMode::Standard => events.iter().filter_map(|event| (self.message)(self, event)).collect(),
         });
         messages
@@ -37,6 +38,22 @@ impl Twin {
                     }
                 }
                 _ => messages.extend((self.message)(self, event)),
+            }
+            position += group.len().max(1);
+        }
+        messages
+    }
+
+    fn grouped_messages(&self, events: &[Event]) -> Vec<Message> {
+        let mut messages = Vec::new();
+        let mut position = 0;
+        while let Some(event) = events.get(position) {
+            let group = self.group_at(events, position);
+            if group.is_empty() {
+                messages.extend((self.message)(self, event));
+            } else {
+                let tool_calls = group.iter().filter_map(|event| call(event)).collect();
+                messages.push(Message::Ai { content: String::new(), tool_calls });
             }
             position += group.len().max(1);
         }

@@ -60,7 +60,9 @@ impl Twin {
             }
         };
         (self.after)(self, request.op, &value, &mut output);
-        Ok(plain(output))
+        self.spellings.iter().for_each(|spelling| spelling(&mut output));
+        // The library marks half characters in messages and events, and nowhere else.
+        Ok(if matches!(request.op, Op::Escape | Op::Serialize) { output } else { plain(output) })
     }
 
     fn context_mode(&self, input: &Input) -> Result<ContextMode, Reply> {

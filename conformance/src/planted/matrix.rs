@@ -1,5 +1,6 @@
 //! The kill matrix: which case catches which planted bug, in which profile.
 
+use super::readings::{Permitted, permitted};
 use super::{Bug, all, misbehaviour, sound};
 use crate::corpus::{Case, Corpus, Level};
 use crate::json::DEEP_STACK;
@@ -100,6 +101,8 @@ impl<'a> Matrix<'a> {
         let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, selection);
         let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
         matrix.trials = workers.install(|| bugs.par_iter().map(try_out).collect());
+        let judge = |reading: &Permitted| permitted_trial(reading, cases, &expected[&reading.profile]);
+        matrix.trials.extend(workers.install(|| permitted().par_iter().map(judge).collect::<Vec<_>>()));
         matrix.trials.extend(misbehaviour::ALL.iter().map(|how| misbehaviour(how.name, cases, program)));
         Ok(matrix)
     }
@@ -151,7 +154,7 @@ impl<'a> Matrix<'a> {
 }
 
 /// Each case of the profile with what came back.
-fn replies<'a>(
+pub(super) fn replies<'a>(
     testee: &mut dyn Testee,
     cases: impl Iterator<Item = &'a Case>,
     profile: Profile,
@@ -170,7 +173,11 @@ fn replies<'a>(
 }
 
 /// The cases that fail; those whose outcome is known to be good need no judge.
-fn judged(replies: Vec<(&Case, Outcome)>, profile: Profile, is_known: impl Fn(&Case, &Outcome) -> bool) -> Vec<&Case> {
+pub(super) fn judged(
+    replies: Vec<(&Case, Outcome)>,
+    profile: Profile,
+    is_known: impl Fn(&Case, &Outcome) -> bool,
+) -> Vec<&Case> {
     let unknown = replies.into_iter().filter(|(case, outcome)| !is_known(case, outcome));
     let results = unknown.map(|(case, outcome)| CaseResult { case, judgement: judge(case, profile, outcome) });
     results.filter(|result| result.counts_against(true)).map(|result| result.case).collect()
@@ -192,6 +199,13 @@ fn trial<'a>(
     let failed = judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome));
     let breaks_a_must = bug.breaks.iter().any(is_must);
     Trial { bug: bug.name, breaks: bug.breaks, profile, wrong, breaks_a_must, failed, troubles: Vec::new() }
+}
+
+/// A reading on every case of a profile that permits it.
+fn permitted_trial<'a>(reading: &Permitted, cases: &'a [&'a Case], expected: &HashMap<&str, Outcome>) -> Trial<'a> {
+    let Permitted { name, profile, .. } = *reading;
+    let failed = reading.objections(cases, |case, outcome| expected.get(&*case.id) == Some(outcome));
+    Trial { bug: name, breaks: &[], profile, wrong: false, breaks_a_must: false, failed, troubles: Vec::new() }
 }
 
 /// Runs a few cases against a process that misbehaves; one that is caught at all is caught at once.

@@ -2,7 +2,8 @@
 //! how many of them it catches.
 //!
 //! A bug is a line or two in one of the tables of `bugs`, which replace a seam of a twin of the reference. [`misbehaviour`]
-//! holds those of a program rather than of its answers. [`matrix`] runs the corpus on all of them.
+//! holds those of a program rather than of its answers, [`readings`] what a profile permits. [`matrix`] runs the corpus on all
+//! of them.
 
 #![allow(
     clippy::assigning_clones,
@@ -19,6 +20,7 @@ mod document;
 mod input;
 pub mod matrix;
 pub mod misbehaviour;
+pub mod readings;
 mod text;
 mod twin;
 

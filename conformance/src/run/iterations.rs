@@ -5,9 +5,9 @@ use serde_json::Value;
 /// The limit that holds where a script names none (LOOP-LIMIT).
 const REQUESTS: u64 = 20;
 
-/// After how many requests an iteration ends at the latest.
+/// After how many requests an iteration ends at the latest. With a limit of zero there are none, or it means the default.
 pub(crate) fn request_limit(input: &Value) -> u64 {
-    input["maxToolCallsPerIteration"].as_u64().unwrap_or(REQUESTS)
+    input["maxToolCallsPerIteration"].as_u64().filter(|&limit| limit > 0).unwrap_or(REQUESTS)
 }
 
 /// The numbers of the requests that begin an iteration, in a run of so many requests: the first one, and each after a

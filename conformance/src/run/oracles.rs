@@ -5,7 +5,7 @@ use crate::corpus::Oracle;
 use crate::json::{self, HALF};
 use crate::protocol::Op;
 use serde_json::Value;
-use threadspec::{Event, Message, Profile, is_xml_char, oracle};
+use threadspec::{Event, Message, Profile, oracle};
 
 /// Checks one property of an output.
 ///
@@ -16,7 +16,7 @@ use threadspec::{Event, Message, Profile, is_xml_char, oracle};
 /// Says where the property does not hold, or why the oracle cannot speak of such an output.
 pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, output: &Value) -> Result<(), String> {
     let input = json::read(input).map_err(|error| format!("the input cannot be read: {error}"))?;
-    let output = Output { op, profile, input: &input, value: output };
+    let output = Output { op, input: &input, value: output };
     let verdict = match property {
         Oracle::AcceptedOrRefused => Ok(()),
         Oracle::WellFormed => oracle::well_formed(&output.document()?),
@@ -43,7 +43,6 @@ pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, out
 /// An output, and what it was asked for.
 struct Output<'a> {
     op: Op,
-    profile: Profile,
     input: &'a Value,
     value: &'a Value,
 }
@@ -66,9 +65,7 @@ impl Output<'_> {
     fn document(&self) -> Result<String, String> {
         if let (Op::Escape, Value::String(escaped)) = (self.op, self.value) {
             let attributes = "type=\"human\" id=\"0\" iteration=\"0\"";
-            // In literal `escape` may leave them raw (errata E2).
-            let raw = |c: char| if self.profile == Profile::Literal && !is_xml_char(c) { '\u{fffd}' } else { c };
-            let escaped: String = escaped.replace(HALF, "\u{fffe}").chars().map(raw).collect();
+            let escaped = escaped.replace(HALF, "\u{fffe}");
             return Ok(format!("<thread>\n  <event {attributes}>{escaped}</event>\n</thread>"));
         }
         let text = match self.op {

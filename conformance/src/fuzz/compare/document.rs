@@ -15,7 +15,7 @@ const NOT_ORDINARY: [&str; 5] = ["__proto__", "toString", "constructor", "hasOwn
 
 /// The output of `escape`.
 pub(super) fn escaped(text: &str, expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
-    if texts.same_escaped(text, expected, actual, EscapedAs::Text.white_space()) {
+    if texts.same_escaped(text, expected, actual) {
         return None;
     }
     let clause = character_clause(text, actual, EscapedAs::Text, texts).unwrap_or("ESC-3");
@@ -207,7 +207,7 @@ fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts:
     let (nearest, last) = (&*accepted[0], &*accepted[accepted.len() - 1]);
     let same = |name: &str| {
         let expected = if name == nearest { expected.into() } else { escape_attribute(name, texts.profile) };
-        texts.same_escaped(name, &expected, actual, EscapedAs::Attribute.white_space())
+        texts.same_escaped(name, &expected, actual)
     };
     if same(nearest) || texts.profile == Profile::Literal && same(last) {
         return None;
@@ -237,7 +237,7 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     let accepted = oracle::accepted_texts(event, texts.profile);
     let same = |text: &String| {
         let expected = if *text == accepted[0] { expected.into() } else { escape_text(text, texts.profile) };
-        texts.same_escaped(text, &expected, actual, EscapedAs::Text.white_space())
+        texts.same_escaped(text, &expected, actual)
     };
     if accepted.iter().any(same) {
         return None;

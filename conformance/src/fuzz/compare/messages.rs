@@ -4,7 +4,7 @@ use super::document::{self, is_subsequence};
 use super::spelling::json_clause;
 use super::texts::Texts;
 use super::{Difference, ENDS_HERE, text};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use threadspec::{Event, EventKind, Profile};
 
 /// The text that stands for the result of a call without one.
@@ -23,13 +23,10 @@ pub(super) fn messages(
     actual: &[Value],
     texts: &Texts,
 ) -> Option<Difference> {
-    let literal = texts.profile == Profile::Literal && !context.xml;
-    let ungrouped: Vec<Value> = if literal { actual.iter().flat_map(ungrouped).collect() } else { actual.to_vec() };
-    let absent = if literal { absent_results(context.events, expected.len()) } else { Vec::new() };
     for (index, right) in expected.iter().enumerate() {
         let path = format!("/{index}");
-        let Some(found) = ungrouped.get(index) else {
-            let clause = if context.xml { "CTX-XML" } else { clause(context, expected, &ungrouped, index, texts) };
+        let Some(found) = actual.get(index) else {
+            let clause = if context.xml { "CTX-XML" } else { clause(context, expected, actual, index, texts) };
             return Some(Difference::values(clause, &path, right, &ENDS_HERE));
         };
         if context.xml
@@ -39,72 +36,27 @@ pub(super) fn messages(
         {
             return Some(difference);
         }
-        let right = accepted(right, found, context.xml || absent.contains(&index));
+        let right = accepted(right, found, context.xml);
         if let Some(mismatch) = texts.mismatch(&right, found, &path) {
-            return Some(Difference::new(clause(context, expected, &ungrouped, index, texts), mismatch));
+            return Some(Difference::new(clause(context, expected, actual, index, texts), mismatch));
         }
     }
-    if let Some(more) = ungrouped.get(expected.len()) {
+    if let Some(more) = actual.get(expected.len()) {
         let clause = if context.xml { "CTX-XML" } else { "MSG-SKIP" };
         let clause = if clause == "MSG-SKIP" { added_clause(context.events, more) } else { clause };
         let path = format!("/{}", expected.len());
         return Some(Difference::values(clause, &path, &ENDS_HERE, more));
     }
-    literal.then(|| grouped_across_iterations(context.events, actual)).flatten()
+    None
 }
 
-/// The expected message, with the text that is there where any text will do or the text has been judged already.
-fn accepted(expected: &Value, actual: &Value, any_text: bool) -> Value {
+/// The expected message, with the text that is there where it has been judged already.
+fn accepted(expected: &Value, actual: &Value, is_judged: bool) -> Value {
     let mut expected = expected.clone();
-    let judged = expected["type"] == "tool" || expected["type"] == "human";
-    if any_text && judged && expected["type"] == actual["type"] && actual["content"].is_string() {
+    if is_judged && expected["type"] == "human" && actual["type"] == "human" && actual["content"].is_string() {
         expected["content"] = actual["content"].clone();
     }
     expected
-}
-
-/// One message per call.
-fn ungrouped(message: &Value) -> Vec<Value> {
-    let calls = message["tool_calls"].as_array().and_then(|calls| calls.split_first());
-    let (Some((first, more)), Some(members)) = (calls, message.as_object()) else {
-        return vec![message.clone()];
-    };
-    let alone = |members: &Map<String, Value>, call: &Value| {
-        let mut members = members.clone();
-        members.insert("tool_calls".to_owned(), json!([call]));
-        Value::Object(members)
-    };
-    let mut messages = vec![alone(members, first)];
-    let mut others = members.clone();
-    others.insert("content".to_owned(), "".into());
-    messages.extend(more.iter().map(|call| alone(&others, call)));
-    messages
-}
-
-/// Calls may share a message in one iteration only.
-fn grouped_across_iterations(events: &[Event], messages: &[Value]) -> Option<Difference> {
-    let mut iterations = events.iter().filter(|event| matches!(event.kind, EventKind::ToolCall { .. }));
-    messages.iter().enumerate().find_map(|(index, message)| {
-        let calls = message["tool_calls"].as_array().map_or(0, Vec::len);
-        let group: Vec<u64> = iterations.by_ref().take(calls).map(|event| event.iteration).collect();
-        let note = format!("message {index} holds calls of the iterations {group:?}");
-        group.iter().any(|&iteration| iteration != group[0]).then(|| Difference::note("MSG-GROUP", note))
-    })
-}
-
-/// The positions of the messages of absent results (EVT-RESULT-ABSENT).
-fn absent_results(events: &[Event], messages: usize) -> Vec<usize> {
-    let skipped = |event: &&Event| {
-        matches!(
-            event.kind,
-            EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. }
-        )
-    };
-    let shown: Vec<&Event> = events.iter().filter(|event| !skipped(event)).collect();
-    // A system message may stand before them.
-    let first = messages.saturating_sub(shown.len());
-    let has_none = |event: &&Event| matches!(event.kind, EventKind::ToolResult { result: None, .. });
-    shown.iter().zip(first..).filter(|(event, _)| has_none(event)).map(|(_, index)| index).collect()
 }
 
 /// The clause of a message that differs.

@@ -1,13 +1,16 @@
 //! Whether a reply is the reference's, or one that the profile accepts in its place; and if neither, which clause it breaks.
 //!
+//! Beside what [`crate::tolerance`] lists, this is what cases accept by their expectations:
+//!
 //! | output | accepted in its place |
 //! |---|---|
 //! | every text | for a half character its JSON escape inside JSON text, in literal anything (INP-SURROGATE); an integer beyond 2^53 by its exact digits or all digits of its double (JSON-LARGE) |
-//! | document, literal | forbidden characters dropped or replaced, white space by reference, either name of a repeated id, an absent result empty |
+//! | names, ids and keys that differ only in half characters | as one or as several |
+//! | document, literal | forbidden characters dropped or replaced, either name of a repeated id, an absent result empty |
 //! | response prefix | an empty one as nothing or one LF |
-//! | messages, literal | adjacent calls of one iteration in one message, any text for an absent result |
 //! | tools, literal | calls that a limit cuts off answered in any words |
-//! | loop | the error text as [`agent`] says; in literal a text beside calls recorded as an event or not |
+//! | loop | the error text as [`agent`] says; in literal a text beside calls recorded as an event or not, and a limit of zero as the default |
+//! | a refusal | for what [`tolerance::may_refuse`] says |
 //!
 //! The document must also hold before the oracles of the library, whatever is found equal here.
 
@@ -18,9 +21,10 @@ mod spelling;
 mod texts;
 
 use crate::corpus::expectation::{Mismatch, Sides};
-use crate::json::{self, settled};
+use crate::json;
 use crate::protocol::{Implementation, Op, Reply, Request};
 use crate::testee::Reference;
+use crate::tolerance::{self, Asked};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -75,8 +79,13 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
     let expected = Reference.answer(request);
     let difference = match (&expected, actual) {
         (Reply::Ok(output), Reply::Ok(actual)) => {
-            let actual = settled(actual, request.profile.rendering());
-            if *output == *actual { None } else { outputs(request, output, &actual) }
+            // What `must` clauses say comes first, then what `should` clauses shape.
+            let departs = |held: bool| settled_difference(request, output, actual, held);
+            if output == actual {
+                None
+            } else {
+                departs(false).or_else(|| departs(true).map(|found| observed(request.op, found)))
+            }
         }
         (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, .. }) if kind == actual => None,
         (Reply::Reject { kind, message }, Reply::Ok(_)) => {
@@ -85,6 +94,11 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
         (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, message }) => {
             Some(Difference::note("INP-1", format!("rejected as {actual}, but {kind} was expected: {message}")))
         }
+        (Reply::Ok(_), Reply::Reject { .. })
+            if tolerance::may_refuse(request.op, request.profile.rendering(), &request.input) =>
+        {
+            None
+        }
         (Reply::Ok(_), Reply::Reject { kind, message }) => {
             let clause = answering_clause(request.op);
             Some(Difference::note(clause, format!("a valid input is rejected ({kind}): {message}")))
@@ -92,6 +106,33 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
         (_, Reply::Unsupported(_)) | (Reply::Unsupported(_), _) => None,
     };
     (expected, difference)
+}
+
+/// A difference that only a `should` clause makes; of messages, the one that shapes them.
+fn observed(op: Op, difference: Difference) -> Difference {
+    if op == Op::Messages { Difference { clause: "CTX-SUMMARIES", ..difference } } else { difference }
+}
+
+/// How an output departs, where `should` clauses are held exactly or not.
+fn settled_difference(request: &Request, expected: &Value, actual: &Value, held: bool) -> Option<Difference> {
+    let profile = request.profile.rendering();
+    let actual =
+        tolerance::settled(&Asked { op: request.op, profile, input: &request.input, holds: &|_| held }, actual);
+    if *expected == *actual {
+        return None;
+    }
+    let difference = outputs(request, expected, &actual)?;
+    if texts::halves_collide(&request.input, profile) {
+        return None;
+    }
+    match tolerance::other_input(request.op, profile, &request.input) {
+        Some(input) => {
+            let other = Request { input, ..request.clone() };
+            let Reply::Ok(expected) = Reference.answer(&other) else { return Some(difference) };
+            outputs(&other, &expected, &actual).map(|_| difference)
+        }
+        None => Some(difference),
+    }
 }
 
 fn outputs(request: &Request, expected: &Value, actual: &Value) -> Option<Difference> {

@@ -1,6 +1,6 @@
 //! The clause of a text that is not the right one, by what is wrong with its characters.
 
-use super::texts::{Texts, is_well_formed, raw_white_space};
+use super::texts::{Texts, is_well_formed};
 use crate::json::{self, compact, tokens};
 use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, oracle::normalize_line_ends, read_thread};
 
@@ -15,8 +15,8 @@ pub(super) enum EscapedAs {
 }
 
 impl EscapedAs {
-    /// What may be written as a reference here.
-    pub(super) fn white_space(self) -> &'static [char] {
+    /// What hardened writes as a reference here.
+    fn white_space(self) -> &'static [char] {
         match self {
             Self::Text => &['\r'],
             Self::Attribute => &['\t', '\n', '\r'],
@@ -41,7 +41,7 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
     }
     // What became of forbidden characters is nobody's fault here, so they are left out, with what stands for them.
     let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
-    let actual = if literal { left(&raw_white_space(actual, form.white_space())) } else { actual.to_owned() };
+    let actual = if literal { left(actual) } else { actual.to_owned() };
     let original = left(original);
     let mut rest = &*actual;
     let differs = |&(at, character): &(usize, char)| {

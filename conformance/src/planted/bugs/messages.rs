@@ -105,8 +105,11 @@ pub(super) const BUGS: &[Bug] = &[
     bug("system-messages-dropped", &["MSG-SYSTEM", "EQ-1"], |twin| {
         twin.message = |twin, event| message(twin, event).filter(|_| said(event, Role::System).is_none());
     }),
-    bug("answers-unmarked", &["MSG-ANSWER"], |twin| {
-        twin.message = |twin, event| human_instead(twin, event, "[Human Response]: ", "");
+    hardened("answers-unmarked", &["MSG-ANSWER"], |twin| {
+        twin.message = |twin, event| match &event.kind {
+            EventKind::HumanInputReceived { response } => Some(Message::human(response)),
+            _ => message(twin, event),
+        };
     }),
     bug("answers-marked-otherwise", &["MSG-ANSWER"], |twin| {
         twin.message = |twin, event| human_instead(twin, event, "[Human Response]:", "[Human Input]:");
@@ -239,13 +242,6 @@ pub(super) const BUGS: &[Bug] = &[
                 if message["type"] == "tool" {
                     message["tool_call_id"] = index.to_string().into();
                 }
-            }
-        };
-    }),
-    bug("tool-messages-with-a-name", &["MSG-RESULT"], |twin| {
-        twin.after = |_, _, _, output| {
-            for message in output.as_array_mut().into_iter().flatten().filter(|message| message["type"] == "tool") {
-                message["name"] = "tool".into();
             }
         };
     }),

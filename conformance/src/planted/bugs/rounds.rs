@@ -7,9 +7,56 @@ use serde_json::{Value, json};
 use threadspec::{
     Message, Profile, ToolCall,
     agent::{Response, ToolError},
+    ecma_string,
 };
 
+/// Each call of a script.
+fn each_call(input: &mut Value, change: impl Fn(&mut Value)) {
+    let turns = input.get_mut("model").and_then(Value::as_array_mut).into_iter().flatten();
+    turns.filter_map(|turn| turn.get_mut("tool_calls")?.as_array_mut()).flatten().for_each(change);
+}
+
 pub(super) const BUGS: &[Bug] = &[
+    bug("absent-arguments-refused", &["TOOLS-ARGS"], |twin| {
+        twin.before = |_, _, input| {
+            each_call(input, |call| {
+                if call["args"].is_null() {
+                    call["args"] = "none".into();
+                }
+            });
+        };
+    }),
+    bug("absent-arguments-become-null", &["TOOLS-ARGS"], |twin| {
+        twin.after = |_, _, input, output| {
+            let turns = input["model"].as_array().into_iter().flatten();
+            let calls = turns.flat_map(|turn| turn["tool_calls"].as_array().into_iter().flatten());
+            let absent: Vec<&Value> = calls.filter(|call| call["args"].is_null()).map(|call| &call["id"]).collect();
+            let lists = output["messages"].as_array_mut().into_iter().flatten();
+            for call in lists.filter_map(|message| message.get_mut("tool_calls")?.as_array_mut()).flatten() {
+                if absent.contains(&&call["id"]) {
+                    call["args"] = Value::Null;
+                }
+            }
+        };
+    }),
+    bug("tool-results-by-string", &["TOOLS-RESULT"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Ok(value) => ecma_string(&value),
+            failure => outcome(twin, call, failure),
+        };
+    }),
+    bug("tool-texts-in-quotes", &["TOOLS-RESULT"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Ok(value) => twin.stringify(&value),
+            failure => outcome(twin, call, failure),
+        };
+    }),
+    bug("unknown-tools-named-as-json", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Err(ToolError::NotFound) => format!("Tool not found: {}", twin.stringify(&call.name.as_str().into())),
+            result => outcome(twin, call, result),
+        };
+    }),
     bug("rounds-forget-the-start", &["TOOLS-ACCUMULATE"], |twin| {
         twin.after_round = |messages, answered| drop(messages.drain(..answered - 1));
     }),

@@ -174,7 +174,7 @@ pub(super) const BUGS: &[Bug] = &[
     bug("completion-never-verified", &["LOOP-VERIFY"], |twin| {
         twin.completion = |iteration, response, _| completion(iteration, response, false);
     }),
-    bug("completion-not-recorded", &["LOOP-VERIFY", "LOOP-EVENTS"], |twin| twin.completion = |_, _, _| None),
+    bug("completion-not-recorded", &["LOOP-VERIFY"], |twin| twin.completion = |_, _, _| None),
     bug("completion-only-when-verified", &["LOOP-VERIFY"], |twin| {
         twin.completion = |iteration, response, verified| completion(iteration, response, true).filter(|_| verified);
     }),

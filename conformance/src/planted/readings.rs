@@ -1,0 +1,111 @@
+//! Readings: deviations from the reference that a clause or an erratum permits. Whoever is accused for one is innocent.
+//!
+//! A reading is planted like a bug. Neither a case nor the fuzzer may object to it in a profile in which it is permitted,
+//! but for the `should` clauses that it does not follow.
+
+mod tables;
+
+use super::matrix::{judged, replies};
+use super::twin::Twin;
+use crate::corpus::Case;
+use crate::fuzz::{self, Options};
+use crate::protocol::{Implementation, Op};
+use crate::testee::{InProcess, Outcome};
+use std::fmt;
+use threadspec::Profile;
+
+/// A permitted deviation.
+#[derive(Clone, Copy)]
+pub struct Reading {
+    /// In kebab-case, telling the mechanism.
+    pub name: &'static str,
+    /// The entries of the errata and the clauses that permit it.
+    pub permitted_by: &'static [&'static str],
+    /// The profiles in which it is permitted.
+    pub profiles: &'static [Profile],
+    /// The `should` clauses that it does not follow. Cases of these may say so, and no others.
+    pub neglects: &'static [&'static str],
+    plant: fn(&mut Twin),
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reading({})", self.name)
+    }
+}
+
+/// Every reading.
+pub fn all() -> impl Iterator<Item = &'static Reading> {
+    tables::TABLES.iter().copied().flatten()
+}
+
+/// Readings in a profile in which they are permitted: one, or all at once.
+pub struct Permitted {
+    /// The name of the reading.
+    pub name: &'static str,
+    /// The profile.
+    pub profile: Profile,
+    /// The `should` clauses that are not followed.
+    pub neglects: Vec<&'static str>,
+    readings: Vec<&'static Reading>,
+}
+
+impl fmt::Debug for Permitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Permitted({}, {})", self.name, self.profile)
+    }
+}
+
+/// Each reading in each profile that permits it; then all at once that follow every `should` clause, and all at once.
+pub fn permitted() -> Vec<Permitted> {
+    let of = |name, profile, readings: Vec<&'static Reading>| {
+        let neglects = readings.iter().flat_map(|reading| reading.neglects).copied().collect();
+        Permitted { name, profile, neglects, readings }
+    };
+    let in_profile = |profile| {
+        let permitted: Vec<&Reading> = all().filter(|reading| reading.profiles.contains(&profile)).collect();
+        let obedient = permitted.iter().copied().filter(|reading| reading.neglects.is_empty()).collect();
+        let mut list: Vec<_> = permitted.iter().map(|reading| of(reading.name, profile, vec![reading])).collect();
+        list.push(of("all-readings", profile, obedient));
+        list.push(of("all-readings-that-neglect", profile, permitted));
+        list
+    };
+    Profile::ALL.into_iter().flat_map(in_profile).collect()
+}
+
+impl Permitted {
+    /// The twin of the reference with these readings; where two decide the same, the last one does.
+    pub fn implementation(&self) -> impl Implementation + use<> {
+        let mut twin = Twin::default();
+        self.readings.iter().for_each(|reading| (reading.plant)(&mut twin));
+        twin
+    }
+
+    /// The cases that object, but for those of clauses that it neglects. Outcomes that are known to be good need no judge.
+    pub fn objections<'a>(&self, cases: &[&'a Case], is_known: impl Fn(&Case, &Outcome) -> bool) -> Vec<&'a Case> {
+        let answered = replies(&mut InProcess::new(self.implementation()), cases.iter().copied(), self.profile);
+        let mut objections = judged(answered, self.profile, is_known);
+        objections.retain(|case| !case.clauses.iter().any(|clause| self.neglects.contains(&&**clause)));
+        objections
+    }
+
+    /// What the fuzzer holds against it in so many cases.
+    ///
+    /// # Errors
+    ///
+    /// When the campaign cannot run.
+    pub fn accusations(&self, cases: u64) -> Result<Vec<String>, String> {
+        let ops = Op::all().collect();
+        let options = Options { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile, ops };
+        let report = fuzz::run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {})?;
+        let found = report.findings.iter().filter(|finding| !self.neglects.contains(&finding.clause));
+        let said = |finding: &fuzz::Finding| {
+            let fuzz::Finding { op, clause, what, note, mismatch, input, .. } = finding;
+            format!(
+                "{} ({}): is permitted, but fuzz says {op} {clause} {what} {note} {mismatch:?} of {input}",
+                self.name, self.profile
+            )
+        };
+        Ok(found.map(said).collect())
+    }
+}

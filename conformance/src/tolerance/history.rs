@@ -1,0 +1,141 @@
+//! The messages of a thread, where the literal profile accepts several forms.
+
+use crate::run::iterations::beginnings;
+use serde_json::{Map, Value, json};
+use threadspec::{Event, EventKind, read_events};
+
+/// What the suite writes before the answer of a person (MSG-ANSWER).
+const ANSWER: &str = "[Human Response]: ";
+
+/// The output of `messages` in standard mode.
+pub(super) fn settle_messages(input: &Value, output: &mut Value) {
+    if let (Some(list), Some(events)) = (output.as_array(), events(&input["events"])) {
+        *output = as_the_reference(&events, list).into();
+    }
+}
+
+/// The requests of a run in standard mode: each begins with the thread so far, as the first of its iteration has it.
+pub(super) fn settle_requests(input: &Value, output: &mut Value) {
+    let Some(log) = output["events"].as_array().cloned() else { return };
+    let Some(requests) = output.get_mut("requests").and_then(Value::as_array_mut) else { return };
+    let (mut iteration, begins) = (0, beginnings(input, requests.len()));
+    let (mut head, mut settled) = (Vec::new(), Vec::new());
+    for (number, request) in requests.iter_mut().enumerate() {
+        let Some(request) = request.as_array_mut() else { continue };
+        if begins.contains(&number) {
+            iteration += 1;
+            let is_before =
+                |event: &&Value| event["iteration"].as_f64().is_some_and(|number| number < f64::from(iteration));
+            let so_far: Value = log.iter().take_while(is_before).cloned().collect();
+            head.clone_from(request);
+            settled = events(&so_far).map_or_else(|| head.clone(), |events| as_the_reference(&events, &head));
+        }
+        if settled != head && request.starts_with(&head) {
+            request.splice(..head.len(), settled.iter().cloned());
+        }
+    }
+}
+
+fn events(events: &Value) -> Option<Vec<Event>> {
+    read_events(&events.to_string()).ok()
+}
+
+/// The messages of a thread as the reference writes them: one per call (MSG-GROUP), `undefined` for an absent result
+/// (EVT-RESULT-ABSENT), the prefix before an answer (MSG-ANSWER).
+fn as_the_reference(events: &[Event], messages: &[Value]) -> Vec<Value> {
+    let mut calls = events.iter().filter(|event| matches!(event.kind, EventKind::ToolCall { .. }));
+    let mut single = Vec::with_capacity(messages.len());
+    for message in messages {
+        let count = message["tool_calls"].as_array().map_or(0, Vec::len);
+        let group: Vec<u64> = calls.by_ref().take(count).map(|event| event.iteration).collect();
+        match message.as_object() {
+            Some(members) if count > 1 && group.iter().all(|&iteration| iteration == group[0]) => {
+                single.extend(split(members));
+            }
+            _ => single.push(message.clone()),
+        }
+    }
+    // A system message may stand before those of the events.
+    let first = usize::from(single.first().is_some_and(|message| message["type"] == "system"));
+    for (event, message) in events.iter().filter(|event| has_message(event)).zip(single.iter_mut().skip(first)) {
+        let Some(content) = message["content"].as_str() else { continue };
+        let reading = match &event.kind {
+            EventKind::ToolResult { result: None, .. } if message["type"] == "tool" => "undefined".to_owned(),
+            EventKind::HumanInputReceived { response }
+                if message["type"] == "human" && (content == response || !content.starts_with(ANSWER)) =>
+            {
+                format!("{ANSWER}{content}")
+            }
+            _ => continue,
+        };
+        message["content"] = reading.into();
+    }
+    single
+}
+
+fn has_message(event: &Event) -> bool {
+    !matches!(
+        event.kind,
+        EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. }
+    )
+}
+
+/// One message per call; the text stays with the first.
+fn split(members: &Map<String, Value>) -> Vec<Value> {
+    let calls = members["tool_calls"].as_array().into_iter().flatten().enumerate();
+    let alone = |(position, call): (usize, &Value)| {
+        let mut members = members.clone();
+        members.insert("tool_calls".to_owned(), json!([call]));
+        if position > 0 {
+            members.insert("content".to_owned(), "".into());
+        }
+        Value::Object(members)
+    };
+    calls.map(alone).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::settle;
+    use crate::protocol::Op;
+    use serde_json::{Value, json};
+    use threadspec::Profile;
+
+    fn call(id: &str, iteration: u64) -> Value {
+        json!({"type": "tool_call", "toolName": "t", "toolCallId": id, "args": {}, "iteration": iteration})
+    }
+
+    fn message(ids: &[&str]) -> Value {
+        let calls: Vec<Value> = ids.iter().map(|id| json!({"id": id, "name": "t", "args": {}})).collect();
+        json!({"type": "ai", "content": "", "tool_calls": calls})
+    }
+
+    #[test]
+    fn calls_of_one_iteration_may_share_a_message() {
+        let settled = |iterations: [u64; 2]| {
+            let input = json!({"events": [call("a", iterations[0]), call("b", iterations[1])]});
+            settle(Op::Messages, Profile::Literal, &[], &input, &json!([message(&["a", "b"])]))
+        };
+        assert_eq!(settled([1, 1]), json!([message(&["a"]), message(&["b"])]));
+        assert_eq!(settled([1, 2]), json!([message(&["a", "b"])]));
+    }
+
+    #[test]
+    fn answers_and_absent_results_have_several_forms() {
+        let events = json!([
+            {"type": "human_input_received", "response": "yes", "iteration": 1},
+            call("a", 1),
+            {"type": "tool_result", "toolCallId": "a", "iteration": 1},
+        ]);
+        let output = |answer: &str, result: &str| {
+            let result = json!({"type": "tool", "content": result, "tool_call_id": "a"});
+            json!([{"type": "system", "content": "s"}, {"type": "human", "content": answer}, message(&["a"]), result])
+        };
+        let input = json!({"events": events, "instructions": "s"});
+        let settled = |profile, output| settle(Op::Messages, profile, &[], &input, &output);
+        let expected = output("[Human Response]: yes", "undefined");
+        assert_eq!(settled(Profile::Literal, output("yes", "null")), expected);
+        assert_eq!(settled(Profile::Literal, expected.clone()), expected);
+        assert_eq!(settled(Profile::Hardened, output("yes", "null")), output("yes", "null"));
+    }
+}

@@ -1,0 +1,87 @@
+//! Inputs that a program may refuse, or may read in another way.
+
+use crate::json::{self, tokens};
+use crate::protocol::Op;
+use serde_json::Value;
+use threadspec::Profile;
+
+/// Deeper nesting may be refused (INP-3).
+const DEEP: usize = 50;
+
+/// Whether a valid input may be refused all the same: for its nesting, for numbers beyond the doubles (INP-3), or because
+/// `String` throws (STR-2).
+pub(crate) fn may_refuse(op: Op, profile: Profile, input: &str) -> bool {
+    let mut depth = 0_usize;
+    let is_too_much = tokens(input).any(|token| {
+        match token {
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEEP
+            || token.parse::<f64>().is_ok_and(f64::is_infinite) && token.ends_with(|c: char| c.is_ascii_digit())
+    });
+    is_too_much
+        || profile == Profile::Literal
+            && input.contains("\"toString\"")
+            && json::read(input).is_ok_and(|input| is_string_called(op, &input) && has_own_string(&input["events"]))
+}
+
+/// Whether results are written by `String`.
+fn is_string_called(op: Op, input: &Value) -> bool {
+    op == Op::Serialize || op == Op::Messages && input["contextMode"] == "xml"
+}
+
+fn has_own_string(events: &Value) -> bool {
+    events.as_array().into_iter().flatten().any(|event| throws(&event["result"]))
+}
+
+/// Whether `String` of a value throws in ECMAScript: an object, perhaps inside arrays, with a `toString` of its own.
+fn throws(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(throws),
+        Value::Object(members) => members.contains_key("toString"),
+        _ => false,
+    }
+}
+
+/// The same input in the words of another reading: in literal a limit of zero may mean the default (LOOP-LIMIT).
+pub(crate) fn other_input(op: Op, profile: Profile, input: &str) -> Option<String> {
+    let name = "maxToolCallsPerIteration";
+    if op != Op::Loop || profile == Profile::Hardened || !input.contains(name) {
+        return None;
+    }
+    let mut input = json::read(input).ok().filter(|input| input[name].as_f64() == Some(0.0))?;
+    input.as_object_mut()?.shift_remove(name);
+    Some(input.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_refused() {
+        let refused = |op, profile, input: &str| may_refuse(op, profile, input);
+        let deep = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(!refused(Op::Serialize, Profile::Hardened, &deep(DEEP)));
+        assert!(refused(Op::Serialize, Profile::Hardened, &deep(DEEP + 1)));
+        assert!(refused(Op::Tools, Profile::Hardened, "[1e400]"));
+        assert!(!refused(Op::Tools, Profile::Hardened, "[1e300, \"1e400\"]"));
+        let own = r#"{"events": [{"type": "tool_result", "result": [{"toString": 1}]}]}"#;
+        assert!(refused(Op::Serialize, Profile::Literal, own));
+        assert!(!refused(Op::Serialize, Profile::Hardened, own));
+        assert!(!refused(Op::Messages, Profile::Literal, own));
+    }
+
+    #[test]
+    fn a_limit_of_zero_has_two_readings() {
+        let other = |profile, limit: u32| {
+            let input = format!("{{\"prompt\":\"\",\"maxToolCallsPerIteration\":{limit}}}");
+            other_input(Op::Loop, profile, &input)
+        };
+        assert_eq!(other(Profile::Literal, 0).as_deref(), Some("{\"prompt\":\"\"}"));
+        assert_eq!(other(Profile::Literal, 1), None);
+        assert_eq!(other(Profile::Hardened, 0), None);
+    }
+}

@@ -1,0 +1,313 @@
+//! What only `should` clauses shape: where another clause is judged, it is put as they say.
+//!
+//! So a case fails for nothing but its own clauses.
+
+use super::{Asked, each_message, failures};
+use crate::protocol::Op;
+use serde_json::{Value, json};
+use std::vec::IntoIter;
+use threadspec::{Profile, escape_text};
+
+/// A text of a run as it is worded, and as the clauses word it.
+struct Wording {
+    actual: String,
+    expected: String,
+    /// The call whose result it is.
+    call: Option<Value>,
+    /// What stands before it in messages.
+    prefix: &'static str,
+}
+
+pub(super) fn settle(asked: &Asked<'_>, input: &Value, output: &mut Value) {
+    match asked.op {
+        Op::Messages if !(asked.holds)("CTX-SUMMARIES") => summaries(input, output),
+        Op::Tools if !(asked.holds)("LOOP-TOOL-ERROR") => tools(input, output),
+        Op::Loop => run(asked, input, output),
+        Op::Escape | Op::Serialize | Op::Messages | Op::Tools => {}
+    }
+}
+
+fn tools(input: &Value, output: &mut Value) {
+    let given = input["messages"].as_array().map_or(0, Vec::len);
+    let mut outcomes = failures::outcomes(Op::Tools, input).into_iter();
+    let mut wordings = Vec::new();
+    for message in output["messages"].as_array().into_iter().flatten().skip(given) {
+        if message["type"] == "tool"
+            && let (Some(actual), Some(outcome)) = (message["content"].as_str(), outcomes.next())
+        {
+            wordings.push(Wording::of_call(actual, outcome, &message["tool_call_id"]));
+        }
+    }
+    if wordings.iter().any(Wording::differs) {
+        let requests = output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
+        requests.for_each(|request| reword(&wordings, request, given, None));
+        output.get_mut("messages").into_iter().for_each(|messages| reword(&wordings, messages, given, None));
+    }
+}
+
+fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
+    let documents = (input["contextMode"] == "xml").then_some(asked.profile);
+    if !(asked.holds)("LOOP-PROMPT") {
+        prompt(input, output, documents.is_some());
+    }
+    if !(asked.holds)("LOOP-VERIFY") {
+        completion(input, output);
+    }
+    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
+    let wordings: Vec<Wording> = Script::of(asked, input).wordings(events);
+    if wordings.iter().any(Wording::differs) {
+        let requests = output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
+        requests.for_each(|request| reword(&wordings, request, 0, documents));
+    }
+}
+
+/// The prompt at iteration 0.
+fn prompt(input: &Value, output: &mut Value, in_documents: bool) {
+    let Some(first) = output.get_mut("events").and_then(|events| events.get_mut(0)) else { return };
+    let Some(iteration) = first["iteration"].as_f64().filter(|&iteration| iteration > 0.0) else { return };
+    if first["role"] != "user" || first["content"] != input["prompt"] {
+        return;
+    }
+    first["iteration"] = 0.into();
+    if in_documents {
+        let start =
+            |iteration: f64| format!("<thread>\n  <event type=\"human\" id=\"0\" iteration=\"{iteration:.0}\">");
+        super::each_document(output, &|document| document.replacen(&start(iteration), &start(0.0), 1));
+    }
+}
+
+/// The event that ends a run.
+fn completion(input: &Value, output: &mut Value) {
+    let (response, iterations) = (output["response"].clone(), output["iterations"].clone());
+    let is_completed = output["stopReason"] == "completed";
+    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut).filter(|_| is_completed) else { return };
+    if !events.iter().any(|event| event["type"] == "completion") {
+        let verified = !input["verify"].is_null();
+        events.push(json!({"type": "completion", "result": response, "verified": verified, "iteration": iterations}));
+    }
+}
+
+/// What the script makes of a run, as far as the clauses that are not held word it.
+struct Script {
+    is_prompt: bool,
+    feedback: IntoIter<String>,
+    outcomes: IntoIter<Option<String>>,
+    errors: IntoIter<String>,
+}
+
+impl Script {
+    fn of(asked: &Asked<'_>, input: &Value) -> Self {
+        let tolerated = |clause: &str| !(asked.holds)(clause);
+        let list = |name: &str| input[name].as_array().cloned().unwrap_or_default().into_iter();
+        let reasons = list("verify").filter(|answer| answer["complete"] == false);
+        let reasons = reasons.filter_map(|answer| answer["reason"].as_str().map(str::to_owned));
+        let feedback = reasons
+            .filter(|reason| !reason.is_empty() && tolerated("LOOP-VERIFY"))
+            .map(|reason| format!("Verification failed: {reason}. Please try again."));
+        let errors = list("model").filter_map(|turn| turn["error"].as_str().map(str::to_owned));
+        let errors = errors.chain(std::iter::repeat_n("script exhausted".to_owned(), 3));
+        let outcomes = failures::outcomes(Op::Loop, input).into_iter();
+        Self {
+            is_prompt: true,
+            feedback: feedback.collect::<Vec<_>>().into_iter(),
+            outcomes: outcomes.filter(|_| tolerated("LOOP-TOOL-ERROR")).collect::<Vec<_>>().into_iter(),
+            errors: errors.filter(|_| tolerated("LOOP-ERROR")).collect::<Vec<_>>().into_iter(),
+        }
+    }
+
+    /// Words the events as the clauses do, and says what was changed, in order.
+    fn wordings(mut self, events: &mut [Value]) -> Vec<Wording> {
+        events.iter_mut().filter_map(|event| self.wording(event)).collect()
+    }
+
+    fn wording(&mut self, event: &mut Value) -> Option<Wording> {
+        let (name, wording) = match event["type"].as_str()? {
+            "message" if event["role"] == "user" => {
+                let expected = if std::mem::take(&mut self.is_prompt) { None } else { self.feedback.next() };
+                ("content", Wording::new(event["content"].as_str()?, expected))
+            }
+            "tool_result" => {
+                let outcome = self.outcomes.next().flatten();
+                ("result", Wording::of_call(event["result"].as_str()?, outcome, &event["toolCallId"]))
+            }
+            "error" => {
+                let prefix = if event["recoverable"] == true { "[Error (recoverable)]: " } else { "[Error]: " };
+                ("error", Wording { prefix, ..Wording::new(event["error"].as_str()?, self.errors.next()) })
+            }
+            _ => return None,
+        };
+        event[name] = wording.expected.as_str().into();
+        Some(wording)
+    }
+}
+
+impl Wording {
+    fn new(actual: &str, expected: Option<String>) -> Self {
+        let expected = expected.unwrap_or_else(|| actual.to_owned());
+        Self { actual: actual.to_owned(), expected, call: None, prefix: "" }
+    }
+
+    fn of_call(actual: &str, expected: Option<String>, id: &Value) -> Self {
+        Self { call: Some(id.clone()), ..Self::new(actual, expected) }
+    }
+
+    fn differs(&self) -> bool {
+        self.actual != self.expected
+    }
+
+    /// Whether a message is this text.
+    fn is(&self, message: &Value) -> bool {
+        let kind = if self.call.is_some() { "tool" } else { "human" };
+        let content = message["content"].as_str().and_then(|content| content.strip_prefix(self.prefix));
+        message["type"] == kind
+            && content == Some(&self.actual)
+            && self.call.as_ref().is_none_or(|id| message["tool_call_id"] == *id)
+    }
+}
+
+/// Words a list of messages as the clauses do. The texts stand in it in order, and perhaps not all of them.
+fn reword(wordings: &[Wording], list: &mut Value, given: usize, documents: Option<Profile>) {
+    let mut rest = wordings;
+    for message in list.as_array_mut().into_iter().flatten().skip(given) {
+        match (documents, message["content"].as_str()) {
+            (Some(profile), Some(document)) if message["type"] == "human" => {
+                let (document, left) = in_document(rest, document, profile);
+                message["content"] = document.into();
+                rest = left;
+            }
+            _ => {
+                if let Some(found) = rest.iter().position(|wording| wording.is(message)) {
+                    message["content"] = format!("{}{}", rest[found].prefix, rest[found].expected).into();
+                    rest = &rest[found + 1..];
+                }
+            }
+        }
+    }
+}
+
+fn in_document<'w>(wordings: &'w [Wording], document: &str, profile: Profile) -> (String, &'w [Wording]) {
+    let (mut out, mut rest, mut left) = (String::new(), document, wordings);
+    for (number, wording) in wordings.iter().enumerate() {
+        let body = |text: &str| format!("\">{}</event>\n", escape_text(text, profile));
+        let actual = body(&wording.actual);
+        if let Some(at) = rest.find(&actual) {
+            out += &rest[..at];
+            out += &body(&wording.expected);
+            rest = &rest[at + actual.len()..];
+            left = &wordings[number + 1..];
+        }
+    }
+    (out + rest, left)
+}
+
+/// The system message of a thread with summaries: their texts in order, then the instructions.
+fn summaries(input: &Value, output: &mut Value) {
+    let of_type = |event: &&Value| event["type"] == "summary";
+    let summaries: Vec<&Value> = input["events"].as_array().into_iter().flatten().filter(of_type).collect();
+    let instructions = input["instructions"].as_str().unwrap_or_default();
+    let Some(content) = output.get(0).filter(|first| first["type"] == "system").map(|first| &first["content"]) else {
+        return;
+    };
+    let behind = if instructions.is_empty() { String::new() } else { format!("\n\n{instructions}") };
+    let Some(mut rest) = content.as_str().and_then(|content| content.strip_suffix(&behind)) else { return };
+    let mut expected = "## Previous Iteration Summaries\n\n".to_owned();
+    for event in &summaries {
+        let Some(text) = event["summary"].as_str() else { return };
+        let Some(at) = rest.find(text) else { return };
+        rest = &rest[at + text.len()..];
+        // Adding zero makes `-0` a zero.
+        let numbers = event["summarizedIterations"].as_array().into_iter().flatten();
+        let numbers: Vec<String> =
+            numbers.filter_map(|number| Some(format!("{:.0}", number.as_f64()? + 0.0))).collect();
+        expected += &format!("### Iteration(s) {}\n{text}\n\n", numbers.join(", "));
+    }
+    if summaries.is_empty() {
+        return;
+    }
+    let mut is_first = true;
+    each_message(output, &mut |message| {
+        if std::mem::take(&mut is_first) {
+            message["content"] = format!("{expected}{behind}").into();
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::settle;
+    use crate::protocol::Op;
+    use serde_json::{Value, json};
+    use threadspec::Profile;
+
+    #[test]
+    fn each_clause_is_held_only_where_it_is_judged() {
+        let input = json!({
+            "prompt": "Go",
+            "model": [{"tool_calls": [{"id": "c", "name": "t"}]}, {"content": "a"}, {"error": "down"}, {"content": "b"}],
+            "tools": {"t": [{"error": "x"}]},
+            "verify": [{"complete": false, "reason": "short"}],
+        });
+        let run = |iteration: u64, texts: [&str; 3], last: &[Value]| {
+            let [failure, feedback, error] = texts;
+            let mut events = vec![
+                json!({"type": "message", "role": "user", "content": "Go", "iteration": iteration}),
+                json!({"type": "tool_call", "toolName": "t", "toolCallId": "c", "args": {}, "iteration": 1}),
+                json!({"type": "tool_result", "toolCallId": "c", "result": failure, "iteration": 1}),
+                json!({"type": "message", "role": "user", "content": feedback, "iteration": 1}),
+                json!({"type": "error", "error": error, "recoverable": true, "iteration": 2}),
+            ];
+            events.extend_from_slice(last);
+            let request = json!([
+                {"type": "human", "content": "Go"},
+                {"type": "ai", "content": "", "tool_calls": [{"id": "c", "name": "t", "args": {}}]},
+                {"type": "tool", "content": failure, "tool_call_id": "c"},
+                {"type": "human", "content": feedback},
+                {"type": "human", "content": format!("[Error (recoverable)]: {error}")},
+            ]);
+            json!({"requests": [request], "events": events, "response": "b", "iterations": 3, "stopReason": "completed"})
+        };
+        let done = json!({"type": "completion", "result": "b", "verified": true, "iteration": 3});
+        let texts = ["Tool error: x", "Verification failed: short. Please try again.", "down"];
+        let odd = ["failed", "Go", "Error: down"];
+        let actual = run(1, odd, &[]);
+        let settled = |held: &[&str]| settle(Op::Loop, Profile::Hardened, held, &input, &actual);
+        assert_eq!(settled(&[]), run(0, texts, std::slice::from_ref(&done)));
+        assert_eq!(settled(&["LOOP-PROMPT"]), run(1, texts, std::slice::from_ref(&done)));
+        assert_eq!(settled(&["LOOP-VERIFY"]), run(0, [texts[0], odd[1], texts[2]], &[]));
+        assert_eq!(settled(&["LOOP-TOOL-ERROR"]), run(0, [odd[0], texts[1], texts[2]], std::slice::from_ref(&done)));
+        assert_eq!(settled(&["LOOP-ERROR"]), run(0, [texts[0], texts[1], odd[2]], &[done]));
+        let held = ["LOOP-PROMPT", "LOOP-VERIFY", "LOOP-TOOL-ERROR", "LOOP-ERROR"];
+        assert_eq!(settled(&held), actual);
+    }
+
+    #[test]
+    fn documents_are_worded_alike() {
+        let document = |iteration: u64, feedback: &str| {
+            let lines = format!(
+                "<event type=\"human\" id=\"0\" iteration=\"{iteration}\">Go</event>\n  <event type=\"human\" id=\"1\" iteration=\"1\">{feedback}</event>"
+            );
+            json!([{"type": "human", "content": format!("<thread>\n  {lines}\n</thread>")}])
+        };
+        let event = |text: &str, iteration: u64| json!({"type": "message", "role": "user", "content": text, "iteration": iteration});
+        let input =
+            json!({"prompt": "Go", "contextMode": "xml", "model": [], "verify": [{"complete": false, "reason": "<"}]});
+        let actual = json!({"requests": [document(1, "no: &lt;")], "events": [event("Go", 1), event("no: <", 1)]});
+        let feedback = "Verification failed: <. Please try again.";
+        let expected = json!({
+            "requests": [document(0, "Verification failed: &lt;. Please try again.")],
+            "events": [event("Go", 0), event(feedback, 1)],
+        });
+        assert_eq!(settle(Op::Loop, Profile::Literal, &[], &input, &actual), expected);
+    }
+
+    #[test]
+    fn summaries_may_stand_under_other_headings() {
+        let events = json!([{"type": "summary", "summary": "S", "summarizedIterations": [1, 2], "iteration": 3}]);
+        let input = json!({"events": events, "instructions": "I"});
+        let output = |content: &str| json!([{"type": "system", "content": content}]);
+        let settled = |content| settle(Op::Messages, Profile::Hardened, &[], &input, &output(content));
+        let expected = output("## Previous Iteration Summaries\n\n### Iteration(s) 1, 2\nS\n\n\n\nI");
+        assert_eq!(settled("Summary of 1 to 2: S\n\nI"), expected);
+        assert_eq!(settled("Summary: S I"), output("Summary: S I"));
+    }
+}
