@@ -33,7 +33,7 @@ fn every_clause_is_broken() {
 fn bugs_have_names_of_their_own_and_break_clauses_that_exist() {
     let (corpus, _) = embedded();
     let mut names: Vec<&str> = planted::all().map(|bug| bug.name).collect();
-    names.extend(planted::misbehaviour::ALL.iter().map(|how| how.name));
+    names.extend(planted::misbehaviour::names());
     let count = names.len();
     names.sort_unstable();
     names.dedup();

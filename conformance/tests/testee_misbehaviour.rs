@@ -1,235 +1,320 @@
-//! Every way in which a testee can misbehave, with the verdict and the exit code that it must get.
+//! Every way in which a testee can misbehave, with the verdict, the blame and the exit code that it must get, in bounded time and
+//! memory, and with no process left.
 //!
-//! The test program is the testee too: called with `behave HOW` it speaks the protocol, and breaks it as told.
+//! The ways are those of `threadspec serve --bug DEED@WHEN`.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
-use std::io::{BufRead, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Command, ExitCode, Output, exit};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
-use std::{env, fs, io, thread};
+use std::{fs, io, thread};
+use threadspec_conformance::planted::misbehaviour::{Deed, deeds};
+use threadspec_conformance::run::Verdict;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_threadspec");
+/// What the texts of the small corpus are called, and are.
+const TEXTS: [&str; 4] = ["one", "two", "three", "four"];
+/// More than the corpus, a reply of 64 MiB and its like take.
+const MOST_MEMORY: u64 = 400 << 10;
+/// The timeout for one reply, in seconds; those who are too late are later than this.
+const TIMEOUT: &str = "1";
+const LONGEST: Duration = Duration::from_secs(25);
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["behave", how] => behave(how, ""),
-        ["behave", how, detail] => behave(how, detail),
-        _ => return libtest_mimic::run(&Arguments::from_args(), trials()).exit_code(),
-    }
-    ExitCode::SUCCESS
+    libtest_mimic::run(&Arguments::from_args(), trials()).exit_code()
 }
-
-// ---- the testee ----
-
-fn behave(how: &str, detail: &str) {
-    match how {
-        "die-at-once" => die("no more memory", 7),
-        "banner" => say("Listening on stdio"),
-        "flood-stderr" => flood(io::stderr()),
-        "say-nothing" => sleep_forever(),
-        "interrupt-at-once" => interrupt_the_runner(),
-        "hold-on" => return hold_on(detail),
-        "ignore-stdin" => {
-            say(&json!({"id": 0, "ok": hello()}).to_string());
-            sleep_forever();
-        }
-        _ => {}
-    }
-    for line in io::stdin().lock().lines() {
-        let request: Value = serde_json::from_str(&line.expect("a line")).expect("a request");
-        let id = &request["id"];
-        if request["op"] == "hello" {
-            say(&json!({"id": id, "ok": greeting(how)}).to_string());
-            if how == "grandchild" {
-                spawn_grandchild(detail);
-            }
-            continue;
-        }
-        let text = request["input"]["text"].as_str().unwrap_or_default();
-        let good = json!({"id": id, "ok": text}).to_string();
-        // Faults on `one` or `three` only show that the cases around them are judged on their own.
-        match (how, text) {
-            ("always-empty", _) => say(&json!({"id": id, "ok": ""}).to_string()),
-            ("crash", _) | ("crash-on-one", "one") => die("segmentation fault, in words", 9),
-            ("hang", _) => sleep_forever(),
-            ("interrupt", _) => interrupt_the_runner(),
-            ("not-json", "one") => say("DEBUG one"),
-            ("not-utf-8", "one") => say_bytes(b"{\"id\":1,\"ok\":\"\xff\"}\n"),
-            ("wrong-id", "one") => say(&json!({"id": 4711, "ok": text}).to_string()),
-            ("two-answers", "one") => say(&json!({"id": id, "ok": text, "unsupported": "no"}).to_string()),
-            ("late", "one") => {
-                thread::sleep(Duration::from_millis(1500));
-                say(&good);
-            }
-            ("reply-twice", "one") | ("reply-twice-at-the-end", "three") => {
-                say(&good);
-                say(&good);
-            }
-            ("endless-line", "one") => flood(io::stdout()),
-            ("reject", "one") => {
-                say(&json!({"id": id, "reject": {"kind": "invalid-input", "message": "no"}}).to_string());
-            }
-            ("unsupported", "one") => say(&json!({"id": id, "unsupported": "not one"}).to_string()),
-            ("close-stdout", _) => exit(0),
-            _ => say(&good),
-        }
-    }
-    match how {
-        "stay" => sleep_forever(),
-        "end-badly" => die("could not save", 5),
-        "last-word" => say("goodbye"),
-        _ => {}
-    }
-}
-
-fn hello() -> Value {
-    json!({
-        "protocol": 1,
-        "implementation": {"name": "misbehaving", "version": "1", "language": "Rust"},
-        "ops": ["escape"],
-        "profiles": ["literal"],
-    })
-}
-
-fn greeting(how: &str) -> Value {
-    let mut hello = hello();
-    match how {
-        "newer-protocol" => hello["protocol"] = json!(2),
-        "no-profiles" => hello["profiles"] = json!([]),
-        "no-ops" => hello["ops"] = Value::Null,
-        "no-name" => hello["implementation"] = json!({}),
-        "other-op" => hello["ops"] = json!(["escape", "seralize"]),
-        "other-ops" => hello["ops"] = json!(["serialize", "loop"]),
-        _ => {}
-    }
-    hello
-}
-
-fn say(line: &str) {
-    say_bytes(format!("{line}\n").as_bytes());
-}
-
-fn say_bytes(bytes: &[u8]) {
-    let _ = io::stdout().write_all(bytes).and_then(|()| io::stdout().flush());
-}
-
-fn die(words: &str, code: i32) {
-    eprintln!("{words}");
-    exit(code);
-}
-
-fn flood(mut pipe: impl Write) {
-    let chunk = vec![b'x'; 1 << 20];
-    for _ in 0..80 {
-        if pipe.write_all(&chunk).is_err() {
-            return;
-        }
-    }
-    let _ = pipe.flush();
-}
-
-fn sleep_forever() {
-    thread::sleep(Duration::from_secs(60));
-}
-
-/// What Ctrl-C does, at a moment that needs no waiting for.
-fn interrupt_the_runner() {
-    #[cfg(unix)]
-    Command::new("kill").arg("-INT").arg(std::os::unix::process::parent_id().to_string()).status().expect("kill");
-    sleep_forever();
-}
-
-#[expect(clippy::zombie_processes, reason = "a child that nobody waits for is the misbehaviour")]
-fn spawn_grandchild(address: &str) {
-    let program = env::current_exe().expect("a path");
-    Command::new(program).args(["behave", "hold-on", address]).spawn().expect("a grandchild");
-}
-
-/// Keeps a connection open for as long as this process lives.
-fn hold_on(address: &str) {
-    let mut connection = TcpStream::connect(address).expect("a connection");
-    let _ = connection.write_all(b"!");
-    sleep_forever();
-}
-
-// ---- the tests ----
 
 fn trials() -> Vec<Trial> {
-    let table: &[(&str, &[&str], i32, &[&str])] = &[
-        // behaviour, options, exit code, what the runner says
-        ("well-behaved", &[], 0, &["3 run / 3 applicable / 3 total", "pass 3", "conformant: 3 of 3 cases"]),
-        ("flood-stderr", &[], 0, &["pass 3"]),
-        ("say-nothing", &["--timeout", "1"], 3, &["did not answer `hello` within 1s"]),
-        ("die-at-once", &[], 3, &["before its hello", "7", "no more memory"]),
-        ("banner", &[], 3, &["`Listening on stdio` instead of a hello"]),
-        ("newer-protocol", &[], 3, &["its `protocol` is 2"]),
-        ("no-profiles", &[], 3, &["`profiles`"]),
-        ("no-ops", &[], 3, &["`ops`"]),
-        ("no-name", &[], 3, &["`implementation.name`"]),
-        ("well-behaved", &["--profile", "hardened"], 2, &["does not declare the profile hardened"]),
-        ("well-behaved", &["--filter", "escape/*/four"], 2, &["`escape/*/four` matches no case"]),
-        ("other-op", &[], 3, &["its `ops` names \"seralize\"", "did you mean `serialize`?"]),
-        ("other-ops", &[], 1, &["0 run / 0 applicable / 3 total", "unsupported 3", "nothing was shown"]),
-        ("well-behaved", &["--require-ops", "escape,loop"], 1, &["the op loop, which is required", "pass 3"]),
-        ("unsupported", &["--max-unsupported", "1"], 0, &["2 run / 2 applicable / 3 total", "pass 2  unsupported 1"]),
-        ("unsupported", &[], 1, &["pass 2  unsupported 1", "1 cases with `unsupported`", "--max-unsupported is 0"]),
-        ("always-empty", &[], 1, &["FAIL escape/texts/one", "⟦one⟧", "ESC-3", "repeat: threadspec verify", "fail 3"]),
-        ("always-empty", &["--quiet"], 1, &["FAIL escape/texts/three"]),
-        ("always-empty", &["--fail-fast"], 1, &["fail 1  not-run 2", "first failure"]),
-        ("reject", &[], 1, &["REJECTED escape/texts/one", "pass 2  rejected 1"]),
-        ("crash-on-one", &[], 1, &["CRASH escape/texts/one", "9", "segmentation fault, in words", "pass 2  crash 1"]),
-        ("close-stdout", &["--filter", "*/one"], 1, &["CRASH escape/texts/one", "0"]),
-        ("hang", &["--timeout", "1", "--filter", "*/one"], 1, &["TIMEOUT escape/texts/one", "within 1s"]),
-        ("late", &["--timeout", "1"], 1, &["TIMEOUT escape/texts/one", "pass 2  timeout 1"]),
-        ("not-json", &[], 1, &["GARBAGE escape/texts/one", "`DEBUG one`", "pass 2  garbage 1"]),
-        ("not-utf-8", &[], 1, &["GARBAGE escape/texts/one", "not UTF-8"]),
-        ("wrong-id", &[], 1, &["GARBAGE escape/texts/one", "4711"]),
-        ("two-answers", &[], 1, &["GARBAGE escape/texts/one", "exactly one of"]),
-        ("reply-twice", &[], 1, &["GARBAGE escape/texts/one", "second reply", "pass 2  garbage 1"]),
-        ("reply-twice-at-the-end", &[], 1, &["GARBAGE escape/texts/three", "second reply", "pass 2  garbage 1"]),
-        ("endless-line", &[], 1, &["GARBAGE escape/texts/one", "endless line", "pass 2  garbage 1"]),
-        ("stay", &["--timeout", "1"], 1, &["pass 3", "shutdown: it did not end within 1s"]),
-        ("end-badly", &[], 1, &["pass 3", "shutdown: it ended with", "5", "could not save"]),
-        ("interrupt-at-once", &[], 130, &["interrupted"]),
-        ("interrupt", &[], 130, &["not-run 3", "stopped early: interrupted", "0 run / 3 applicable / 3 total"]),
-        ("last-word", &[], 1, &["pass 3", "shutdown: it printed `goodbye`"]),
-    ];
-    let mut trials: Vec<Trial> = table
-        .iter()
-        .filter(|(how, ..)| cfg!(unix) || !how.starts_with("interrupt"))
-        .map(|&(how, options, code, says)| {
-            let name = [&[how], options].concat().join(" ");
-            Trial::test(name, move || expect(&verify(&small_corpus()?, options, &testee(how, ""))?, code, says))
-        })
-        .collect();
+    let mut trials = Vec::new();
+    for deed in deeds() {
+        trials.push(Trial::test(format!("{}@two", deed.name), || with_a_case(deed)));
+        if !deed.name.starts_with("hangs-after") {
+            trials.push(Trial::test(format!("{}@hello", deed.name), || with_the_hello(deed)));
+        }
+    }
+    // Each way of being lost, after a number of requests.
+    for name in
+        ["dies", "hangs", "logs-before", "not-json", "answers-twice", "logs-after", "ends-after-its-reply", "slow"]
+    {
+        let deed = deeds().find(|deed| deed.name == name).expect("a deed");
+        trials.push(Trial::test(format!("{name}@3"), || with_a_request(deed)));
+    }
+    trials.extend(AT_THE_END.iter().map(|end| Trial::test(format!("{}@end", end.0), || at_the_end(end))));
+    trials.extend(COMMANDS.iter().map(|command| Trial::test(command.0.join(" "), || ends(command))));
     trials.extend([
-        Trial::test("command not found", || {
-            let output = verify(&small_corpus()?, &[], &["no-such-program".into()])?;
-            expect(&output, 3, &["command not found: no-such-program"])
-        }),
-        Trial::test("a testee that does not read never blocks the judge", || {
-            let corpus = corpus(&[("large", &"x".repeat(1 << 20))])?;
-            expect(
-                &verify(&corpus, &["--timeout", "1"], &testee("ignore-stdin", ""))?,
-                1,
-                &["TIMEOUT escape/texts/large"],
-            )
-        }),
-        Trial::test("ten losses end the run", || {
-            let names: Vec<String> = (0..12).map(|number| format!("case-{number}")).collect();
-            let corpus = corpus(&names.iter().map(|name| (name.as_str(), "x")).collect::<Vec<_>>())?;
-            let says = ["crash 10  not-run 2", "10 cases crashed", "10 run / 12 applicable"];
-            expect(&verify(&corpus, &[], &testee("crash", ""))?, 1, &says)
-        }),
-        Trial::test("grandchildren do not outlive the run", grandchildren_do_not_outlive_the_run),
+        Trial::test("losses end the run, unless it is to go on", losses_end_the_run),
+        Trial::test("a large reply is judged in bounded memory", a_large_reply_is_judged_in_bounded_memory),
+        Trial::test("a testee that does not read never blocks the judge", a_testee_that_does_not_read),
+        Trial::test("a testee that waits in turn is not late", a_testee_that_waits_in_turn_is_not_late),
+    ]);
+    #[cfg(unix)]
+    trials.extend([
+        Trial::test("ctrl-c ends the run, the second one at once", ctrl_c_ends_the_run),
+        Trial::test("a testee ends with its runner", a_testee_ends_with_its_runner),
     ]);
     trials
 }
 
+/// A case whose reply comes with the deed is to blame, and it alone.
+fn with_a_case(deed: &Deed) -> Result<(), Failed> {
+    let run = Run::of(&format!("{}@two", deed.name), &[])?;
+    let verdicts = TEXTS.map(|text| if text == "two" { deed.verdict.to_string() } else { "pass".into() });
+    run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;
+    // A second reply is known by its id, and a late one by its lateness.
+    let note = run.note("two");
+    if deed.verdict == Verdict::Pass || note.contains("second reply") || note.contains("by itself") {
+        return Ok(());
+    }
+    Err(format!("it does not say that the case fails by itself: {note}").into())
+}
+
+/// What comes with the hello is a fault of the handshake.
+fn with_the_hello(deed: &Deed) -> Result<(), Failed> {
+    let run = Run::of(&format!("{}@hello", deed.name), &[])?;
+    if deed.verdict == Verdict::Pass {
+        return run.expect(0, &TEXTS.map(|_| "pass".into()));
+    }
+    if run.code != 3 || !run.said.contains("the testee is not ready: ") {
+        return Err(format!("{} instead of 3:\n{}", run.code, run.said).into());
+    }
+    Ok(())
+}
+
+/// What happens with the third request of each process fails one case, only after others.
+fn with_a_request(deed: &Deed) -> Result<(), Failed> {
+    let run = Run::of(&format!("{}@3", deed.name), &[])?;
+    let verdicts = TEXTS.map(|text| if text == "three" { deed.verdict.to_string() } else { "pass".into() });
+    run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;
+    let note = run.note("three");
+    let says = deed.verdict == Verdict::Pass || note.contains("second reply") || note.contains("only after others");
+    if says { Ok(()) } else { Err(format!("it does not say that it fails only after others: {note}").into()) }
+}
+
+/// What is done when the requests have ended, its exit code, the verdict of the last case, and what is said.
+type End = (&'static str, i32, &'static str, &'static str);
+
+const AT_THE_END: &[End] = &[
+    ("ends", 0, "pass", "conformant"),
+    ("dies", 1, "pass", "shutdown: it ended with exit status: 9"),
+    ("aborts", 1, "pass", "shutdown: it ended with signal: 6"),
+    ("kills-itself", 1, "pass", "shutdown: it ended with signal: 9"),
+    ("hangs", 1, "pass", "shutdown: it did not end within 1s"),
+    ("answers-too-late", 1, "pass", "shutdown: it did not end within 1s"),
+    ("keeps-its-buffer", 0, "pass", "conformant"),
+    ("logs-instead", 1, "pass", "shutdown: it printed `INFO answering` after its input was closed"),
+    ("says-nothing-but-a-line-end", 1, "pass", "shutdown: it printed `` after"),
+    ("forges-a-verdict", 1, "pass", "shutdown: it printed `␛[2K␍conformant: 4 of 4 cases. Exit code 0.`"),
+    ("not-json", 1, "pass", "shutdown: it printed"),
+    ("not-utf-8", 1, "pass", "shutdown: it printed"),
+    ("wrong-id", 1, "pass", "shutdown: it printed"),
+    ("endless-line", 1, "pass", "shutdown: it printed an endless line"),
+    ("endless-lines", 1, "pass", "shutdown: it printed `xxxxxxx`"),
+    ("answers-twice", 1, "garbage", "a second reply to one request"),
+    ("slow", 1, "garbage", "a second reply to one request"),
+    ("hangs-with-half-a-line", 1, "pass", "shutdown: it did not end within 1s"),
+    ("closes-stdout-and-stays", 0, "pass", "conformant"),
+];
+
+fn at_the_end(&(deed, code, last, says): &End) -> Result<(), Failed> {
+    let run = Run::of(&format!("{deed}@end"), &[])?;
+    run.expect(code, &TEXTS.map(|text| if text == "four" { last.into() } else { "pass".into() }))?;
+    run.says(says)
+}
+
+/// The options and the misbehaviour, the exit code, and what is said.
+type Ends = (&'static [&'static str], i32, &'static [&'static str]);
+
+const COMMANDS: &[Ends] = &[
+    (&["--bug", "slow"], 0, &["4 run / 4 applicable / 4 total", "pass 4", "conformant: 4 of 4 cases"]),
+    (&["--fail-fast", "--bug", "dies@two"], 1, &["pass 1  crash 1  not-run 2", "first failure"]),
+    (&["--quiet", "--bug", "dies@two"], 1, &["threadspec 0.1.0 (Rust", "CRASH escape/texts/two"]),
+    (&["--filter", "escape/*/five"], 2, &["`escape/*/five` matches no case"]),
+    (&["--require-ops", "escape,loop", "--bug", "slow"], 0, &["pass 4"]),
+    (&["--jobs", "3", "--bug", "dies@two"], 1, &["pass 3  crash 1", "by itself"]),
+    (&["--shuffle", "4", "--bug", "logs-after@two"], 1, &["pass 3  garbage 1", "by itself"]),
+    (&["--repeat", "3", "--bug", "dies@7"], 1, &["crash 1", "only after others: in round 2"]),
+    (&["--repeat", "3", "--bug", "dies@700"], 0, &["pass 4"]),
+    (&["--soak", "0.3", "--bug", "slow@two"], 0, &["pass 4"]),
+];
+
+fn ends(&(options, code, says): &Ends) -> Result<(), Failed> {
+    let place = options.iter().position(|&option| option == "--bug").unwrap_or(options.len());
+    let (options, bug) = options.split_at(place);
+    let run = Run::of(bug.get(1).copied().unwrap_or("slow"), options)?;
+    if run.code != code {
+        return Err(format!("{} instead of {code}:\n{}", run.code, run.said).into());
+    }
+    says.iter().try_for_each(|words| run.says(words))
+}
+
+fn losses_end_the_run() -> Result<(), Failed> {
+    let names: Vec<String> = (0..13).map(|number| format!("case-{number}")).collect();
+    // Every other case: losses count in total, not in a row.
+    let texts =
+        names.iter().enumerate().map(|(number, name)| (name.as_str(), if number % 6 == 5 { "x" } else { "boom" }));
+    let corpus = corpus(&texts.collect::<Vec<_>>())?;
+    let run = Run::new(corpus, "dies@boom", &[])?;
+    run.says("pass 1  crash 10  not-run 2")?;
+    run.says("10 cases crashed, timed out or got garbage; --keep-going goes on all the same")?;
+    let texts = names.iter().map(|name| (name.as_str(), "boom"));
+    Run::new(self::corpus(&texts.collect::<Vec<_>>())?, "dies@boom", &["--keep-going"])?.says("crash 13")
+}
+
+/// The reply is about as long as a line may be.
+fn a_large_reply_is_judged_in_bounded_memory() -> Result<(), Failed> {
+    let corpus = corpus(&[("large", &"x".repeat(60 << 20))])?;
+    let command = command(corpus.path(), &["--timeout", "20"], "slow", "");
+    let run = Run::watch(command, corpus)?;
+    // The text stands in the corpus file, the case, its source, its expectation, the request and the reply.
+    if run.code != 0 || run.memory > (60 << 10) * 12 {
+        return Err(format!("{} with {} KiB:\n{}", run.code, run.memory, run.said).into());
+    }
+    Ok(())
+}
+
+fn a_testee_that_does_not_read() -> Result<(), Failed> {
+    let corpus = corpus(&[("large", &"x".repeat(1 << 20))])?;
+    Run::new(corpus, "hangs@hello", &[])?.says("did not answer `hello`")?;
+    let corpus = self::corpus(&[("first", "one"), ("large", &"x".repeat(1 << 20)), ("larger", &"x".repeat(1 << 21))])?;
+    Run::new(corpus, "hangs-after-its-reply@one", &[])?.says("TIMEOUT escape/texts/first")
+}
+
+/// Each reply is in time, all together are not.
+fn a_testee_that_waits_in_turn_is_not_late() -> Result<(), Failed> {
+    let names: Vec<String> = (0..40).map(|number| format!("case-{number}")).collect();
+    let corpus = corpus(&names.iter().map(|name| (name.as_str(), "x")).collect::<Vec<_>>())?;
+    let command = command(corpus.path(), &["--timeout", "0.5"], "slow", "");
+    let run = Run::watch(command, corpus)?;
+    if run.code == 0 { Ok(()) } else { Err(run.said.into()) }
+}
+
+#[cfg(unix)]
+fn ctrl_c_ends_the_run() -> Result<(), Failed> {
+    for (bug, interrupts, says) in
+        [("hangs@two", 1, "stopped early: interrupted"), ("hangs@two", 2, ""), ("hangs@end", 1, "")]
+    {
+        let corpus = small_corpus()?;
+        let token = token();
+        let runner = command(corpus.path(), &["--timeout", "60"], bug, &token).stdout(Stdio::piped()).spawn()?;
+        // Until it waits.
+        thread::sleep(Duration::from_millis(1500));
+        for _ in 0..interrupts {
+            Command::new("kill").arg("-INT").arg(runner.id().to_string()).status()?;
+        }
+        let begun = Instant::now();
+        let output = runner.wait_with_output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        if output.status.code() != Some(130) || !said.contains(says) || begun.elapsed() > Duration::from_secs(5) {
+            return Err(format!("{bug}, {interrupts}: {} after {:?}:\n{said}", output.status, begun.elapsed()).into());
+        }
+        nobody_is_left(&token)?;
+    }
+    Ok(())
+}
+
+/// However that ends.
+#[cfg(unix)]
+fn a_testee_ends_with_its_runner() -> Result<(), Failed> {
+    if !cfg!(target_os = "linux") {
+        return Ok(());
+    }
+    let (corpus, token) = (small_corpus()?, token());
+    let mut runner = command(corpus.path(), &["--timeout", "60"], "hangs@two", &token).stdout(Stdio::null()).spawn()?;
+    thread::sleep(Duration::from_millis(1500));
+    runner.kill()?;
+    runner.wait()?;
+    nobody_is_left(&token)
+}
+
+// ---- running ----
+
+/// What came of a run.
+struct Run {
+    code: i32,
+    said: String,
+    /// Its verdicts and notes; null if there was no run.
+    report: Value,
+    /// The most that it held, in KiB; 0 where that cannot be known.
+    memory: u64,
+}
+
+impl Run {
+    /// The small corpus against a misbehaviour.
+    fn of(bug: &str, options: &[&str]) -> Result<Self, Failed> {
+        Self::new(small_corpus()?, bug, options)
+    }
+
+    fn new(corpus: tempfile::TempDir, bug: &str, options: &[&str]) -> Result<Self, Failed> {
+        let (begun, token) = (Instant::now(), token());
+        let options = [&["--timeout", TIMEOUT], options].concat();
+        let run = Self::watch(command(corpus.path(), &options, bug, &token), corpus)?;
+        if begun.elapsed() > LONGEST {
+            return Err(format!("it took {:?}", begun.elapsed()).into());
+        }
+        if run.memory > MOST_MEMORY {
+            return Err(format!("it held {} KiB", run.memory).into());
+        }
+        if run.said.contains('\u{1b}') || run.said.contains('\r') {
+            return Err(format!("control codes: {:?}", run.said).into());
+        }
+        if run.said.lines().any(|line| line.starts_with("conformant: forged")) {
+            return Err(format!("a forged line: {}", run.said).into());
+        }
+        nobody_is_left(&token)?;
+        Ok(run)
+    }
+
+    fn watch(mut command: Command, corpus: tempfile::TempDir) -> io::Result<Self> {
+        let said = fs::File::create(corpus.path().join("said"))?;
+        let mut runner = command.stdout(said.try_clone()?).stderr(said).spawn()?;
+        let mut memory = 0;
+        let status = loop {
+            memory = held(runner.id()).max(memory);
+            match runner.try_wait()? {
+                Some(status) => break status,
+                None => thread::sleep(Duration::from_millis(20)),
+            }
+        };
+        let said = String::from_utf8_lossy(&fs::read(corpus.path().join("said"))?).into_owned();
+        let report = fs::read_to_string(corpus.path().join("run.report")).unwrap_or_default();
+        let report = serde_json::from_str(&report).unwrap_or_default();
+        Ok(Self { code: status.code().unwrap_or(-1), said, report, memory })
+    }
+
+    fn expect(&self, code: i32, verdicts: &[String]) -> Result<(), Failed> {
+        let cases = self.report["cases"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let actual: Vec<&str> = cases.iter().filter_map(|case| case["verdict"].as_str()).collect();
+        if self.code == code && actual == *verdicts {
+            return Ok(());
+        }
+        Err(format!("{code} and {verdicts:?} expected: {} and {actual:?}:\n{}", self.code, self.said).into())
+    }
+
+    fn note(&self, name: &str) -> &str {
+        let cases = self.report["cases"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let id = format!("escape/texts/{name}");
+        cases.iter().find(|case| case["id"] == id).and_then(|case| case["note"].as_str()).unwrap_or_default()
+    }
+
+    fn says(&self, words: &str) -> Result<(), Failed> {
+        if self.said.contains(words) {
+            Ok(())
+        } else {
+            Err(format!("it does not say `{words}`:\n{}", self.said).into())
+        }
+    }
+}
+
+/// The most memory that a process has held, in KiB.
+fn held(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or_default()
+}
+
 fn small_corpus() -> io::Result<tempfile::TempDir> {
-    corpus(&[("one", "one"), ("two", "two"), ("three", "three")])
+    corpus(&TEXTS.map(|text| (text, text)))
 }
 
 /// A corpus of texts that come back as they are.
@@ -247,54 +332,43 @@ fn corpus(texts: &[(&str, &str)]) -> io::Result<tempfile::TempDir> {
     Ok(folder)
 }
 
-fn testee(how: &str, detail: &str) -> Vec<String> {
-    let program = env::current_exe().expect("a path").display().to_string();
-    let words = [program.as_str(), "behave", how, detail];
-    words.iter().filter(|word| !word.is_empty()).map(ToString::to_string).collect()
+/// What the processes of a run have in their environment.
+fn token() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    format!("misbehaviour-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
-fn command(corpus: &Path, options: &[&str], testee: &[String]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_threadspec"));
+fn command(corpus: &Path, options: &[&str], bug: &str, token: &str) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command
+        .arg("verify")
+        .arg("--corpus")
+        .arg(corpus)
+        .arg("--report")
+        .arg(format!("json={}", corpus.join("run.report").display()));
     // In CI the order would be drawn.
-    command.env_remove("CI").arg("verify").arg("--corpus").arg(corpus).args(options).arg("--").args(testee);
+    command.args(options).args(["--", PROGRAM, "serve", "--bug", bug]).env_remove("CI").env("MISBEHAVIOUR", token);
     command
 }
 
-fn verify(corpus: &tempfile::TempDir, options: &[&str], testee: &[String]) -> io::Result<Output> {
-    command(corpus.path(), options, testee).output()
-}
-
-fn expect(output: &Output, code: i32, says: &[&str]) -> Result<(), Failed> {
-    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    if output.status.code() != Some(code) {
-        return Err(format!("{} instead of {code}:\n{said}", output.status).into());
-    }
-    if let Some(missing) = says.iter().find(|words| !said.contains(**words)) {
-        return Err(format!("it does not say `{missing}`:\n{said}").into());
-    }
-    if said.contains('\u{1b}') {
-        return Err(format!("control codes in a pipe:\n{said:?}").into());
-    }
-    Ok(())
-}
-
-fn grandchildren_do_not_outlive_the_run() -> Result<(), Failed> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let address = listener.local_addr()?.to_string();
+/// On Linux one can see whether a process has something in its environment.
+fn nobody_is_left(token: &str) -> Result<(), Failed> {
+    let is_one = |process: &Path| {
+        let environment = fs::read(process.join("environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable.ends_with(token.as_bytes()))
+    };
     let begun = Instant::now();
-    let output = verify(&small_corpus()?, &[], &testee("grandchild", &address));
-    expect(&output?, 0, &["pass 3"])?;
-    if begun.elapsed() > Duration::from_secs(4) {
-        return Err("the runner waited for the grandchild's hold on stdout".into());
-    }
-    let (mut connection, _) = listener.accept()?;
-    connection.set_read_timeout(Some(Duration::from_secs(5)))?;
-    let mut rest = Vec::new();
-    // The connection ends, in order or not, when the process that holds it does; a timeout is the failure.
-    match connection.read_to_end(&mut rest) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-            Err("the grandchild is still alive".into())
+    loop {
+        let Ok(processes) = fs::read_dir("/proc") else { return Ok(()) };
+        let left: Vec<_> = processes.flatten().map(|entry| entry.path()).filter(|path| is_one(path)).collect();
+        if left.is_empty() {
+            return Ok(());
         }
-        _ => Ok(()),
+        // A process that was killed may take a moment to be gone.
+        if begun.elapsed() > Duration::from_secs(1) {
+            return Err(format!("processes are left: {left:?}").into());
+        }
+        thread::sleep(Duration::from_millis(10));
     }
 }

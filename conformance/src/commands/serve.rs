@@ -1,7 +1,7 @@
 //! `threadspec serve`.
 
 use super::{Stop, exit};
-use crate::planted::{self, misbehaviour};
+use crate::planted::{self, misbehaviour::Misbehaviour};
 use crate::protocol::serve;
 use crate::testee::Reference;
 use std::io;
@@ -38,7 +38,7 @@ impl Serve {
             None => serve(&mut Reference, requests(), replies()),
             Some(name) => {
                 let bug = planted::all().find(|bug| bug.name == name);
-                match (bug, misbehaviour::ALL.iter().find(|how| how.name == name)) {
+                match (bug, Misbehaviour::named(name)) {
                     (Some(bug), _) => serve(&mut bug.implementation(), requests(), replies()),
                     (None, Some(how)) => how.serve(),
                     (None, None) => {

@@ -103,7 +103,9 @@ impl<'a> Matrix<'a> {
         matrix.trials = workers.install(|| bugs.par_iter().map(try_out).collect());
         let judge = |reading: &Permitted| permitted_trial(reading, cases, &expected[&reading.profile]);
         matrix.trials.extend(workers.install(|| permitted().par_iter().map(judge).collect::<Vec<_>>()));
-        matrix.trials.extend(misbehaviour::ALL.iter().map(|how| misbehaviour(how.name, cases, program)));
+        let names: Vec<&str> = misbehaviour::names().collect();
+        let misbehaves = |&name: &_| misbehaviour(name, cases, program);
+        matrix.trials.extend(workers.install(|| names.par_iter().map(misbehaves).collect::<Vec<_>>()));
         Ok(matrix)
     }
 

@@ -16,6 +16,7 @@
 mod agent;
 mod bugs;
 mod context;
+mod deeds;
 mod document;
 mod input;
 pub mod matrix;

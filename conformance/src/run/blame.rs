@@ -6,34 +6,39 @@ use super::worker::Worker;
 use super::{End, judge};
 use crate::testee::Outcome;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// So many hanging cases are asked again: each costs the whole timeout.
 const MOST_HUNG: usize = 2;
+
+/// How long one waits for what a testee says unasked.
+const MOMENT: Duration = Duration::from_millis(100);
 
 const BY_ITSELF: &str = "by itself: asked alone, it ends in the same way";
 pub(super) const AFTER_OTHERS: &str = "only after others: asked alone, it is answered";
 const UNASKED: &str = "by itself: after its reply";
 
 impl Worker<'_, '_, '_> {
-    /// Charges the case that waited, or the one that was answered before it on the same process.
-    pub(super) fn find_culprit(&mut self, index: usize, before: Option<usize>, outcome: Outcome) {
+    /// Charges the case that waited, or the last one that was answered before it on the same process.
+    pub(super) fn find_culprit(&mut self, index: usize, answered: &[usize], outcome: Outcome) {
         let hangs = matches!(outcome, Outcome::Timeout(_));
         if hangs && self.shared.hung.fetch_add(1, Ordering::Relaxed) >= MOST_HUNG {
             return self.charge(index, outcome, "");
         }
-        if let Some(unasked) = self.afresh() {
+        self.afresh();
+        if let Some(unasked) = self.testee.overhear(MOMENT) {
             return self.shared.end_with(match unasked {
                 Outcome::Interrupted => End::Interrupted,
                 Outcome::NotReady(why) => End::NotReady(why),
                 Outcome::Crash(what) | Outcome::Garbage(what) | Outcome::Stray { what, .. } => {
-                    End::NotReady(format!("after its hello {what}"))
+                    End::NotReady(format!("after its hello: {what}"))
                 }
                 Outcome::Timeout(_) | Outcome::Reply(_) => return self.charge(index, outcome, ""),
             });
         }
         let alone = self.put(index);
         let own = match alone {
-            Outcome::Reply(_) => self.testee.overhear(),
+            Outcome::Reply(_) => self.testee.overhear(MOMENT),
             Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
             Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
             _ => {
@@ -41,55 +46,56 @@ impl Worker<'_, '_, '_> {
                 return self.charge(index, outcome, BY_ITSELF);
             }
         };
-        let culprit = before.filter(|&before| if hangs { self.hangs_after(before) } else { self.speaks_after(before) });
-        match (culprit, own) {
-            (_, Some(own)) => self.charge(index, as_loss(own), UNASKED),
-            (Some(_), None) => {
-                let judgement = judge(self.shared.cases[index], self.shared.terms, alone);
-                self.settle(index, judgement, false);
-            }
-            (None, None) => self.charge(index, outcome, AFTER_OTHERS),
+        let is_other = if hangs { self.hangs_after(answered) } else { self.speaks_after(answered) };
+        if let Some(own) = own {
+            self.charge(index, as_loss(own), UNASKED);
+        } else if is_other {
+            let judgement = judge(self.shared.cases[index], self.shared.terms, alone);
+            self.settle(index, judgement, false);
+        } else {
+            self.charge(index, outcome, AFTER_OTHERS);
         }
-        self.restart();
+        self.afresh();
     }
 
-    /// Starts the testee, and returns what comes unasked.
-    fn afresh(&mut self) -> Option<Outcome> {
+    /// Another process, which was asked nothing.
+    fn afresh(&mut self) {
         self.testee.restart();
         self.started();
-        self.testee.overhear()
     }
 
-    /// Asks an answered case again, alone, and charges it with what comes after its reply.
-    pub(super) fn speaks_after(&mut self, index: usize) -> bool {
-        self.testee.restart();
-        self.started();
-        let overheard = match self.put(index) {
-            Outcome::Reply(_) => self.testee.overhear(),
-            lost => Some(lost),
-        };
-        self.testee.restart();
-        self.started();
-        match overheard {
-            None | Some(Outcome::Interrupted | Outcome::NotReady(_)) => false,
-            Some(outcome) => {
-                self.charge(index, as_loss(outcome), UNASKED);
-                true
+    /// Asks the case that was answered last again, alone and then after the others, and charges it with what comes after its
+    /// reply.
+    pub(super) fn speaks_after(&mut self, answered: &[usize]) -> bool {
+        let Some((&last, others)) = answered.split_last() else { return false };
+        for (others, how) in [(&[][..], UNASKED), (others, AFTER_OTHERS)] {
+            self.afresh();
+            let overheard = match others.iter().chain([&last]).map(|&index| self.put(index)).last() {
+                Some(Outcome::Reply(_)) | None => self.testee.overhear(MOMENT),
+                lost => lost,
+            };
+            self.afresh();
+            match overheard {
+                None => {}
+                Some(Outcome::Interrupted | Outcome::NotReady(_)) => return false,
+                Some(outcome) => {
+                    self.charge(last, as_loss(outcome), how);
+                    return true;
+                }
             }
         }
+        false
     }
 
-    /// Asks an answered case again, alone, and charges it if nothing is answered after it.
-    fn hangs_after(&mut self, index: usize) -> bool {
-        self.testee.restart();
-        self.started();
-        let first = self.put(index);
-        let second = self.put(index);
-        self.testee.restart();
-        self.started();
+    /// Asks the case that was answered last again, alone, and charges it if nothing is answered after it.
+    fn hangs_after(&mut self, answered: &[usize]) -> bool {
+        let Some(&last) = answered.last() else { return false };
+        self.afresh();
+        let (first, second) = (self.put(last), self.put(last));
+        self.afresh();
         let hangs = matches!((first, &second), (Outcome::Reply(_), Outcome::Timeout(_)));
         if hangs {
-            self.charge(index, second, "by itself: it is answered, and nothing after it");
+            self.charge(last, second, "by itself: it is answered, and nothing after it");
         }
         hangs
     }

@@ -8,6 +8,7 @@ use crate::protocol::{Profile, Reply, Request};
 use crate::testee::{Outcome, Testee, Trouble};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Requests that wait for their replies hold at most so many bytes, or are one.
 const MOST_WAITING: usize = 1 << 20;
@@ -38,8 +39,8 @@ pub(super) struct Worker<'w, 's, 'a> {
     share: Vec<usize>,
     /// To which case a request of this process belongs.
     pub(super) asked: HashMap<i64, usize>,
-    /// The case that this process answered last.
-    pub(super) last: Option<usize>,
+    /// The cases that this process answered, the last ones at least.
+    pub(super) answered: Vec<usize>,
     /// How many requests this process got.
     served: u64,
     round: u64,
@@ -49,7 +50,7 @@ pub(super) struct Worker<'w, 's, 'a> {
 impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     pub(super) fn new(shared: &'w Shared<'s, 'a>, testee: &'w mut (dyn Testee + Send), share: Vec<usize>) -> Self {
         let part = Part::default();
-        Self { shared, testee, share, asked: HashMap::new(), last: None, served: 0, round: 0, part }
+        Self { shared, testee, share, asked: HashMap::new(), answered: Vec::new(), served: 0, round: 0, part }
     }
 
     pub(super) fn work(mut self) -> Part {
@@ -80,7 +81,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     /// The process is another one.
     pub(super) fn started(&mut self) {
         self.asked.clear();
-        self.last = None;
+        self.answered.clear();
         self.served = 0;
     }
 
@@ -135,9 +136,17 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                     return Trust::Doubted;
                 }
                 self.settle(index, judgement, is_declined);
-                self.last = Some(index);
+                self.answer(index);
             }
         }
+    }
+
+    /// Notes that this process answered a case.
+    pub(super) fn answer(&mut self, index: usize) {
+        if self.answered.len() == MOST_ASKED {
+            self.answered.clear();
+        }
+        self.answered.push(index);
     }
 
     fn one_by_one(&mut self) {
@@ -166,12 +175,15 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
 
     fn case(&mut self, index: usize) {
         loop {
+            if self.is_spoken_after() && self.shared.is_over() {
+                return;
+            }
             match self.put(index) {
                 outcome @ Outcome::Reply(_) => {
                     let is_declined = is_declined(&outcome);
                     let judgement = judge(self.shared.cases[index], self.shared.terms, outcome);
                     self.settle(index, judgement, is_declined);
-                    self.last = Some(index);
+                    self.answer(index);
                     return;
                 }
                 Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
@@ -188,12 +200,33 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                     }
                 }
                 outcome => {
-                    let before = self.last;
+                    let answered = std::mem::take(&mut self.answered);
                     self.started();
-                    return self.find_culprit(index, before, outcome);
+                    return self.find_culprit(index, &answered, outcome);
                 }
             }
         }
+    }
+
+    /// Charges a case with what is there before another request is sent.
+    fn is_spoken_after(&mut self) -> bool {
+        let Some(&before) = self.answered.last() else { return false };
+        let Some(unasked) = self.testee.overhear(Duration::ZERO) else { return false };
+        let answered = std::mem::take(&mut self.answered);
+        let asked = std::mem::take(&mut self.asked);
+        self.started();
+        match unasked {
+            Outcome::Interrupted | Outcome::NotReady(_) => {}
+            Outcome::Stray { id, what } => {
+                self.charge(asked.get(&id).copied().unwrap_or(before), Outcome::Garbage(what), "");
+            }
+            unasked => {
+                if !self.speaks_after(&answered) {
+                    self.charge(before, unasked, "not every time: asked again, it says nothing more");
+                }
+            }
+        }
+        true
     }
 
     /// Sends the requests of a case one after the other. What comes of those that are sent first is another case's business;
@@ -272,7 +305,8 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                     None => self.part.shutdown.push(what),
                 },
                 Trouble::Unasked(what) => {
-                    if !self.last.is_some_and(|last| self.speaks_after(last)) {
+                    let answered = std::mem::take(&mut self.answered);
+                    if !self.speaks_after(&answered) {
                         self.part.shutdown.push(what);
                     }
                 }

@@ -17,8 +17,6 @@ use std::time::{Duration, Instant};
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a testee may take to end itself after its stdout has ended.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
-/// How long one waits for what a testee says unasked.
-const MOMENT: Duration = Duration::from_millis(100);
 const LONGEST_LINE: u64 = 64 << 20;
 const STDERR_TAIL: usize = 4 << 10;
 /// Requests are written together up to this length.
@@ -169,8 +167,8 @@ impl Live {
         }
     }
 
-    pub(super) fn overhear(&mut self) -> Option<Outcome> {
-        match self.hear(Instant::now() + MOMENT) {
+    pub(super) fn overhear(&mut self, time: Duration) -> Option<Outcome> {
+        match self.hear(Instant::now() + time) {
             Heard::Line(line) => Some(match Reply::read(&line) {
                 Ok((id, _)) if self.answered.contains(&id) => Outcome::Stray { id, what: second_reply(&line) },
                 _ => Outcome::Garbage(format!("it printed {} unasked", excerpt(&line))),

@@ -15,6 +15,7 @@ pub use process::Process;
 pub use reference::Reference;
 
 use crate::protocol::{Hello, Reply, Request};
+use std::time::Duration;
 
 /// Something that can be asked.
 ///
@@ -44,8 +45,8 @@ pub trait Testee {
     /// Starts afresh: what was asked before cannot matter any more.
     fn restart(&mut self) {}
 
-    /// Waits a moment for what comes unasked.
-    fn overhear(&mut self) -> Option<Outcome> {
+    /// What has come unasked, and what comes in this time.
+    fn overhear(&mut self, _: Duration) -> Option<Outcome> {
         None
     }
 

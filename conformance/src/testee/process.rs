@@ -87,9 +87,9 @@ impl Testee for Process {
         self.live = None;
     }
 
-    fn overhear(&mut self) -> Option<Outcome> {
+    fn overhear(&mut self, time: Duration) -> Option<Outcome> {
         let overheard = match self.live() {
-            Ok(live) => live.overhear(),
+            Ok(live) => live.overhear(time),
             Err(outcome) => Some(outcome),
         };
         if overheard.is_some() {
