@@ -76,7 +76,7 @@ pub(super) const ALL: &[Deed] = &[
         say(&edited(line, "\"ok\":", "\"reject\":{\"kind\":\"no\\u001b\"},\"was\":"));
     }),
     deed("unsupported-without-a-word", Verdict::Garbage, |line| {
-        say(&edited(line, "\"ok\":", "\"unsupported\":1,\"was\":"))
+        say(&edited(line, "\"ok\":", "\"unsupported\":1,\"was\":"));
     }),
     deed("error-instead-of-ok", Verdict::Garbage, |line| say(&edited(line, "\"ok\":", "\"error\":\"no\",\"was\":"))),
     deed("endless-line", Verdict::Garbage, |_| endless(b"xxxxxxxx")),

@@ -72,7 +72,7 @@ impl Worker<'_, '_, '_> {
             self.afresh();
             let overheard = match others.iter().chain([&last]).map(|&index| self.put(index)).last() {
                 Some(Outcome::Reply(_)) | None => self.testee.overhear(MOMENT),
-                lost => lost,
+                other => other,
             };
             self.afresh();
             match overheard {
