@@ -154,18 +154,18 @@ fn losses_end_the_run() -> Result<(), Failed> {
     let texts =
         names.iter().enumerate().map(|(number, name)| (name.as_str(), if number % 6 == 5 { "x" } else { "boom" }));
     let corpus = corpus(&texts.collect::<Vec<_>>())?;
-    let run = Run::new(corpus, "dies@boom", &[])?;
+    let run = Run::new(&corpus, "dies@boom", &[])?;
     run.says("pass 1  crash 10  not-run 2")?;
     run.says("10 cases crashed, timed out or got garbage; --keep-going goes on all the same")?;
     let texts = names.iter().map(|name| (name.as_str(), "boom"));
-    Run::new(self::corpus(&texts.collect::<Vec<_>>())?, "dies@boom", &["--keep-going"])?.says("crash 13")
+    Run::new(&self::corpus(&texts.collect::<Vec<_>>())?, "dies@boom", &["--keep-going"])?.says("crash 13")
 }
 
 /// The reply is about as long as a line may be.
 fn a_large_reply_is_judged_in_bounded_memory() -> Result<(), Failed> {
     let corpus = corpus(&[("large", &"x".repeat(60 << 20))])?;
     let command = command(corpus.path(), &["--timeout", "20"], "slow", "");
-    let run = Run::watch(command, corpus)?;
+    let run = Run::watch(command, corpus.path())?;
     // The text stands in the corpus file, the case, its source, its expectation, the request and the reply.
     if run.code != 0 || run.memory > (60 << 10) * 12 {
         return Err(format!("{} with {} KiB:\n{}", run.code, run.memory, run.said).into());
@@ -175,9 +175,9 @@ fn a_large_reply_is_judged_in_bounded_memory() -> Result<(), Failed> {
 
 fn a_testee_that_does_not_read() -> Result<(), Failed> {
     let corpus = corpus(&[("large", &"x".repeat(1 << 20))])?;
-    Run::new(corpus, "hangs@hello", &[])?.says("did not answer `hello`")?;
+    Run::new(&corpus, "hangs@hello", &[])?.says("did not answer `hello`")?;
     let corpus = self::corpus(&[("first", "one"), ("large", &"x".repeat(1 << 20)), ("larger", &"x".repeat(1 << 21))])?;
-    Run::new(corpus, "hangs-after-its-reply@one", &[])?.says("TIMEOUT escape/texts/first")
+    Run::new(&corpus, "hangs-after-its-reply@one", &[])?.says("TIMEOUT escape/texts/first")
 }
 
 /// Each reply is in time, all together are not.
@@ -185,7 +185,7 @@ fn a_testee_that_waits_in_turn_is_not_late() -> Result<(), Failed> {
     let names: Vec<String> = (0..40).map(|number| format!("case-{number}")).collect();
     let corpus = corpus(&names.iter().map(|name| (name.as_str(), "x")).collect::<Vec<_>>())?;
     let command = command(corpus.path(), &["--timeout", "0.5"], "slow", "");
-    let run = Run::watch(command, corpus)?;
+    let run = Run::watch(command, corpus.path())?;
     if run.code == 0 { Ok(()) } else { Err(run.said.into()) }
 }
 
@@ -242,13 +242,13 @@ struct Run {
 impl Run {
     /// The small corpus against a misbehaviour.
     fn of(bug: &str, options: &[&str]) -> Result<Self, Failed> {
-        Self::new(small_corpus()?, bug, options)
+        Self::new(&small_corpus()?, bug, options)
     }
 
-    fn new(corpus: tempfile::TempDir, bug: &str, options: &[&str]) -> Result<Self, Failed> {
+    fn new(corpus: &tempfile::TempDir, bug: &str, options: &[&str]) -> Result<Self, Failed> {
         let (begun, token) = (Instant::now(), token());
         let options = [&["--timeout", TIMEOUT], options].concat();
-        let run = Self::watch(command(corpus.path(), &options, bug, &token), corpus)?;
+        let run = Self::watch(command(corpus.path(), &options, bug, &token), corpus.path())?;
         if begun.elapsed() > LONGEST {
             return Err(format!("it took {:?}", begun.elapsed()).into());
         }
@@ -265,8 +265,8 @@ impl Run {
         Ok(run)
     }
 
-    fn watch(mut command: Command, corpus: tempfile::TempDir) -> io::Result<Self> {
-        let said = fs::File::create(corpus.path().join("said"))?;
+    fn watch(mut command: Command, corpus: &Path) -> io::Result<Self> {
+        let said = fs::File::create(corpus.join("said"))?;
         let mut runner = command.stdout(said.try_clone()?).stderr(said).spawn()?;
         let mut memory = 0;
         let status = loop {
@@ -276,8 +276,8 @@ impl Run {
                 None => thread::sleep(Duration::from_millis(20)),
             }
         };
-        let said = String::from_utf8_lossy(&fs::read(corpus.path().join("said"))?).into_owned();
-        let report = fs::read_to_string(corpus.path().join("run.report")).unwrap_or_default();
+        let said = String::from_utf8_lossy(&fs::read(corpus.join("said"))?).into_owned();
+        let report = fs::read_to_string(corpus.join("run.report")).unwrap_or_default();
         let report = serde_json::from_str(&report).unwrap_or_default();
         Ok(Self { code: status.code().unwrap_or(-1), said, report, memory })
     }
