@@ -98,3 +98,48 @@ fn java() -> io::Result<()> {
     let compile = format!("javac -cp {GSON} -d classes src/*.java && java -cp {GSON}:classes AdapterTest");
     begins("java", &[&compile], &["java", "-cp", &format!("{GSON}:classes"), "Adapter"])
 }
+
+#[test]
+fn every_framework_with_an_adapter_can_be_copied() -> io::Result<()> {
+    let frameworks = Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters/frameworks");
+    let mut tried = 0;
+    for entry in fs::read_dir(frameworks)? {
+        let entry = entry?;
+        if !entry.path().join("framework.json").exists() {
+            continue;
+        }
+        let (name, folder) = (entry.file_name(), tempfile::tempdir()?);
+        let init = Command::new(env!("CARGO_BIN_EXE_threadspec"))
+            .args(["init", "--framework"])
+            .args([name.as_os_str(), folder.path().as_os_str()])
+            .output()?;
+        assert!(init.status.success(), "{name:?}: {}", String::from_utf8_lossy(&init.stderr));
+        let said = String::from_utf8_lossy(&init.stdout).into_owned();
+        assert!(said.contains("threadspec verify --profile universal --timeout 60 -- "), "{said}");
+        let is_python = folder.path().join("adapter.py").exists();
+        let adapter = fs::read_to_string(folder.path().join(if is_python { "adapter.py" } else { "adapter.mjs" }))?;
+        assert!(!adapter.contains("shared"), "{name:?} looks for what stands beside other adapters:\n{adapter}");
+        for file in fs::read_dir(folder.path())? {
+            let file = file?.path();
+            match file.extension().and_then(|extension| extension.to_str()) {
+                Some("py") => shell(folder.path(), &format!("python3 -m py_compile {}", file.display()))?,
+                Some("mjs") => shell(folder.path(), &format!("node --check {}", file.display()))?,
+                _ => {}
+            }
+        }
+        tried += 1;
+    }
+    assert!(tried >= 12, "{tried} frameworks");
+    Ok(())
+}
+
+#[test]
+fn a_framework_that_has_no_adapter_is_wrong_usage() -> io::Result<()> {
+    for arguments in
+        [&["init", "--framework", "langchain", "x"][..], &["init", "--framework", "agno", "node", "x"], &["init", "x"]]
+    {
+        let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(arguments).output()?;
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+    Ok(())
+}

@@ -1,5 +1,6 @@
 //! `threadspec init`.
 
+use super::frameworks::Framework;
 use super::{Stop, exit};
 use crate::files;
 use crate::terminal::print;
@@ -8,12 +9,17 @@ use strum::{Display, EnumString, VariantNames};
 
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow
 ///
-/// Nothing that is there already is overwritten.
+/// With `--framework` it is one that is complete: that of a real agent framework, in profile universal, to be used as it is or
+/// turned into that of another. Nothing that is there already is overwritten.
 #[derive(Debug, clap::Args)]
+#[command(allow_missing_positional = true)]
 pub struct Init {
     /// node, python, typescript, rust, go or java
-    #[arg(value_name = "LANGUAGE")]
-    language: Language,
+    #[arg(value_name = "LANGUAGE", required_unless_present = "framework", conflicts_with = "framework")]
+    language: Option<Language>,
+    /// Copy the adapter of a framework
+    #[arg(long, value_name = "NAME", value_enum)]
+    framework: Option<Framework>,
     /// The folder, which is made if it is not there
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -37,20 +43,24 @@ pub(super) enum Language {
     Java,
 }
 
-/// What a template is made of.
-struct Template {
-    files: &'static [(&'static str, &'static str)],
-    /// The step of the workflow that installs the toolchain.
-    setup: &'static str,
-    /// Builds and tests; empty lines are left out.
-    build: &'static [&'static str],
+/// What an adapter begins with.
+pub(super) struct Template {
+    pub(super) files: Vec<(&'static str, String)>,
+    /// What its README says first.
+    pub(super) about: String,
+    /// The action that installs the toolchain, and what it wants.
+    pub(super) setup: &'static str,
+    /// Builds and tests.
+    pub(super) build: &'static [&'static str],
+    /// The options of `verify`, each with a space behind it.
+    pub(super) options: &'static str,
     /// Starts the adapter.
-    command: &'static str,
+    pub(super) command: &'static str,
 }
 
 macro_rules! files {
     ($folder:literal: $($name:literal $(as $target:literal)?),*) => {
-        &[$((files!(@name $name $($target)?), include_str!(concat!("../../templates/init/", $folder, "/", $name)))),*]
+        vec![$((files!(@name $name $($target)?), include_str!(concat!("../../templates/init/", $folder, "/", $name)).to_owned())),*]
     };
     (@name $name:literal) => { $name };
     (@name $name:literal $target:literal) => { $target };
@@ -58,47 +68,48 @@ macro_rules! files {
 
 impl Language {
     fn template(self) -> Template {
-        match self {
-            Self::Node => Template {
-                files: files!("node": "adapter.mjs", "adapter.test.mjs", "package.json"),
-                setup: "actions/setup-node@v5",
-                build: &["node --test"],
-                command: "node adapter.mjs",
-            },
-            Self::Python => Template {
-                files: files!("python": "adapter.py", "test_adapter.py"),
-                setup: "actions/setup-python@v6",
-                build: &["python3 -m unittest"],
-                command: "python3 adapter.py",
-            },
-            Self::Typescript => Template {
-                files: files!("typescript": "adapter.ts", "adapter.test.ts", "package.json", "tsconfig.json"),
-                setup: "actions/setup-node@v5",
-                build: &["npm install", "npm run build", "npm test"],
-                command: "node dist/adapter.js",
-            },
-            Self::Rust => Template {
-                files: files!("rust": "Cargo.toml.template" as "Cargo.toml", "main.rs" as "src/main.rs"),
-                setup: "",
-                build: &["cargo build --release", "cargo test --release"],
-                command: "target/release/threadspec-adapter",
-            },
-            Self::Go => Template {
-                files: files!("go": "go.mod.template" as "go.mod", "main.go", "main_test.go"),
-                setup: "actions/setup-go@v6",
-                build: &["go build -o adapter .", "go test ./..."],
-                command: "./adapter",
-            },
-            Self::Java => Template {
-                files: files!("java": "pom.xml", "Adapter.java" as "src/Adapter.java", "AdapterTest.java" as "src/AdapterTest.java"),
-                setup: "actions/setup-java@v5",
-                build: &[
-                    "mvn --batch-mode --quiet package",
-                    "java -cp 'target/classes:target/dependency/*' AdapterTest",
-                ],
-                command: "java -cp 'target/classes:target/dependency/*' Adapter",
-            },
-        }
+        let (files, setup, build, command): (_, _, &[&str], _) = match self {
+            Self::Node => (
+                files!("node": "adapter.mjs", "adapter.test.mjs", "package.json"),
+                "actions/setup-node@v5",
+                &["node --test"],
+                "node adapter.mjs",
+            ),
+            Self::Python => (
+                files!("python": "adapter.py", "test_adapter.py"),
+                "actions/setup-python@v6",
+                &["python3 -m unittest"],
+                "python3 adapter.py",
+            ),
+            Self::Typescript => (
+                files!("typescript": "adapter.ts", "adapter.test.ts", "package.json", "tsconfig.json"),
+                "actions/setup-node@v5",
+                &["npm install", "npm run build", "npm test"],
+                "node dist/adapter.js",
+            ),
+            Self::Rust => (
+                files!("rust": "Cargo.toml.template" as "Cargo.toml", "main.rs" as "src/main.rs"),
+                "",
+                &["cargo build --release", "cargo test --release"],
+                "target/release/threadspec-adapter",
+            ),
+            Self::Go => (
+                files!("go": "go.mod.template" as "go.mod", "main.go", "main_test.go"),
+                "actions/setup-go@v6",
+                &["go build -o adapter .", "go test ./..."],
+                "./adapter",
+            ),
+            Self::Java => (
+                files!("java": "pom.xml", "Adapter.java" as "src/Adapter.java", "AdapterTest.java" as "src/AdapterTest.java"),
+                "actions/setup-java@v5\n        with:\n          distribution: temurin\n          java-version: 21",
+                &["mvn --batch-mode --quiet package", "java -cp 'target/classes:target/dependency/*' AdapterTest"],
+                "java -cp 'target/classes:target/dependency/*' Adapter",
+            ),
+        };
+        let about = "It connects this implementation with [threadspec](https://github.com/threadspec/threadspec), which tests \
+                     it against the golden corpus. It answers `escape`;\nwhat it does not have yet is `unsupported`, and is \
+                     listed in its `hello` as soon as it is there.";
+        Template { files, about: about.to_owned(), setup, build, options: "", command }
     }
 }
 
@@ -109,11 +120,13 @@ impl Init {
     ///
     /// When a file is there already, or cannot be written.
     pub fn execute(&self) -> Result<u8, Stop> {
-        let template = self.language.template();
-        let mut files: Vec<(&str, String)> =
-            template.files.iter().map(|&(name, text)| (name, text.to_owned())).collect();
-        files.push(("README.md", readme(&template)));
-        files.push((".github/workflows/threadspec.yml", workflow(&template, self.language)));
+        let begun = self.language.map(Language::template).or_else(|| self.framework.map(Framework::template));
+        let Some(template) = begun else {
+            return Err(Stop::new(exit::USAGE, "name a language, or a framework with --framework"));
+        };
+        let mut files = template.files.clone();
+        files.push(("README.md", template.readme()));
+        files.push((".github/workflows/threadspec.yml", template.workflow()));
         if let Some((name, _)) = files.iter().find(|(name, _)| self.folder.join(name).exists()) {
             let file = self.folder.join(name);
             return Err(Stop::new(exit::USAGE, format!("{} is there already; choose another folder", file.display())));
@@ -122,14 +135,13 @@ impl Init {
             let file = self.folder.join(name);
             write(&file, text).map_err(|error| Stop::new(exit::CORPUS, format!("{}: {error}", file.display())))?;
         }
-        let steps: Vec<String> = template.build.iter().map(|step| format!("  {step}\n")).collect();
         print(&format!(
-            "{} files in {}. Next:\n\n  cd {}\n{}  threadspec verify -- {}\n",
+            "{} files in {}. Next:\n\n  cd {}\n{}  {}\n",
             files.len(),
             self.folder.display(),
             self.folder.display(),
-            steps.concat(),
-            template.command
+            template.steps("  "),
+            template.verify()
         ));
         Ok(exit::OK)
     }
@@ -140,34 +152,38 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
     files::write(file, text.as_bytes())
 }
 
-fn readme(template: &Template) -> String {
-    let steps: Vec<String> = template.build.iter().map(|step| format!("    {step}\n")).collect();
-    format!(
-        "# An adapter for threadspec\n\nIt connects this implementation with [threadspec](https://github.com/threadspec/threadspec), \
-         which tests it against the golden corpus. It answers `escape`;\nwhat it does not have yet is `unsupported`, and is listed \
-         in its `hello` as soon as it is there.\n\n{}    threadspec verify -- {}\n\n`threadspec show CASE-ID` prints a request to \
-         try by hand, `threadspec explain CLAUSE` says what a clause demands.\n",
-        steps.concat(),
-        template.command
-    )
-}
+impl Template {
+    fn verify(&self) -> String {
+        format!("threadspec verify {}-- {}", self.options, self.command)
+    }
 
-fn workflow(template: &Template, language: Language) -> String {
-    let setup = match (template.setup, language) {
-        ("", _) => String::new(),
-        (action, Language::Java) => {
-            format!(
-                "      - uses: {action}\n        with:\n          distribution: temurin\n          java-version: 21\n"
-            )
-        }
-        (action, _) => format!("      - uses: {action}\n"),
-    };
-    let steps: Vec<String> = template.build.iter().map(|step| format!("      - run: {step}\n")).collect();
-    format!(
-        "name: threadspec\n\non:\n  push:\n  pull_request:\n\npermissions:\n  contents: read\n\njobs:\n  verify:\n    runs-on: \
-         ubuntu-latest\n    steps:\n      - uses: actions/checkout@v5\n{setup}{}      - uses: threadspec/threadspec@main\n        \
-         with:\n          command: {}\n",
-        steps.concat(),
-        template.command
-    )
+    fn steps(&self, before: &str) -> String {
+        let lines: Vec<String> = self.build.iter().map(|step| format!("{before}{step}\n")).collect();
+        lines.concat()
+    }
+
+    fn readme(&self) -> String {
+        format!(
+            "# An adapter for threadspec\n\n{}\n\n{}    {}\n\n`threadspec show CASE-ID` prints a request to try by hand, \
+             `threadspec explain CLAUSE` says what a clause demands.\n",
+            self.about,
+            self.steps("    "),
+            self.verify()
+        )
+    }
+
+    fn workflow(&self) -> String {
+        let setup = if self.setup.is_empty() { String::new() } else { format!("      - uses: {}\n", self.setup) };
+        let arguments = match self.options {
+            "" => String::new(),
+            options => format!("          arguments: {}\n", options.trim_end()),
+        };
+        format!(
+            "name: threadspec\n\non:\n  push:\n  pull_request:\n\npermissions:\n  contents: read\n\njobs:\n  verify:\n    \
+             runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v5\n{setup}{}      - uses: \
+             threadspec/threadspec@main\n        with:\n          command: {}\n{arguments}",
+            self.steps("      - run: "),
+            self.command
+        )
+    }
 }

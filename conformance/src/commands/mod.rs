@@ -5,6 +5,7 @@ mod completions;
 mod diff;
 mod explain;
 mod export;
+mod frameworks;
 mod fuzz;
 mod init;
 mod judge;
