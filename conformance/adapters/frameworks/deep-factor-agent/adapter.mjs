@@ -1,6 +1,7 @@
 // node adapter.mjs CHECKOUT: deep-factor-agent, from a checkout of its repository that was built, behind the profile `literal`.
 
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,8 +9,10 @@ import { Reject, serve } from '../../node/protocol.mjs';
 import { scriptedModel, scriptedTools, scriptedVerifier } from '../../node/script.mjs';
 
 const checkout = process.argv[2] ?? process.env.DEEP_FACTOR_AGENT;
-if (!checkout) throw new Error('usage: node adapter.mjs CHECKOUT');
+if (!checkout) stop('usage: node adapter.mjs CHECKOUT, a checkout of deep-factor-agent that was built');
 const home = resolve(checkout, 'packages/deep-factor-agent');
+if (!existsSync(home)) stop(`${home} is not there: ${checkout} is no checkout of deep-factor-agent`);
+if (!existsSync(`${home}/dist/index.js`)) stop(`${home}/dist is not there; build it: npm install --legacy-peer-deps && npx tsc`);
 // The libraries of the checkout: a message of another copy of LangChain would be a stranger to it.
 const required = createRequire(`${home}/package.json`);
 const load = (path) => import(pathToFileURL(path));
@@ -80,3 +83,8 @@ await serve({
   implementation: { name: 'deep-factor-agent', version: commit, language: 'TypeScript', url: 'https://github.com/ryaneggz/deep-factor-agent' },
   handlers: Object.fromEntries(Object.entries(handlers).map(([op, handler]) => [op, refusing(handler)])),
 });
+
+function stop(why) {
+  console.error(why);
+  process.exit(2);
+}

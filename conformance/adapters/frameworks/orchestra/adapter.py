@@ -12,12 +12,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-
 from protocol import Reject, serve
 
-CHECKOUT = Path(sys.argv[1] if len(sys.argv) > 1 else os.environ["ORCHESTRA"])
-SOURCE = CHECKOUT / "backend/src/flows/xml_agent.py"
+CHECKOUT = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ORCHESTRA")
+if not CHECKOUT:
+    sys.exit("usage: python3 adapter.py CHECKOUT, a checkout of Orchestra")
+SOURCE = Path(CHECKOUT) / "backend/src/flows/xml_agent.py"
+if not SOURCE.exists():
+    sys.exit(f"{SOURCE} is not there: {CHECKOUT} is no checkout of Orchestra")
+try:
+    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+except ModuleNotFoundError:
+    sys.exit("langchain-core is not installed: pip install -r conformance/adapters/python/requirements.txt")
 
 
 def input_parser():
