@@ -112,6 +112,10 @@ pub(super) const ALL: &[Deed] = &[
         say(line);
         forever();
     }),
+    // A reply that is none of this case.
+    deed("answers-at-length", Verdict::Fail, |line| {
+        say(&edited(line, "\"ok\":", &format!("\"ok\":\"{}\",\"was\":", "x".repeat(8 << 20))));
+    }),
     // All of this is allowed.
     deed("slow", Verdict::Pass, |line| {
         sleep(MOMENT);

@@ -58,6 +58,8 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
             return Err(format!("{name}: its shards are of different runs: another corpus, or strict and not"));
         }
         total += shard.summary.total;
+        // Each may have an order of its own.
+        merged.options.seed = merged.options.seed.filter(|seed| shard.options.seed == Some(*seed));
         merged.started = merged.started.min(shard.started);
         merged.seconds = merged.seconds.max(shard.seconds);
         merged.exit_code = worse(merged.exit_code, shard.exit_code);

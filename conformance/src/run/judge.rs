@@ -17,6 +17,10 @@ use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
 /// What a testee said is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
+/// So much of what is equal is kept before a difference in a long text.
+const BEFORE_DIFFERENCE: usize = 1 << 10;
+/// Of an output that stands in a note so much is told.
+const LONGEST_NOTE: usize = 1 << 10;
 
 /// How a case ended; in the order of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumIter, EnumString)]
@@ -98,6 +102,32 @@ impl Judgement {
     }
 }
 
+impl Judgement {
+    /// Keeps of long texts what is about the first difference: nothing large outlives its case.
+    fn shorten(&mut self) {
+        for mismatch in &mut self.mismatches {
+            let (Sides::Texts { expected, actual } | Sides::Values { expected, actual }) = &mut mismatch.sides;
+            let longest = expected.len().max(actual.len());
+            if longest <= LONGEST_REPLY {
+                continue;
+            }
+            let same = expected.bytes().zip(actual.bytes()).take_while(|(one, other)| one == other).count();
+            let start = boundary(expected, same.saturating_sub(BEFORE_DIFFERENCE));
+            for side in [expected, actual] {
+                let end = boundary(side, start + LONGEST_REPLY);
+                *side = side[start..end].to_owned();
+            }
+            let what = format!("of texts of up to {longest} bytes, {LONGEST_REPLY} from byte {start} on are shown");
+            self.note = if self.note.is_empty() { what } else { format!("{what}\n{}", self.note) };
+        }
+    }
+}
+
+/// The last place at which a text can be cut, up to an index.
+fn boundary(text: &str, index: usize) -> usize {
+    (0..=index.min(text.len())).rev().find(|&place| text.is_char_boundary(place)).unwrap_or_default()
+}
+
 /// By what a case is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
@@ -117,7 +147,8 @@ impl<P: Into<Profile>> From<P> for Terms {
 pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgement {
     match outcome {
         Outcome::Reply(reply) => {
-            let judgement = judge_reply(case, terms.into(), &reply);
+            let mut judgement = judge_reply(case, terms.into(), &reply);
+            judgement.shorten();
             let kept = || universal::halves::escaped(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
             let actual = (!matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported)).then(kept);
             Judgement { actual, ..judgement }
@@ -161,9 +192,10 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
                 Judgement { mismatches, ..Judgement::new(Verdict::Rejected, "the wrong message") }
             }
         }
-        (Expect::Reject { kind, .. }, Reply::Ok(output)) => {
-            Judgement::new(Verdict::Rejected, format!("a rejection ({kind}) was expected, but it answered {output}"))
-        }
+        (Expect::Reject { kind, .. }, Reply::Ok(output)) => Judgement::new(
+            Verdict::Rejected,
+            format!("a rejection ({kind}) was expected, but it answered {}", json::shortened(output, LONGEST_NOTE)),
+        ),
         (_, Reply::Reject { .. }) if tolerance::may_refuse(case.op, terms.profile.rendering(), &case.input) => {
             Judgement::new(Verdict::Pass, "")
         }
@@ -248,7 +280,10 @@ fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Pro
         Op::Tools | Op::Loop => output.is_object(),
     };
     if !shaped {
-        return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {output}", case.op));
+        return Judgement::new(
+            Verdict::Fail,
+            format!("this is not an output of `{}`: {}", case.op, json::shortened(output, LONGEST_NOTE)),
+        );
     }
     let broken: Vec<String> = properties
         .iter()

@@ -300,6 +300,8 @@ fn read_lines(pipe: impl Read, lines: &Lines) {
                 if line.last() == Some(&b'\n') {
                     line.pop();
                 }
+                // A long line has grown by doubling.
+                line.shrink_to_fit();
                 if !lines.push(Line::Whole(line)) {
                     return;
                 }

@@ -1,0 +1,99 @@
+//! How fast the runner is, beside the ceiling of the pipe: the same requests to the same program, whose replies nobody reads.
+//!
+//! `cargo test --release -p threadspec-conformance --test speed -- --ignored --nocapture`; `TESTEE` names another testee.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, thread};
+use threadspec_conformance::corpus::{Case, Corpus, embedded};
+use threadspec_conformance::protocol::{Op, Profile};
+use threadspec_conformance::run::{Settings, Verdict, run};
+use threadspec_conformance::testee::{InProcess, Process, Reference, Testee};
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+const WINDOW: usize = 16;
+/// The corpus so many times, for a run that is long enough to be measured.
+const TIMES: usize = 20;
+
+fn testee() -> Vec<String> {
+    let program = || vec![env!("CARGO_BIN_EXE_threadspec").to_owned(), "serve".into()];
+    env::var("TESTEE").map_or_else(|_| program(), |command| command.split(' ').map(str::to_owned).collect())
+}
+
+/// Cases of the size that most have: what a large one costs, its own parsing costs.
+fn cases(corpus: &Corpus) -> Vec<&Case> {
+    let is_one = |case: &&Case| case.is_in(Profile::Literal) && case.op == Op::Escape && case.input.len() < 1000;
+    let once: Vec<&Case> = corpus.cases.iter().filter(is_one).collect();
+    once.repeat(TIMES)
+}
+
+/// Seconds for the lines alone.
+fn ceiling(command: &[String], cases: &[&Case]) -> io::Result<f64> {
+    let mut child =
+        Command::new(&command[0]).args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let (mut stdin, stdout) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+    let mut replies = BufReader::new(stdout);
+    let mut reply = Vec::new();
+    // The process is up when it has answered.
+    writeln!(stdin, "{{\"id\":0,\"op\":\"hello\",\"protocol\":1}}")?;
+    replies.read_until(b'\n', &mut reply)?;
+    let begun = Instant::now();
+    let lines: Vec<String> =
+        (1..).zip(cases).map(|(id, case)| case.request(id, Profile::Literal).line() + "\n").collect();
+    let (room, taken) = std::sync::mpsc::sync_channel(WINDOW);
+    let writer = thread::spawn(move || {
+        lines.iter().try_for_each(|line| {
+            room.send(()).map_err(io::Error::other)?;
+            stdin.write_all(line.as_bytes())
+        })
+    });
+    for _ in cases {
+        reply.clear();
+        replies.read_until(b'\n', &mut reply)?;
+        let _ = taken.recv();
+    }
+    let took = begun.elapsed();
+    writer.join().expect("it does not panic")?;
+    child.wait()?;
+    Ok(took.as_secs_f64())
+}
+
+#[test]
+#[ignore = "a measurement, for a machine that does nothing else"]
+fn the_runner_reaches_most_of_what_the_pipe_can_do() -> io::Result<()> {
+    let (corpus, command) = (embedded().0, testee());
+    let cases = cases(corpus);
+    let mut ratios = Vec::new();
+    for _ in 0..7 {
+        let pipe = ceiling(&command, &cases)?;
+        let mut process: [Box<dyn Testee + Send>; 1] =
+            [Box::new(Process::start(&command, TIMEOUT).map_err(io::Error::other)?)];
+        let begun = Instant::now();
+        let run = run(&mut process, &cases, &Settings::new(Profile::Literal), &mut ());
+        let took = begun.elapsed().as_secs_f64();
+        assert!(run.results.iter().all(|result| result.judgement.verdict == Verdict::Pass));
+        let rate = |seconds: f64| f64::from(u32::try_from(cases.len()).unwrap_or(u32::MAX)) / seconds;
+        println!("pipe {:.0}/s, runner {:.0}/s: {:.2}", rate(pipe), rate(took), pipe / took);
+        ratios.push(pipe / took);
+    }
+    ratios.sort_by(f64::total_cmp);
+    assert!(ratios[ratios.len() / 2] >= 0.8, "{ratios:?}");
+    Ok(())
+}
+
+#[test]
+#[ignore = "a measurement, for a machine that does nothing else"]
+fn the_whole_corpus_on_the_reference_takes_no_time() {
+    let begun = Instant::now();
+    let corpus = embedded().0;
+    let read = begun.elapsed();
+    let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.is_in(Profile::Literal)).collect();
+    let mut reference: [Box<dyn Testee + Send>; 1] = [Box::new(InProcess::new(Reference))];
+    let begun = Instant::now();
+    threadspec_conformance::json::on_deep_stack(|| {
+        run(&mut reference, &cases, &Settings::new(Profile::Literal), &mut ())
+    })
+    .expect("a thread");
+    println!("corpus read in {read:?}, run in {:?}", begun.elapsed());
+}
