@@ -33,7 +33,7 @@ impl Explain {
             clause_text(clause, &corpus, &errata)
         } else if let Some(case) = corpus.cases.iter().find(|case| case.id == self.what) {
             report::case(case, &corpus)
-        } else if let Ok(verdict) = self.what.parse::<Verdict>() {
+        } else if let Ok(verdict) = self.what.to_lowercase().parse::<Verdict>() {
             format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
         } else if let Some((code, text)) = self.what.parse().ok().and_then(|code: u8| Some((code, exit_text(code)?))) {
             format!("exit code {}: {text}\n", styled(STRONG, code))

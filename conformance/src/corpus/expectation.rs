@@ -186,7 +186,7 @@ impl Pattern {
         match self {
             Self::Any => "anything".to_owned(),
             Self::Text(text) => Value::from(text.as_str()).to_string(),
-            Self::Number(number) => Value::from(*number).to_string(),
+            Self::Number(_) => self.value().unwrap_or_default().to_string(),
             Self::Constant(constant) => constant.to_string(),
             Self::Array(elements) => format!("[{}]", list(elements)),
             Self::Includes(parts) => format!("something that includes [{}]", list(parts)),
