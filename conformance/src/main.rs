@@ -1,7 +1,9 @@
 //! The command line of threadspec.
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
-use std::process::ExitCode;
+use std::env;
+use std::process::{self, ExitCode};
 use threadspec_conformance::{commands, json, terminal};
 
 /// The conformance suite of agent threads: XML documents, model messages and agent loops
@@ -34,8 +36,29 @@ enum Command {
     Mutants(commands::Mutants),
 }
 
+/// What to write for a command that stands without `--` before it.
+fn missing_dashes(error: &clap::Error) -> Option<String> {
+    let words: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let is_asked = words.get(1).is_some_and(|command| ["verify", "fuzz"].contains(&&**command));
+    let ContextValue::String(unknown) = error.get(ContextKind::InvalidArg)? else { return None };
+    let place = words.iter().position(|word| word == unknown)?;
+    if error.kind() != ErrorKind::UnknownArgument || !is_asked || unknown.starts_with('-') {
+        return None;
+    }
+    let (options, command) = (words[1..place].join(" "), words[place..].join(" "));
+    let line = terminal::visible(&format!("threadspec {options} -- {command}"));
+    Some(format!("To test a program, put `--` before its command:\n\n  {line}"))
+}
+
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+        let hint = missing_dashes(&error);
+        let _ = error.print();
+        if let Some(hint) = hint {
+            terminal::complain(&hint);
+        }
+        process::exit(error.exit_code());
+    });
     let result = json::on_deep_stack(|| match arguments.command {
         Command::Verify(command) => command.execute(),
         Command::Judge(command) => command.execute(),

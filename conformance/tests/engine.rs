@@ -84,6 +84,7 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     for (arguments, says) in [
         (&["verify", "--"][..], "no command behind `--`"),
+        (&["verify", "--strict", "node", "a.mjs"], "threadspec verify --strict -- node a.mjs"),
         (&["verify", "--shard", "5/4"], "it is not I/N"),
         (&["verify", "--clause", "ESC-99"], "matches no clause"),
         (&["verify", "--op", "dance"], "unknown op `dance`"),
@@ -95,6 +96,27 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
     ] {
         let (code, said) = threadspec(folder.path(), arguments)?;
         assert!(code == 2 && said.contains(says), "{arguments:?}: {code}: {said}");
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_may_be_any_bytes() -> io::Result<()> {
+    use std::os::unix::{ffi::OsStrExt, fs::symlink};
+    let folder = tempfile::tempdir()?;
+    let name = std::ffi::OsStr::from_bytes(b"test\xff\x1bee");
+    symlink(env!("CARGO_BIN_EXE_threadspec"), folder.path().join(name))?;
+    for (name, code, says) in [(name, 0, "conformant"), (std::ffi::OsStr::from_bytes(b"no\xff\x1b"), 3, "not found")] {
+        let program = env!("CARGO_BIN_EXE_threadspec");
+        let output = Command::new(program)
+            .args(["verify", "--quiet", "--op", "escape", "--"])
+            .args([folder.path().join(name).as_os_str(), "serve".as_ref()])
+            .output()?;
+        let said = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8_lossy(&said);
+        assert!(output.status.code() == Some(code) && text.contains(says), "{text}");
+        assert!(!said.contains(&0x1b), "{text}");
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use crate::testee::interrupt;
 use crate::testee::{Process, Testee, adopt_orphans, end_orphans};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::hash_map::RandomState;
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
@@ -55,7 +56,7 @@ pub struct Fuzz {
     save: Option<PathBuf>,
     /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
     #[arg(last = true, value_name = "CMD", required = true)]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 fn not_writable(folder: &Path, error: &io::Error) -> Stop {
@@ -160,10 +161,12 @@ impl Fuzz {
         let Options { seed, profile, .. } = settings;
         let Range { start, end } = finding.cases;
         let words =
-            format!("threadspec fuzz --seed {seed} --op {} --cases {start}..{end} --profile {profile} --", finding.op);
-        let command =
-            shlex::try_join(self.command.iter().map(String::as_str)).unwrap_or_else(|_| self.command.join(" "));
-        format!("{words} {command}")
+            format!("threadspec fuzz --seed {seed} --op {} --cases {start}..{end} --profile {profile}", finding.op);
+        let mut words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        if self.timeout != verify::DEFAULT_TIMEOUT {
+            words.extend(["--timeout".to_owned(), self.timeout.as_secs_f64().to_string()]);
+        }
+        verify::words(words, &verify::shown(&self.command))
     }
 }
 

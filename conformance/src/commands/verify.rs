@@ -15,12 +15,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::env;
+use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Seeds are short enough to be typed.
 const MOST_SEED: u64 = 1 << 32;
 
@@ -75,7 +76,7 @@ pub struct Verify {
     output: Output,
     /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
     #[arg(last = true, value_name = "CMD")]
-    command: Vec<String>,
+    command: Vec<OsString>,
 }
 
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
@@ -140,7 +141,7 @@ impl Verify {
             corpus: &corpus,
             errata: &errata,
             hello: &hello,
-            command: &self.command,
+            command: &shown(&self.command),
             against: self.against(&run, &hello),
             out_of_date: KnownFailures::out_of_date(&known, by),
             options: options.clone(),
@@ -205,7 +206,7 @@ impl Verify {
             let header = Header {
                 transcript: 1,
                 hello: hello.to_json(),
-                command: self.command.clone(),
+                command: shown(&self.command),
                 options: options.clone(),
                 cases: cases.iter().map(|case| case.id.clone()).collect(),
             };
@@ -242,7 +243,7 @@ impl Verify {
         if let Some(folder) = &self.corpus {
             add("--corpus", &folder.display().to_string());
         }
-        self::words(words, &self.command)
+        self::words(words, &shown(&self.command))
     }
 }
 
@@ -289,6 +290,11 @@ impl Watch for Followed {
 pub(super) fn not_ready(why: &str) -> Stop {
     let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
     Stop::new(code, format!("the testee is not ready: {}", why.trim_end()))
+}
+
+/// A command as people read it.
+pub(super) fn shown(command: &[OsString]) -> Vec<String> {
+    command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// A command line with the testee's command behind it.

@@ -5,6 +5,7 @@ use nix::sys::signal::{Signal, killpg};
 #[cfg(unix)]
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,10 +35,11 @@ pub(super) struct Group {
 
 impl Group {
     /// Starts a command with pipes.
-    pub(super) fn spawn(command: &[String]) -> Result<Self, String> {
+    pub(super) fn spawn(command: &[OsString]) -> Result<Self, String> {
         let (program, arguments) = command.split_first().ok_or("no command was given")?;
         let mut prepared = Command::new(program);
         prepared.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let program = crate::terminal::visible(&program.to_string_lossy());
         let child = start(prepared).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => format!("command not found: {program}"),
             io::ErrorKind::PermissionDenied => format!("{program}: {error}; is it executable?"),

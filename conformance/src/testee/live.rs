@@ -6,6 +6,7 @@ use super::{Outcome, Trouble, interrupt};
 use crate::protocol::{Hello, Profile, Reply, Request};
 use crate::terminal::visible;
 use std::collections::{HashSet, VecDeque};
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ExitStatus};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -51,7 +52,7 @@ enum Heard {
 }
 
 impl Live {
-    pub(super) fn start(command: &[String], timeout: Duration) -> Result<(Self, Hello), String> {
+    pub(super) fn start(command: &[OsString], timeout: Duration) -> Result<(Self, Hello), String> {
         let mut process = Self::spawn(command)?;
         process.write(Hello::request());
         let line = match process.hear(Instant::now() + timeout) {
@@ -75,7 +76,7 @@ impl Live {
         }
     }
 
-    fn spawn(command: &[String]) -> Result<Self, String> {
+    fn spawn(command: &[OsString]) -> Result<Self, String> {
         let mut group = Group::spawn(command)?;
         let (stderr, lines) = (Arc::new(Mutex::new(Tail::default())), Arc::new(Lines::default()));
         let (stdin, requests) = mpsc::channel();

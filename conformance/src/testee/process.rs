@@ -3,6 +3,7 @@
 use super::live::Live;
 use super::{Outcome, Testee, Trouble, interrupt};
 use crate::protocol::{Hello, Request};
+use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
 /// So many requests may wait in the pipe: enough that a testee never waits for the judge.
@@ -14,7 +15,7 @@ const WINDOW: usize = 16;
 /// outlive the run. After anything but a reply the process is replaced.
 #[derive(Debug)]
 pub struct Process {
-    command: Vec<String>,
+    command: Vec<OsString>,
     timeout: Duration,
     hello: Hello,
     live: Option<Live>,
@@ -28,9 +29,10 @@ impl Process {
     /// # Errors
     ///
     /// Says why there is nothing to talk to.
-    pub fn start(command: &[String], timeout: Duration) -> Result<Self, String> {
-        let (live, hello) = Live::start(command, timeout)?;
-        Ok(Self { command: command.to_vec(), timeout, hello, live: Some(live), failed: None })
+    pub fn start(command: &[impl AsRef<OsStr>], timeout: Duration) -> Result<Self, String> {
+        let command: Vec<OsString> = command.iter().map(|word| word.as_ref().to_owned()).collect();
+        let (live, hello) = Live::start(&command, timeout)?;
+        Ok(Self { command, timeout, hello, live: Some(live), failed: None })
     }
 
     /// Another one of the same kind, which starts where it is asked.
