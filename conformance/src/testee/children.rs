@@ -75,7 +75,7 @@ impl Group {
     }
 }
 
-fn start(mut prepared: Command) -> io::Result<Child> {
+fn start(#[allow(unused_mut, reason = "not on every system")] mut prepared: Command) -> io::Result<Child> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut prepared, 0);
     #[cfg(target_os = "linux")]

@@ -188,6 +188,10 @@ impl Live {
         while troubles.len() < MOST_TROUBLES {
             match self.hear(deadline) {
                 Heard::Line(line) => match Reply::read(&line) {
+                    // The run ended before these replies.
+                    Ok((id, _)) if self.waiting.iter().any(|&(waiting, _)| waiting == id) => {
+                        self.waiting.retain(|&(waiting, _)| waiting != id);
+                    }
                     Ok((id, _)) if self.answered.contains(&id) => {
                         troubles.push(Trouble::Stray { id, what: second_reply(&line) });
                     }

@@ -64,6 +64,9 @@ impl Testee for Process {
     }
 
     fn send(&mut self, request: &Request) {
+        if self.failed.is_some() {
+            return;
+        }
         match self.live() {
             Ok(live) => live.send(request),
             Err(outcome) => self.failed = Some((request.id, outcome)),
@@ -86,7 +89,7 @@ impl Testee for Process {
     }
 
     fn restart(&mut self) {
-        self.live = None;
+        (self.live, self.failed) = (None, None);
     }
 
     fn overhear(&mut self, time: Duration) -> Option<Outcome> {
