@@ -5,6 +5,7 @@ pub mod coverage;
 pub mod errata;
 pub mod history;
 pub mod scopes;
+pub mod seeds;
 
 use crate::corpus::layout::canonical;
 use crate::corpus::{self, Corpus, File, Level, MANIFEST, Problem};
@@ -13,6 +14,7 @@ use crate::json;
 use coverage::COVERAGE;
 use errata::ERRATA;
 use scopes::SCOPES;
+use seeds::SEEDS;
 use std::collections::HashSet;
 use std::path::Path;
 use std::{fs, io};
@@ -116,12 +118,13 @@ pub fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
             None
         }
     };
-    let (coverage, errata) = (page(COVERAGE), page(ERRATA));
+    let (coverage, errata, seeds) = (page(COVERAGE), page(ERRATA), page(SEEDS));
     if corpus.has_own_clauses && coverage.is_none_or(|page| page != coverage::page(corpus)) {
         problems.push(Problem::in_file(COVERAGE, "it does not match the cases; `lint --fix` writes it"));
     }
     if let Some(errata) = errata {
         problems.extend(errata::problems(&errata, corpus));
+        problems.extend(seeds.iter().flat_map(|page| seeds::problems(page, &errata, corpus)));
     }
     problems
 }

@@ -31,7 +31,7 @@ pub(super) const BUGS: &[Bug] = &[
             let turns = input["model"].as_array().into_iter().flatten();
             let calls = turns.flat_map(|turn| turn["tool_calls"].as_array().into_iter().flatten());
             let absent: Vec<&Value> = calls.filter(|call| call["args"].is_null()).map(|call| &call["id"]).collect();
-            let lists = output["messages"].as_array_mut().into_iter().flatten();
+            let lists = output.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
             for call in lists.filter_map(|message| message.get_mut("tool_calls")?.as_array_mut()).flatten() {
                 if absent.contains(&&call["id"]) {
                     call["args"] = Value::Null;
