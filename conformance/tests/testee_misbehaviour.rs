@@ -202,9 +202,8 @@ fn ctrl_c_ends_the_run() -> Result<(), Failed> {
     {
         let corpus = small_corpus()?;
         let token = token();
-        let runner = command(corpus.path(), &["--timeout", "60"], bug, &token).stdout(Stdio::piped()).spawn()?;
-        // Until it waits.
-        thread::sleep(Duration::from_millis(1500));
+        let mut runner = command(corpus.path(), &["--timeout", "60"], bug, &token).stdout(Stdio::piped()).spawn()?;
+        wait_until_it_waits(&mut runner)?;
         for _ in 0..interrupts {
             Command::new("kill").arg("-INT").arg(runner.id().to_string()).status()?;
         }
@@ -219,6 +218,17 @@ fn ctrl_c_ends_the_run() -> Result<(), Failed> {
     Ok(())
 }
 
+/// The testee is named when it is ready; then it hangs at once.
+#[cfg(unix)]
+fn wait_until_it_waits(runner: &mut std::process::Child) -> io::Result<()> {
+    let mut byte = [0];
+    while byte != *b"\n" {
+        io::Read::read_exact(runner.stdout.as_mut().expect("a pipe"), &mut byte)?;
+    }
+    thread::sleep(Duration::from_millis(500));
+    Ok(())
+}
+
 /// However that ends.
 #[cfg(unix)]
 fn a_testee_ends_with_its_runner() -> Result<(), Failed> {
@@ -226,8 +236,9 @@ fn a_testee_ends_with_its_runner() -> Result<(), Failed> {
         return Ok(());
     }
     let (corpus, token) = (small_corpus()?, token());
-    let mut runner = command(corpus.path(), &["--timeout", "60"], "hangs@two", &token).stdout(Stdio::null()).spawn()?;
-    thread::sleep(Duration::from_millis(1500));
+    let mut runner =
+        command(corpus.path(), &["--timeout", "60"], "hangs@two", &token).stdout(Stdio::piped()).spawn()?;
+    wait_until_it_waits(&mut runner)?;
     runner.kill()?;
     runner.wait()?;
     nobody_is_left(&token)
@@ -372,7 +383,7 @@ fn nobody_is_left(token: &str) -> Result<(), Failed> {
             return Ok(());
         }
         // A process that was killed may take a moment to be gone.
-        if begun.elapsed() > Duration::from_secs(1) {
+        if begun.elapsed() > Duration::from_secs(5) {
             return Err(format!("processes are left: {left:?}").into());
         }
         thread::sleep(Duration::from_millis(10));

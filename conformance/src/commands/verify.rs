@@ -219,6 +219,7 @@ impl Verify {
     /// The command that runs one case alone as this run did, or the whole run, where the case does not fail alone.
     fn repeat(&self, result: &CaseResult<'_>, options: &Options) -> String {
         let mut words = vec!["threadspec".to_owned(), "verify".into()];
+        words.extend(self.strict.then(|| "--strict".to_owned()));
         let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
         if result.judgement.after_others {
             self.selection.arguments(&mut add);
