@@ -1,7 +1,7 @@
 //! `threadspec serve`.
 
 use super::{Stop, exit};
-use crate::planted::{self, misbehaviour::Misbehaviour};
+use crate::planted::{self, misbehaviour::Misbehaviour, universal};
 use crate::protocol::serve;
 use crate::testee::Reference;
 use std::io;
@@ -34,17 +34,18 @@ impl Serve {
             let served = serve(&mut reading.implementation(), requests(), replies());
             return served.map(|()| exit::OK).map_err(|error| Stop::new(exit::CORPUS, format!("serve: {error}")));
         }
+        let unknown = |name: &str| {
+            Stop::new(exit::USAGE, format!("there is no planted bug `{name}`; `threadspec mutants` lists them all"))
+        };
         let served = match &self.bug {
             None => serve(&mut Reference, requests(), replies()),
             Some(name) => {
-                let bug = planted::all().find(|bug| bug.name == name);
-                match (bug, Misbehaviour::named(name)) {
-                    (Some(bug), _) => serve(&mut bug.implementation(), requests(), replies()),
-                    (None, Some(how)) => how.serve(),
-                    (None, None) => {
-                        let message = format!("there is no planted bug `{name}`; `threadspec mutants` lists them all");
-                        return Err(Stop::new(exit::USAGE, message));
-                    }
+                if let Some(bug) = planted::all().find(|bug| bug.name == name) {
+                    serve(&mut bug.implementation(), requests(), replies())
+                } else if let Some(variant) = universal::variant(name) {
+                    serve(&mut variant.implementation(), requests(), replies())
+                } else {
+                    Misbehaviour::named(name).ok_or_else(|| unknown(name))?.serve()
                 }
             }
         };

@@ -29,7 +29,7 @@ pub fn page(corpus: &Corpus) -> String {
          which).\n\n",
         corpus.clauses.len(),
         corpus.cases.len(),
-        planted::all().count(),
+        planted::all().count() + planted::universal::bugs().len(),
     );
     let places: Vec<String> = Place::all().map(|place| place.to_string()).collect();
     let _ = writeln!(
@@ -47,7 +47,8 @@ pub fn page(corpus: &Corpus) -> String {
         let profiles = Profile::ALL.map(|profile| count(&|case, _| case.profiles.contains(&profile)));
         let places: Vec<String> = Place::all().map(|place| count(&|_, reach| reach.place == place)).collect();
         let counts = [&levels[..], &profiles, &places].concat().join(" | ");
-        let bugs = planted::all().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
+        let bugs = planted::all().map(|bug| bug.breaks).chain(planted::universal::bugs().iter().map(|bug| bug.breaks));
+        let bugs = bugs.filter(|breaks| breaks.contains(&&*clause.id)).count();
         let _ = writeln!(page, "| {} ({}) | {} | {counts} | {bugs} |", clause.id, clause.level, own.len());
     }
     page + &event_types(corpus, &cases)

@@ -1,7 +1,7 @@
 //! The kill matrix: which case catches which planted bug, in which profile.
 
 use super::readings::{Permitted, permitted};
-use super::{Bug, all, misbehaviour, sound};
+use super::{Bug, all, misbehaviour, sound, universal};
 use crate::corpus::{Case, Corpus, Level};
 use crate::json::DEEP_STACK;
 use crate::protocol::{self, Request};
@@ -23,7 +23,7 @@ pub struct Trial<'a> {
     /// The clauses that it breaks; a misbehaving process breaks the protocol instead.
     pub breaks: &'static [&'static str],
     /// The profile.
-    pub profile: Profile,
+    pub profile: protocol::Profile,
     /// Whether it is wrong there. If not, no case may say so.
     pub wrong: bool,
     /// Whether one of the clauses is a `must`.
@@ -44,6 +44,9 @@ impl Trial<'_> {
     /// What the trial shows to be wrong with the corpus, if anything.
     pub fn fault(&self) -> Option<String> {
         let is_named = |clause: &&str| self.failed.iter().any(|case| case.clauses.iter().any(|named| named == clause));
+        if let Some(trouble) = self.troubles.first().filter(|_| self.profile == protocol::Profile::Universal) {
+            return Some(trouble.clone());
+        }
         match (self.wrong, self.is_caught()) {
             (true, false) => Some("survives".to_owned()),
             (false, true) => Some(format!("is right here, but fails {}", self.failed[0].id)),
@@ -103,6 +106,8 @@ impl<'a> Matrix<'a> {
         matrix.trials = workers.install(|| bugs.par_iter().map(try_out).collect());
         let judge = |reading: &Permitted| permitted_trial(reading, cases, &expected[&reading.profile]);
         matrix.trials.extend(workers.install(|| permitted().par_iter().map(judge).collect::<Vec<_>>()));
+        matrix.broken.extend(universal::broken(cases));
+        matrix.trials.extend(workers.install(|| universal::trials(corpus, cases, selection)));
         let names: Vec<&str> = misbehaviour::names().collect();
         let misbehaves = |&name: &_| misbehaviour(name, cases, program);
         matrix.trials.extend(workers.install(|| names.par_iter().map(misbehaves).collect::<Vec<_>>()));
@@ -117,10 +122,7 @@ impl<'a> Matrix<'a> {
             .iter()
             .filter_map(|trial| Some(format!("{} ({}): {}", trial.bug, trial.profile, trial.fault()?)));
         let caught = self.caught();
-        // The twin has the profiles of the library only, so the cases of `universal` are not for it.
-        let is_tried = |case: &Case| case.profiles.iter().any(|&profile| profile != protocol::Profile::Universal);
-        let is_of_no_use =
-            |case: &&&Case| self.selection == Selection::EveryCase && is_tried(case) && !caught.contains_key(&*case.id);
+        let is_of_no_use = |case: &&&Case| self.selection == Selection::EveryCase && !caught.contains_key(&*case.id);
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
         broken.chain(trials).chain(of_no_use).collect()
@@ -159,8 +161,9 @@ impl<'a> Matrix<'a> {
 pub(super) fn replies<'a>(
     testee: &mut dyn Testee,
     cases: impl Iterator<Item = &'a Case>,
-    profile: Profile,
+    profile: impl Into<protocol::Profile>,
 ) -> Vec<(&'a Case, Outcome)> {
+    let profile = profile.into();
     let cases = cases.filter(|case| case.is_in(profile));
     let mut id = 0;
     let mut ask = |case: &'a Case, input: &String| {
@@ -200,14 +203,30 @@ fn trial<'a>(
     let replies = replies(&mut InProcess::new(bug.implementation()), chosen, profile);
     let failed = judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome));
     let breaks_a_must = bug.breaks.iter().any(is_must);
-    Trial { bug: bug.name, breaks: bug.breaks, profile, wrong, breaks_a_must, failed, troubles: Vec::new() }
+    Trial {
+        bug: bug.name,
+        breaks: bug.breaks,
+        profile: profile.into(),
+        wrong,
+        breaks_a_must,
+        failed,
+        troubles: Vec::new(),
+    }
 }
 
 /// A reading on every case of a profile that permits it.
 fn permitted_trial<'a>(reading: &Permitted, cases: &'a [&'a Case], expected: &HashMap<&str, Outcome>) -> Trial<'a> {
     let Permitted { name, profile, .. } = *reading;
     let failed = reading.objections(cases, |case, outcome| expected.get(&*case.id) == Some(outcome));
-    Trial { bug: name, breaks: &[], profile, wrong: false, breaks_a_must: false, failed, troubles: Vec::new() }
+    Trial {
+        bug: name,
+        breaks: &[],
+        profile: profile.into(),
+        wrong: false,
+        breaks_a_must: false,
+        failed,
+        troubles: Vec::new(),
+    }
 }
 
 /// Runs a few cases against a process that misbehaves; one that is caught at all is caught at once.
@@ -228,5 +247,5 @@ fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -
             troubles.extend(run.not_ready);
         }
     }
-    Trial { bug: name, breaks: &[], profile, wrong: true, breaks_a_must: true, failed, troubles }
+    Trial { bug: name, breaks: &[], profile: profile.into(), wrong: true, breaks_a_must: true, failed, troubles }
 }

@@ -2,12 +2,14 @@
 //! how many of them it catches.
 //!
 //! A bug is a line or two in one of the tables of `bugs`, which replace a seam of a twin of the reference. [`misbehaviour`]
-//! holds those of a program rather than of its answers, [`readings`] what a profile permits. [`matrix`] runs the corpus on all
-//! of them.
+//! holds those of a program rather than of its answers, [`readings`] what a profile permits, [`universal`] the bugs and
+//! readings of an agent that is not the reference. [`matrix`] runs the corpus on all of them.
 
 #![allow(
     clippy::assigning_clones,
     clippy::format_collect,
+    clippy::needless_for_each,
+    clippy::semicolon_if_nothing_returned,
     clippy::type_complexity,
     clippy::unnecessary_wraps,
     reason = "a seam has one signature for all its bugs, and a bug that is easy to read is fast enough"
@@ -24,6 +26,7 @@ pub mod misbehaviour;
 pub mod readings;
 mod text;
 mod twin;
+pub mod universal;
 
 use crate::protocol::Implementation;
 use std::fmt;

@@ -193,7 +193,8 @@ impl Ruling {
     }
 }
 
-/// The texts of other inputs that the own one does not have; very short ones may be anybody's.
+/// The texts of other inputs that the own one does not have; very short ones may be anybody's, and so may JSON text, which
+/// results are written as.
 fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
     const ANYBODYS: usize = 4;
     let collect = |input: &&str| {
@@ -204,7 +205,11 @@ fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
         texts
     };
     let own = collect(&input);
-    others.iter().flat_map(collect).filter(|text| text.len() >= ANYBODYS && !own.contains(text)).collect()
+    others
+        .iter()
+        .flat_map(collect)
+        .filter(|text| text.len() >= ANYBODYS && !own.contains(text) && value::read(text).is_err())
+        .collect()
 }
 
 fn collect(value: &Value, texts: &mut HashSet<String>) {

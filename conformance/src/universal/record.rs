@@ -61,7 +61,18 @@ impl Record {
             if self.requests.len() < 2 || !self.requests.iter().all(same) {
                 return None;
             }
-            first.rest.iter().position(|placed| is_response(placed.message, script, 0))?
+            let given = Conversation::of(&script.given);
+            let is_as_given = first.rest.len() > own
+                && given.rest.iter().zip(&first.rest).all(|(one, other)| one.message.is(other.message));
+            if is_as_given {
+                own
+            } else {
+                // Every question is kept, so that the response stands behind the last one.
+                let asked = first.rest.iter().rposition(|placed| placed.message.role == Role::Human);
+                let behind = asked.map_or(0, |asked| asked + 1);
+                let found = first.rest[behind..].iter().position(|placed| is_response(placed.message, script, 0))?;
+                behind + found
+            }
         };
         if !first.rest.get(start).is_some_and(|placed| is_response(placed.message, script, 0)) {
             return None;

@@ -1,6 +1,6 @@
 //! JSON values: how they are read for this profile, and how two of them differ.
 
-use super::halves::{arrived, has_half, mark_escapes};
+use super::halves::{arrived, arrived_inside, has_half, mark_escapes};
 use crate::json;
 use serde_json::{Number, Value};
 
@@ -48,6 +48,7 @@ pub(super) fn equal(one: &Value, other: &Value, exact: bool) -> bool {
 fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<Difference>) {
     let mut differ = |kind| {
         let place = if path.is_empty() { String::new() } else { format!("at {path}: ") };
+        let kind = if kind == Kind::Other && holds_ordinary_name(expected) { Kind::Name } else { kind };
         found.push(Difference { kind, what: format!("{place}{} became {}", quote(expected), quote(actual)) });
     };
     match (expected, actual) {
@@ -76,7 +77,9 @@ fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mu
 fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<Difference>) {
     let (Some(ones), Some(others)) = (expected.as_object(), actual.as_object()) else { return };
     // Whoever trips over `__proto__` often loses what stands beside it.
-    let tripped = ones.keys().any(|name| is_ordinary_name(name) && !others.contains_key(name));
+    let tripped = ones
+        .iter()
+        .any(|(name, value)| (is_ordinary_name(name) || holds_ordinary_name(value)) && !others.contains_key(name));
     let missing = if tripped { Kind::Name } else { Kind::Other };
     let mut differ = |kind, what: String| {
         found.push(Difference {
@@ -118,6 +121,8 @@ pub(super) fn text_difference(expected: &str, actual: Option<&str>) -> Option<Ki
         Some(actual) if arrived(expected, actual) => None,
         // A text that is gone altogether was not misread.
         Some("") if !expected.trim().is_empty() => Some(Kind::Other),
+        // Nor was one that stands unchanged inside a longer one.
+        Some(actual) if !expected.trim().is_empty() && arrived_inside(expected, actual) => Some(Kind::Other),
         Some(_) if is_listed_text(expected) => Some(Kind::Text),
         _ => Some(Kind::Other),
     }
@@ -134,6 +139,17 @@ pub(super) fn is_listed_text(text: &str) -> bool {
 /// Whether AGENT-ORDINARY speaks of the name.
 pub(super) fn is_ordinary_name(name: &str) -> bool {
     matches!(name, "" | "__proto__" | "constructor" | "toString" | "hasOwnProperty" | "valueOf" | "prototype")
+}
+
+/// Whether a value has a member of such a name, however deep.
+fn holds_ordinary_name(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(holds_ordinary_name),
+        Value::Object(members) => {
+            members.iter().any(|(name, member)| is_ordinary_name(name) || holds_ordinary_name(member))
+        }
+        _ => false,
+    }
 }
 
 fn equal_numbers(one: &Number, other: &Number, exact: bool) -> bool {
@@ -210,6 +226,9 @@ mod tests {
             (r#""a""#, r#""b""#, Kind::Other),
             (r#"{"__proto__":1}"#, "{}", Kind::Name),
             (r#"{"__proto__":{"a":1}}"#, r#"{"__proto__":{}}"#, Kind::Name),
+            (r#"{"body":{"__proto__":1}}"#, "{}", Kind::Name),
+            (r#"{"body":[{"__proto__":1}]}"#, r#"{"body":"[{}]"}"#, Kind::Name),
+            (r#""{name}""#, r#""Task: {name}, please""#, Kind::Other),
             (r#"{"a":1}"#, "{}", Kind::Other),
             ("{}", r#"{"a":1}"#, Kind::Other),
             ("[1]", "[1,2]", Kind::Other),

@@ -43,7 +43,7 @@ pub(in crate::universal) fn may_refuse(script: &Script, after: Option<usize>) ->
         || !crate::universal::valid::faults(&script.given).is_empty()
         || script.gives_halves()
         || script.has_huge_numbers;
-    let repeats = |turn| script.repeats_an_id(turn);
+    let repeats = |turn| script.repeats_an_id(turn) || script.calls(turn).iter().any(|call| call.id().is_empty());
     match after {
         None => given || (0..script.turns.len()).any(repeats),
         Some(turn) => repeats(turn) || script.has_huge_numbers,

@@ -18,9 +18,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for role in [Role::System, Role::Human] {
         let texts = texts(given, role);
         let sent: Vec<&str> = request.iter().filter(|message| message.role == role).map(Message::text).collect();
-        if let Some(lost) =
-            lost(&texts, &sent, |text, sent| arrived(text, sent) || role == Role::System && arrived_inside(text, sent))
-        {
+        if let Some(lost) = lost(&texts, &sent, |text, sent| arrived(text, sent) || arrived_inside(text, sent)) {
             let who = if role == Role::System { "system" } else { "human" };
             findings.add(
                 "AGENT-HISTORY",

@@ -60,7 +60,8 @@ fn judge_call(
     findings.add(clause, what);
 }
 
-fn is_cut(id: &str, new: &str) -> bool {
+/// Whether an id may be a shorter form of another.
+pub(super) fn is_cut(id: &str, new: &str) -> bool {
     let (length, left) = (id.chars().count(), new.chars().count());
     let is_part = length > ALWAYS_SHORT_ENOUGH && id.contains(new);
     (1..length).contains(&left) && (length > TOO_LONG || is_part)

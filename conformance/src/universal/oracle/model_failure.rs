@@ -18,9 +18,11 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             .add("AGENT-MODEL-FAILURE", format!("request {}: the model call before it failed, {what}", request + 1));
     }
     let lists = course.record.requests.iter().enumerate().skip(failed + 1);
+    // What was there before the failure did not come of it; a mended history may hold anything.
+    let before = &course.record.requests[failed];
     let invented = |message: &Message| {
         message.role == Role::Ai
-            && !course.script.given.iter().any(|given| given.is(message))
+            && !before.iter().chain(&course.script.given).any(|known| known.is(message))
             && !is_said(course.script, course.requests.len(), message)
     };
     for (request, list) in lists {

@@ -67,11 +67,14 @@ fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findi
         (None, None) => true,
         _ => false,
     };
-    if !same(&one.call_id, &other.call_id) {
+    let same_id = |one: &Option<String>, other: &Option<String>| {
+        same(one, other) || one.as_ref().zip(other.as_ref()).is_some_and(|(one, other)| super::ids::is_cut(one, other))
+    };
+    if !same_id(&one.call_id, &other.call_id) {
         found.push(Difference { kind: Kind::Other, what: format!("{} became {}", one.shown(), other.shown()) });
     }
     for (call, sent) in one.calls.iter().zip(&other.calls) {
-        if !same(&call.id, &sent.id) || !same(&call.name, &sent.name) {
+        if !same_id(&call.id, &sent.id) || !same(&call.name, &sent.name) {
             let (call, sent) = (
                 quote(&Value::from([call.id(), call.name()].to_vec())),
                 quote(&Value::from([sent.id(), sent.name()].to_vec())),

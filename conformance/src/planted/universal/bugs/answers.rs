@@ -1,0 +1,243 @@
+//! AGENT-ANSWERED and AGENT-ORDER: which answers there are, and where they stand; AGENT-VALID: what they lack.
+
+use super::super::Variant;
+use super::super::agent::{Agent, Outcome, answer, calls, content, text};
+use super::{bug, calls_mut, family};
+use serde_json::{Value, json};
+
+const ANSWERED: &[&str] = &["AGENT-ANSWERED"];
+const ORDER: &[&str] = &["AGENT-ORDER"];
+const VALID: &[&str] = &["AGENT-VALID"];
+
+fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static) {
+    agent.answers = Box::new(move |_, answers| change(answers));
+}
+
+/// No answer to calls of such an outcome.
+fn unanswered(agent: &mut Agent, is_nothing: fn(&Outcome) -> bool) {
+    agent.content =
+        Box::new(move |_, outcome| if is_nothing(outcome) { json!({"nothing": true}) } else { content(outcome) });
+    on_answers(agent, |answers| answers.retain(|answer| !answer["content"].is_object()));
+}
+
+fn after_round(agent: &mut Agent, message: fn(usize) -> Value) {
+    agent.after_round = Box::new(move |run| run.list.push(message(run.turn)));
+}
+
+pub(super) fn bugs() -> Vec<Variant> {
+    let mut bugs = vec![
+        bug("only-the-first-call-answered", ANSWERED, |agent| on_answers(agent, |answers| answers.truncate(1))),
+        bug("only-the-last-call-answered", ANSWERED, |agent| {
+            on_answers(agent, |answers| drop(answers.drain(..answers.len() - 1)))
+        }),
+        bug("no-call-answered", ANSWERED, |agent| on_answers(agent, Vec::clear)),
+        bug("answers-sent-twice", ANSWERED, |agent| on_answers(agent, |answers| answers.extend_from_within(..))),
+        bug("last-answer-sent-twice", ANSWERED, |agent| {
+            on_answers(agent, |answers| answers.extend_from_within(answers.len() - 1..));
+        }),
+        bug("equal-answers-merged", ANSWERED, |agent| {
+            on_answers(agent, |answers| answers.dedup_by(|one, other| one["content"] == other["content"]));
+        }),
+        bug("all-answers-in-one", ANSWERED, |agent| {
+            on_answers(agent, |answers| {
+                let all: Vec<&str> = answers.iter().map(|answer| text(&answer["content"])).collect();
+                let all = all.join("\n");
+                answers.truncate(1);
+                answers[0]["content"] = all.into();
+            });
+        }),
+        bug("answers-as-questions", ANSWERED, |agent| {
+            on_answers(agent, |answers| {
+                answers.iter_mut().for_each(|answer| *answer = json!({"type": "human", "content": answer["content"]}));
+            });
+        }),
+        bug("answers-in-front-of-the-response", ANSWERED, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let response = run.list.pop();
+                run.list.append(answers);
+                run.list.extend(response);
+            });
+        }),
+        bug("null-results-unanswered", ANSWERED, |agent| {
+            unanswered(agent, |outcome| *outcome == Outcome::Result(Value::Null));
+        }),
+        bug("empty-texts-unanswered", ANSWERED, |agent| {
+            unanswered(agent, |outcome| *outcome == Outcome::Result("".into()))
+        }),
+        bug("empty-lists-unanswered", ANSWERED, |agent| {
+            unanswered(agent, |outcome| *outcome == Outcome::Result(json!([])));
+        }),
+        bug("results-that-count-as-false-unanswered", ANSWERED, |agent| {
+            unanswered(agent, |outcome| {
+                [json!(null), json!(false), json!(0), json!(""), json!({})]
+                    .iter()
+                    .any(|nothing| *outcome == Outcome::Result(nothing.clone()))
+            });
+        }),
+        bug("round-ends-with-a-question", ANSWERED, |agent| {
+            after_round(agent, |_| json!({"type": "human", "content": "Continue."}));
+        }),
+        bug("round-ends-with-a-thought", ANSWERED, |agent| {
+            after_round(agent, |_| json!({"type": "ai", "content": "I have the results."}));
+        }),
+        bug("second-round-ends-with-a-question", ANSWERED, |agent| {
+            agent.after_round = Box::new(|run| {
+                if run.turn == 2 {
+                    run.list.push(json!({"type": "human", "content": "You are at step 2."}));
+                }
+            });
+        }),
+        bug("question-between-answers", ANSWERED, |agent| {
+            on_answers(agent, |answers| {
+                if answers.len() > 1 {
+                    answers.insert(1, json!({"type": "human", "content": "Wait."}));
+                }
+            });
+        }),
+        bug("question-between-call-and-answer", ANSWERED, |agent| {
+            on_answers(agent, |answers| answers.insert(0, json!({"type": "human", "content": "Calling."})));
+        }),
+        bug("answers-of-the-round-before-sent-again", ANSWERED, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let before = run.memory["answers"].as_array().cloned().unwrap_or_default();
+                run.memory = json!({"answers": answers});
+                if run.turn > 1 {
+                    answers.extend(before);
+                }
+            });
+        }),
+        bug("answers-under-the-name-of-the-tool", ANSWERED, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let calls = run.list.last().map(calls).unwrap_or_default();
+                answers.iter_mut().zip(calls).for_each(|(answer, call)| answer["tool_call_id"] = call["name"].clone());
+            });
+        }),
+        bug("answers-under-the-first-id", ANSWERED, |agent| {
+            on_answers(agent, |answers| {
+                let first = answers[0]["tool_call_id"].clone();
+                answers.iter_mut().for_each(|answer| answer["tool_call_id"] = first.clone());
+            });
+        }),
+        bug("one-answer-for-each-tool", ANSWERED, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let mut calls = run.list.last().map(calls).unwrap_or_default().into_iter();
+                let mut seen: Vec<Value> = Vec::new();
+                answers.retain(|_| {
+                    let name = calls.next().map(|call| call["name"].clone()).unwrap_or_default();
+                    let is_new = !seen.contains(&name);
+                    seen.push(name);
+                    is_new
+                });
+            });
+        }),
+        bug("equal-calls-answered-once-in-a-run", ANSWERED, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let mut calls = run.list.last().map(calls).unwrap_or_default().into_iter();
+                let earlier = run.list[..run.list.len() - 1].to_vec();
+                answers.retain(|_| {
+                    let args = calls.next().map(|call| call["args"].clone()).unwrap_or_default();
+                    !earlier.iter().flat_map(self::calls).any(|call| call["args"] == args && args != json!({}))
+                });
+            });
+        }),
+        bug("answers-without-an-id", VALID, |agent| {
+            on_answers(agent, |answers| answers.iter_mut().for_each(|answer| answer["tool_call_id"] = Value::Null));
+        }),
+        bug("failures-answered-without-an-id", VALID, |agent| {
+            on_answers(agent, |answers| {
+                let failed = |answer: &&mut Value| text(&answer["content"]).starts_with("The");
+                answers.iter_mut().filter(failed).for_each(|answer| answer["tool_call_id"] = Value::Null);
+            });
+        }),
+        bug("empty-answers-without-content", &["AGENT-RESULT"], |agent| {
+            on_answers(agent, |answers| {
+                let empty = |answer: &&mut Value| matches!(text(&answer["content"]), "" | "null" | "[]");
+                answers.iter_mut().filter(empty).for_each(|answer| answer["content"] = Value::Null);
+            });
+        }),
+        bug("empty-texts-as-null", &["AGENT-RESULT"], |agent| {
+            agent.end = Box::new(|_, output| {
+                for message in
+                    output["requests"].as_array_mut().into_iter().flatten().filter_map(Value::as_array_mut).flatten()
+                {
+                    if message["type"] == "tool" && message["content"] == "" {
+                        message["content"] = Value::Null;
+                    }
+                }
+            });
+        }),
+        bug("calls-without-an-id", VALID, |agent| {
+            agent.shown = Box::new(|_, request| {
+                for call in request.iter_mut().flat_map(calls_mut) {
+                    call.remove("id");
+                }
+            });
+        }),
+        bug("answers-in-reverse", ORDER, |agent| on_answers(agent, |answers| answers.reverse())),
+        bug("answers-sorted-by-id", ORDER, |agent| {
+            on_answers(agent, |answers| answers.sort_by_key(|answer| text(&answer["tool_call_id"]).to_owned()));
+        }),
+        bug("answers-grouped-by-tool", ORDER, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let calls = run.list.last().map(calls).unwrap_or_default();
+                let name = |answer: &Value| {
+                    let called = calls.iter().find(|call| call["id"] == answer["tool_call_id"]);
+                    called.map(|call| text(&call["name"]).to_owned())
+                };
+                answers.sort_by_key(name);
+            });
+        }),
+        bug("failures-last", ORDER, |agent| {
+            on_answers(agent, |answers| {
+                answers.sort_by_key(|answer| text(&answer["content"]).starts_with("The tool failed"))
+            });
+        }),
+        bug("unknown-tools-last", ORDER, |agent| {
+            on_answers(agent, |answers| {
+                answers.sort_by_key(|answer| text(&answer["content"]).starts_with("There is no tool"))
+            });
+        }),
+        bug("short-answers-first", ORDER, |agent| {
+            on_answers(agent, |answers| answers.sort_by_key(|answer| text(&answer["content"]).len()));
+        }),
+    ];
+    bugs.extend(family("only-{n}-calls-answered", ANSWERED, &[2, 5, 16, 64, 256], |agent, size| {
+        on_answers(agent, move |answers| answers.truncate(size));
+    }));
+    bugs.extend(family("answers-from-number-{n}-on-come-first", ORDER, &[2, 9, 65, 250], |agent, size| {
+        on_answers(agent, move |answers| {
+            let middle = size.min(answers.len());
+            answers.rotate_left(middle);
+        });
+    }));
+    bugs.extend(family("no-answers-from-round-{n}-on", ANSWERED, &[2, 5, 25, 100], |agent, size| {
+        agent.answers = Box::new(move |run, answers| {
+            if run.turn >= size {
+                answers.clear();
+            }
+        });
+    }));
+    bugs.push(bug("answers-pile-up-until-the-end", ANSWERED, |agent| {
+        agent.answers = Box::new(|run, answers| {
+            let is_due = calls(&run.scripted(1)).is_empty();
+            let mut held = run.memory["held"].as_array().cloned().unwrap_or_default();
+            held.append(answers);
+            if is_due {
+                run.memory = Value::Null;
+                *answers = held;
+            } else {
+                run.memory = json!({"held": held});
+            }
+        });
+    }));
+    bugs.push(bug("missing-ids-answered-under-none", &["AGENT-ANSWERED"], |agent| {
+        agent.answers = Box::new(|_, answers| {
+            let own = |answer: &Value| text(&answer["tool_call_id"]).is_empty();
+            answers
+                .iter_mut()
+                .filter(|one| own(one))
+                .for_each(|one| *one = answer(&json!({"id": "none"}), one["content"].clone()));
+        });
+    }));
+    bugs
+}

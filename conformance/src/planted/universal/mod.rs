@@ -1,0 +1,61 @@
+//! Planted variants of an agent that is not the reference: bugs, each of which breaks an AGENT clause, and readings, which
+//! the clauses and the fairness rules permit.
+
+mod agent;
+mod bugs;
+mod readings;
+mod trials;
+
+use crate::protocol::Implementation;
+use agent::Agent;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// A variant of the agent.
+pub struct Variant {
+    /// In kebab-case, telling the mechanism.
+    pub name: String,
+    /// The clauses that it breaks; none, if it is a reading.
+    pub breaks: &'static [&'static str],
+    plant: Box<dyn Fn(&mut Agent) + Send + Sync>,
+}
+
+impl fmt::Debug for Variant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variant({})", self.name)
+    }
+}
+
+impl Variant {
+    /// The agent with this variant.
+    pub fn implementation(&self) -> impl Implementation + use<> {
+        let mut agent = Agent::default();
+        (self.plant)(&mut agent);
+        agent
+    }
+}
+
+pub(super) use trials::{broken, trials};
+
+static BUGS: LazyLock<Vec<Variant>> = LazyLock::new(bugs::all);
+static READINGS: LazyLock<Vec<Variant>> = LazyLock::new(readings::all);
+
+/// Every planted bug of the agent.
+pub fn bugs() -> &'static [Variant] {
+    &BUGS
+}
+
+/// Every reading, which must pass.
+pub fn readings() -> &'static [Variant] {
+    &READINGS
+}
+
+/// The bug or the reading of a name.
+pub fn variant(name: &str) -> Option<&'static Variant> {
+    bugs().iter().chain(readings()).find(|variant| variant.name == name)
+}
+
+/// The agent as it should be, which must pass.
+pub fn sound() -> impl Implementation {
+    Agent::default()
+}

@@ -1,0 +1,85 @@
+//! The kill matrix of profile `universal`: every variant of the agent against the cases of its profile.
+
+use super::{Variant, bugs, readings, sound};
+use crate::corpus::{Case, Corpus, Level};
+use crate::planted::matrix::{Selection, Trial, replies};
+use crate::protocol::{Implementation, Profile};
+use crate::run::{CaseResult, Terms, judge};
+use crate::testee::{InProcess, Outcome, Testee};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::collections::HashMap;
+
+/// Larger inputs are for what no smaller one shows.
+const LARGE: usize = 4 << 10;
+
+/// What the agent as it should be answers, by case.
+type Expected<'a> = HashMap<&'a str, Outcome>;
+
+/// The cases that the agent fails without a bug.
+pub(in crate::planted) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
+    let mut agent = InProcess::new(sound());
+    cases.iter().copied().filter(|case| case.is_in(Profile::Universal) && fails(&mut agent, case, None)).collect()
+}
+
+/// Every bug and every reading. To be called where threads have stacks for deep values.
+pub(in crate::planted) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
+    let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).collect();
+    cases.sort_by_key(|case| case.input.len());
+    let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), Profile::Universal);
+    let expected: Expected<'_> = replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect();
+    let variants: Vec<&'static Variant> = bugs().iter().chain(readings()).collect();
+    variants.into_par_iter().map(|variant| trial(variant, &cases, &expected, corpus, selection)).collect()
+}
+
+fn trial<'a>(
+    variant: &'static Variant,
+    cases: &[&'a Case],
+    expected: &Expected<'_>,
+    corpus: &Corpus,
+    selection: Selection,
+) -> Trial<'a> {
+    let Variant { name, breaks, .. } = variant;
+    let wrong = !breaks.is_empty();
+    let is_must = |clause: &&str| corpus.clause(clause).is_some_and(|clause| clause.level == Level::Must);
+    let breaks_a_must = breaks.iter().any(is_must);
+    let mut agent = InProcess::new(variant.implementation());
+    let mut trial = Trial {
+        bug: name,
+        breaks,
+        profile: Profile::Universal,
+        wrong,
+        breaks_a_must,
+        failed: Vec::new(),
+        troubles: Vec::new(),
+    };
+    for case in cases.iter().copied() {
+        let is_own = case.clauses.iter().any(|clause| breaks.contains(&&**clause));
+        // A reading must pass every case, and what breaks no `must` every case that must.
+        let is_asked = if !wrong {
+            true
+        } else if case.input.len() > LARGE {
+            is_own && trial.fault().is_some()
+        } else {
+            match selection {
+                Selection::EveryCase => true,
+                Selection::OwnClauses => is_own && trial.fault().is_some() || !breaks_a_must,
+            }
+        };
+        if is_asked && fails(&mut agent, case, expected.get(&*case.id)) {
+            if wrong && !breaks_a_must && case.level == Level::Must {
+                trial.troubles.push(format!("breaks no `must`, but fails {}", case.id));
+            }
+            trial.failed.push(case);
+        }
+    }
+    trial
+}
+
+/// Whether an agent fails a case; the expected outcome needs no judge.
+fn fails<I: Implementation>(agent: &mut InProcess<I>, case: &Case, expected: Option<&Outcome>) -> bool {
+    let terms = Terms { profile: Profile::Universal, abilities: agent.hello().abilities };
+    replies(agent, [case].into_iter(), Profile::Universal).into_iter().any(|(case, outcome)| {
+        let judged = |outcome| CaseResult { case, judgement: judge(case, terms, outcome) };
+        expected != Some(&outcome) && judged(outcome).counts_against(true)
+    })
+}
