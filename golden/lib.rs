@@ -1,5 +1,7 @@
 //! The golden corpus as data: every JSON file of the `golden/` folder, embedded, so that a program can carry it anywhere.
 
+pub mod template;
+
 /// Path relative to `golden/` with `/` as separator, and content, sorted by path.
 ///
 /// Case files are `<op>/<topic>.json`; the files at the top (`clauses.json`, `case.schema.json`, …) describe them.

@@ -2,9 +2,11 @@
 //! that it breaks, and nothing that is right.
 
 use std::path::Path;
-use threadspec_conformance::corpus::{Case, Level, embedded};
+use threadspec_conformance::corpus::growth;
+use threadspec_conformance::corpus::{Case, Level, embedded, embedded_files};
 use threadspec_conformance::json::on_deep_stack;
 use threadspec_conformance::planted;
+use threadspec_conformance::planted::growth::{Sizes, survey};
 use threadspec_conformance::planted::matrix::{Matrix, Selection};
 
 #[test]
@@ -21,6 +23,16 @@ fn no_planted_bug_survives() {
 /// The clauses that each bug breaks.
 fn breaks() -> impl Iterator<Item = &'static [&'static str]> {
     planted::all().map(|bug| bug.breaks).chain(planted::universal::bugs().iter().map(|bug| bug.breaks))
+}
+
+#[test]
+fn no_bug_of_size_survives() {
+    let (corpus, _) = embedded();
+    let table = growth::table(&embedded_files()).expect("a table");
+    let survey = on_deep_stack(|| survey(corpus, &table, Sizes::Largest));
+    let survey = survey.and_then(|survey| survey).expect("threads to work on");
+    assert!(survey.trials > 500, "{}", survey.trials);
+    assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
 }
 
 #[test]

@@ -123,7 +123,7 @@ impl<'a> Line<'a> {
     /// None if the expectation is not plain.
     fn of(case: &'a Case, profile: Profile) -> Option<Self> {
         let (mut ok, mut reject, mut message) = (None, None, Vec::new());
-        match &case.expect {
+        match case.expect() {
             Expect::Output(patterns) => ok = Some(patterns.iter().map(Pattern::value).collect::<Option<_>>()?),
             Expect::Reject { kind, message: pattern } => {
                 reject = Some(kind.to_string());
@@ -131,7 +131,7 @@ impl<'a> Line<'a> {
             }
             Expect::Holds(_) | Expect::Run(_) => return None,
         }
-        let (input, input_json) = match Input::of(&case.input) {
+        let (input, input_json) = match Input::of(case.input()) {
             Input::Input(value) => (Some(value), None),
             Input::InputJson(text) => (None, Some(text)),
         };
@@ -142,7 +142,7 @@ impl<'a> Line<'a> {
             level: case.level.to_string(),
             clauses: &case.clauses,
             why: &case.why,
-            after: case.after.iter().map(|input| Input::of(input)).collect(),
+            after: case.after().iter().map(|input| Input::of(input)).collect(),
             input,
             input_json,
             ok,

@@ -80,7 +80,7 @@ fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, pr
     let terms = Terms { profile, abilities: hello.abilities };
     let mut run = Run { shutdown: std::mem::take(&mut transcript.shutdown), ..Run::default() };
     for &case in cases {
-        for input in &case.after {
+        for input in case.after() {
             transcript.take(&Request { input: input.clone(), ..case.request(0, profile) });
         }
         let judgement = match transcript.take(&case.request(0, profile)) {

@@ -1,7 +1,9 @@
 //! `threadspec mutants`.
 
-use super::{Stop, corpus, exit, select};
+use super::{Stop, corpus, exit, files, select};
 use crate::corpus::Case;
+use crate::corpus::growth;
+use crate::planted::growth::{Sizes, Survey, families, survey};
 use crate::planted::matrix::{Matrix, Selection, Trial};
 use crate::planted::readings::permitted;
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
@@ -49,10 +51,19 @@ impl Mutants {
         for reading in permitted() {
             faults.extend(reading.accusations(FUZZED).map_err(|why| Stop::new(exit::CORPUS, why))?);
         }
+        // A part of the cases says nothing about what grows.
+        let grown = if self.filter.is_empty() {
+            let table =
+                growth::table(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(exit::CORPUS, error))?;
+            survey(&corpus, &table, Sizes::Two).map_err(harness)?
+        } else {
+            Survey::default()
+        };
+        faults.extend(grown.survivors.iter().map(|bug| format!("{bug}: survives")));
         if self.json {
             print(&format!("{}\n", as_json(&matrix)));
         } else {
-            print(&as_text(&matrix, &faults, cases.len(), self.redundant));
+            print(&as_text(&matrix, &faults, cases.len(), self.redundant, grown.trials));
         }
         Ok(if faults.is_empty() { exit::OK } else { exit::NOT_CONFORMANT })
     }
@@ -79,7 +90,7 @@ fn as_json(matrix: &Matrix<'_>) -> Value {
     })
 }
 
-fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize, list_redundant: bool) -> String {
+fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize, list_redundant: bool, grown: usize) -> String {
     let mut out = String::new();
     for trial in matrix.trials.iter().filter(|trial| trial.wrong) {
         let Trial { bug, breaks, profile, failed, troubles, .. } = trial;
@@ -102,9 +113,10 @@ fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize, list_redundant:
     }
     let style = if faults.is_empty() { GOOD } else { BAD };
     out + &format!(
-        "\ncases: {cases}, of which {} catch nothing that another one does not catch\nplanted bugs: {}, trials: {wrong}, {}\n",
+        "\ncases: {cases}, of which {} catch nothing that another one does not catch\nplanted bugs: {}, trials: {wrong}\nbugs of size: {}, trials: {grown}, {}\n",
         redundant.len(),
         bugs.len(),
+        families().count(),
         styled(style, format!("faults: {}", faults.len()))
     )
 }

@@ -124,7 +124,7 @@ impl Output {
                 verdict: result.judgement.verdict,
                 note: &result.judgement.note,
                 mismatches: &result.judgement.mismatches,
-                size: result.case.input.len(),
+                size: result.case.input().len(),
             })
             .collect();
         let mut causes = causes(&shown);

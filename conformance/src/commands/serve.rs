@@ -1,7 +1,7 @@
 //! `threadspec serve`.
 
 use super::{Stop, exit};
-use crate::planted::{self, misbehaviour::Misbehaviour, universal};
+use crate::planted::{self, growth, misbehaviour::Misbehaviour, universal};
 use crate::protocol::serve;
 use crate::testee::Reference;
 use std::io;
@@ -44,6 +44,8 @@ impl Serve {
                     serve(&mut bug.implementation(), requests(), replies())
                 } else if let Some(variant) = universal::variant(name) {
                     serve(&mut variant.implementation(), requests(), replies())
+                } else if let Some(mut twin) = growth::named(name) {
+                    serve(&mut twin, requests(), replies())
                 } else {
                     Misbehaviour::named(name).ok_or_else(|| unknown(name))?.serve()
                 }

@@ -1,12 +1,13 @@
 //! One case of the corpus: what is asked, what is expected, and which clauses say so.
 
-use super::template::expand;
 use super::{Oracle, expectation::Pattern};
 use crate::json;
 use crate::protocol::{Op, Profile, RejectKind, Request};
 use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
+use std::sync::OnceLock;
+use threadspec_golden::template::{expand, outline};
 
 /// How much a case binds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
@@ -57,14 +58,20 @@ pub struct Case {
     pub level: Level,
     /// The profiles that it belongs to.
     pub profiles: Vec<Profile>,
-    /// The inputs of the requests that are sent first, whatever the replies.
-    pub after: Vec<String>,
-    /// The input as raw JSON text on one line.
-    pub input: String,
-    /// What must come back.
-    pub expect: Expect,
     /// The case as it stands in its file.
     pub source: String,
+    /// That of a template is made when it is asked for.
+    content: OnceLock<Result<Content, String>>,
+    /// The input of a template, with each repetition made once at most.
+    outline: Option<String>,
+}
+
+/// What is asked, and what must come back.
+#[derive(Clone, Debug)]
+struct Content {
+    after: Vec<String>,
+    input: String,
+    expect: Expect,
 }
 
 impl Case {
@@ -75,7 +82,7 @@ impl Case {
 
     /// The request that puts the case to a testee.
     pub fn request(&self, id: i64, profile: impl Into<Profile>) -> Request {
-        Request { id, op: self.op, profile: profile.into(), input: self.input.clone() }
+        Request { id, op: self.op, profile: profile.into(), input: self.input().to_owned() }
     }
 
     /// Whether the case belongs to a profile.
@@ -83,9 +90,54 @@ impl Case {
         self.profiles.contains(&profile.into())
     }
 
+    /// Whether it is a template, hence large.
+    pub fn is_template(&self) -> bool {
+        self.outline.is_some()
+    }
+
+    /// The inputs of the requests that are sent first, whatever the replies.
+    pub fn after(&self) -> &[String] {
+        &self.content().after
+    }
+
+    /// The input as raw JSON text on one line.
+    pub fn input(&self) -> &str {
+        &self.content().input
+    }
+
+    /// What must come back.
+    pub fn expect(&self) -> &Expect {
+        &self.content().expect
+    }
+
+    /// The input, in which a template makes each repetition once at most: what the case is about, however large it is.
+    pub fn outline(&self) -> &str {
+        self.outline.as_deref().unwrap_or_else(|| self.input())
+    }
+
     /// The inputs of all its requests, in the order in which they are sent; the last one is the case's own.
-    pub fn inputs(&self) -> impl Iterator<Item = &String> {
-        self.after.iter().chain([&self.input])
+    pub fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.after().iter().map(String::as_str).chain([self.input()])
+    }
+
+    fn content(&self) -> &Content {
+        self.expanded().expect("a corpus whose templates expand")
+    }
+
+    /// Why it cannot be expanded, if it is a template that cannot.
+    pub(super) fn template_problem(&self) -> Option<String> {
+        self.expanded().err()
+    }
+
+    /// Its content, for which a template is expanded.
+    fn expanded(&self) -> Result<&Content, String> {
+        let expand = || {
+            let written: Written = serde_json::from_str(&self.source).map_err(|error| error.to_string())?;
+            let mut problems = Vec::new();
+            let content = written.content(Extent::Whole, &mut problems)?;
+            if problems.is_empty() { Ok(content) } else { Err(problems.join("; ")) }
+        };
+        self.content.get_or_init(expand).as_ref().map_err(Clone::clone)
     }
 
     /// A fingerprint of everything that the case says, whatever its layout.
@@ -125,25 +177,13 @@ impl Case {
         if written.expand == Some(false) {
             problems.push("`expand` restates the default".into());
         }
-        let expands = written.expand == Some(true);
-        let input = WrittenInput { input: written.input, input_json: written.input_json }.read(expands)?;
-        let after = written.after.map(|requests| read_after(requests, expands)).transpose()?.unwrap_or_default();
-        if !after.iter().chain([&input]).all(|input| input.starts_with('{')) {
-            problems.push("the input is not an object".into());
-        }
-        let expect = written.expect.read(expands, &mut problems)?;
-        let case = Self {
-            id,
-            op,
-            why: written.why,
-            clauses: written.clauses,
-            level: written.level.unwrap_or_default(),
-            profiles,
-            after,
-            input,
-            expect,
-            source: source.get().to_owned(),
-        };
+        let is_template = written.expand == Some(true);
+        let extent = if is_template { Extent::Outline } else { Extent::Plain };
+        let (why, clauses, level) = (written.why.clone(), written.clauses.clone(), written.level.unwrap_or_default());
+        let content = written.content(extent, &mut problems)?;
+        let (content, outline) =
+            if is_template { (OnceLock::new(), Some(content.input)) } else { (Ok(content).into(), None) };
+        let case = Self { id, op, why, clauses, level, profiles, source: source.get().to_owned(), content, outline };
         Ok((case, problems))
     }
 }
@@ -182,36 +222,59 @@ struct Written<'a> {
     expect: WrittenExpect<'a>,
 }
 
-/// An input, as JSON or as JSON text.
-struct WrittenInput<'a> {
-    input: Option<&'a RawValue>,
-    input_json: Option<String>,
+/// How much of a template is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// It is none.
+    Plain,
+    /// Each repetition once at most.
+    Outline,
+    /// All of it.
+    Whole,
 }
 
-impl WrittenInput<'_> {
-    /// The input on one line.
-    fn read(self, expands: bool) -> Result<String, String> {
-        match (self.input, self.input_json) {
-            (Some(input), None) if expands => Ok(expand(&json::read(input.get())?)?.to_string()),
-            (Some(input), None) => Ok(json::compact(input.get())),
+impl Extent {
+    fn value(self, text: &str) -> Result<Value, String> {
+        let value = json::read(text)?;
+        match self {
+            Self::Plain => Ok(value),
+            Self::Outline => outline(&value),
+            Self::Whole => expand(&value),
+        }
+    }
+
+    /// JSON text on one line; outside of templates just as it was written.
+    fn text(self, text: &str) -> Result<String, String> {
+        if self == Self::Plain { Ok(json::compact(text)) } else { self.value(text).map(|value| value.to_string()) }
+    }
+}
+
+impl Written<'_> {
+    fn content(self, extent: Extent, problems: &mut Vec<String>) -> Result<Content, String> {
+        let input = match (self.input, self.input_json) {
+            (Some(input), None) => extent.text(input.get())?,
             (None, Some(text)) => {
                 serde_json::from_str::<&RawValue>(&text).map_err(|error| format!("`input_json`: {error}"))?;
-                Ok(json::compact(&text))
+                json::compact(&text)
             }
-            _ => Err("exactly one of `input` and `input_json` is needed".into()),
+            _ => return Err("exactly one of `input` and `input_json` is needed".into()),
+        };
+        let after = self.after.map(|inputs| read_after(inputs, extent)).transpose()?.unwrap_or_default();
+        if !after.iter().chain([&input]).all(|input| input.starts_with('{')) {
+            problems.push("the input is not an object".into());
         }
+        Ok(Content { after, input, expect: self.expect.read(extent, problems)? })
     }
 }
 
 /// The inputs that are sent first.
-fn read_after(inputs: &RawValue, expands: bool) -> Result<Vec<String>, String> {
-    let wrong = |error: serde_json::Error| format!("`after`: {error}");
-    let text = if expands { expand(&json::read(inputs.get())?)?.to_string() } else { inputs.get().to_owned() };
-    let inputs: Vec<&RawValue> = serde_json::from_str(&text).map_err(wrong)?;
+fn read_after(inputs: &RawValue, extent: Extent) -> Result<Vec<String>, String> {
+    let text = extent.text(inputs.get())?;
+    let inputs: Vec<&RawValue> = serde_json::from_str(&text).map_err(|error| format!("`after`: {error}"))?;
     if inputs.is_empty() {
         return Err("`after` names no input".into());
     }
-    Ok(inputs.into_iter().map(|input| json::compact(input.get())).collect())
+    Ok(inputs.into_iter().map(|input| input.get().to_owned()).collect())
 }
 
 #[derive(Deserialize)]
@@ -233,11 +296,8 @@ fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 }
 
 impl WrittenExpect<'_> {
-    fn read(self, expands: bool, problems: &mut Vec<String>) -> Result<Expect, String> {
-        let pattern = |value: &RawValue| {
-            let value = json::read(value.get())?;
-            Pattern::read(&if expands { expand(&value)? } else { value })
-        };
+    fn read(self, extent: Extent, problems: &mut Vec<String>) -> Result<Expect, String> {
+        let pattern = |value: &RawValue| Pattern::read(&extent.value(value.get())?);
         if self.message.is_some() && self.reject.is_none() {
             problems.push("`message` goes with `reject` only".into());
         }
@@ -248,7 +308,9 @@ impl WrittenExpect<'_> {
                 if patterns.len() < 2 {
                     problems.push("`oneOf` needs at least two alternatives".into());
                 }
-                if patterns.iter().enumerate().any(|(index, one)| patterns[..index].contains(one)) {
+                let is_repeated = |(index, one): (usize, &Pattern)| patterns[..index].contains(one);
+                // In outline two alternatives may well be the same.
+                if extent != Extent::Outline && patterns.iter().enumerate().any(is_repeated) {
                     problems.push("`oneOf` has the same alternative twice".into());
                 }
                 Ok(Expect::Output(patterns))

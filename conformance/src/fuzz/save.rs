@@ -82,7 +82,7 @@ impl Cases {
         }
         Ok(Self {
             names: cases.iter().map(|case| case.name().to_owned()).collect(),
-            inputs: cases.iter().map(|case| case.input.clone()).collect(),
+            inputs: cases.iter().map(|case| case.input().to_owned()).collect(),
             sources: cases.into_iter().map(|case| case.source).collect(),
         })
     }

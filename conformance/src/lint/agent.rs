@@ -16,7 +16,7 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
     if is_here != (case.profiles == [Profile::Universal]) {
         wrong.push(format!("the cases of `{AGENT}/` are those of profile `{}`", Profile::Universal));
     }
-    let Expect::Run(properties) = &case.expect else {
+    let Expect::Run(properties) = case.expect() else {
         if is_here {
             wrong.push("it expects an output, but its profile knows properties only".into());
         }
@@ -37,18 +37,18 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
             let other = if case.level == Level::Must { Level::Should } else { Level::Must };
             wrong.push(format!("`{property}` is a `{other}`, but the case a `{}`", case.level));
         }
-        if property.clause == "AGENT-INDEPENDENT" && case.after.is_empty() {
+        if property.clause == "AGENT-INDEPENDENT" && case.after().is_empty() {
             wrong.push(format!("`{property}` needs another run before"));
         }
     }
-    match universal::subjects(&case.input) {
+    match universal::subjects(case.input()) {
         Err(why) => wrong.push(why),
         Ok(subjects) => {
             let missing = properties.iter().filter(|property| !subjects.contains(&property.name));
             wrong.extend(missing.map(|property| format!("nothing in its script can break `{property}`")));
         }
     }
-    wrong.extend(case.after.iter().filter_map(|input| universal::subjects(input).err()));
+    wrong.extend(case.after().iter().filter_map(|input| universal::subjects(input).err()));
     wrong
 }
 

@@ -7,6 +7,7 @@ pub mod history;
 pub mod scopes;
 pub mod seeds;
 
+use crate::corpus::growth;
 use crate::corpus::layout::canonical;
 use crate::corpus::{self, Corpus, File, Level, MANIFEST, Problem};
 use crate::files::write;
@@ -22,6 +23,12 @@ use std::{fs, io};
 /// Everything that is wrong with a corpus.
 pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     let (corpus, mut problems) = Corpus::read(files);
+    let template_problems = corpus.template_problems();
+    if !template_problems.is_empty() {
+        // What else is wrong with cases that cannot be asked is not to be known.
+        problems.extend(template_problems);
+        return (corpus, problems);
+    }
     problems.extend(
         case_files(files)
             .filter(|file| json::read(&file.text).is_ok() && file.text != canonical(&file.text))
@@ -35,6 +42,7 @@ pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     if let Some(scopes) = files.iter().find(|file| file.path == SCOPES) {
         problems.extend(scopes::problems(&scopes.text, &corpus));
     }
+    problems.extend(growth::problems(files, &corpus));
     problems.extend(agent::problems(&corpus));
     problems.extend(history::problems(files, &corpus));
     if corpus.cases.is_empty() {

@@ -65,7 +65,7 @@ impl Reach {
     ///
     /// When its input cannot be read.
     pub fn of(case: &Case) -> Result<Self, String> {
-        let input = json::read(&case.input)?;
+        let input = json::read(case.outline())?;
         let is_xml = input["contextMode"] == "xml";
         let place = match (case.op, is_xml) {
             (Op::Escape, _) => Place::Escape,

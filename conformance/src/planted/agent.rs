@@ -77,13 +77,13 @@ impl Twin {
             if (self.is_last)(&last) {
                 break;
             }
-            if (self.is_too_deep)(round, limits.rounds) {
+            if (self.is_too_deep)(self, round, limits.rounds) {
                 messages.extend((self.cut)(self, &last.tool_calls));
                 break;
             }
             let answered = messages.len();
             let mut recorded = Vec::new();
-            for call in (self.calls)(&last.tool_calls) {
+            for call in (self.calls)(self, &last.tool_calls) {
                 let content = (self.outcome)(self, &call, script.tools.call(&call));
                 recorded.extend(log.events_of(&call, &content));
                 messages.push((self.tool_message)(&call, content));
@@ -92,7 +92,7 @@ impl Twin {
             if is_said && self.text_follows_calls {
                 self.say(log, &last.content);
             }
-            (self.after_round)(messages, answered);
+            (self.after_round)(self, messages, answered);
             round += 1;
         }
         (self.sent)(&mut script.requests[before..], messages);
@@ -109,7 +109,7 @@ impl Twin {
         let stop_reason = loop {
             begun += 1;
             log.iteration += 1;
-            messages = (self.begin)(self.messages(&(self.history)(&log.events), mode, &instructions), &messages);
+            messages = (self.begin)(self.messages(&(self.history)(self, &log.events), mode, &instructions), &messages);
             match self.rounds(&mut messages, &mut script, limits, &mut log) {
                 Ok(last) => {
                     failures = (self.failures_after_success)(failures);

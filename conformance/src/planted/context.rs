@@ -2,6 +2,7 @@
 
 use super::{document::join, twin::Twin};
 use serde_json::Value;
+use std::collections::HashMap;
 use threadspec::{ContextMode, Event, EventKind, Message, Role, ToolCall};
 
 impl Twin {
@@ -26,14 +27,20 @@ impl Twin {
 
     fn paired_messages(&self, events: &[Event]) -> Vec<Message> {
         let mut messages = Vec::new();
+        let mut first_answers = HashMap::new();
+        for position in 0..events.len() {
+            if let Some(call) = (self.answers)(events, position) {
+                first_answers.entry(call).or_insert(position);
+            }
+        }
         let mut position = 0;
         while let Some(event) = events.get(position) {
             let group = self.group_at(events, position);
             match &event.kind {
-                EventKind::ToolCall { .. } => messages.extend(self.answered(events, position, &group)),
+                EventKind::ToolCall { .. } => messages.extend(self.answered(events, position, &group, &first_answers)),
                 EventKind::ToolResult { tool_call_id, result } => {
                     let call = (self.answers)(events, position);
-                    if call.is_none_or(|call| first_answer(self, events, call) != Some(position)) {
+                    if call.is_none_or(|call| first_answers.get(&call) != Some(&position)) {
                         messages.extend((self.orphan)(self, tool_call_id, result.as_ref()));
                     }
                 }
@@ -73,9 +80,15 @@ impl Twin {
     }
 
     /// The message of a group of calls and those of its results.
-    fn answered(&self, events: &[Event], position: usize, group: &[&Event]) -> Vec<Message> {
+    fn answered(
+        &self,
+        events: &[Event],
+        position: usize,
+        group: &[&Event],
+        first_answers: &HashMap<usize, usize>,
+    ) -> Vec<Message> {
         let calls: Vec<ToolCall> = group.iter().filter_map(|event| call(event)).collect();
-        let answer = |call| first_answer(self, events, call);
+        let answer = |call: usize| first_answers.get(&call).copied();
         let mut results: Vec<usize> = (position..position + group.len()).filter_map(answer).collect();
         (self.order_of_results)(&mut results);
         let missing = calls.iter().zip(position..).filter(|&(_, call)| answer(call).is_none());
@@ -85,10 +98,6 @@ impl Twin {
         messages.extend(missing);
         messages
     }
-}
-
-fn first_answer(twin: &Twin, events: &[Event], call: usize) -> Option<usize> {
-    (0..events.len()).find(|&position| (twin.answers)(events, position) == Some(call))
 }
 
 pub(super) fn call(event: &Event) -> Option<ToolCall> {
@@ -144,9 +153,16 @@ pub(super) fn xml(twin: &Twin, events: &[Event]) -> Vec<Message> {
     vec![Message::human(twin.document(events))]
 }
 
+fn id(event: &Event) -> Option<&str> {
+    match &event.kind {
+        EventKind::ToolCall { tool_call_id, .. } => Some(tool_call_id),
+        _ => None,
+    }
+}
+
 pub(super) fn joins(group: &[&Event], next: &Event) -> bool {
-    let id = |event: &Event| call(event).map(|call| call.id);
-    group[0].iteration == next.iteration && group.iter().all(|event| id(event) != id(next))
+    let next_id = id(next);
+    group[0].iteration == next.iteration && group.iter().all(|event| id(event) != next_id)
 }
 
 /// The call that a result answers: the nearest preceding one with its id.

@@ -20,6 +20,7 @@ mod bugs;
 mod context;
 mod deeds;
 mod document;
+pub mod growth;
 mod input;
 pub mod matrix;
 pub mod misbehaviour;

@@ -15,22 +15,22 @@ pub fn case(case: &Case, corpus: &Corpus) -> String {
     let _ = writeln!(out, "{} ({}; {})", styled(STRONG, &case.id), case.level, profiles.join(", "));
     let _ = writeln!(out, "  why: {}", case.why);
     case.clauses.iter().filter_map(|id| corpus.clause(id)).for_each(|clause| out.push_str(&clause_line(clause)));
-    if let Expect::Holds(oracles) = &case.expect {
+    if let Expect::Holds(oracles) = case.expect() {
         for oracle in oracles {
             let _ = writeln!(out, "  {oracle}: {}", oracle.get_message().unwrap_or_default());
         }
     }
-    if let Expect::Run(properties) = &case.expect {
+    if let Expect::Run(properties) = case.expect() {
         for property in properties {
             let _ = writeln!(out, "  {property}: {}", property.about);
         }
     }
     let _ = write!(out, "\n{}", lay_out(&case.source, 1));
     for &profile in &case.profiles {
-        let title = if case.after.is_empty() { "request:" } else { "requests, the last of which is judged:" };
+        let title = if case.after().is_empty() { "request:" } else { "requests, the last of which is judged:" };
         let _ = writeln!(out, "\n{}", styled(FAINT, title));
         for (id, input) in (1..).zip(case.inputs()) {
-            let request = Request { input: input.clone(), ..case.request(id, profile) };
+            let request = Request { input: input.to_owned(), ..case.request(id, profile) };
             let _ = writeln!(out, "{}", request.line());
         }
     }

@@ -137,7 +137,7 @@ fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>)
         verdicts => verdicts.join(" "),
         profiles => profiles.join(", "),
         clauses => clauses.map(|clause| context! { id => clause.id.clone(), text => spans(&clause.text) }).collect::<Vec<_>>(),
-        input => laid_out(&case.input),
+        input => laid_out(case.input()),
         expect => laid_out(&expectation(case)),
         results => results.iter().map(|(number, result)| self::result(&runs[*number], result)).collect::<Vec<_>>(),
     }

@@ -348,7 +348,7 @@ impl CaseRecord {
             mismatches: judgement.mismatches.iter().map(MismatchRecord::from).collect(),
             details: failed.then(|| Details {
                 why: case.why.clone(),
-                input: case.input.clone(),
+                input: case.input().to_owned(),
                 expect: expectation(case),
                 actual: judgement.actual.clone(),
                 repeat: repeat(result),

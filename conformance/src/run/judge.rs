@@ -162,7 +162,7 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
 }
 
 fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
-    match (&case.expect, reply) {
+    match (case.expect(), reply) {
         (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, why),
         (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(output)),
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
@@ -196,7 +196,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
             Verdict::Rejected,
             format!("a rejection ({kind}) was expected, but it answered {}", json::shortened(output, LONGEST_NOTE)),
         ),
-        (_, Reply::Reject { .. }) if tolerance::may_refuse(case.op, terms.profile.rendering(), &case.input) => {
+        (_, Reply::Reject { .. }) if tolerance::may_refuse(case.op, terms.profile.rendering(), case.input()) => {
             Judgement::new(Verdict::Pass, "")
         }
         (_, Reply::Reject { kind, message }) => Judgement::new(
@@ -210,7 +210,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
 fn settled<'v>(case: &Case, terms: Terms, output: &'v Value) -> Cow<'v, Value> {
     let holds = |clause: &str| case.clauses.iter().any(|own| own == clause);
     let profile = terms.profile.rendering();
-    tolerance::settled(&Asked { op: case.op, profile, input: &case.input, holds: &holds }, output)
+    tolerance::settled(&Asked { op: case.op, profile, input: case.input(), holds: &holds }, output)
 }
 
 fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
@@ -245,8 +245,8 @@ fn distance(mismatches: &[Mismatch]) -> usize {
 
 /// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
 fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<'_>) -> Judgement {
-    let others: Vec<&str> = case.after.iter().map(String::as_str).collect();
-    let ruling = match universal::judge(&case.input, &others, terms.abilities, answer) {
+    let others: Vec<&str> = case.after().iter().map(String::as_str).collect();
+    let ruling = match universal::judge(case.input(), &others, terms.abilities, answer) {
         Ok(ruling) => ruling,
         Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),
     };
@@ -288,7 +288,7 @@ fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Pro
     let broken: Vec<String> = properties
         .iter()
         .filter_map(|&property| {
-            let error = oracles::check(property, case.op, profile, &case.input, output).err()?;
+            let error = oracles::check(property, case.op, profile, case.input(), output).err()?;
             Some(format!("{property}: {error}"))
         })
         .collect();

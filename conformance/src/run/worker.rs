@@ -94,7 +94,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.asked.insert(id, index);
         self.served += 1;
         let case = self.shared.cases[index];
-        let input = case.after.get(step).unwrap_or(&case.input).clone();
+        let input = case.after().get(step).map_or_else(|| case.input(), String::as_str).to_owned();
         Request { id, op: case.op, profile: self.shared.settings.profile, input }
     }
 
@@ -104,7 +104,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         sort(cases, &mut self.share, self.shared.settings.seed, 0);
         let share = self.share.clone();
         let mut steps =
-            share.into_iter().flat_map(|index| (0..=cases[index].after.len()).map(move |step| (index, step)));
+            share.into_iter().flat_map(|index| (0..=cases[index].after().len()).map(move |step| (index, step)));
         let (mut waiting, mut bytes): (HashMap<i64, (usize, usize, Request)>, usize) = (HashMap::new(), 0);
         loop {
             while waiting.len() < window
@@ -129,7 +129,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             bytes -= request.input.len();
             let case = cases[index];
             self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
-            if step == case.after.len() {
+            if step == case.after().len() {
                 let is_declined = is_declined(&outcome);
                 let judgement = judge(case, self.shared.terms, outcome);
                 if !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
@@ -233,7 +233,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     /// what they leave behind is this one's.
     pub(super) fn put(&mut self, index: usize) -> Outcome {
         let case = self.shared.cases[index];
-        for step in 0..case.after.len() {
+        for step in 0..case.after().len() {
             let request = self.request(index, step);
             match self.testee.ask(&request) {
                 ended @ (Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_)) => return ended,
@@ -245,10 +245,10 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 }
             }
         }
-        let request = self.request(index, case.after.len());
+        let request = self.request(index, case.after().len());
         let outcome = self.testee.ask(&request);
         if !matches!(outcome, Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_)) {
-            self.shared.watch(|watch| watch.outcome(case, case.after.len(), &request, &outcome));
+            self.shared.watch(|watch| watch.outcome(case, case.after().len(), &request, &outcome));
         }
         outcome
     }
@@ -283,7 +283,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     /// Lets a case have cost the testee its process.
     pub(super) fn charge(&mut self, index: usize, outcome: Outcome, how: &str) {
         let case: &Case = self.shared.cases[index];
-        let step = case.after.len();
+        let step = case.after().len();
         let request = self.request(index, step);
         self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
         let mut judgement = judge(case, self.shared.terms, outcome);

@@ -58,51 +58,51 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     bug("rounds-forget-the-start", &["TOOLS-ACCUMULATE"], |twin| {
-        twin.after_round = |messages, answered| drop(messages.drain(..answered - 1));
+        twin.after_round = |_, messages, answered| drop(messages.drain(..answered - 1));
     }),
     bug("rounds-keep-only-the-last", &["TOOLS-ACCUMULATE"], |twin| {
-        twin.after_round = |messages, answered| {
+        twin.after_round = |_, messages, answered| {
             let start = messages.iter().position(|message| !message.tool_calls().is_empty()).unwrap_or(0);
             messages.drain(start..answered - 1);
         };
     }),
     bug("assistant-message-forgotten", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
-        twin.after_round = |messages, answered| drop(messages.remove(answered - 1));
+        twin.after_round = |_, messages, answered| drop(messages.remove(answered - 1));
     }),
     bug("assistant-message-after-its-results", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
-        twin.after_round = |messages, answered| messages[answered - 1..].rotate_left(1);
+        twin.after_round = |_, messages, answered| messages[answered - 1..].rotate_left(1);
     }),
     bug("assistant-message-twice", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
-        twin.after_round = |messages, answered| messages.insert(answered, messages[answered - 1].clone());
+        twin.after_round = |_, messages, answered| messages.insert(answered, messages[answered - 1].clone());
     }),
     bug("forgets-tool-results", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
-        twin.after_round = |messages, answered| messages.truncate(answered);
+        twin.after_round = |_, messages, answered| messages.truncate(answered);
     }),
     bug("only-the-first-result", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
-        twin.after_round = |messages, answered| messages.truncate(answered + 1);
+        twin.after_round = |_, messages, answered| messages.truncate(answered + 1);
     }),
     bug("only-the-first-call", &["TOOLS-ACCUMULATE"], |twin| {
-        twin.calls = |calls| calls.iter().take(1).cloned().collect();
+        twin.calls = |_, calls| calls.iter().take(1).cloned().collect();
     }),
     bug("calls-in-reverse", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
-        twin.calls = |calls| calls.iter().rev().cloned().collect();
+        twin.calls = |_, calls| calls.iter().rev().cloned().collect();
     }),
     bug("calls-by-name", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
-        twin.calls = |calls| {
+        twin.calls = |_, calls| {
             let mut calls = calls.to_vec();
             calls.sort_by(|one, other| one.name.cmp(&other.name));
             calls
         };
     }),
     bug("equal-calls-made-once", &["TOOLS-ID"], |twin| {
-        twin.calls = |calls| {
+        twin.calls = |_, calls| {
             let mut calls = calls.to_vec();
             calls.dedup_by(|one, other| one.name == other.name && one.args == other.args);
             calls
         };
     }),
     bug("one-assistant-message-per-call", &["TOOLS-ACCUMULATE"], |twin| {
-        twin.after_round = |messages, answered| {
+        twin.after_round = |_, messages, answered| {
             let results = messages.split_off(answered);
             let Some(Message::Ai { content, tool_calls }) = messages.pop() else { return };
             for (call, result) in tool_calls.into_iter().zip(results) {
@@ -150,7 +150,7 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     bug("text-beside-calls-in-a-message-of-its-own", &["TOOLS-CONTENT", "TOOLS-ACCUMULATE"], |twin| {
-        twin.after_round = |messages, answered| {
+        twin.after_round = |_, messages, answered| {
             if let Some(Message::Ai { content, .. }) = messages.get_mut(answered - 1)
                 && !content.is_empty()
             {
@@ -162,26 +162,26 @@ pub(super) const BUGS: &[Bug] = &[
     bug("text-ends-the-rounds", &["TOOLS-STOP"], |twin| {
         twin.is_last = |response: &Response| response.tool_calls.is_empty() || !response.content.is_empty();
     }),
-    bug("one-round-only", &["TOOLS-STOP", "TOOLS-ACCUMULATE"], |twin| twin.is_too_deep = |rounds, _| rounds >= 1),
+    bug("one-round-only", &["TOOLS-STOP", "TOOLS-ACCUMULATE"], |twin| twin.is_too_deep = |_, rounds, _| rounds >= 1),
     bug("ten-rounds-at-most", &["TOOLS-STOP", "TOOLS-DEPTH"], |twin| {
-        twin.is_too_deep = |rounds, depth| rounds >= depth.unwrap_or(10);
+        twin.is_too_deep = |_, rounds, depth| rounds >= depth.unwrap_or(10);
     }),
     bug("fifty-rounds-at-most", &["TOOLS-STOP", "TOOLS-DEPTH"], |twin| {
-        twin.is_too_deep = |rounds, depth| rounds >= depth.unwrap_or(50);
+        twin.is_too_deep = |_, rounds, depth| rounds >= depth.unwrap_or(50);
     }),
     bug("empty-response-asked-again", &["TOOLS-STOP"], |twin| {
         twin.is_last = |response: &Response| response.tool_calls.is_empty() && !response.content.is_empty();
     }),
     bug("depth-one-too-many", &["TOOLS-DEPTH"], |twin| {
-        twin.is_too_deep = |rounds, depth| depth.is_some_and(|depth| rounds > depth);
+        twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds > depth);
     }),
     bug("depth-one-too-few", &["TOOLS-DEPTH"], |twin| {
-        twin.is_too_deep = |rounds, depth| depth.is_some_and(|depth| rounds + 1 >= depth);
+        twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds + 1 >= depth);
     }),
     bug("depth-zero-means-no-limit", &["TOOLS-DEPTH"], |twin| {
-        twin.is_too_deep = |rounds, depth| depth.is_some_and(|depth| depth > 0 && rounds >= depth);
+        twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| depth > 0 && rounds >= depth);
     }),
-    bug("depth-ignored", &["TOOLS-DEPTH"], |twin| twin.is_too_deep = |_, _| false),
+    bug("depth-ignored", &["TOOLS-DEPTH"], |twin| twin.is_too_deep = |_, _, _| false),
     bug("depth-limit-drops-the-calls", &["TOOLS-DEPTH"], |twin| {
         twin.after = |_, _, input, output| {
             if let Some(messages) = cut_off(input, output)
@@ -286,7 +286,7 @@ pub(super) const BUGS: &[Bug] = &[
         twin.tool_message = |call, content| Message::tool(&call.name, content);
     }),
     bug("tool-messages-with-the-first-id", &["TOOLS-ID", "PROVIDER-1"], |twin| {
-        twin.after_round = |messages, answered| {
+        twin.after_round = |_, messages, answered| {
             let first = messages[answered - 1].tool_calls()[0].id.clone();
             for message in &mut messages[answered..] {
                 *message = Message::tool(&first, message.content());
@@ -294,7 +294,7 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     bug("tool-error-thrown-away", &["LOOP-TOOL-ERROR", "PROVIDER-1"], |twin| {
-        twin.after_round = |messages, answered| {
+        twin.after_round = |_, messages, answered| {
             let failed = |message: &Message| message.content().starts_with("Tool ");
             let mut index = 0;
             messages.retain(|message| {

@@ -54,38 +54,38 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     bug("live-messages-only-in-standard-mode", &["CTX-FRESH"], |twin| {
-        twin.after_round = |messages, answered| {
+        twin.after_round = |_, messages, answered| {
             if messages.iter().any(|message| message.content().starts_with("<thread>")) {
                 messages.truncate(answered - 1);
             }
         };
     }),
     bug("iteration-starts-empty", &["LOOP-RETAIN"], |twin| {
-        twin.history = |events| events[..1].to_vec();
+        twin.history = |_, events| events[..1].to_vec();
     }),
     bug("only-the-last-iteration-shown", &["LOOP-RETAIN"], |twin| {
-        twin.history = |events| {
+        twin.history = |_, events| {
             let last = last_iteration(events);
             events.iter().filter(|event| event.iteration == 0 || event.iteration == last).cloned().collect()
         };
     }),
     bug("calls-of-earlier-iterations-forgotten", &["LOOP-RETAIN"], |twin| {
-        twin.history = |events| without(events, |event| is_call(event) || is_result(event));
+        twin.history = |_, events| without(events, |event| is_call(event) || is_result(event));
     }),
     bug("results-of-earlier-iterations-forgotten", &["LOOP-RETAIN"], |twin| {
-        twin.history = |events| without(events, is_result);
+        twin.history = |_, events| without(events, is_result);
     }),
     bug("errors-of-earlier-iterations-forgotten", &["LOOP-RETAIN"], |twin| {
-        twin.history = |events| without(events, is_error);
+        twin.history = |_, events| without(events, is_error);
     }),
     bug("failed-iterations-not-shown", &["LOOP-RETAIN"], |twin| {
-        twin.history = |events| {
+        twin.history = |_, events| {
             let failed = |iteration| events.iter().any(|event| event.iteration == iteration && is_error(event));
             events.iter().filter(|event| is_error(event) || !failed(event.iteration)).cloned().collect()
         };
     }),
     bug("history-of-ten-events", &["LOOP-RETAIN"], |twin| {
-        twin.history = |events| [&events[..1], &events[events.len().saturating_sub(10).max(1)..]].concat();
+        twin.history = |_, events| [&events[..1], &events[events.len().saturating_sub(10).max(1)..]].concat();
     }),
     bug("calls-recorded-before-all-results", &["LOOP-EVENTS"], |twin| {
         twin.recorded = |mut events| {

@@ -370,7 +370,7 @@ const NEGLECT: &[Reading] = &[
         };
     }),
     neglect("one-round-more", &["TOOLS-DEPTH", "TOOLS-CUT"], |twin| {
-        twin.is_too_deep = |rounds, depth| depth.is_some_and(|depth| rounds > depth);
+        twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds > depth);
     }),
     neglect("limit-of-requests-of-fifteen", &["LOOP-LIMIT"], |twin| twin.request_limit = |limit| limit.unwrap_or(15)),
 ];

@@ -24,7 +24,7 @@ pub(in crate::planted) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
 /// Every bug and every reading. To be called where threads have stacks for deep values.
 pub(in crate::planted) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
     let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).collect();
-    cases.sort_by_key(|case| case.input.len());
+    cases.sort_by_key(|case| case.input().len());
     let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), Profile::Universal);
     let expected: Expected<'_> = replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect();
     let variants: Vec<&'static Variant> = bugs().iter().chain(readings()).collect();
@@ -57,7 +57,7 @@ fn trial<'a>(
         // A reading must pass every case, and what breaks no `must` every case that must.
         let is_asked = if !wrong {
             true
-        } else if case.input.len() > LARGE {
+        } else if case.input().len() > LARGE {
             is_own && trial.fault().is_some()
         } else {
             match selection {

@@ -1,0 +1,299 @@
+//! What grows: the table of quantities and places, each with the cases that are large enough to show what breaks with size.
+
+use super::{Case, Corpus, File, Problem};
+use crate::json;
+use crate::protocol::{Op, Profile};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, HashSet};
+use strum::Display;
+
+/// The file that holds the table.
+pub const GROWTH: &str = "growth.json";
+
+/// Something of which an input can have little or much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Display)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Quantity {
+    /// Events in a thread.
+    Events,
+    /// Events from a call to its result.
+    Distance,
+    /// Calls without their result so far.
+    OpenCalls,
+    /// Calls that follow each other directly.
+    Group,
+    /// Summary events.
+    Summaries,
+    /// Iterations that a summary is about.
+    SummarizedIterations,
+    /// Messages of a given list.
+    Messages,
+    /// Responses with calls that follow each other directly.
+    Rounds,
+    /// Rounds that a limit allows.
+    RoundLimit,
+    /// Calls in a response.
+    Calls,
+    /// Calls with the same id in a response.
+    SameIds,
+    /// Tools.
+    Tools,
+    /// Results of a tool.
+    Results,
+    /// Iterations of a loop.
+    Iterations,
+    /// Iterations of a loop that call tools.
+    ToolIterations,
+    /// Iterations of which the text beside calls is recorded.
+    RecordedIterations,
+    /// Failing model calls before the last one.
+    Failures,
+    /// Members of an object.
+    Members,
+    /// Elements of an array.
+    Elements,
+    /// Levels of nesting.
+    Depth,
+    /// Requests to one process.
+    Requests,
+    /// Characters of a text.
+    Text,
+    /// Characters of an id that is not shown, but tells calls apart.
+    Id,
+    /// Kinds of white space at both ends of a text.
+    WhiteSpace,
+}
+
+/// A row of the table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Growth {
+    /// What grows.
+    pub quantity: Quantity,
+    /// The operation, with its context mode where it has one.
+    pub place: String,
+    /// Of a text, the members of the input that hold it.
+    #[serde(default)]
+    pub members: Vec<String>,
+    /// The profiles in which it shows; both when absent.
+    #[serde(default = "own_profiles")]
+    pub profiles: Vec<Profile>,
+    /// The cases, and how much each has of it; of several texts, the shortest.
+    pub cases: BTreeMap<String, u64>,
+}
+
+fn own_profiles() -> Vec<Profile> {
+    Profile::OWN.to_vec()
+}
+
+impl Growth {
+    /// Its cases of a profile with their sizes, the smallest first.
+    pub fn cases<'a>(&self, corpus: &'a Corpus, profile: Profile) -> Vec<(&'a Case, u64)> {
+        let own = corpus.cases.iter().filter(|case| case.is_in(profile));
+        let mut cases: Vec<_> = own.filter_map(|case| Some((case, *self.cases.get(&case.id)?))).collect();
+        cases.sort_by_key(|&(_, size)| size);
+        cases
+    }
+
+    fn size(&self, case: &Case) -> Result<u64, String> {
+        let input = json::read(case.input())?;
+        let size = match self.members.as_slice() {
+            [] => size(self.quantity, case, &input),
+            members => members.iter().map(|member| size_of_texts(self.quantity, member, &input)).min().unwrap_or(0),
+        };
+        Ok(size as u64)
+    }
+}
+
+/// The table among the files of a corpus; empty where there is none.
+///
+/// # Errors
+///
+/// Says what is malformed.
+pub fn table(files: &[File]) -> Result<Vec<Growth>, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Table {
+        growth: Vec<Growth>,
+    }
+    let Some(file) = files.iter().find(|file| file.path == GROWTH) else { return Ok(Vec::new()) };
+    serde_json::from_str(&file.text).map(|table: Table| table.growth).map_err(|error| error.to_string())
+}
+
+/// Everything that is wrong with the table: rows without a case in one of their profiles, cases that are elsewhere or not
+/// as large as it says, and large cases that it does not name.
+pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
+    let table = match table(files) {
+        Ok(table) => table,
+        Err(error) => return vec![Problem::in_file(GROWTH, error)],
+    };
+    let mut problems = Vec::new();
+    let mut problem = |message: String| problems.push(Problem::in_file(GROWTH, message));
+    let mut named = HashSet::new();
+    for row in &table {
+        let name = format!("{} in {}", row.quantity, row.place);
+        for &profile in row.profiles.iter().filter(|&&profile| row.cases(corpus, profile).is_empty()) {
+            problem(format!("{name}: no case in profile {profile}"));
+        }
+        for (id, &said) in &row.cases {
+            let Some(case) = corpus.cases.iter().find(|case| case.id == *id) else {
+                problem(format!("{name}: there is no case `{id}`"));
+                continue;
+            };
+            named.insert(id);
+            if place(case) != row.place {
+                problem(format!("{name}: `{id}` belongs to {}", place(case)));
+            }
+            match row.size(case) {
+                Ok(size) if size == said => {}
+                Ok(size) => problem(format!("{name}: `{id}` has {size}, not {said}")),
+                Err(error) => problem(format!("{name}: `{id}`: {error}")),
+            }
+        }
+    }
+    if !table.is_empty() {
+        let large = corpus.cases.iter().filter(|case| case.is_template() && !case.is_in(Profile::Universal));
+        for case in large.filter(|case| !named.contains(&case.id)) {
+            problem(format!("no row names the large case `{}`", case.id));
+        }
+    }
+    problems
+}
+
+/// The operation of a case, with its context mode where it has one.
+fn place(case: &Case) -> String {
+    match case.op {
+        Op::Messages | Op::Loop => {
+            let is_xml = json::read(case.outline()).is_ok_and(|input| input["contextMode"] == "xml");
+            format!("{}-{}", case.op, if is_xml { "xml" } else { "standard" })
+        }
+        op => op.to_string(),
+    }
+}
+
+fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn object<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    value[name].as_object().into_iter().flatten()
+}
+
+/// How much of it an input has.
+fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
+    let (events, turns) = (list(input, "events"), list(input, "model"));
+    let is = |event: &Value, kind: &str| event["type"] == kind;
+    let has_calls = |turn: &Value| !list(turn, "tool_calls").is_empty();
+    let most = |sizes: &mut dyn Iterator<Item = usize>| sizes.max().unwrap_or(0);
+    match quantity {
+        Quantity::Events => events.len(),
+        Quantity::Distance => most(&mut open_calls(events).map(|(distance, _)| distance)),
+        Quantity::OpenCalls => most(&mut open_calls(events).map(|(_, open)| open)),
+        Quantity::Group => most(&mut runs(events, |event| is(event, "tool_call"))),
+        Quantity::Summaries => events.iter().filter(|event| is(event, "summary")).count(),
+        Quantity::SummarizedIterations => {
+            most(&mut events.iter().map(|event| list(event, "summarizedIterations").len()))
+        }
+        Quantity::Messages => list(input, "messages").len(),
+        Quantity::Rounds => most(&mut runs(turns, has_calls)),
+        Quantity::RoundLimit => {
+            input["maxRecursionDepth"].as_u64().and_then(|limit| limit.try_into().ok()).unwrap_or(0)
+        }
+        Quantity::Calls => most(&mut turns.iter().map(|turn| list(turn, "tool_calls").len())),
+        Quantity::SameIds => most(&mut turns.iter().map(|turn| {
+            let calls = list(turn, "tool_calls");
+            let same = |id: &Value| calls.iter().filter(|call| call["id"] == *id).count();
+            calls.first().map_or(0, |first| same(&first["id"]))
+        })),
+        Quantity::Tools => object(input, "tools").count(),
+        Quantity::Results => {
+            most(&mut object(input, "tools").map(|(_, results)| results.as_array().map_or(0, Vec::len)))
+        }
+        Quantity::Iterations => turns.iter().filter(|turn| !has_calls(turn)).count(),
+        Quantity::ToolIterations | Quantity::RecordedIterations => {
+            turns.windows(2).filter(|pair| has_calls(&pair[0]) && !has_calls(&pair[1])).count()
+        }
+        Quantity::Failures => turns.iter().filter(|turn| turn["error"].is_string()).count().saturating_sub(1),
+        Quantity::Members => most(&mut data(input).map(|value| largest(value, &|_| 0, &Map::len))),
+        Quantity::Elements => most(&mut data(input).map(|value| largest(value, &<[Value]>::len, &|_| 0))),
+        Quantity::Depth => most(&mut data(input).map(depth)),
+        Quantity::Requests => case.after().len() + 1,
+        // These go by members.
+        Quantity::Text | Quantity::Id | Quantity::WhiteSpace => 0,
+    }
+}
+
+/// For each call, how far behind it its result is, and how many calls are open then.
+fn open_calls(events: &[Value]) -> impl Iterator<Item = (usize, usize)> {
+    let mut open: BTreeMap<&str, usize> = BTreeMap::new();
+    events.iter().enumerate().filter_map(move |(position, event)| {
+        let id = event["toolCallId"].as_str()?;
+        if event["type"] == "tool_call" {
+            open.insert(id, position);
+            return None;
+        }
+        let count = open.len();
+        open.remove(id).map(|call| (position - call, count))
+    })
+}
+
+fn runs(items: &[Value], belongs: impl Fn(&Value) -> bool) -> impl Iterator<Item = usize> {
+    items.chunk_by(move |one, next| belongs(one) && belongs(next)).map(<[Value]>::len)
+}
+
+/// The arguments of calls and the results of tools.
+fn data(input: &Value) -> impl Iterator<Item = &Value> {
+    let of_events = list(input, "events").iter().flat_map(|event| [&event["args"], &event["result"]]);
+    let calls = list(input, "model").iter().flat_map(|turn| list(turn, "tool_calls"));
+    let results = object(input, "tools").flat_map(|(_, results)| results.as_array().into_iter().flatten());
+    of_events.chain(calls.map(|call| &call["args"])).chain(results)
+}
+
+fn largest(value: &Value, array: &dyn Fn(&[Value]) -> usize, map: &dyn Fn(&Map<String, Value>) -> usize) -> usize {
+    let inside = |values: &mut dyn Iterator<Item = &Value>| values.map(|value| largest(value, array, map)).max();
+    match value {
+        Value::Array(elements) => array(elements).max(inside(&mut elements.iter()).unwrap_or(0)),
+        Value::Object(members) => map(members).max(inside(&mut members.values()).unwrap_or(0)),
+        _ => 0,
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// The size of the texts in the members of a name: the characters of the longest, or the kinds of white space around them.
+fn size_of_texts(quantity: Quantity, member: &str, input: &Value) -> usize {
+    let mut texts = Vec::new();
+    collect(input, member, false, &mut texts);
+    if quantity != Quantity::WhiteSpace {
+        return texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
+    }
+    let is_blank = |c: &char| !c.is_alphanumeric();
+    let ends = texts.iter().flat_map(|text| [text.chars().next(), text.chars().next_back()]);
+    ends.flatten().filter(is_blank).collect::<HashSet<_>>().len()
+}
+
+/// All texts in the members of a name, and in what is below them.
+fn collect<'a>(value: &'a Value, member: &str, inside: bool, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) if inside => texts.push(text),
+        Value::Array(elements) => elements.iter().for_each(|element| collect(element, member, inside, texts)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                // The names of arguments are data.
+                if inside && member == "args" {
+                    texts.push(name);
+                }
+                collect(value, member, inside || name == member, texts);
+            }
+        }
+        _ => {}
+    }
+}

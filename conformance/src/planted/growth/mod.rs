@@ -1,0 +1,199 @@
+//! Bugs that show only with size: families of them, one per quantity that can grow, with the size as a parameter.
+
+mod data;
+mod families;
+
+use super::twin::Twin;
+use crate::corpus::growth::{Growth, Quantity};
+use crate::corpus::{Case, Corpus};
+use crate::json::{self, DEEP_STACK};
+use crate::protocol::{Implementation, Profile, Request};
+use crate::run::{CaseResult, judge};
+use crate::testee::{InProcess, Outcome, Testee};
+use data::change_texts;
+use families::FAMILIES;
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use std::collections::HashMap;
+use std::io;
+
+/// Bugs that differ in size only.
+struct Family {
+    name: &'static str,
+    quantity: Quantity,
+    /// Where it makes a difference: places that begin with one of these, or all.
+    places: &'static [&'static str],
+    /// In which profiles it is wrong.
+    profiles: &'static [Profile],
+    /// What it does to the texts of the input.
+    change: Option<fn(&str, usize) -> String>,
+    plant: fn(&mut Twin),
+}
+
+/// The sizes that a bug may depend on: those that programmers choose, and some that nobody would guess.
+const SIZES: &[u64] = &[
+    1, 2, 3, 5, 7, 10, 11, 16, 17, 20, 21, 37, 50, 64, 83, 100, 101, 128, 256, 257, 313, 777, 1000, 1001, 2049, 4096,
+    10_007, 40_009, 65_536, 1_048_576,
+];
+
+/// With which sizes each bug is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sizes {
+    /// The largest that the cases claim to show.
+    Largest,
+    /// That and another one, which changes from bug to bug.
+    Two,
+}
+
+impl Sizes {
+    /// Sizes below the largest that is claimed, for the bug of this number; that of white space means nothing.
+    fn below(self, largest: u64, quantity: Quantity, number: usize) -> Vec<u64> {
+        let smaller: Vec<u64> = SIZES.iter().copied().filter(|&size| size + 1 < largest).collect();
+        match self {
+            _ if quantity == Quantity::WhiteSpace => vec![1],
+            Self::Two if !smaller.is_empty() => vec![smaller[number % smaller.len()], largest - 1],
+            _ => vec![largest - 1],
+        }
+    }
+}
+
+/// A bug of a family, in the place where it is to be caught.
+#[derive(Clone, Copy)]
+struct Trial<'a> {
+    family: &'static Family,
+    row: &'a Growth,
+    member: &'a str,
+    profile: Profile,
+    n: u64,
+}
+
+/// What became of the bugs.
+#[derive(Clone, Debug, Default)]
+pub struct Survey {
+    /// How many were tried, each with one size in one place and profile.
+    pub trials: usize,
+    /// Those that no case caught.
+    pub survivors: Vec<String>,
+}
+
+/// The twin with a bug that `family:n` or `family:member:n` names, such as `text-cut:content:100`.
+pub fn named(name: &str) -> Option<impl Implementation + use<>> {
+    let mut parts = name.split(':');
+    let family = parts.next()?;
+    let family = FAMILIES.iter().find(|known| known.name == family)?;
+    let (member, n) = match (parts.next()?, parts.next()) {
+        (member, Some(n)) => (member, n),
+        (n, None) => ("", n),
+    };
+    Some(family.planted(n.parse().ok()?, member))
+}
+
+/// The names of the families.
+pub fn families() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().map(|family| family.name)
+}
+
+/// Puts each bug to the cases that the table names for it, the smallest that should do first.
+///
+/// # Errors
+///
+/// When the system has no thread to work on.
+pub fn survey(corpus: &Corpus, table: &[Growth], sizes: Sizes) -> io::Result<Survey> {
+    let mut trials = Vec::new();
+    let everything = vec![String::new()];
+    for row in table {
+        for family in FAMILIES.iter().filter(|family| family.is_for(row)) {
+            for &profile in row.profiles.iter().filter(|profile| family.profiles.contains(profile)) {
+                let cases = row.cases(corpus, profile);
+                let largest = cases.last().map_or(0, |&(_, size)| size);
+                let members = if row.members.is_empty() { &everything } else { &row.members };
+                let is_touched = |member: &&String| cases.iter().any(|(case, _)| family.touches(case, member));
+                for member in members.iter().filter(is_touched) {
+                    let of_size = |n| Trial { family, row, member, profile, n };
+                    let number = trials.len();
+                    trials.extend(sizes.below(largest, row.quantity, number).into_iter().map(of_size));
+                }
+            }
+        }
+    }
+    let is_idle = |family: &&Family| !trials.iter().any(|trial| trial.family.name == family.name);
+    let idle: Vec<String> =
+        FAMILIES.iter().filter(is_idle).map(|family| format!("{}: no case is about it", family.name)).collect();
+    let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
+    let caught = workers.install(|| {
+        let cases: Vec<(&Case, Profile)> = table
+            .iter()
+            .flat_map(|row| {
+                row.profiles
+                    .iter()
+                    .flat_map(|&profile| row.cases(corpus, profile).into_iter().map(move |(case, _)| (case, profile)))
+            })
+            .collect();
+        let sound = |&(case, profile): &(&Case, Profile)| {
+            ((case.id.clone(), profile), answer(&mut InProcess::new(super::sound()), case, profile))
+        };
+        let sound: HashMap<(String, Profile), Outcome> = cases.par_iter().map(sound).collect();
+        trials.par_iter().map(|trial| trial.is_caught(corpus, &sound)).collect::<Vec<bool>>()
+    });
+    let survivors = trials.iter().zip(caught).filter(|(_, is_caught)| !is_caught).map(|(trial, _)| trial.name());
+    Ok(Survey { trials: trials.len(), survivors: idle.into_iter().chain(survivors).collect() })
+}
+
+impl Family {
+    fn is_for(&self, row: &Growth) -> bool {
+        let is_here = |place: &&str| row.place.starts_with(*place);
+        self.quantity == row.quantity && (self.places.is_empty() || self.places.iter().any(is_here))
+    }
+
+    fn planted(&self, n: usize, member: &str) -> Twin {
+        let mut twin = Twin { n, member: member.to_owned(), ..Twin::default() };
+        if let Some(change) = self.change {
+            twin.change = change;
+            twin.before = |twin, _, input| change_texts(input, &twin.member, &|text| (twin.change)(text, twin.n));
+        }
+        (self.plant)(&mut twin);
+        twin
+    }
+
+    /// Whether it does anything to the texts of a case. There is no line feed in a name, for one.
+    fn touches(&self, case: &Case, member: &str) -> bool {
+        let Some(change) = self.change.filter(|_| self.quantity == Quantity::WhiteSpace) else { return true };
+        let Ok(input) = json::read(case.input()) else { return false };
+        let mut changed = input.clone();
+        change_texts(&mut changed, member, &|text| change(text, 1));
+        changed != input
+    }
+}
+
+impl Trial<'_> {
+    fn name(&self) -> String {
+        let Self { family, row, member, profile, n } = self;
+        let member = if member.is_empty() { String::new() } else { format!("{member}:") };
+        format!("{}:{member}{n} ({}, {profile})", family.name, row.place)
+    }
+
+    fn is_caught(&self, corpus: &Corpus, sound: &HashMap<(String, Profile), Outcome>) -> bool {
+        let Ok(n) = usize::try_from(self.n) else { return false };
+        let fails = |case: &Case| {
+            let mut testee = InProcess::new(self.family.planted(n, self.member));
+            let outcome = answer(&mut testee, case, self.profile);
+            // What the twin says without a bug needs no judge.
+            sound.get(&(case.id.clone(), self.profile)) != Some(&outcome)
+                && CaseResult { case, judgement: judge(case, self.profile, outcome) }.counts_against(true)
+        };
+        let cases = self.row.cases(corpus, self.profile);
+        let are_large = self.row.quantity != Quantity::WhiteSpace;
+        cases.into_iter().filter(|&(_, size)| !are_large || size > self.n).any(|(case, _)| fails(case))
+    }
+}
+
+/// What a testee says to a case, after the requests that are sent first.
+fn answer(testee: &mut dyn Testee, case: &Case, profile: Profile) -> Outcome {
+    let mut id = 0;
+    let mut ask = |input: &str| {
+        id += 1;
+        testee.ask(&Request { id, op: case.op, profile, input: input.to_owned() })
+    };
+    case.after().iter().for_each(|input| drop(ask(input)));
+    ask(case.input())
+}
