@@ -63,7 +63,9 @@ pub(super) fn change_arrays(value: &mut Value, change: &dyn Fn(&mut Vec<Value>))
     match value {
         Value::Array(elements) => {
             change(elements);
-            elements.iter_mut().for_each(|element| change_arrays(element, change));
+            for element in elements {
+                change_arrays(element, change);
+            }
         }
         Value::Object(members) => members.values_mut().for_each(|member| change_arrays(member, change)),
         _ => {}

@@ -210,8 +210,9 @@ pub(super) const FAMILIES: &[Family] = &[
     }),
     family("request-n-sent-again", Quantity::Rounds, |twin| {
         twin.after = |twin, _, _, output| {
-            let requests = list(output, "requests").filter(|requests| twin.n < requests.len());
-            requests.into_iter().for_each(|requests| requests[twin.n] = requests[twin.n - 1].clone());
+            if let Some(requests) = list(output, "requests").filter(|requests| twin.n < requests.len()) {
+                requests[twin.n] = requests[twin.n - 1].clone();
+            }
         };
     }),
     family("calls-beyond-n-not-made", Quantity::Calls, |twin| {
@@ -323,7 +324,9 @@ pub(super) const FAMILIES: &[Family] = &[
     family("events-recorded-for-n-iterations-only", Quantity::RecordedIterations, |twin| {
         twin.after = |twin, _, _, output| {
             let is_late = |event: &Value| event["iteration"].as_u64().is_some_and(|at| at > twin.n as u64);
-            list(output, "events").into_iter().for_each(|events| events.retain(|event| !is_late(event)));
+            if let Some(events) = list(output, "events") {
+                events.retain(|event| !is_late(event));
+            }
         };
     }),
     family("only-the-last-n-errors-shown", Quantity::Failures, |twin| {

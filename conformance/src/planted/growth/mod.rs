@@ -18,6 +18,7 @@ use std::collections::HashMap;
 use std::io;
 
 /// Bugs that differ in size only.
+#[derive(Clone, Copy)]
 struct Family {
     name: &'static str,
     quantity: Quantity,
