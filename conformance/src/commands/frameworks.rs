@@ -81,8 +81,8 @@ impl Framework {
         } else {
             ("actions/setup-node@v5", &["npm install"])
         };
-        // Some frameworks take their time to be imported.
-        let options = "--profile universal --timeout 60 ";
+        // Some frameworks take their time to be imported, and of none can everything be seen.
+        let options = "--profile universal --timeout 60 --max-unsupported 25 ";
         Template { files, about: about(is_python), setup, build, options, command }
     }
 }

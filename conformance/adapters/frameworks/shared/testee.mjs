@@ -99,10 +99,13 @@ export class Run {
   }
 }
 
-/** Answers requests until stdin ends, several at once. `from` is the adapter's `import.meta.url`. */
-export async function serve({ run, describe, from, package: name, label = name, url, snapshots = 'framework' }) {
-  const { version } = JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, from)));
-  const implementation = { name: label, version, language: 'JavaScript', url };
+/**
+ * Answers requests until stdin ends, several at once. `from` is the adapter's `import.meta.url`; what is no installed package
+ * has a `version` instead.
+ */
+export async function serve({ run, describe, from, package: name, version, label = name, url, snapshots = 'framework' }) {
+  const manifest = () => JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, from)));
+  const implementation = { name: label, version: version ?? manifest().version, language: 'JavaScript', url };
   const hello = { protocol: 1, implementation, ops: ['tools'], profiles: ['universal'], snapshots, concurrent: true };
   // Whatever a framework prints belongs to the log.
   const reply = process.stdout.write.bind(process.stdout);

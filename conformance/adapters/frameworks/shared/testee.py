@@ -130,13 +130,13 @@ class Run:
         return output if self.failure is None else {**output, "failure": self.failure}
 
 
-def serve(run, describe, *, package, url, snapshots="framework", name=None):
-    """Answers requests until stdin ends, several at once."""
+def serve(run, describe, *, package, url, snapshots="framework", name=None, version=None):
+    """Answers requests until stdin ends, several at once. What is no installed package has a version of its own."""
     hello = {
         "protocol": PROTOCOL,
         "implementation": {
             "name": name or package,
-            "version": importlib.metadata.version(package),
+            "version": version or importlib.metadata.version(package),
             "language": "Python",
             "url": url,
         },
