@@ -36,6 +36,15 @@ class Folders(unittest.TestCase):
                 for version in json.loads((folder / "package.json").read_text())["dependencies"].values():
                     self.assertRegex(version, r"^\d+\.\d+\.\d+$", folder)
 
+    def test_every_adapter_has_a_small_recording(self):
+        for folder in FOLDERS:
+            for id in json.loads((folder / "framework.json").read_text()).get("variants") or [folder.name]:
+                self.assertLess((FRAMEWORKS / f"recordings/{id}.jsonl.xz").stat().st_size, 64 * 1024, id)
+
+    def test_every_framework_has_a_reproduction(self):
+        for folder in FOLDERS:
+            self.assertTrue(list(folder.glob("repro/AGENT-*.*")), folder)
+
     def test_locks_name_no_machine(self):
         for lock in FRAMEWORKS.glob("*/package-lock.json"):
             for name, package in json.loads(lock.read_text())["packages"].items():
