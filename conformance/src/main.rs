@@ -82,6 +82,12 @@ fn main() -> ExitCode {
     let result = result.unwrap_or_else(|error| {
         Err(commands::Stop { code: commands::exit::CORPUS, message: format!("no thread to work on: {error}") })
     });
+    let result = match (result, terminal::lost()) {
+        (Ok(_), Some(error)) => {
+            Err(commands::Stop { code: commands::exit::CORPUS, message: format!("stdout: {error}") })
+        }
+        (result, _) => result,
+    };
     match result {
         Ok(code) => code.into(),
         Err(stop) => {

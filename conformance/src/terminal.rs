@@ -1,7 +1,11 @@
 //! Writing to people: their terminal, whatever stands in the text.
 
 use anstyle::{AnsiColor, Style};
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
+use std::sync::OnceLock;
+
+/// Why something that was printed did not arrive.
+static LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// What stands for good.
 pub const GOOD: Style = AnsiColor::Green.on_default();
@@ -21,8 +25,18 @@ pub fn styled(style: Style, text: impl std::fmt::Display) -> String {
 
 /// Writes text to stdout, its colours only where they are wanted (a terminal, no `NO_COLOR`).
 pub fn print(text: &str) {
+    let mut stdout = anstream::stdout().lock();
     // A reader that has gone away (`| head`) has what it wanted.
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    if let Err(error) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        LOST.get_or_init(|| error);
+    }
+}
+
+/// Why something that was printed did not arrive.
+pub fn lost() -> Option<&'static io::Error> {
+    LOST.get()
 }
 
 /// Writes a line to stderr.

@@ -100,6 +100,16 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
     Ok(())
 }
 
+#[test]
+fn what_cannot_be_printed_is_no_success() -> io::Result<()> {
+    let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else { return Ok(()) };
+    let program = env!("CARGO_BIN_EXE_threadspec");
+    let output = Command::new(program).args(["verify", "--op", "escape"]).stdout(full).output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(4) && said.contains("stdout: "), "{said}");
+    Ok(())
+}
+
 #[cfg(unix)]
 #[test]
 fn a_command_may_be_any_bytes() -> io::Result<()> {
