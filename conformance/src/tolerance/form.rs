@@ -1,7 +1,8 @@
 //! The form of messages and events: unknown members and nulls.
 
+use crate::corpus::expectation::Pattern;
 use crate::protocol::Op;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The members of an event beside `type` and `iteration`.
 const FIELDS: [(&str, &[&str]); 8] = [
@@ -73,6 +74,20 @@ fn event(event: &mut Value) {
     }
 }
 
+/// Puts the members of the arguments in events in the order in which the model wrote them: documents are built of events, and there
+/// the order counts.
+pub(super) fn order_arguments(input: &Value, output: &mut Value) {
+    let turns = input["model"].as_array().into_iter().flatten();
+    let calls = turns.flat_map(|turn| turn["tool_calls"].as_array().into_iter().flatten());
+    let events = output.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten();
+    for (event, call) in events.filter(|event| event["type"] == "tool_call").zip(calls) {
+        let given = Pattern::read(&json!({ "literally": call["args"] }));
+        if call["args"].is_object() && given.is_ok_and(|given| given.mismatches(&event["args"]).is_empty()) {
+            event["args"] = call["args"].clone();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::settle;
@@ -92,6 +107,16 @@ mod tests {
             "stopReason": "completed",
         });
         assert_eq!(settle(Op::Loop, Profile::Hardened, &["LOOP-VERIFY"], &json!({"prompt": ""}), &output), plain);
+    }
+
+    #[test]
+    fn arguments_in_events_stand_as_the_model_wrote_them() {
+        let input =
+            json!({"prompt": "", "model": [{"tool_calls": [{"id": "c", "name": "t", "args": {"b": 1, "a": [2]}}]}]});
+        let run = |args| json!({"events": [{"type": "tool_call", "toolName": "t", "toolCallId": "c", "args": args, "iteration": 1}]});
+        let settled = |args| settle(Op::Loop, Profile::Hardened, &[], &input, &run(args)).to_string();
+        assert_eq!(settled(json!({"a": [2], "b": 1.0})), run(json!({"b": 1, "a": [2]})).to_string());
+        assert_eq!(settled(json!({"a": [], "b": 1})), run(json!({"a": [], "b": 1})).to_string());
     }
 
     #[test]

@@ -91,6 +91,9 @@ fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
     if literal && input["contextMode"] == "xml" {
         each_document(output, &|document| white_space::raw_document(document));
     }
+    if asked.op == Op::Loop {
+        form::order_arguments(input, output);
+    }
     if literal && asked.op == Op::Loop {
         failures::settle(input, output);
     }
