@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use threadspec::{
     ContextMode, Event, Message,
     agent::{Turn, Verification},
-    surrogates::repair_surrogates,
+    surrogates::{mark_surrogates, repair_surrogates},
 };
 
 /// The members of every operation's input.
@@ -36,7 +36,7 @@ impl Twin {
         let text = (self.raw_input)(&request.input);
         let mut value = serde_json::from_str(&text).map_err(refusal)?;
         (self.before)(self, request.op, &mut value);
-        let input: Input = serde_json::from_value(value.clone()).map_err(refusal)?;
+        let input: Input = serde_json::from_value(as_the_library_reads(&value)).map_err(refusal)?;
         let mut output = match request.op {
             Op::Escape => (self.text)(self, &required(input.text, "text")?).into(),
             Op::Serialize => {
@@ -78,6 +78,19 @@ impl Twin {
         };
         (self.events)(events.into_iter().enumerate().map(read).collect())
     }
+}
+
+/// The input with a mark before each of the library's marks that a text happens to hold, where the library reads it.
+fn as_the_library_reads(input: &Value) -> Value {
+    let mut input = input.clone();
+    for name in ["events", "messages", "model", "tools", "verify"] {
+        if let Some(member) = input.get_mut(name)
+            && let Ok(marked) = serde_json::from_str(&mark_surrogates(&member.to_string()))
+        {
+            *member = marked;
+        }
+    }
+    input
 }
 
 pub(super) fn required<T>(member: Option<T>, name: &str) -> Result<T, Reply> {
