@@ -31,31 +31,14 @@ struct Family {
     plant: fn(&mut Twin),
 }
 
-/// The sizes that a bug may depend on: those that programmers choose, and some that nobody would guess.
-const SIZES: &[u64] = &[
-    1, 2, 3, 5, 7, 10, 11, 16, 17, 20, 21, 37, 50, 64, 83, 100, 101, 128, 256, 257, 313, 777, 1000, 1001, 2049, 4096,
-    10_007, 40_009, 65_536, 1_048_576,
-];
-
-/// With which sizes each bug is tried.
+/// In which profiles each bug is tried, always with the largest size that its cases claim to show: whole outputs are compared, so what
+/// shows there shows with every smaller size too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sizes {
-    /// The largest that the cases claim to show.
-    Largest,
-    /// That and another one, which changes from bug to bug.
-    Two,
-}
-
-impl Sizes {
-    /// Sizes below the largest that is claimed, for the bug of this number; that of white space means nothing.
-    fn below(self, largest: u64, quantity: Quantity, number: usize) -> Vec<u64> {
-        let smaller: Vec<u64> = SIZES.iter().copied().filter(|&size| size + 1 < largest).collect();
-        match self {
-            _ if quantity == Quantity::WhiteSpace => vec![1],
-            Self::Two if !smaller.is_empty() => vec![smaller[number % smaller.len()], largest - 1],
-            _ => vec![largest - 1],
-        }
-    }
+pub enum Extent {
+    /// In one of those in which it is wrong, by turns.
+    OneProfile,
+    /// In each of them.
+    EveryProfile,
 }
 
 /// A bug of a family, in the place where it is to be caught.
@@ -99,21 +82,31 @@ pub fn families() -> impl Iterator<Item = &'static str> {
 /// # Errors
 ///
 /// When the system has no thread to work on.
-pub fn survey(corpus: &Corpus, table: &[Growth], sizes: Sizes) -> io::Result<Survey> {
+pub fn survey(corpus: &Corpus, table: &[Growth], extent: Extent) -> io::Result<Survey> {
     let mut trials = Vec::new();
     let everything = vec![String::new()];
     for row in table {
         for family in FAMILIES.iter().filter(|family| family.is_for(row)) {
-            for &profile in row.profiles.iter().filter(|profile| family.profiles.contains(profile)) {
+            let mut profiles: Vec<Profile> = row.profiles.clone();
+            profiles.retain(|profile| family.profiles.contains(profile));
+            if extent == Extent::OneProfile && !profiles.is_empty() {
+                let turn = trials.len() % profiles.len();
+                profiles = vec![profiles[turn]];
+            }
+            for profile in profiles {
                 let cases = row.cases(corpus, profile);
                 let largest = cases.last().map_or(0, |&(_, size)| size);
+                // That of white space means nothing.
+                let n = if row.quantity == Quantity::WhiteSpace { 1 } else { largest.saturating_sub(1) };
                 let members = if row.members.is_empty() { &everything } else { &row.members };
                 let is_touched = |member: &&String| cases.iter().any(|(case, _)| family.touches(case, member));
-                for member in members.iter().filter(is_touched) {
-                    let of_size = |n| Trial { family, row, member, profile, n };
-                    let number = trials.len();
-                    trials.extend(sizes.below(largest, row.quantity, number).into_iter().map(of_size));
-                }
+                trials.extend(members.iter().filter(is_touched).map(|member| Trial {
+                    family,
+                    row,
+                    member,
+                    profile,
+                    n,
+                }));
             }
         }
     }
