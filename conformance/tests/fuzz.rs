@@ -117,7 +117,7 @@ fn exit_codes_say_what_came_of_it() {
     assert_eq!(code(&["fuzz", "--cases", "0"], &["serve"]), Some(2), "no cases");
     assert_eq!(code(&["fuzz", "--op", "other"], &["serve"]), Some(2), "no such operation");
     assert_eq!(code(&["fuzz", "--cases", "50"], &["help"]), Some(3), "no testee");
-    assert_eq!(code(&["fuzz", "--cases", "50"], &["serve", "--bug", "dies-at-the-first-request"]), Some(1));
+    assert_eq!(code(&["fuzz", "--cases", "50"], &["serve", "--bug", "dies"]), Some(1));
 }
 
 /// Planted bugs that the campaign does not find, and why; the corpus catches them.

@@ -50,7 +50,7 @@ fn a_run_file_says_what_the_terminal_says() -> io::Result<()> {
 #[test]
 fn a_transcript_is_judged_like_the_testee_itself() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
-    for (bug, transcript) in [("tool-results-dropped", "t.jsonl.gz"), ("dies-at-the-first-request", "t.jsonl")] {
+    for (bug, transcript) in [("tool-results-dropped", "t.jsonl.gz"), ("dies", "t.jsonl")] {
         verify(folder.path(), bug, &["--transcript", transcript, "--report", "json=first.json"])?;
         threadspec(folder.path(), &["judge", transcript, "--report", "json=again.json"])?;
         let [first, again] = ["first.json", "again.json"].map(|name| read(folder.path(), name));

@@ -1,6 +1,6 @@
 //! Which differences between replies count as none: what `verify` and `fuzz` accept alike, in one place.
 //!
-//! A reply is not compared as it stands, but as the reference would have spelled it: [`settled`] undoes what
+//! A reply is not compared as it stands, but as the reference would have spelled it: `settled` undoes what
 //! [`TOLERATED`] lists. What several cases accept for reasons of their own is said by their expectations (`oneOf`, `holds`).
 
 mod failures;
