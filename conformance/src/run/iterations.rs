@@ -6,8 +6,11 @@ use serde_json::Value;
 const REQUESTS: u64 = 20;
 
 /// After how many requests an iteration ends at the latest. With a limit of zero there are none, or it means the default.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive, and the nearest will do")]
 pub(crate) fn request_limit(input: &Value) -> u64 {
-    input["maxToolCallsPerIteration"].as_u64().filter(|&limit| limit > 0).unwrap_or(REQUESTS)
+    // `20.0` is an integer, too; a limit beyond all counts is as good as its nearest one.
+    let limit = input["maxToolCallsPerIteration"].as_f64().filter(|&limit| limit > 0.0);
+    limit.map_or(REQUESTS, |limit| limit as u64)
 }
 
 /// The numbers of the requests that begin an iteration, in a run of so many requests: the first one, and each after a
@@ -39,7 +42,7 @@ mod tests {
             [json!({"tool_calls": [1]}), json!({"tool_calls": [1]}), json!({"content": "a"}), json!({"error": "b"})];
         let input = json!({"model": turns});
         assert_eq!(beginnings(&input, 5), [0, 3, 4]);
-        let input = json!({"model": turns, "maxToolCallsPerIteration": 1});
+        let input = json!({"model": turns, "maxToolCallsPerIteration": 1.0});
         assert_eq!(beginnings(&input, 3), [0, 1, 2]);
         assert!(beginnings(&input, 0).is_empty());
     }

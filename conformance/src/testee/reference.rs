@@ -1,6 +1,6 @@
 //! The built-in implementation: the library behind the protocol.
 
-use super::keyed;
+use super::keyed::KeyedTools;
 use crate::json::plain;
 use crate::protocol::{self, Hello, Implementation, Op, RejectKind, Reply, Request};
 use crate::universal::Abilities;
@@ -13,8 +13,8 @@ use threadspec::{
         LoopOptions, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier,
         run_loop, run_tools,
     },
-    build_messages, escape_text, read_events, read_json, serialize_thread,
-    surrogates::{mark_surrogates, marked, unmark_surrogates},
+    build_messages, escape_text, oracle, read_events, read_json, serialize_thread,
+    surrogates::{mark_surrogates, marked, repair_surrogates, unmark_surrogates},
 };
 
 /// The reference as a testee.
@@ -54,8 +54,11 @@ impl Implementation for Reference {
 /// The answer, in which lone surrogates in data are marked.
 fn output(request: &Request) -> Reply {
     let profile = request.profile.rendering();
-    let output = Input::read(&request.input).and_then(|input| match request.op {
-        Op::Tools if request.profile == protocol::Profile::Universal => keyed::tools(&request.input),
+    let universal = request.op == Op::Tools && request.profile == protocol::Profile::Universal;
+    // No half of a surrogate pair reaches a request (AGENT-ENCODABLE).
+    let text = if universal { repair_surrogates(&request.input) } else { Cow::Borrowed(&*request.input) };
+    let output = Input::read(&text).and_then(|input| match request.op {
+        Op::Tools if universal => input.any_agent(),
         Op::Escape => Ok(json!(marked(&escape_text(&input.text("text")?, profile)))),
         Op::Serialize => input.serialize(profile),
         Op::Messages => input.messages(profile),
@@ -157,6 +160,25 @@ impl Input {
         let options = ToolOptions { profile, max_recursion_depth: self.limit("maxRecursionDepth")?.map(count) };
         let run = run_tools(messages, &mut model, &mut tools, &options);
         Ok(json!({"requests": model.requests(), "messages": run.messages}))
+    }
+
+    /// Op `tools` in profile `universal`.
+    fn any_agent(&self) -> Result<Value, Error> {
+        let messages = self.get("messages").elements()?;
+        let messages: Vec<_> = messages.map(|message| Message::read(&message)).collect::<Result<_, _>>()?;
+        oracle::provider_valid(&messages).map_err(|fault| self.get("messages").error(fault.to_string()))?;
+        let turns = self.get("model").elements()?.map(|turn| Turn::read(&turn)).collect::<Result<_, _>>()?;
+        let mut model = ScriptedModel::new(turns);
+        let mut tools = self.get("tools").optional().map(KeyedTools::read).transpose()?.unwrap_or_default();
+        let max_recursion_depth = self.limit("maxRecursionDepth")?.map(count);
+        let options = ToolOptions { profile: Profile::Hardened, max_recursion_depth };
+        let given = messages.clone();
+        let run = run_tools(messages, &mut model, &mut tools, &options);
+        let mut output = json!({"requests": model.requests(), "messages": run.messages, "given": given});
+        if let Some(failure) = run.failure {
+            output["failure"] = marked(&failure).into();
+        }
+        Ok(output)
     }
 
     fn outer_loop(&self, profile: Profile) -> Result<Value, Error> {
