@@ -147,16 +147,23 @@ impl Input {
         Ok(json!(build_messages(&self.events()?, &options)))
     }
 
-    fn script(&self) -> Result<(ScriptedModel, ScriptedTools), Error> {
-        let turns = self.get("model").elements()?.map(|turn| Turn::read(&turn)).collect::<Result<_, _>>()?;
-        let tools = self.get("tools").optional().map(ScriptedTools::read).transpose()?;
-        Ok((ScriptedModel::new(turns), tools.unwrap_or_default()))
+    fn given(&self) -> Result<Vec<Message>, Error> {
+        self.get("messages").elements()?.map(|message| Message::read(&message)).collect()
+    }
+
+    fn model(&self) -> Result<ScriptedModel, Error> {
+        let turns = self.get("model").elements()?.map(|turn| Turn::read(&turn));
+        turns.collect::<Result<_, _>>().map(ScriptedModel::new)
+    }
+
+    /// The tools, as their own reader takes them; none if there are none.
+    fn scripted<T: Default>(&self, read: impl Fn(&Field<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        self.get("tools").optional().map_or_else(|| Ok(T::default()), read)
     }
 
     fn tools(&self, profile: Profile) -> Result<Value, Error> {
-        let messages = self.get("messages").elements()?;
-        let messages = messages.map(|message| Message::read(&message)).collect::<Result<_, _>>()?;
-        let (mut model, mut tools) = self.script()?;
+        let messages = self.given()?;
+        let (mut model, mut tools) = (self.model()?, self.scripted(ScriptedTools::read)?);
         let options = ToolOptions { profile, max_recursion_depth: self.limit("maxRecursionDepth")?.map(count) };
         let run = run_tools(messages, &mut model, &mut tools, &options);
         Ok(json!({"requests": model.requests(), "messages": run.messages}))
@@ -164,12 +171,9 @@ impl Input {
 
     /// Op `tools` in profile `universal`.
     fn any_agent(&self) -> Result<Value, Error> {
-        let messages = self.get("messages").elements()?;
-        let messages: Vec<_> = messages.map(|message| Message::read(&message)).collect::<Result<_, _>>()?;
+        let messages = self.given()?;
         oracle::provider_valid(&messages).map_err(|fault| self.get("messages").error(fault.to_string()))?;
-        let turns = self.get("model").elements()?.map(|turn| Turn::read(&turn)).collect::<Result<_, _>>()?;
-        let mut model = ScriptedModel::new(turns);
-        let mut tools = self.get("tools").optional().map(KeyedTools::read).transpose()?.unwrap_or_default();
+        let (mut model, mut tools) = (self.model()?, self.scripted(KeyedTools::read)?);
         let max_recursion_depth = self.limit("maxRecursionDepth")?.map(count);
         let options = ToolOptions { profile: Profile::Hardened, max_recursion_depth };
         let given = messages.clone();
@@ -191,7 +195,7 @@ impl Input {
             max_tool_calls_per_iteration: requests.unwrap_or(LoopOptions::default().max_tool_calls_per_iteration),
         };
         let prompt = self.text("prompt")?;
-        let (mut model, mut tools) = self.script()?;
+        let (mut model, mut tools) = (self.model()?, self.scripted(ScriptedTools::read)?);
         let verify = |list: &Field<'_>| list.elements()?.map(|next| Verification::read(&next)).collect();
         let mut verifier = self.get("verify").optional().map(verify).transpose()?.map(ScriptedVerifier::new);
         let verifier = verifier.as_mut().map(|verifier| verifier as &mut dyn Verifier);
