@@ -41,6 +41,13 @@ class Adapter:
         return HERE / f"known-failures/{self.id}.toml"
 
     @property
+    def reproductions(self):
+        """The scripts of the folder by clause. One with a second suffix is for the entrance of that name alone."""
+        own = {f".{argument}" for argument in self.arguments}
+        scripts = sorted(self.folder.glob("repro/*.*"))
+        return {script.name.split(".")[0]: script for script in scripts if own.issuperset(script.suffixes[:-1])}
+
+    @property
     def recording(self):
         return HERE / f"recordings/{self.id}.jsonl.xz"
 
@@ -55,8 +62,10 @@ def adapters():
     return found
 
 
-def build():
-    """The runner of this checkout."""
+def runner(named):
+    """The runner that was named, from wherever a command is started; that of this checkout, if none was."""
+    if named:
+        return os.path.abspath(shutil.which(named) or sys.exit(f"{named} is no program; --threadspec names one"))
     if not shutil.which("cargo"):
         sys.exit("cargo is missing; name a runner with --threadspec")
     subprocess.run(["cargo", "build", "--quiet", "--package", "threadspec-conformance"], cwd=ROOT, check=True)

@@ -120,8 +120,8 @@ def choices(folder):
 
 def column(adapter, run, day):
     """What a run file says of each clause."""
-    folder, cells = adapter.folder, {}
-    documented = choices(folder)
+    cells = {}
+    documented = choices(adapter.folder)
     used = set()
     for case in run["cases"]:
         found = {}
@@ -146,9 +146,9 @@ def column(adapter, run, day):
     for clause, cell in cells.items():
         cell.faults.sort(key=lambda finding: finding.size)
         cell.choices.sort(key=lambda finding: finding.size)
-        cell.repro = next(iter(sorted(folder.glob(f"repro/{clause}.*"))), None)
+        cell.repro = adapter.reproductions.get(clause)
     for choice in documented:
         if choice not in used:
-            raise ValueError(f"{folder.name}/notes.toml: no finding about {choice.clause} needs the note {choice.note!r}")
+            raise ValueError(f"{adapter.folder.name}/notes.toml: no finding about {choice.clause} needs the note {choice.note!r}")
     testee = run["testee"]
     return Column(adapter, testee["implementation"], testee.get("snapshots") == "adapter", day, run["summary"]["verdicts"], cells)

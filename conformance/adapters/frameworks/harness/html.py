@@ -86,7 +86,7 @@ def one(column, clause, cell):
     else:
         yield f"<h4>The reply</h4><pre>{text(pretty(json.loads(first.case['actual'])))}</pre>"
     if cell.repro:
-        yield f"<h4>Without threadspec</h4><p><code>{column.folder.name}/repro/{cell.repro.name}</code></p><pre>{text(cell.repro.read_text())}</pre>"
+        yield f"<h4>Without threadspec</h4><p><code>{text(' '.join([f'{column.folder.name}/repro/{cell.repro.name}', *column.adapter.arguments]))}</code></p><pre>{text(cell.repro.read_text())}</pre>"
     others = sorted(finding.case["id"] for finding in cell.faults + cell.choices if finding is not first)
     if others:
         yield f"<p>Also in {', '.join(f'<code>{text(id)}</code>' for id in others)}.</p>"

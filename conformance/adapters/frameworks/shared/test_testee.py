@@ -6,11 +6,11 @@ import sys
 import unittest
 from pathlib import Path
 
-from testee import Run, ToolFailed, from_json, same, to_json
+from testee import Run, ScriptedFailure, from_json, same, to_json
 
 ADAPTER = """
 import asyncio, sys
-from testee import ToolFailed, serve
+from testee import ScriptedFailure, serve
 
 async def run(run):
     messages = run.given = run.final = list(run.messages)
@@ -26,7 +26,7 @@ async def run(run):
                 raise ValueError("aborted")
             try:
                 content = run.result(call.name, call.args, call.id)
-            except ToolFailed as error:
+            except ScriptedFailure as error:
                 content = f"failed: {error}"
             messages.append({"type": "tool", "content": content, "tool_call_id": call.id})
 
@@ -112,7 +112,7 @@ class Results(unittest.TestCase):
     def test_by_id(self):
         run = self.run_of({"byId": {"c1": None, "c2": {"error": "no"}}}, call("c1"), call("c2"), call("c3"))
         self.assertIsNone(run.result("a", {}, "c1"))
-        self.assertRaises(ToolFailed, run.result, "a", {}, "c2")
+        self.assertRaises(ScriptedFailure, run.result, "a", {}, "c2")
         self.assertEqual(run.result("a", {}, "c3"), "")
 
     def test_by_id_where_only_the_arguments_are_known(self):

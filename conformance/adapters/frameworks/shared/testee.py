@@ -4,7 +4,7 @@ An adapter is a function of one `Run`, plain or async, that has the framework's 
 
 - its fake model, at the framework's own model interface, calls `run.ask(request)` with the framework's own request object
   and gives back the `Turn` that it returns (it raises `ModelFailed` where the script says so);
-- its tools, named `run.tools`, call `run.result(name, args, call_id)`, which returns any JSON value or raises `ToolFailed`;
+- its tools, named `run.tools`, call `run.result(name, args, call_id)`, which returns any JSON value or raises `ScriptedFailure`;
 - it sets `run.final` to what the framework hands back at the end, and `run.given` to the caller's own list;
 - an exception that leaves it is how the framework ended the run.
 
@@ -33,8 +33,8 @@ class ModelFailed(Exception):
     """The scripted model call fails."""
 
 
-class ToolFailed(Exception):
-    """The scripted tool fails."""
+class ScriptedFailure(Exception):
+    """The scripted tool fails. No framework has an exception of this name."""
 
 
 @dataclass
@@ -109,7 +109,7 @@ class Run:
         else:
             result = self._by_elimination(name, args, script["byId"])
         if isinstance(result, dict) and list(result) == ["error"] and isinstance(result["error"], str):
-            raise ToolFailed(result["error"])
+            raise ScriptedFailure(result["error"])
         return result
 
     def _by_elimination(self, name, args, results):

@@ -1,6 +1,6 @@
 // An argument is called `__proto__`. All arguments are gone, and the tool is not run. Exit code 1 where it does.
 import assert from 'node:assert/strict';
-import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 
 const sent = [];
 const model = {
@@ -12,9 +12,15 @@ const model = {
     const usage = { inputTokens: {}, outputTokens: {} };
     return { content: calls.length ? content : [{ type: 'text', text: 'Done' }], finishReason, usage, warnings: [] };
   },
+  async doStream(options) {
+    const { content, ...end } = await this.doGenerate(options);
+    const parts = [{ type: 'stream-start', warnings: [] }, ...content.filter(({ type }) => type === 'tool-call'), { type: 'finish', ...end }];
+    return { stream: ReadableStream.from(parts) };
+  },
 };
+const run = process.argv[2] === 'stream' ? (options) => streamText(options).consumeStream() : generateText;
 const named = (execute) => tool({ inputSchema: jsonSchema({ type: 'object' }), execute });
 const tools = { look: named(async () => 'r') };
-await generateText({ model, prompt: 'Go', tools, stopWhen: stepCountIs(5) });
+await run({ model, prompt: 'Go', tools, stopWhen: stepCountIs(5) });
 console.log(JSON.stringify(sent.at(-1), undefined, 1));
 assert.equal(sent[1][1].content[0].input.x, 2);
