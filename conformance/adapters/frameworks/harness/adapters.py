@@ -1,5 +1,6 @@
 """The adapters, by the `framework.json` of each folder, and the runner that judges them."""
 
+import argparse
 import json
 import os
 import shutil
@@ -62,10 +63,15 @@ def adapters():
     return found
 
 
-def runner(named):
-    """The runner that was named, from wherever a command is started; that of this checkout, if none was."""
-    if named:
-        return os.path.abspath(shutil.which(named) or sys.exit(f"{named} is no program; --threadspec names one"))
+def program(name):
+    """The runner that was named, for commands that start elsewhere."""
+    if not (found := shutil.which(name)):
+        raise argparse.ArgumentTypeError(f"{name} is no program")
+    return os.path.abspath(found)
+
+
+def build():
+    """The runner of this checkout."""
     if not shutil.which("cargo"):
         sys.exit("cargo is missing; name a runner with --threadspec")
     subprocess.run(["cargo", "build", "--quiet", "--package", "threadspec-conformance"], cwd=ROOT, check=True)

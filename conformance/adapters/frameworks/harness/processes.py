@@ -41,10 +41,17 @@ class Processes:
         return code
 
     def stop(self):
-        """Ends what runs, and lets nothing start any more. The first time politely."""
+        """Ends what runs, and lets nothing start any more. Asked twice, it does not wait."""
+        if self.stopped:
+            return self._send(signal.SIGKILL)
+        self.stopped = True
+        self._send(signal.SIGTERM)
+        patience = threading.Timer(GRACE, self._send, [signal.SIGKILL])
+        patience.daemon = True
+        patience.start()
+
+    def _send(self, number):
         with self._lock:
-            number = signal.SIGKILL if self.stopped else signal.SIGTERM
-            self.stopped = True
             for process in self._running:
                 send(process, number)
 
