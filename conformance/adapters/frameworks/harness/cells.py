@@ -53,6 +53,7 @@ class Finding:
 class Cell:
     """A clause and an adapter."""
 
+    recommended: bool = False
     passed: int = 0
     unsupported: int = 0
     faults: list = field(default_factory=list)
@@ -63,7 +64,7 @@ class Cell:
     @property
     def state(self):
         if self.faults:
-            return "fail"
+            return "warn" if self.recommended else "fail"
         if self.choices:
             return "note"
         if self.passed:
@@ -75,7 +76,7 @@ class Cell:
     @property
     def text(self):
         blocked = "by " + ", ".join(sorted(clause.removeprefix("AGENT-") for clause in self.in_the_way))
-        texts = {"fail": f"FAIL {len(self.faults)}", "note": f"note {len(self.choices)}", "blocked": blocked, "none": ""}
+        texts = {"fail": f"FAIL {len(self.faults)}", "warn": f"warn {len(self.faults)}", "note": f"note {len(self.choices)}", "blocked": blocked, "none": ""}
         return texts.get(self.state, self.state)
 
 
@@ -120,7 +121,7 @@ def choices(folder):
 
 def column(adapter, run, day):
     """What a run file says of each clause."""
-    cells = {}
+    cells = {clause["id"]: Cell(clause["level"] == "should") for clause in clauses()}
     documented = choices(adapter.folder)
     used = set()
     for case in run["cases"]:

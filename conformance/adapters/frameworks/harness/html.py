@@ -14,12 +14,12 @@ LONGEST = 400
 
 def page(columns, clauses):
     day = max(column.day for column in columns)
-    failing = sum(column.cells.get(clause["id"], Cell()).state == "fail" for column in columns for clause in clauses)
+    states = [column.cells.get(clause["id"], Cell()).state for column in columns for clause in clauses]
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>Agent frameworks, clause by clause</title><style>\n{STYLE}</style></head><body>"
     yield '<a class="skip" href="#details">Skip the table</a><header><h1>Agent frameworks, clause by clause</h1>'
-    yield f"<p>Profile <code>universal</code>: what any tool-calling agent owes its model. {len(columns)} adapters, {len(clauses)} clauses, {failing} failing cells; recorded on {day}.</p></header><main>"
+    yield f"<p>Profile <code>universal</code>: what any tool-calling agent owes its model. {len(columns)} adapters, {len(clauses)} clauses, {states.count('fail')} failing cells and {states.count('warn')} warnings; recorded on {day}.</p></header><main>"
     yield '<ul class="legend">'
     for state, name, about in LEGEND:
         yield f'<li><span class="{state}">{name}</span> {about}</li>'
@@ -43,7 +43,8 @@ def page(columns, clauses):
 
 LEGEND = [
     ("fail", "FAIL n", "n cases show that the clause is broken."),
-    ("note", "note n", "Likewise, and the framework documents it as its choice."),
+    ("warn", "warn n", "Likewise, but the clause is a recommendation (should)."),
+    ("note", "note n", "n cases show it, and the framework documents it as its choice."),
     ("pass", "pass", "All cases that could be judged hold."),
     ("blocked", "by X", "Its cases failed by clause X, so that it was not judged."),
     ("unsupported", "unsupported", "The adapter cannot see it."),
@@ -53,7 +54,7 @@ LEGEND = [
 def table_cell(column, clause):
     cell = column.cells.get(clause, Cell())
     shown = text(cell.text)
-    if cell.state in ("fail", "note"):
+    if cell.state in ("fail", "warn", "note"):
         shown = f'<a href="#{column.id}-{clause}">{shown}</a>'
     return f'<td class="{cell.state}">{shown}</td>'
 

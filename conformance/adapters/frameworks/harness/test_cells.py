@@ -34,6 +34,10 @@ class Cells(unittest.TestCase):
         self.assertEqual((cell.state, cell.text), ("fail", "FAIL 1"))
         self.assertEqual(cell.faults[0].request, [{"type": "human", "content": "<b>"}])
 
+    def test_a_broken_recommendation_is_a_warning(self):
+        cell = self.cell(case("a", "fail", "AGENT-END: message 2: lost", "AGENT-END"), clause="AGENT-END")
+        self.assertEqual((cell.state, cell.text), ("warn", "warn 1"))
+
     def test_a_case_that_another_clause_fails_says_which(self):
         cell = self.cell(case("a", "fail", "AGENT-PREFIX: request 2: lost"))
         self.assertEqual((cell.state, cell.text), ("blocked", "by PREFIX"))

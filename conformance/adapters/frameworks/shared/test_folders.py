@@ -45,6 +45,14 @@ class Folders(unittest.TestCase):
         for folder in FOLDERS:
             self.assertTrue(list(folder.glob("repro/AGENT-*.*")), folder)
 
+    def test_what_was_read_is_what_is_pinned(self):
+        claims = (FRAMEWORKS / "CLAIMS.md").read_text()
+        for name, pin in [("langchain-python", "langchain=="), ("pydantic-ai", "pydantic-ai-slim==")]:
+            version = next(line for line in (FRAMEWORKS / name / "requirements.txt").read_text().split() if line.startswith(pin))
+            self.assertIn(version.removeprefix(pin), claims, name)
+        for name in "ai-sdk-6", "ai-sdk-7":
+            self.assertIn(json.loads((FRAMEWORKS / name / "package.json").read_text())["dependencies"]["ai"], claims, name)
+
     def test_locks_name_no_machine(self):
         for lock in FRAMEWORKS.glob("*/package-lock.json"):
             for name, package in json.loads(lock.read_text())["packages"].items():
