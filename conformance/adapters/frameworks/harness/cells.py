@@ -119,6 +119,11 @@ def choices(folder):
     return [Choice(**entry) for entry in tomllib.loads(path.read_text())["choice"]] if path.exists() else []
 
 
+def unshown(columns):
+    """The cells that accuse without a reproduction."""
+    return sorted(f"{column.id} {clause}" for column in columns for clause, cell in column.cells.items() if cell.faults and not cell.repro)
+
+
 def column(adapter, run, day):
     """What a run file says of each clause."""
     cells = {clause["id"]: Cell(clause["level"] == "should") for clause in clauses()}

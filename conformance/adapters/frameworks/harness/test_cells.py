@@ -15,8 +15,11 @@ def case(id, verdict, note="", *clauses):
 
 
 class Cells(unittest.TestCase):
-    def column(self, *cases, notes=""):
+    def column(self, *cases, notes="", repros=(), arguments=()):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (folder / "repro").mkdir()
+        for name in repros:
+            (folder / "repro" / name).touch()
         if notes:
             (folder / "notes.toml").write_text(notes)
         self.run = {
@@ -24,7 +27,7 @@ class Cells(unittest.TestCase):
             "summary": {"verdicts": {}},
             "cases": cases,
         }
-        return cells.column(Adapter("looper", folder, "python"), self.run, "2026-01-02")
+        return cells.column(Adapter("looper", folder, "python", list(arguments)), self.run, "2026-01-02")
 
     def cell(self, *cases, clause="AGENT-IDS", notes=""):
         return self.column(*cases, notes=notes).cells[clause]
@@ -57,6 +60,14 @@ class Cells(unittest.TestCase):
             self.assertEqual((cell.state, len(cell.faults), len(cell.choices)), ("fail", 1, 1))
         with self.assertRaisesRegex(ValueError, "on purpose"):
             self.column(case("b", "pass"), notes=notes)
+
+    def test_an_accusation_needs_a_reproduction_of_its_own_entrance(self):
+        fault = case("a", "fail", "AGENT-IDS: twice")
+        choice = '[[choice]]\nclause = "AGENT-IDS"\nnote = "on purpose"\n'
+        for repros, unshown in ((), 1), (["AGENT-END.py"], 1), (["AGENT-IDS.stream.py"], 1), (["AGENT-IDS.generate.py"], 0), (["AGENT-IDS.py"], 0):
+            column = self.column(fault, repros=repros, arguments=["generate"])
+            self.assertEqual(cells.unshown([column]), ["looper AGENT-IDS"] * unshown, repros)
+        self.assertEqual(cells.unshown([self.column(fault, notes=choice)]), [])
 
     def test_pages_show_what_was_found_and_escape_it(self):
         column = self.column(case("a", "fail", "AGENT-IDS: request 2, message 1: <script>"))
