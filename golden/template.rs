@@ -1,6 +1,7 @@
 //! The compact form of large inputs and expectations: `golden/README.md` describes it.
 
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// What a template expands to may have so many bytes of text, roughly; more is a mistake.
 const BUDGET: usize = 64 << 20;
@@ -8,6 +9,8 @@ const BUDGET: usize = 64 << 20;
 /// Expands a template: `{"repeat": […], "times": N}` and `{"repeat": […], "each": {…}}` in an array, `{"concat": […]}` for a
 /// string, `{"members": […]}` for an object, `{"number": "{n}"}` for a number, and `{n}`, `{n+1}`, `{10n+3}` in the strings of
 /// what is repeated.
+///
+/// The result is JSON text on one line, as `JSON.stringify` writes it.
 ///
 /// # Errors
 ///
@@ -17,12 +20,13 @@ const BUDGET: usize = 64 << 20;
 /// use serde_json::json;
 /// use threadspec_golden::template::expand;
 /// let events = json!([{"repeat": [{"content": "text {2n+1}", "iteration": {"number": "{n}"}}], "times": 2}]);
-/// let expanded = json!([{"content": "text 1", "iteration": 0}, {"content": "text 3", "iteration": 1}]);
-/// assert_eq!(expand(&events), Ok(expanded));
-/// assert_eq!(expand(&json!({"concat": ["<", {"repeat": ["{n},"], "times": 3}, ">"]})), Ok(json!("<0,1,2,>")));
+/// let expanded = r#"[{"content":"text 1","iteration":0},{"content":"text 3","iteration":1}]"#;
+/// assert_eq!(expand(&events)?, expanded);
+/// assert_eq!(expand(&json!({"concat": ["<", {"repeat": ["{n},"], "times": 3}, ">"]}))?, r#""<0,1,2,>""#);
+/// # Ok::<(), String>(())
 /// ```
-pub fn expand(template: &Value) -> Result<Value, String> {
-    Expansion { variables: Vec::new(), budget: BUDGET, most: u64::MAX }.value(template)
+pub fn expand(template: &Value) -> Result<String, String> {
+    Expansion::new(u64::MAX).json(template)
 }
 
 /// Expands a template, but makes each repetition once at most: enough to see what a case is about, at the price of a small one.
@@ -30,11 +34,13 @@ pub fn expand(template: &Value) -> Result<Value, String> {
 /// # Errors
 ///
 /// Says which form is malformed.
-pub fn outline(template: &Value) -> Result<Value, String> {
-    Expansion { variables: Vec::new(), budget: BUDGET, most: 1 }.value(template)
+pub fn outline(template: &Value) -> Result<String, String> {
+    Expansion::new(1).json(template)
 }
 
 struct Expansion {
+    /// What is written already.
+    json: String,
     /// No more than so many times each.
     most: u64,
     /// What the letters of the repetitions around stand for, the innermost last.
@@ -52,65 +58,128 @@ enum Variable {
 }
 
 impl Expansion {
+    fn new(most: u64) -> Self {
+        Self { json: String::new(), most, variables: Vec::new(), budget: BUDGET }
+    }
+
+    fn json(mut self, template: &Value) -> Result<String, String> {
+        self.value(template)?;
+        Ok(self.json)
+    }
+
     fn spend(&mut self, bytes: usize) -> Result<(), String> {
         self.budget = self.budget.checked_sub(bytes + 1).ok_or("it expands to more than 64 MiB")?;
         Ok(())
     }
 
-    fn value(&mut self, template: &Value) -> Result<Value, String> {
+    fn value(&mut self, template: &Value) -> Result<(), String> {
         match template {
-            Value::String(text) => self.text(text).map(Value::String),
-            Value::Array(elements) => self.list(elements).map(Value::Array),
-            Value::Object(members) => self.object(members),
+            Value::String(text) => {
+                let text = self.text(text)?;
+                self.write(&text.into());
+            }
+            Value::Array(elements) => {
+                self.json.push('[');
+                self.elements(elements, &mut |expansion, element| {
+                    expansion.separate();
+                    expansion.value(element)
+                })?;
+                self.json.push(']');
+            }
+            Value::Object(members) => self.object(members)?,
             scalar => {
                 self.spend(4)?;
-                Ok(scalar.clone())
+                self.write(scalar);
             }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, value: &Value) {
+        self.json += &value.to_string();
+    }
+
+    /// Writes a comma, but before the first element or member.
+    fn separate(&mut self) {
+        if !self.json.ends_with(['[', '{']) {
+            self.json.push(',');
         }
     }
 
-    fn object(&mut self, members: &Map<String, Value>) -> Result<Value, String> {
+    fn member(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        self.separate();
+        self.write(&name.into());
+        self.json.push(':');
+        self.value(value)
+    }
+
+    fn object(&mut self, members: &Map<String, Value>) -> Result<(), String> {
         if members.contains_key("repeat") {
             return Err("`repeat` stands in an array or in `concat`".to_owned());
         }
         match members.iter().next() {
             Some((name, Value::String(number))) if members.len() == 1 && name == "number" => {
                 let number = self.text(number)?;
-                number.parse::<u64>().map(Value::from).map_err(|_| format!("`{number}` is not a number"))
+                let number: u64 = number.parse().map_err(|_| format!("`{number}` is not a number"))?;
+                self.write(&number.into());
             }
             Some((name, Value::Array(parts))) if members.len() == 1 && name == "concat" => {
-                let mut text = String::new();
-                self.elements(parts, &mut |expansion, part| match part {
-                    Value::String(part) => expansion.text_onto(&mut text, part),
-                    other => {
-                        text += expansion.value(other)?.as_str().ok_or("`concat` takes strings only")?;
-                        Ok(())
-                    }
-                })?;
-                Ok(text.into())
+                let text = self.concatenation(parts)?;
+                self.write(&text.into());
             }
-            Some((name, Value::Array(pairs))) if members.len() == 1 && name == "members" => {
-                let member = |pair: Value| match pair {
-                    Value::Array(pair) => match <[Value; 2]>::try_from(pair) {
-                        Ok([Value::String(name), value]) => Some((name, value)),
-                        _ => None,
-                    },
-                    _ => None,
-                };
-                let members: Option<Map<String, Value>> = self.list(pairs)?.into_iter().map(member).collect();
-                members.map(Value::Object).ok_or_else(|| "`members` takes pairs of a name and a value".to_owned())
+            Some((name, Value::Array(pairs))) if members.len() == 1 && name == "members" => self.members(pairs)?,
+            _ => {
+                self.json.push('{');
+                for (name, value) in members {
+                    let name = self.text(name)?;
+                    self.member(&name, value)?;
+                }
+                self.json.push('}');
             }
-            _ => members.iter().map(|(key, value)| Ok((self.text(key)?, self.value(value)?))).collect(),
+        }
+        Ok(())
+    }
+
+    fn concatenation(&mut self, parts: &[Value]) -> Result<String, String> {
+        let mut text = String::new();
+        self.elements(parts, &mut |expansion, part| match part {
+            Value::String(part) => expansion.text_onto(&mut text, part),
+            other => {
+                text += &expansion.string(other)?.ok_or("`concat` takes strings only")?;
+                Ok(())
+            }
+        })?;
+        Ok(text)
+    }
+
+    /// The string that a template stands for, if it does for one.
+    fn string(&mut self, template: &Value) -> Result<Option<String>, String> {
+        match template {
+            Value::String(text) => self.text(text).map(Some),
+            Value::Object(members) if members.len() == 1 => match members.get("concat") {
+                Some(Value::Array(parts)) => self.concatenation(parts).map(Some),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
         }
     }
 
-    fn list(&mut self, elements: &[Value]) -> Result<Vec<Value>, String> {
-        let mut expanded = Vec::new();
-        self.elements(elements, &mut |expansion, element| {
-            expanded.push(expansion.value(element)?);
+    fn members(&mut self, pairs: &[Value]) -> Result<(), String> {
+        let mut names = HashSet::new();
+        self.json.push('{');
+        self.elements(pairs, &mut |expansion, pair| {
+            let wrong = || "`members` takes pairs of a name and a value".to_owned();
+            let Some([name, value]) = pair.as_array().map(Vec::as_slice) else { return Err(wrong()) };
+            let name = expansion.string(name)?.ok_or_else(wrong)?;
+            expansion.member(&name, value)?;
+            if names.contains(&name) {
+                return Err(format!("`members` names `{name}` twice"));
+            }
+            names.insert(name);
             Ok(())
         })?;
-        Ok(expanded)
+        self.json.push('}');
+        Ok(())
     }
 
     /// Hands over each element as often as it is repeated.
@@ -222,6 +291,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn expand(template: &Value) -> Result<Value, String> {
+        super::expand(template).map(|json| serde_json::from_str(&json).expect("JSON"))
+    }
+
+    fn outline(template: &Value) -> Result<Value, String> {
+        super::outline(template).map(|json| serde_json::from_str(&json).expect("JSON"))
+    }
+
     #[test]
     fn repetitions_nest_and_their_numbers_count_from_zero() {
         let triangle = json!([{"repeat": [[{"repeat": ["{n}/{m+1}"], "times": "{n+1}", "as": "m"}]], "times": 3}]);
@@ -267,6 +344,7 @@ mod tests {
             json!({"number": "x"}),
             json!({"members": [["a"]]}),
             json!({"members": [[1, 1]]}),
+            json!({"members": [["a", 1], ["a", 2]]}),
             json!([{"repeat": ["a"], "each": {}}]),
             json!([{"repeat": ["a"], "each": {"a": "x"}}]),
             json!([{"repeat": ["a"], "each": {"a": ["x"], "b": []}}]),

@@ -24,7 +24,7 @@ fn testee() -> Vec<String> {
 /// Cases of the size that most have: what a large one costs, its own parsing costs.
 fn cases(corpus: &Corpus) -> Vec<&Case> {
     let is_one = |case: &&Case| {
-        case.is_in(Profile::Literal) && case.op == Op::Escape && !case.is_template() && case.input().len() < 1000
+        case.is_in(Profile::Literal) && case.op == Op::Escape && !case.is_template && case.input().len() < 1000
     };
     let once: Vec<&Case> = corpus.cases.iter().filter(is_one).collect();
     once.repeat(TIMES)

@@ -95,11 +95,13 @@ fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
 
 /// A corpus without faults: what a faulty one says about a testee means nothing.
 fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
-    let (corpus, mut problems) = Corpus::read(&files(folder)?);
-    // The built-in corpus passed its lint.
-    if folder.is_some() {
+    let (corpus, problems) = if folder.is_some() {
+        let (corpus, mut problems) = Corpus::read(&files(folder)?);
         problems.extend(corpus.template_problems());
-    }
+        (corpus, problems)
+    } else {
+        corpus::read_embedded()
+    };
     match problems.as_slice() {
         [] if corpus.cases.is_empty() => Err(Stop::new(exit::CORPUS, "the corpus is at fault: there is no case in it")),
         [] => Ok(corpus),

@@ -6,7 +6,7 @@ use crate::protocol::{Op, Profile, RejectKind, Request};
 use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, value::RawValue};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use threadspec_golden::template::{expand, outline};
 
 /// How much a case binds.
@@ -60,18 +60,20 @@ pub struct Case {
     pub profiles: Vec<Profile>,
     /// The case as it stands in its file.
     pub source: String,
-    /// That of a template is made when it is asked for.
-    content: OnceLock<Result<Content, String>>,
-    /// The input of a template, with each repetition made once at most.
-    outline: Option<String>,
+    /// Whether it is a template, hence large.
+    pub is_template: bool,
+    /// These are made when they are asked for: most runs need few of them.
+    sent: OnceLock<Result<Sent, String>>,
+    expect: OnceLock<Result<Expect, String>>,
+    accepted: OnceLock<Arc<[String]>>,
+    outline: OnceLock<String>,
 }
 
-/// What is asked, and what must come back.
+/// What is asked.
 #[derive(Clone, Debug)]
-struct Content {
+struct Sent {
     after: Vec<String>,
     input: String,
-    expect: Expect,
 }
 
 impl Case {
@@ -90,29 +92,41 @@ impl Case {
         self.profiles.contains(&profile.into())
     }
 
-    /// Whether it is a template, hence large.
-    pub fn is_template(&self) -> bool {
-        self.outline.is_some()
-    }
-
     /// The inputs of the requests that are sent first, whatever the replies.
     pub fn after(&self) -> &[String] {
-        &self.content().after
+        &self.sent().after
     }
 
     /// The input as raw JSON text on one line.
     pub fn input(&self) -> &str {
-        &self.content().input
+        &self.sent().input
     }
 
     /// What must come back.
     pub fn expect(&self) -> &Expect {
-        &self.content().expect
+        sound(self.expectation())
+    }
+
+    /// Outputs of a template that are accepted, as JSON text on one line: a reply that is one of them word for word need
+    /// not be read. Other replies may be as good.
+    pub fn accepted(&self) -> Arc<[String]> {
+        let make = || {
+            if !self.is_template {
+                return Arc::default();
+            }
+            let written = self.written().map(|written| written.expect.accepted());
+            sound(written).into()
+        };
+        Arc::clone(self.accepted.get_or_init(make))
     }
 
     /// The input, in which a template makes each repetition once at most: what the case is about, however large it is.
     pub fn outline(&self) -> &str {
-        self.outline.as_deref().unwrap_or_else(|| self.input())
+        if !self.is_template {
+            return self.input();
+        }
+        let make = || self.written().and_then(|written| written.sent(Extent::Outline)).map(|sent| sent.input);
+        self.outline.get_or_init(|| sound(make()))
     }
 
     /// The inputs of all its requests, in the order in which they are sent; the last one is the case's own.
@@ -120,24 +134,34 @@ impl Case {
         self.after().iter().map(String::as_str).chain([self.input()])
     }
 
-    fn content(&self) -> &Content {
-        self.expanded().expect("a corpus whose templates expand")
+    fn sent(&self) -> &Sent {
+        sound(self.requests())
     }
 
     /// Why it cannot be expanded, if it is a template that cannot.
     pub(super) fn template_problem(&self) -> Option<String> {
-        self.expanded().err()
+        self.requests().err().or_else(|| self.expectation().err())
     }
 
-    /// Its content, for which a template is expanded.
-    fn expanded(&self) -> Result<&Content, String> {
-        let expand = || {
-            let written: Written = serde_json::from_str(&self.source).map_err(|error| error.to_string())?;
+    fn written(&self) -> Result<Written<'_>, String> {
+        serde_json::from_str(&self.source).map_err(|error| error.to_string())
+    }
+
+    fn extent(&self) -> Extent {
+        if self.is_template { Extent::Whole } else { Extent::Plain }
+    }
+
+    fn requests(&self) -> Result<&Sent, String> {
+        self.sent.get_or_init(|| self.written()?.sent(self.extent())).as_ref().map_err(Clone::clone)
+    }
+
+    fn expectation(&self) -> Result<&Expect, String> {
+        let make = || {
             let mut problems = Vec::new();
-            let content = written.content(Extent::Whole, &mut problems)?;
-            if problems.is_empty() { Ok(content) } else { Err(problems.join("; ")) }
+            let expect = self.written()?.expect.read(self.extent(), &mut problems)?;
+            if problems.is_empty() { Ok(expect) } else { Err(problems.join("; ")) }
         };
-        self.content.get_or_init(expand).as_ref().map_err(Clone::clone)
+        self.expect.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
     /// A fingerprint of everything that the case says, whatever its layout.
@@ -145,7 +169,7 @@ impl Case {
         fingerprint(&json::compact(&self.source))
     }
 
-    /// Reads a case; all that can be wrong with it alone is returned beside it.
+    /// Reads a case, but for what is asked and expected; what is wrong with the rest is returned beside it.
     pub(crate) fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
         let written: Written = serde_json::from_str(source.get()).map_err(|error| error.to_string())?;
         let mut problems = Vec::new();
@@ -177,15 +201,47 @@ impl Case {
         if written.expand == Some(false) {
             problems.push("`expand` restates the default".into());
         }
-        let is_template = written.expand == Some(true);
-        let extent = if is_template { Extent::Outline } else { Extent::Plain };
-        let (why, clauses, level) = (written.why.clone(), written.clauses.clone(), written.level.unwrap_or_default());
-        let content = written.content(extent, &mut problems)?;
-        let (content, outline) =
-            if is_template { (OnceLock::new(), Some(content.input)) } else { (Ok(content).into(), None) };
-        let case = Self { id, op, why, clauses, level, profiles, source: source.get().to_owned(), content, outline };
+        let case = Self {
+            id,
+            op,
+            why: written.why,
+            clauses: written.clauses,
+            level: written.level.unwrap_or_default(),
+            profiles,
+            source: source.get().to_owned(),
+            is_template: written.expand == Some(true),
+            sent: OnceLock::new(),
+            expect: OnceLock::new(),
+            accepted: OnceLock::new(),
+            outline: OnceLock::new(),
+        };
         Ok((case, problems))
     }
+
+    /// What is wrong with what is asked and expected; of a template only its outline is looked at.
+    ///
+    /// # Errors
+    ///
+    /// Says what is so wrong that there is no case.
+    pub(super) fn check(&self) -> Result<Vec<String>, String> {
+        let (written, mut problems) = (self.written()?, Vec::new());
+        let extent = if self.is_template { Extent::Outline } else { Extent::Plain };
+        let sent = written.sent(extent)?;
+        if !sent.after.iter().chain([&sent.input]).all(|input| input.starts_with('{')) {
+            problems.push("the input is not an object".into());
+        }
+        let expect = written.expect.read(extent, &mut problems)?;
+        if !self.is_template {
+            // Read once is enough.
+            let _ = (self.sent.set(Ok(sent)), self.expect.set(Ok(expect)));
+        }
+        Ok(problems)
+    }
+}
+
+/// What comes of a case of a corpus that was checked.
+fn sound<T>(made: Result<T, String>) -> T {
+    made.expect("the corpus was checked")
 }
 
 pub(super) fn fingerprint(text: &str) -> String {
@@ -235,35 +291,31 @@ enum Extent {
 
 impl Extent {
     fn value(self, text: &str) -> Result<Value, String> {
-        let value = json::read(text)?;
-        match self {
-            Self::Plain => Ok(value),
-            Self::Outline => outline(&value),
-            Self::Whole => expand(&value),
-        }
+        if self == Self::Plain { json::read(text) } else { json::read(&self.text(text)?) }
     }
 
     /// JSON text on one line; outside of templates just as it was written.
     fn text(self, text: &str) -> Result<String, String> {
-        if self == Self::Plain { Ok(json::compact(text)) } else { self.value(text).map(|value| value.to_string()) }
+        match self {
+            Self::Plain => Ok(json::compact(text)),
+            Self::Outline => outline(&json::read(text)?),
+            Self::Whole => expand(&json::read(text)?),
+        }
     }
 }
 
 impl Written<'_> {
-    fn content(self, extent: Extent, problems: &mut Vec<String>) -> Result<Content, String> {
-        let input = match (self.input, self.input_json) {
+    fn sent(&self, extent: Extent) -> Result<Sent, String> {
+        let input = match (self.input, &self.input_json) {
             (Some(input), None) => extent.text(input.get())?,
             (None, Some(text)) => {
-                serde_json::from_str::<&RawValue>(&text).map_err(|error| format!("`input_json`: {error}"))?;
-                json::compact(&text)
+                serde_json::from_str::<&RawValue>(text).map_err(|error| format!("`input_json`: {error}"))?;
+                json::compact(text)
             }
             _ => return Err("exactly one of `input` and `input_json` is needed".into()),
         };
         let after = self.after.map(|inputs| read_after(inputs, extent)).transpose()?.unwrap_or_default();
-        if !after.iter().chain([&input]).all(|input| input.starts_with('{')) {
-            problems.push("the input is not an object".into());
-        }
-        Ok(Content { after, input, expect: self.expect.read(extent, problems)? })
+        Ok(Sent { after, input })
     }
 }
 
@@ -296,6 +348,13 @@ fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 }
 
 impl WrittenExpect<'_> {
+    /// The outputs of a template that are expected as they stand, as JSON text.
+    fn accepted(&self) -> Vec<String> {
+        let outputs = self.ok.iter().chain(self.one_of.iter().flatten());
+        let templates = outputs.filter_map(|output| serde_json::from_str(output.get()).ok());
+        templates.filter(|output| !Pattern::is_in(output)).filter_map(|output| expand(&output).ok()).collect()
+    }
+
     fn read(self, extent: Extent, problems: &mut Vec<String>) -> Result<Expect, String> {
         let pattern = |value: &RawValue| Pattern::read(&extent.value(value.get())?);
         if self.message.is_some() && self.reject.is_none() {

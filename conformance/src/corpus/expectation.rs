@@ -2,6 +2,7 @@
 
 use crate::json::HALF;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// An expected value, read from a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +75,19 @@ impl Pattern {
         }
     }
 
+    /// Whether there is a matcher in the JSON of a case.
+    pub(super) fn is_in(value: &Value) -> bool {
+        match value {
+            Value::Array(elements) => elements.iter().any(Self::is_in),
+            Value::Object(members) => {
+                let only = members.iter().next().filter(|_| members.len() == 1);
+                only.is_some_and(|(name, content)| Self::matcher(name, content).is_some())
+                    || members.values().any(Self::is_in)
+            }
+            _ => false,
+        }
+    }
+
     fn matcher(name: &str, content: &Value) -> Option<Result<Self, String>> {
         Some(match (name, content) {
             ("any", Value::Bool(true)) => Ok(Self::Any),
@@ -125,59 +139,51 @@ impl Pattern {
         }
     }
 
+    /// Whether a value is as expected.
+    pub fn matches(&self, actual: &Value) -> bool {
+        match (self, actual) {
+            (Self::Any, _) => true,
+            (Self::Text(expected), Value::String(actual)) => expected == actual,
+            (Self::Number(expected), Value::Number(actual)) => actual.as_f64() == Some(*expected),
+            (Self::Constant(expected), actual) => expected == actual,
+            (Self::Array(expected), Value::Array(actual)) => {
+                expected.len() == actual.len() && expected.iter().zip(actual).all(|(one, other)| one.matches(other))
+            }
+            (Self::Object(expected), Value::Object(actual)) => {
+                let has =
+                    |(key, expected): &(String, Self)| actual.get(key).is_some_and(|actual| expected.matches(actual));
+                expected.len() == actual.len() && expected.iter().all(has)
+            }
+            (Self::Includes(parts), actual) => missing_part(parts, actual).is_none(),
+            _ => false,
+        }
+    }
+
     /// Where the actual value departs from the pattern; empty if it does not.
     pub fn mismatches(&self, actual: &Value) -> Vec<Mismatch> {
         let mut found = Vec::new();
-        self.compare(actual, "", &mut found);
+        self.compare(actual, String::new, &mut found);
         found
     }
 
-    fn compare(&self, actual: &Value, path: &str, found: &mut Vec<Mismatch>) {
-        match (self, actual) {
-            (Self::Any, _) => {}
-            (Self::Text(expected), Value::String(actual)) => {
-                if expected != actual {
-                    let sides = Sides::Texts { expected: expected.clone(), actual: readable(actual) };
-                    found.push(Mismatch { path: path.to_owned(), sides });
-                }
-            }
-            (Self::Number(expected), Value::Number(actual)) if actual.as_f64() == Some(*expected) => {}
-            (Self::Constant(expected), actual) if expected == actual => {}
-            (Self::Array(expected), Value::Array(actual)) => compare_arrays(expected, actual, path, found),
-            (Self::Object(expected), Value::Object(actual)) => compare_objects(expected, actual, path, found),
-            (Self::Includes(parts), Value::Array(elements)) => {
-                let mut rest = elements.iter();
-                for (index, part) in parts.iter().enumerate() {
-                    if !rest.any(|element| part.mismatches(element).is_empty()) {
-                        return values(
-                            path,
-                            &format!("{} (part {index}, in this order)", part.describe()),
-                            actual,
-                            found,
-                        );
-                    }
-                }
-            }
-            (Self::Includes(parts), Value::String(text)) => {
-                let mut rest = text.as_str();
-                for (index, part) in parts.iter().enumerate() {
-                    let after = match part {
-                        Self::Text(part) => rest.find(part.as_str()).map(|at| &rest[at + part.len()..]),
-                        _ => None,
-                    };
-                    let Some(after) = after else {
-                        return values(
-                            path,
-                            &format!("{} (part {index}, in this order)", part.describe()),
-                            actual,
-                            found,
-                        );
-                    };
-                    rest = after;
-                }
-            }
-            _ => values(path, &self.describe(), actual, found),
+    fn compare(&self, actual: &Value, path: impl Fn() -> String, found: &mut Vec<Mismatch>) {
+        if self.matches(actual) {
+            return;
         }
+        let path = path();
+        let sides = match (self, actual) {
+            (Self::Array(expected), Value::Array(actual)) => return compare_arrays(expected, actual, &path, found),
+            (Self::Object(expected), Value::Object(actual)) => return compare_objects(expected, actual, &path, found),
+            (Self::Text(expected), Value::String(actual)) => {
+                Sides::Texts { expected: expected.clone(), actual: readable(actual) }
+            }
+            (Self::Includes(parts), actual @ (Value::Array(_) | Value::String(_))) => {
+                let index = missing_part(parts, actual).unwrap_or_default();
+                values(&format!("{} (part {index}, in this order)", parts[index].describe()), actual)
+            }
+            _ => values(&self.describe(), actual),
+        };
+        found.push(Mismatch { path, sides });
     }
 
     /// The pattern as a person would read it, close to the JSON of the case.
@@ -198,9 +204,30 @@ impl Pattern {
     }
 }
 
-fn values(path: &str, expected: &str, actual: &Value, found: &mut Vec<Mismatch>) {
-    let sides = Sides::Values { expected: expected.to_owned(), actual: readable(&actual.to_string()) };
-    found.push(Mismatch { path: path.to_owned(), sides });
+fn values(expected: &str, actual: &Value) -> Sides {
+    Sides::Values { expected: expected.to_owned(), actual: readable(&actual.to_string()) }
+}
+
+/// The number of the first part that a list or a text does not have behind the parts before.
+fn missing_part(parts: &[Pattern], actual: &Value) -> Option<usize> {
+    match actual {
+        Value::Array(elements) => {
+            let mut rest = elements.iter();
+            parts.iter().position(|part| !rest.any(|element| part.matches(element)))
+        }
+        Value::String(text) => {
+            let mut rest = text.as_str();
+            parts.iter().position(|part| {
+                let after = match part {
+                    Pattern::Text(part) => rest.find(part.as_str()).map(|at| &rest[at + part.len()..]),
+                    _ => None,
+                };
+                rest = after.unwrap_or_default();
+                after.is_none()
+            })
+        }
+        _ => Some(0),
+    }
 }
 
 /// What a testee wrote, with words for what no string can hold.
@@ -208,17 +235,17 @@ fn readable(actual: &str) -> String {
     actual.replace(HALF, "<half a surrogate pair>")
 }
 
-fn nothing(path: &str, expected: String, actual: &str, found: &mut Vec<Mismatch>) {
-    found.push(Mismatch { path: path.to_owned(), sides: Sides::Values { expected, actual: readable(actual) } });
+fn nothing(path: String, expected: String, actual: &str, found: &mut Vec<Mismatch>) {
+    found.push(Mismatch { path, sides: Sides::Values { expected, actual: readable(actual) } });
 }
 
 fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mut Vec<Mismatch>) {
     for index in 0..expected.len().max(actual.len()) {
-        let path = format!("{path}/{index}");
+        let path = || format!("{path}/{index}");
         match (expected.get(index), actual.get(index)) {
-            (Some(expected), Some(actual)) => expected.compare(actual, &path, found),
-            (Some(expected), None) => nothing(&path, expected.describe(), "nothing: the list ends here", found),
-            (None, Some(actual)) => nothing(&path, "nothing: the list ends here".into(), &actual.to_string(), found),
+            (Some(expected), Some(actual)) => expected.compare(actual, path, found),
+            (Some(expected), None) => nothing(path(), expected.describe(), "nothing: the list ends here", found),
+            (None, Some(actual)) => nothing(path(), "nothing: the list ends here".into(), &actual.to_string(), found),
             (None, None) => {}
         }
     }
@@ -228,14 +255,13 @@ fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, 
     let below = |key: &str| format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
     for (key, expected) in expected {
         match actual.get(key) {
-            Some(actual) => expected.compare(actual, &below(key), found),
-            None => nothing(&below(key), expected.describe(), "no such member", found),
+            Some(actual) => expected.compare(actual, || below(key), found),
+            None => nothing(below(key), expected.describe(), "no such member", found),
         }
     }
-    for (key, actual) in actual {
-        if !expected.iter().any(|(expected, _)| expected == key) {
-            nothing(&below(key), "no such member".into(), &actual.to_string(), found);
-        }
+    let known: HashSet<&str> = expected.iter().map(|(key, _)| key.as_str()).collect();
+    for (key, actual) in actual.iter().filter(|(key, _)| !known.contains(key.as_str())) {
+        nothing(below(key), "no such member".into(), &actual.to_string(), found);
     }
 }
 

@@ -154,7 +154,7 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
         }
     }
     if !table.is_empty() {
-        let large = corpus.cases.iter().filter(|case| case.is_template() && !case.is_in(Profile::Universal));
+        let large = corpus.cases.iter().filter(|case| case.is_template && !case.is_in(Profile::Universal));
         for case in large.filter(|case| !named.contains(&case.id)) {
             problem(format!("no row names the large case `{}`", case.id));
         }

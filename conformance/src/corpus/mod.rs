@@ -82,8 +82,7 @@ pub struct Corpus {
 }
 
 static EMBEDDED: LazyLock<(Corpus, Vec<Problem>)> = LazyLock::new(|| {
-    let read = || Corpus::read(&embedded_files());
-    on_deep_stack(read).unwrap_or_else(|error| {
+    on_deep_stack(read_embedded).unwrap_or_else(|error| {
         (Corpus::default(), vec![Problem::in_file(".", format!("no thread to read it on: {error}"))])
     })
 });
@@ -91,6 +90,11 @@ static EMBEDDED: LazyLock<(Corpus, Vec<Problem>)> = LazyLock::new(|| {
 /// The corpus that is part of this program, read once, and everything that is wrong with it.
 pub fn embedded() -> (&'static Corpus, &'static [Problem]) {
     (&EMBEDDED.0, &EMBEDDED.1)
+}
+
+/// Reads the corpus that is part of this program. What its cases ask and expect is read when it is needed: a test has checked it.
+pub(crate) fn read_embedded() -> (Corpus, Vec<Problem>) {
+    Corpus::of(&embedded_files(), |_| Ok(Vec::new()))
 }
 
 /// The files of the corpus that is part of this program.
@@ -143,10 +147,14 @@ impl Corpus {
     /// Cases with deeply nested values, which the golden corpus has, need a deep stack:
     /// [`on_deep_stack`].
     pub fn read(files: &[File]) -> (Self, Vec<Problem>) {
+        Self::of(files, Case::check)
+    }
+
+    fn of(files: &[File], check: Check) -> (Self, Vec<Problem>) {
         let (mut corpus, mut problems) = (Self::default(), Vec::new());
         corpus.read_clauses(files, &mut problems);
         for file in files.iter().filter(|file| file.path.contains('/')) {
-            let (cases, found) = cases_in(file);
+            let (cases, found) = checked_cases(file, check);
             corpus.cases.extend(cases);
             problems.extend(found);
         }
@@ -217,8 +225,15 @@ pub(crate) fn is_case_file(file: &File) -> bool {
     is_kebab_case(topic) && (folder == AGENT || folder.parse::<Op>().is_ok()) && members()
 }
 
+/// Says what is wrong with what a case asks and expects, and as an error, if it is so wrong that there is no case.
+type Check = fn(&Case) -> Result<Vec<String>, String>;
+
 /// The cases of a case file, and everything that is wrong with each of them or with the file.
 pub fn cases_in(file: &File) -> (Vec<Case>, Vec<Problem>) {
+    checked_cases(file, Case::check)
+}
+
+fn checked_cases(file: &File, check: Check) -> (Vec<Case>, Vec<Problem>) {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct CaseFile<'a> {
@@ -255,7 +270,11 @@ pub fn cases_in(file: &File) -> (Vec<Case>, Vec<Problem>) {
     }
     let mut names: HashMap<String, usize> = HashMap::new();
     for (index, source) in contents.cases.into_iter().enumerate() {
-        match Case::read(source, op, folder, topic) {
+        let checked = Case::read(source, op, folder, topic).and_then(|(case, mut problems)| {
+            problems.extend(check(&case)?);
+            Ok((case, problems))
+        });
+        match checked {
             Ok((case, found)) => {
                 if let Some(first) = names.insert(case.id.clone(), index) {
                     problems.push(case.problem(format!("the name is already that of case {first}")));

@@ -85,6 +85,7 @@ impl<'a> Probe<'a> {
         let outcome = self.testee.ask(&request);
         let (verdict, note) = match outcome {
             Outcome::Interrupted => return Err(Probed::Interrupted),
+            Outcome::Accepted(..) => unreachable!("no output was said to be accepted"),
             Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
             Outcome::Reply(reply) => {
                 let (expected, difference) = compare(&request, &reply);

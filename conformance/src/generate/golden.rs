@@ -15,7 +15,7 @@ use threadspec::{Event, Profile, SerializeOptions, read_events, serialize_thread
 /// The cases of an operation that accept one output.
 fn answered(op: Op) -> impl Iterator<Item = &'static Case> {
     let one_output =
-        |case: &&Case| !case.is_template() && matches!(case.expect(), Expect::Output(patterns) if patterns.len() == 1);
+        |case: &&Case| !case.is_template && matches!(case.expect(), Expect::Output(patterns) if patterns.len() == 1);
     // Those of profile `universal` have a folder of their own, and are no business of the reference.
     let in_folder =
         move |case: &&Case| case.id.strip_prefix(&*op.to_string()).is_some_and(|rest| rest.starts_with('/'));

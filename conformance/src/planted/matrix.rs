@@ -162,7 +162,7 @@ impl<'a> Matrix<'a> {
 /// Whether a case is put to every bug of its profile. What is large is for bugs of size, which the literal and the hardened profile keep
 /// apart (`planted::growth`).
 fn is_for_all_bugs(case: &Case) -> bool {
-    !case.is_template() || case.is_in(protocol::Profile::Universal)
+    !case.is_template || case.is_in(protocol::Profile::Universal)
 }
 
 /// Each case of the profile with what came back.

@@ -84,6 +84,9 @@ impl Recorder {
     pub fn record(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
         let what = match outcome {
             Outcome::Reply(reply) => format!(r#""reply":{}"#, halves::escaped(&reply.line(request.id))),
+            Outcome::Accepted(outputs, number) => {
+                format!(r#""reply":{{"id":{},"ok":{}}}"#, request.id, outputs[*number])
+            }
             Outcome::Crash(how) => format!(r#""crash":{}"#, json!(how)),
             Outcome::Timeout(how) => format!(r#""timeout":{}"#, json!(how)),
             Outcome::Garbage(how) | Outcome::Stray { what: how, .. } => format!(r#""garbage":{}"#, json!(how)),

@@ -33,12 +33,14 @@ impl Worker<'_, '_, '_> {
                 Outcome::Crash(what) | Outcome::Garbage(what) | Outcome::Stray { what, .. } => {
                     End::NotReady(format!("after its hello: {what}"))
                 }
-                Outcome::Timeout(_) | Outcome::Reply(_) => return self.charge(index, outcome, ""),
+                Outcome::Timeout(_) | Outcome::Reply(_) | Outcome::Accepted(..) => {
+                    return self.charge(index, outcome, "");
+                }
             });
         }
         let alone = self.put(index);
         let own = match alone {
-            Outcome::Reply(_) => self.testee.overhear(MOMENT),
+            Outcome::Reply(_) | Outcome::Accepted(..) => self.testee.overhear(MOMENT),
             Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
             Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
             _ => {
@@ -71,7 +73,7 @@ impl Worker<'_, '_, '_> {
         for (others, how) in [(&[][..], UNASKED), (others, AFTER_OTHERS)] {
             self.afresh();
             let overheard = match others.iter().chain([&last]).map(|&index| self.put(index)).last() {
-                Some(Outcome::Reply(_)) | None => self.testee.overhear(MOMENT),
+                Some(Outcome::Reply(_) | Outcome::Accepted(..)) | None => self.testee.overhear(MOMENT),
                 other => other,
             };
             self.afresh();
@@ -93,7 +95,7 @@ impl Worker<'_, '_, '_> {
         self.afresh();
         let (first, second) = (self.put(last), self.put(last));
         self.afresh();
-        let hangs = matches!((first, &second), (Outcome::Reply(_), Outcome::Timeout(_)));
+        let hangs = matches!((first, &second), (Outcome::Reply(_) | Outcome::Accepted(..), Outcome::Timeout(_)));
         if hangs {
             self.charge(last, second, "by itself: it is answered, and nothing after it");
         }

@@ -153,6 +153,7 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
             let actual = (!matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported)).then(kept);
             Judgement { actual, ..judgement }
         }
+        Outcome::Accepted(..) => Judgement::new(Verdict::Pass, ""),
         Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
         Outcome::Timeout(what) => Judgement::new(Verdict::Timeout, what),
         Outcome::Garbage(what) | Outcome::Stray { what, .. } => Judgement::new(Verdict::Garbage, what),
@@ -214,17 +215,15 @@ fn settled<'v>(case: &Case, terms: Terms, output: &'v Value) -> Cow<'v, Value> {
 }
 
 fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
-    let closest = patterns.iter().map(|pattern| pattern.mismatches(output)).min_by_key(|found| distance(found));
-    match closest {
-        Some(mismatches) if !mismatches.is_empty() => {
-            let note = match patterns.len() {
-                1 => String::new(),
-                several => format!("none of {several} accepted outputs; the closest:"),
-            };
-            Judgement { mismatches, ..Judgement::new(Verdict::Fail, note) }
-        }
-        _ => Judgement::new(Verdict::Pass, ""),
+    if patterns.iter().any(|pattern| pattern.matches(output)) {
+        return Judgement::new(Verdict::Pass, "");
     }
+    let closest = patterns.iter().map(|pattern| pattern.mismatches(output)).min_by_key(|found| distance(found));
+    let note = match patterns.len() {
+        1 => String::new(),
+        several => format!("none of {several} accepted outputs; the closest:"),
+    };
+    Judgement { mismatches: closest.unwrap_or_default(), ..Judgement::new(Verdict::Fail, note) }
 }
 
 /// How far an output is from an alternative: the lengths of what differs, which serves to choose the closest.

@@ -7,6 +7,7 @@ use crate::corpus::Case;
 use crate::protocol::{Profile, Reply, Request};
 use crate::testee::{Outcome, Testee, Trouble};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -113,7 +114,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             {
                 let request = self.request(index, step);
                 bytes += request.input.len();
-                self.testee.send(&request);
+                self.testee.send_for(&request, accepted(cases[index], step));
                 waiting.insert(request.id, (index, step, request));
             }
             if waiting.is_empty() {
@@ -123,7 +124,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             if self.shared.is_over() {
                 return Trust::Believed;
             }
-            let (Outcome::Reply(_), Some((index, step, request))) = (&outcome, waiting.remove(&id)) else {
+            let Some((index, step, request)) = waiting.remove(&id).filter(|_| outcome.is_reply()) else {
                 return Trust::Doubted;
             };
             bytes -= request.input.len();
@@ -179,7 +180,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 return;
             }
             match self.put(index) {
-                outcome @ Outcome::Reply(_) => {
+                outcome if outcome.is_reply() => {
                     let is_declined = is_declined(&outcome);
                     let judgement = judge(self.shared.cases[index], self.shared.terms, outcome);
                     self.settle(index, judgement, is_declined);
@@ -239,14 +240,14 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 ended @ (Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_)) => return ended,
                 outcome => {
                     self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
-                    if !matches!(outcome, Outcome::Reply(_)) {
+                    if !outcome.is_reply() {
                         self.started();
                     }
                 }
             }
         }
         let request = self.request(index, case.after().len());
-        let outcome = self.testee.ask(&request);
+        let outcome = self.testee.ask_for(&request, case.accepted());
         if !matches!(outcome, Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_)) {
             self.shared.watch(|watch| watch.outcome(case, case.after().len(), &request, &outcome));
         }
@@ -316,6 +317,11 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         // Whatever was asked again has nothing more to say.
         self.testee.restart();
     }
+}
+
+/// What may come back word for word; what comes of the requests that are sent first is another case's business.
+fn accepted(case: &Case, step: usize) -> Arc<[String]> {
+    if step == case.after().len() { case.accepted() } else { Arc::default() }
 }
 
 fn is_declined(outcome: &Outcome) -> bool {

@@ -1,16 +1,17 @@
 //! A testee in this process.
 
-use super::{Outcome, Testee, Trouble};
-use crate::protocol::{Hello, Implementation, Request};
+use super::{Outcome, Testee, Trouble, accepted_reply};
+use crate::protocol::{Hello, Implementation, Reply, Request};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 /// An implementation in this process as a testee.
 #[derive(Debug)]
 pub struct InProcess<I> {
     implementation: I,
     hello: Hello,
-    sent: VecDeque<Request>,
+    sent: VecDeque<(Request, Arc<[String]>)>,
 }
 
 impl<I: Implementation> InProcess<I> {
@@ -27,24 +28,35 @@ impl<I: Implementation> Testee for InProcess<I> {
     }
 
     fn send(&mut self, request: &Request) {
-        self.sent.push_back(request.clone());
+        self.send_for(request, Arc::default());
+    }
+
+    fn send_for(&mut self, request: &Request, accepted: Arc<[String]>) {
+        self.sent.push_back((request.clone(), accepted));
     }
 
     fn receive(&mut self) -> (i64, Outcome) {
-        let request = self.sent.pop_front().expect("a request was sent");
-        (request.id, self.ask(&request))
-    }
-
-    fn ask(&mut self, request: &Request) -> Outcome {
+        let (request, accepted) = self.sent.pop_front().expect("a request was sent");
         // Implementations answer each request independently, so a panic leaves nothing behind that could mislead.
-        match catch_unwind(AssertUnwindSafe(|| self.implementation.answer(request))) {
-            Ok(reply) => Outcome::Reply(reply),
-            Err(panic) => {
-                let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-                let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-                Outcome::Crash(format!("panicked: {}", message.unwrap_or_default()))
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            if accepted.is_empty() {
+                return Outcome::Reply(self.implementation.answer(&request));
             }
-        }
+            let line = self.implementation.line(&request);
+            if let Some((_, number)) = accepted_reply(line.as_bytes(), &accepted) {
+                return Outcome::Accepted(accepted, number);
+            }
+            match Reply::read_for(request.profile, line.as_bytes()) {
+                Ok((_, reply)) => Outcome::Reply(reply),
+                Err(why) => Outcome::Garbage(why),
+            }
+        }));
+        let outcome = outcome.unwrap_or_else(|panic| {
+            let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+            Outcome::Crash(format!("panicked: {}", message.unwrap_or_default()))
+        });
+        (request.id, outcome)
     }
 
     fn finish(&mut self) -> Vec<Trouble> {

@@ -2,7 +2,7 @@
 
 use super::children::Group;
 use super::lines::{Line, Lines, Next};
-use super::{Outcome, Trouble, interrupt};
+use super::{Outcome, Trouble, accepted_reply, interrupt};
 use crate::protocol::{Hello, Profile, Reply, Request};
 use crate::terminal::visible;
 use std::collections::{HashSet, VecDeque};
@@ -35,11 +35,19 @@ pub(super) struct Live {
     lines: Arc<Lines>,
     stderr: Arc<Mutex<Tail>>,
     /// The requests that wait for their replies, in the order in which they were sent.
-    waiting: VecDeque<(i64, Profile)>,
+    waiting: VecDeque<Waiting>,
     answered: HashSet<i64>,
     /// Since when the oldest request can have been worked on: a testee that answers in turn begins with it when it has
     /// answered the one before.
     since: Instant,
+}
+
+/// A request that waits for its reply.
+#[derive(Debug)]
+struct Waiting {
+    id: i64,
+    profile: Profile,
+    accepted: Arc<[String]>,
 }
 
 /// What waiting for a line can bring.
@@ -106,11 +114,11 @@ impl Live {
         }
     }
 
-    pub(super) fn send(&mut self, request: &Request) {
+    pub(super) fn send(&mut self, request: &Request, accepted: Arc<[String]>) {
         if self.waiting.is_empty() {
             self.since = Instant::now();
         }
-        self.waiting.push_back((request.id, request.profile));
+        self.waiting.push_back(Waiting { id: request.id, profile: request.profile, accepted });
         self.write(request.line());
     }
 
@@ -133,7 +141,7 @@ impl Live {
     }
 
     pub(super) fn receive(&mut self, timeout: Duration) -> (i64, Outcome) {
-        let Some(&(oldest, profile)) = self.waiting.front() else {
+        let Some(&Waiting { id: oldest, profile, .. }) = self.waiting.front() else {
             return (0, Outcome::Garbage("nothing was asked".into()));
         };
         let line = match self.hear(self.since + timeout) {
@@ -147,15 +155,18 @@ impl Live {
             }
             Heard::Interrupted => return (oldest, Outcome::Interrupted),
         };
+        let as_accepted = self.waiting.iter().enumerate().find_map(|(place, waiting)| {
+            let (id, number) = accepted_reply(&line, &waiting.accepted)?;
+            (id == waiting.id).then_some((place, number))
+        });
+        if let Some((place, number)) = as_accepted {
+            let waiting = self.answered(place);
+            return (waiting.id, Outcome::Accepted(waiting.accepted, number));
+        }
         match Reply::read_for(profile, &line) {
-            Ok((id, reply)) => match self.waiting.iter().position(|&(waiting, _)| waiting == id) {
+            Ok((id, reply)) => match self.waiting.iter().position(|waiting| waiting.id == id) {
                 Some(place) => {
-                    self.waiting.remove(place);
-                    self.since = Instant::now();
-                    if self.answered.len() == MOST_ANSWERED {
-                        self.answered.clear();
-                    }
-                    self.answered.insert(id);
+                    self.answered(place);
                     (id, Outcome::Reply(reply))
                 }
                 None if self.answered.contains(&id) => (oldest, Outcome::Stray { id, what: second_reply(&line) }),
@@ -166,6 +177,17 @@ impl Live {
             },
             Err(why) => (oldest, Outcome::Garbage(format!("not a reply: {why}: {}", excerpt(&line)))),
         }
+    }
+
+    /// Notes the reply to a request.
+    fn answered(&mut self, place: usize) -> Waiting {
+        let waiting = self.waiting.remove(place).expect("a place in the queue");
+        self.since = Instant::now();
+        if self.answered.len() == MOST_ANSWERED {
+            self.answered.clear();
+        }
+        self.answered.insert(waiting.id);
+        waiting
     }
 
     pub(super) fn overhear(&mut self, time: Duration) -> Option<Outcome> {
@@ -189,8 +211,8 @@ impl Live {
             match self.hear(deadline) {
                 Heard::Line(line) => match Reply::read(&line) {
                     // The run ended before these replies.
-                    Ok((id, _)) if self.waiting.iter().any(|&(waiting, _)| waiting == id) => {
-                        self.waiting.retain(|&(waiting, _)| waiting != id);
+                    Ok((id, _)) if self.waiting.iter().any(|waiting| waiting.id == id) => {
+                        self.waiting.retain(|waiting| waiting.id != id);
                     }
                     Ok((id, _)) if self.answered.contains(&id) => {
                         troubles.push(Trouble::Stray { id, what: second_reply(&line) });

@@ -15,6 +15,7 @@ pub use process::Process;
 pub use reference::Reference;
 
 use crate::protocol::{Hello, Reply, Request};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Something that can be asked.
@@ -33,12 +34,22 @@ pub trait Testee {
     /// Sends a request.
     fn send(&mut self, request: &Request);
 
+    /// Sends a request whose reply is [`Outcome::Accepted`] if it is one of these outputs word for word.
+    fn send_for(&mut self, request: &Request, _accepted: Arc<[String]>) {
+        self.send(request);
+    }
+
     /// Waits for what comes next of the requests that were sent, and says of which: where it is not a reply, of the oldest.
     fn receive(&mut self) -> (i64, Outcome);
 
     /// Sends a request, and waits for what comes of it.
     fn ask(&mut self, request: &Request) -> Outcome {
-        self.send(request);
+        self.ask_for(request, Arc::default())
+    }
+
+    /// The same, where these outputs are accepted.
+    fn ask_for(&mut self, request: &Request, accepted: Arc<[String]>) -> Outcome {
+        self.send_for(request, accepted);
         self.receive().1
     }
 
@@ -59,6 +70,8 @@ pub trait Testee {
 pub enum Outcome {
     /// The reply.
     Reply(Reply),
+    /// A reply that was not read, since it is the output of this number word for word of those that are accepted.
+    Accepted(Arc<[String]>, usize),
     /// It ended before its reply: how, and what it last said on stderr.
     Crash(String),
     /// No reply in time.
@@ -78,6 +91,13 @@ pub enum Outcome {
     Interrupted,
 }
 
+impl Outcome {
+    /// Whether it is a reply to the request.
+    pub fn is_reply(&self) -> bool {
+        matches!(self, Self::Reply(_) | Self::Accepted(..))
+    }
+}
+
 /// What a testee did wrong in ending.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
@@ -92,4 +112,16 @@ pub enum Trouble {
     Unasked(String),
     /// It did not end as it should.
     Shutdown(String),
+}
+
+/// The id of a reply line and the number of the accepted output that it carries, if it does word for word.
+fn accepted_reply(line: &[u8], accepted: &[String]) -> Option<(i64, usize)> {
+    if accepted.is_empty() {
+        return None;
+    }
+    let after_id = line.strip_prefix(br#"{"id":"#)?;
+    let length = after_id.iter().position(|&byte| byte == b',')?;
+    let id = str::from_utf8(&after_id[..length]).ok()?.parse().ok()?;
+    let output = after_id[length..].strip_prefix(br#","ok":"#)?.strip_suffix(b"}")?;
+    Some((id, accepted.iter().position(|accepted| accepted.as_bytes() == output)?))
 }

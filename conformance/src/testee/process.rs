@@ -4,6 +4,7 @@ use super::live::Live;
 use super::{Outcome, Testee, Trouble, interrupt};
 use crate::protocol::{Hello, Request};
 use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// So many requests may wait in the pipe: enough that a testee never waits for the judge.
@@ -64,11 +65,15 @@ impl Testee for Process {
     }
 
     fn send(&mut self, request: &Request) {
+        self.send_for(request, Arc::default());
+    }
+
+    fn send_for(&mut self, request: &Request, accepted: Arc<[String]>) {
         if self.failed.is_some() {
             return;
         }
         match self.live() {
-            Ok(live) => live.send(request),
+            Ok(live) => live.send(request, accepted),
             Err(outcome) => self.failed = Some((request.id, outcome)),
         }
     }
@@ -82,7 +87,7 @@ impl Testee for Process {
             Some(live) => live.receive(timeout),
             None => (0, Outcome::NotReady("nothing was sent".into())),
         };
-        if !matches!(outcome, Outcome::Reply(_)) {
+        if !outcome.is_reply() {
             self.live = None;
         }
         (id, outcome)

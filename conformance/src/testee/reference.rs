@@ -4,6 +4,7 @@ use super::keyed::KeyedTools;
 use crate::json::plain;
 use crate::protocol::{self, Hello, Implementation, Op, RejectKind, Reply, Request};
 use crate::universal::Abilities;
+use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -36,42 +37,84 @@ impl Implementation for Reference {
 
     fn answer(&mut self, request: &Request) -> Reply {
         match output(request) {
-            Reply::Ok(output) => Reply::Ok(plain(output)),
-            reply => reply,
+            Ok(output) => Reply::Ok(plain(output)),
+            Err(refusal) => refusal,
         }
     }
 
     /// The library marks lone surrogates in data, which only text can hold.
     fn line(&mut self, request: &Request) -> String {
-        let reply = match output(request) {
-            Reply::Reject { kind, message } => Reply::Reject { kind, message: marked(&message).into_owned() },
-            reply => reply,
+        let line = match output::<String>(request) {
+            Ok(output) => format!(r#"{{"id":{},"ok":{output}}}"#, request.id),
+            Err(Reply::Reject { kind, message }) => {
+                Reply::Reject { kind, message: marked(&message).into_owned() }.line(request.id)
+            }
+            Err(refusal) => refusal.line(request.id),
         };
-        unmark_surrogates(&reply.line(request.id)).into_owned()
+        match unmark_surrogates(&line) {
+            Cow::Owned(unmarked) => unmarked,
+            Cow::Borrowed(_) => line,
+        }
     }
 }
 
-/// The answer, in which lone surrogates in data are marked.
-fn output(request: &Request) -> Reply {
+/// In what form an output is wanted.
+trait Form {
+    fn of(output: &impl Serialize) -> Self;
+}
+
+impl Form for Value {
+    fn of(output: &impl Serialize) -> Self {
+        json!(output)
+    }
+}
+
+impl Form for String {
+    fn of(output: &impl Serialize) -> Self {
+        serde_json::to_string(output).expect("all members have names")
+    }
+}
+
+/// The output, in which lone surrogates in data are marked, or the refusal.
+fn output<F: Form>(request: &Request) -> Result<F, Reply> {
     let profile = request.profile.rendering();
     let universal = request.op == Op::Tools && request.profile == protocol::Profile::Universal;
     // No half of a surrogate pair reaches a request (AGENT-ENCODABLE).
     let text = if universal { repair_surrogates(&request.input) } else { Cow::Borrowed(&*request.input) };
     let output = Input::read(&text).and_then(|input| match request.op {
         Op::Tools if universal => input.any_agent(),
-        Op::Escape => Ok(json!(marked(&escape_text(&input.text("text")?, profile)))),
+        Op::Escape => Ok(F::of(&marked(&escape_text(&input.text("text")?, profile)))),
         Op::Serialize => input.serialize(profile),
         Op::Messages => input.messages(profile),
         Op::Tools => input.tools(profile),
         Op::Loop => input.outer_loop(profile),
     });
-    output.map_or_else(
-        |error| Reply::Reject {
-            kind: if error.is_invalid_event() { RejectKind::InvalidEvent } else { RejectKind::InvalidInput },
-            message: error.to_string(),
-        },
-        Reply::Ok,
-    )
+    output.map_err(|error| Reply::Reject {
+        kind: if error.is_invalid_event() { RejectKind::InvalidEvent } else { RejectKind::InvalidInput },
+        message: error.to_string(),
+    })
+}
+
+/// The output of op `tools`.
+#[derive(Serialize)]
+struct Rounds<'a> {
+    requests: &'a [Vec<Message>],
+    messages: &'a [Message],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given: Option<Vec<Message>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failure: Option<Cow<'a, str>>,
+}
+
+/// The output of op `loop`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OuterLoop<'a> {
+    requests: &'a [Vec<Message>],
+    events: &'a [Event],
+    response: Cow<'a, str>,
+    iterations: u64,
+    stop_reason: String,
 }
 
 /// The input of an operation: the events as they are written, so that each is read on its own, and the other members.
@@ -136,15 +179,15 @@ impl Input {
         }
     }
 
-    fn serialize(&self, profile: Profile) -> Result<Value, Error> {
+    fn serialize<F: Form>(&self, profile: Profile) -> Result<F, Error> {
         let options = SerializeOptions { profile, response_prefix: &self.optional_text("responsePrefix")? };
-        Ok(json!(marked(&serialize_thread(&self.events()?, &options))))
+        Ok(F::of(&marked(&serialize_thread(&self.events()?, &options))))
     }
 
-    fn messages(&self, profile: Profile) -> Result<Value, Error> {
+    fn messages<F: Form>(&self, profile: Profile) -> Result<F, Error> {
         let instructions = self.optional_text("instructions")?;
         let options = ContextOptions { profile, mode: self.mode()?, instructions: &instructions };
-        Ok(json!(build_messages(&self.events()?, &options)))
+        Ok(F::of(&build_messages(&self.events()?, &options)))
     }
 
     fn given(&self) -> Result<Vec<Message>, Error> {
@@ -161,16 +204,16 @@ impl Input {
         self.get("tools").optional().map_or_else(|| Ok(T::default()), read)
     }
 
-    fn tools(&self, profile: Profile) -> Result<Value, Error> {
+    fn tools<F: Form>(&self, profile: Profile) -> Result<F, Error> {
         let messages = self.given()?;
         let (mut model, mut tools) = (self.model()?, self.scripted(ScriptedTools::read)?);
         let options = ToolOptions { profile, max_recursion_depth: self.limit("maxRecursionDepth")?.map(count) };
         let run = run_tools(messages, &mut model, &mut tools, &options);
-        Ok(json!({"requests": model.requests(), "messages": run.messages}))
+        Ok(F::of(&Rounds { requests: model.requests(), messages: &run.messages, given: None, failure: None }))
     }
 
     /// Op `tools` in profile `universal`.
-    fn any_agent(&self) -> Result<Value, Error> {
+    fn any_agent<F: Form>(&self) -> Result<F, Error> {
         let messages = self.given()?;
         oracle::provider_valid(&messages).map_err(|fault| self.get("messages").error(fault.to_string()))?;
         let (mut model, mut tools) = (self.model()?, self.scripted(KeyedTools::read)?);
@@ -178,14 +221,11 @@ impl Input {
         let options = ToolOptions { profile: Profile::Hardened, max_recursion_depth };
         let given = messages.clone();
         let run = run_tools(messages, &mut model, &mut tools, &options);
-        let mut output = json!({"requests": model.requests(), "messages": run.messages, "given": given});
-        if let Some(failure) = run.failure {
-            output["failure"] = marked(&failure).into();
-        }
-        Ok(output)
+        let failure = run.failure.as_deref().map(marked);
+        Ok(F::of(&Rounds { requests: model.requests(), messages: &run.messages, given: Some(given), failure }))
     }
 
-    fn outer_loop(&self, profile: Profile) -> Result<Value, Error> {
+    fn outer_loop<F: Form>(&self, profile: Profile) -> Result<F, Error> {
         let requests = self.limit("maxToolCallsPerIteration")?.map(count);
         let options = LoopOptions {
             profile,
@@ -200,12 +240,12 @@ impl Input {
         let mut verifier = self.get("verify").optional().map(verify).transpose()?.map(ScriptedVerifier::new);
         let verifier = verifier.as_mut().map(|verifier| verifier as &mut dyn Verifier);
         let run = run_loop(&prompt, &mut model, &mut tools, verifier, &options);
-        Ok(json!({
-            "requests": model.requests(),
-            "events": run.events,
-            "response": marked(&run.response),
-            "iterations": run.iterations,
-            "stopReason": run.stop_reason.to_string(),
+        Ok(F::of(&OuterLoop {
+            requests: model.requests(),
+            events: &run.events,
+            response: marked(&run.response),
+            iterations: run.iterations,
+            stop_reason: run.stop_reason.to_string(),
         }))
     }
 }

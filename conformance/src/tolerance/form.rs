@@ -82,7 +82,7 @@ pub(super) fn order_arguments(input: &Value, output: &mut Value) {
     let events = output.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten();
     for (event, call) in events.filter(|event| event["type"] == "tool_call").zip(calls) {
         let given = Pattern::read(&json!({ "literally": call["args"] }));
-        if call["args"].is_object() && given.is_ok_and(|given| given.mismatches(&event["args"]).is_empty()) {
+        if call["args"].is_object() && given.is_ok_and(|given| given.matches(&event["args"])) {
             event["args"] = call["args"].clone();
         }
     }
