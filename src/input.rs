@@ -95,7 +95,7 @@ impl<R: io::BufRead> Iterator for EventReader<R> {
             match self.next_line() {
                 Ok(Some(line)) if line.trim().is_empty() => {}
                 Ok(Some(line)) => {
-                    let event = typed::read_one(line).map_or_else(|| read_line(line), Ok);
+                    let event = read_event(line);
                     let index = self.next_index;
                     self.next_index += 1;
                     return Some(event.map_err(|error| error.at_event(index).at_line(self.line)));
@@ -111,10 +111,21 @@ impl<R: io::BufRead> Iterator for EventReader<R> {
     }
 }
 
-/// The event of a line, or what is wrong with it.
-fn read_line(line: &str) -> Result<Event, Error> {
+/// Reads one event: a JSON object, as it stands in a log.
+///
+/// # Errors
+/// As [`read_events`], but for the index and the line, which only the log's reader knows.
+///
+/// ```
+/// let error = threadspec::read_event(r#"{"type": "message", "role": "user", "iteration": 0}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "content: missing, expected a string");
+/// ```
+pub fn read_event(json: &str) -> Result<Event, Error> {
+    if let Some(event) = typed::read_one(json) {
+        return Ok(event);
+    }
     let value: Value =
-        serde_json::from_str(&mark_surrogates(line)).map_err(|error| Error::new(Kind::Event, reason(&error)))?;
+        serde_json::from_str(&mark_surrogates(json)).map_err(|error| Error::new(Kind::Event, reason(&error)))?;
     Event::from_json(&value)
 }
 

@@ -49,7 +49,7 @@ pub use ecma::{ecma_string, json_stringify};
 pub use error::Error;
 pub use event::{Event, EventKind, EventType, Role};
 pub use field::Field;
-pub use input::{EventReader, read_each_event, read_events, read_json};
+pub use input::{EventReader, read_each_event, read_event, read_events, read_json};
 pub use message::{Message, ToolCall};
 pub use profile::Profile;
 pub use xml::{

@@ -19,6 +19,7 @@
 //! | [`generate`] | what fuzzing and property tests draw from |
 //! | [`check`] | what must hold of everything that was drawn |
 //! | [`fuzz`] | the differential fuzzer |
+//! | [`logs`] | what is wrong with logs, documents and requests that people have |
 //! | [`planted`] | planted bugs, and the matrix of what catches them |
 //! | [`commands`] | the commands of `threadspec`: arguments and exit codes |
 
@@ -30,6 +31,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod json;
 pub mod lint;
+pub mod logs;
 pub mod planted;
 pub mod protocol;
 pub mod report;

@@ -1,10 +1,10 @@
 //! Oracles of documents against the events that went in.
 
-use super::form::{well_escaped_in, well_shaped_in};
+use super::form::{first, misshapen, misspelled};
 use super::{Violation, quote};
 use crate::ecma::json_stringify_object;
 use crate::xml::first_forbidden;
-use crate::{Document, Error, Event, EventKind, Profile, Role, ecma_string, is_xml_char, json_stringify, read_thread};
+use crate::{Document, Element, Error, Event, EventKind, Profile, Role, ecma_string, is_xml_char, json_stringify, read_thread};
 use memchr::{memchr, memmem};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -46,28 +46,48 @@ pub fn no_forgery(events: &[Event], document: &str, profile: Profile) -> Result<
 /// # Errors
 /// The first element that is missing, too many, or has other attributes.
 pub fn no_forgery_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
-    if document.elements.len() != events.len() {
-        let (found, expected) = (document.elements.len(), events.len());
-        return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
-    }
+    first(forged(document, events, profile))
+}
+
+/// Every element that is not what its event demands.
+fn forged<'a>(
+    document: &'a Document,
+    events: &'a [Event],
+    profile: Profile,
+) -> impl Iterator<Item = Violation> + 'a {
     let names = Names::of(events);
-    for (id, element) in document.elements.iter().enumerate() {
+    each_element(document, events, move |id, element, _| {
         let expected = attributes(events, id, &names, profile);
         let found_names: Vec<&str> = element.attributes.iter().map(|(name, _)| &**name).collect();
         let expected_names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
         if found_names != expected_names {
             let (found, expected) = (found_names.join(" "), expected_names.join(" "));
-            return Err(Violation::new(format!("event {id}: attributes `{found}`, expected `{expected}`")));
+            return Some(format!("attributes `{found}`, expected `{expected}`"));
         }
-        for ((name, value), (_, accepted)) in element.attributes.iter().zip(&expected) {
-            if !accepted.iter().any(|accepted| same_attribute(accepted, value, profile)) {
-                let expected: Vec<String> = accepted.iter().map(|accepted| quote(accepted)).collect();
-                let (value, expected) = (quote(value), expected.join(" or "));
-                return Err(Violation::new(format!("event {id}: {name}={value}, expected {expected}")));
-            }
-        }
-    }
-    Ok(())
+        let mut pairs = element.attributes.iter().zip(&expected);
+        let ((name, value), (_, accepted)) = pairs.find(|((_, value), (_, accepted))| {
+            !accepted.iter().any(|accepted| same_attribute(accepted, value, profile))
+        })?;
+        let expected: Vec<String> = accepted.iter().map(|accepted| quote(accepted)).collect();
+        Some(format!("{name}={}, expected {}", quote(value), expected.join(" or ")))
+    })
+}
+
+/// What is wrong with each element, if there are as many as events.
+fn each_element<'a>(
+    document: &'a Document,
+    events: &'a [Event],
+    wrong: impl Fn(usize, &'a Element, &'a Event) -> Option<String> + 'a,
+) -> impl Iterator<Item = Violation> + 'a {
+    let (found, expected) = (document.elements.len(), events.len());
+    let count =
+        (found != expected).then(|| Violation::new(format!("{found} `event` elements for {expected} events")));
+    let comparable = if count.is_none() { expected } else { 0 };
+    let pairs = document.elements.iter().zip(events).take(comparable).enumerate();
+    let each = pairs.filter_map(move |(id, (element, event))| {
+        wrong(id, element, event).map(|wrong| Violation::of_event(id, wrong))
+    });
+    count.into_iter().chain(each)
 }
 
 /// Each text comes back from the document (DOC-2, ESC-*, EVT-*).
@@ -86,7 +106,7 @@ pub fn round_trip(events: &[Event], document: &str, profile: Profile) -> Result<
 /// # Errors
 /// The first event whose text is another.
 pub fn round_trip_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
-    compare_texts(events, document, profile, |original, read| same_text(original, read, profile))
+    first(changed_texts(events, document, profile, profile))
 }
 
 /// Every permitted character of each text is there, in order; others may stand where a forbidden one stood
@@ -95,7 +115,7 @@ pub fn round_trip_in(document: &Document, events: &[Event], profile: Profile) ->
 /// # Errors
 /// The first event that lost something.
 pub fn permitted_kept(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
-    compare_texts(events, &read(document)?, profile, |original, read| same_text(original, read, Profile::Literal))
+    first(changed_texts(events, &read(document)?, profile, Profile::Literal))
 }
 
 /// A character of a thread that its document does not give back.
@@ -122,16 +142,19 @@ pub fn not_carried(events: &[Event], profile: Profile) -> Vec<NotCarried> {
     let mut found = Vec::new();
     for (event, content) in events.iter().enumerate() {
         let mut scan = |place, text: &str, white_space: &[char]| {
-            let lost = |character: &char| {
-                !is_xml_char(*character) || (profile == Profile::Literal && white_space.contains(character))
-            };
+            let white_space = if profile == Profile::Literal { white_space } else { &[] };
+            // As in nearly all texts.
+            if first_forbidden(text).is_none() && !text.contains(white_space) {
+                return;
+            }
+            let lost = |character: &char| !is_xml_char(*character) || white_space.contains(character);
             let lost = text.chars().enumerate().filter(|(_, character)| lost(character));
             found.extend(lost.map(|(position, character)| NotCarried { event, place, position, character }));
         };
         if let EventKind::ToolCall { tool_name, .. } = &content.kind {
             scan("name", tool_name, &['\t', '\n', '\r']);
         }
-        scan("text", &accepted_texts(content, profile)[0], &['\r']);
+        scan("text", &texts(content, profile)[0], &['\r']);
     }
     found
 }
@@ -149,35 +172,47 @@ pub fn document_verdicts(
     };
     [
         ("well-formed", is_well_formed(&read)),
-        ("well-shaped", of_elements(&|elements| well_shaped_in(elements, document))),
-        ("well-escaped", of_elements(&|_| well_escaped_in(document, profile))),
+        ("well-shaped", of_elements(&|elements| first(misshapen(elements, document)))),
+        ("well-escaped", of_elements(&|_| first(misspelled(document, profile)))),
         ("no-forgery", of_elements(&|elements| no_forgery_in(elements, events, profile))),
         ("round-trip", of_elements(&|elements| round_trip_in(elements, events, profile))),
     ]
+}
+
+/// Everything that the oracles of [`document_verdicts`] have to say of a document that was read already, each with the oracle's
+/// name; nothing where all hold.
+pub fn document_violations(
+    read: &Document,
+    events: &[Event],
+    document: &str,
+    profile: Profile,
+) -> Vec<(&'static str, Violation)> {
+    let named = |name| move |violation| (name, violation);
+    misshapen(read, document)
+        .map(named("well-shaped"))
+        .chain(misspelled(document, profile).map(named("well-escaped")))
+        .chain(forged(read, events, profile).map(named("no-forgery")))
+        .chain(changed_texts(events, read, profile, profile).map(named("round-trip")))
+        .collect()
 }
 
 pub(super) fn read(document: &str) -> Result<Document, Violation> {
     read_thread(document).map_err(|error| Violation::new(error.to_string()))
 }
 
-fn compare_texts(
-    events: &[Event],
-    document: &Document,
+/// Every text that did not come back as `kept_as` wants it.
+fn changed_texts<'a>(
+    events: &'a [Event],
+    document: &'a Document,
     profile: Profile,
-    same: impl Fn(&str, &str) -> bool,
-) -> Result<(), Violation> {
-    if document.elements.len() != events.len() {
-        let (found, expected) = (document.elements.len(), events.len());
-        return Err(Violation::new(format!("{found} `event` elements for {expected} events")));
-    }
-    for (id, (event, element)) in events.iter().zip(&document.elements).enumerate() {
+    kept_as: Profile,
+) -> impl Iterator<Item = Violation> + 'a {
+    each_element(document, events, move |_, element, event| {
         let accepted = texts(event, profile);
-        if !accepted.iter().any(|text| same(text, &element.text) || same_large_numbers(event, &element.text)) {
-            let (found, expected) = (quote(&element.text), quote(&accepted[0]));
-            return Err(Violation::new(format!("event {id}: text {found}, expected {expected}")));
-        }
-    }
-    Ok(())
+        let same = |text: &Cow<'_, str>| same_text(text, &element.text, kept_as);
+        let kept = accepted.iter().any(same) || same_large_numbers(event, &element.text);
+        (!kept).then(|| format!("text {}, expected {}", quote(&element.text), quote(&accepted[0])))
+    })
 }
 
 /// The texts that an event may have in XML, before escaping; the reference's first (EVT-*).

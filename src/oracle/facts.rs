@@ -3,7 +3,7 @@
 use super::document::{Names, accepted_texts, read, same_attribute, same_text};
 use super::{Violation, quote};
 use crate::ecma::json_stringify_object;
-use crate::{Element, Event, EventKind, Message, Profile, Role, ToolCall, json_stringify};
+use crate::{Document, Element, Event, EventKind, Message, Profile, Role, ToolCall, json_stringify};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -94,7 +94,14 @@ pub fn equivalent(events: &[Event], document: &str, messages: &[Message], profil
 /// # Errors
 /// The first fact that was lost or changed.
 pub fn conveyed_by_document(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
-    let document = read(document)?;
+    conveyed_by_document_in(events, &read(document)?, profile)
+}
+
+/// [`conveyed_by_document`] of a document that was read already.
+///
+/// # Errors
+/// The first fact that was lost or changed. What follows it is not judged: it may only have moved.
+pub fn conveyed_by_document_in(events: &[Event], document: &Document, profile: Profile) -> Result<(), Violation> {
     let carried: Vec<&Element> = document
         .elements
         .iter()
@@ -282,7 +289,7 @@ impl Item<'_> {
                 EventKind::ToolCall { tool_name, tool_call_id, args } => {
                     call.name == *tool_name
                         && call.id == *tool_call_id
-                        && in_any_order(&call.args) == in_any_order(args)
+                        && (call.args == *args || in_any_order(&call.args) == in_any_order(args))
                 }
                 _ => false,
             },
@@ -319,5 +326,5 @@ fn result_text(event: &Event) -> String {
 
 fn lost(events: &[Event], position: usize, found: &str) -> Violation {
     let event = events[position].to_json().to_string();
-    Violation::new(format!("event {position} {} is not conveyed: {found}", quote(&event)))
+    Violation::of_event(position, format!("{} is not conveyed: {found}", quote(&event)))
 }

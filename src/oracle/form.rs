@@ -2,8 +2,11 @@
 
 use super::document::read;
 use super::{Violation, quote};
-use crate::{Document, Profile};
-use memchr::{memchr, memchr_iter, memchr3};
+use crate::xml::first_forbidden;
+use crate::{Document, Element, Profile, is_xml_char, read_thread};
+use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr};
+use std::borrow::Cow;
+use std::iter;
 
 /// A document has the form that the specification gives it: lines, indentation, attributes (DOC-1, DOC-2, DOC-3, ATT-*).
 ///
@@ -12,61 +15,117 @@ use memchr::{memchr, memchr_iter, memchr3};
 /// # Errors
 /// The first line or element that has another form.
 pub fn well_shaped(document: &str) -> Result<(), Violation> {
-    well_shaped_in(&read(document)?, document)
+    first(misshapen(&read(document)?, document))
 }
 
-/// [`well_shaped`] of a document that was read already.
-pub(super) fn well_shaped_in(read: &Document, document: &str) -> Result<(), Violation> {
-    let elements = &read.elements;
-    for (id, element) in elements.iter().enumerate() {
-        let fault = |what: String| Err(Violation::new(format!("event {id}: {what}")));
-        let Some(kind) = element.attribute("type") else {
-            return fault("it has no `type`".to_owned());
-        };
-        let expected = match kind {
-            "human" | "ai" | "system" | "human_input_requested" | "human_input_received" | "completion" => {
-                "type id iteration"
-            }
-            "tool_input" => "type id name iteration",
-            "tool_output" => "type id name status iteration",
-            "error" => "type id iteration recoverable",
-            "summary" => "type id iteration summarizedIterations",
-            _ => return fault(format!("unknown type {}", quote(kind))),
-        };
-        let names = element.attributes.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(" ");
-        if names != expected {
-            return fault(format!("attributes `{names}`, expected `{expected}`"));
-        }
-        for (name, value) in &element.attributes {
-            let number = |text: &str| text.parse().is_ok_and(|number: u64| number.to_string() == text);
-            let valid = match name.as_str() {
-                "id" => *value == id.to_string(),
-                "iteration" => number(value),
-                "status" => value == "success",
-                "recoverable" => value == "true" || value == "false",
-                "summarizedIterations" => value.is_empty() || value.split(',').all(number),
-                _ => true,
-            };
-            if !valid {
-                return fault(format!("{name}={}", quote(value)));
-            }
-        }
-    }
-    let framed = document.strip_prefix("<thread>\n").and_then(|rest| rest.strip_suffix("</thread>"));
-    let Some(mut rest) = framed else {
-        return Err(Violation::new("the first line is not `<thread>`, or the last one not `</thread>`"));
+/// The verdict that the first of some violations gives.
+pub(super) fn first(mut violations: impl Iterator<Item = Violation>) -> Result<(), Violation> {
+    violations.next().map_or(Ok(()), Err)
+}
+
+/// Each element, and each line, that has not the form of a document that was read already.
+pub(super) fn misshapen(read: &Document, document: &str) -> impl Iterator<Item = Violation> {
+    let elements = read.elements.iter().enumerate();
+    let elements = elements.filter_map(|(id, element)| Some(Violation::of_event(id, misshapen_element(id, element)?)));
+    elements.chain(misshapen_lines(document, read.elements.len()))
+}
+
+fn misshapen_element(id: usize, element: &Element) -> Option<String> {
+    let Some(kind) = element.attribute("type") else {
+        return Some("it has no `type`".to_owned());
     };
-    // Texts hold no `<`, so that an event ends at the first end tag.
-    for id in 0..elements.len() {
-        let end = rest.strip_prefix("  <event type=\"").and_then(|event| event.split_once("</event>\n"));
-        let Some((_, after)) = end else {
-            return Err(Violation::new(format!(
-                "event {id}: not `  <event type=\"…\" …>…</event>` from the line's start to its end"
-            )));
-        };
-        rest = after;
+    let expected = match kind {
+        "human" | "ai" | "system" | "human_input_requested" | "human_input_received" | "completion" => {
+            "type id iteration"
+        }
+        "tool_input" => "type id name iteration",
+        "tool_output" => "type id name status iteration",
+        "error" => "type id iteration recoverable",
+        "summary" => "type id iteration summarizedIterations",
+        _ => return Some(format!("unknown type {}", quote(kind))),
+    };
+    let names = element.attributes.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(" ");
+    if names != expected {
+        return Some(format!("attributes `{names}`, expected `{expected}`"));
     }
-    if rest.is_empty() { Ok(()) } else { Err(Violation::new("something stands behind the last event")) }
+    let (name, value) = element.attributes.iter().find(|(name, value)| {
+        let number = |text: &str| text.parse().is_ok_and(|number: u64| number.to_string() == text);
+        match name.as_str() {
+            "id" => *value != id.to_string(),
+            "iteration" => !number(value),
+            "status" => value != "success",
+            "recoverable" => value != "true" && value != "false",
+            "summarizedIterations" => !value.is_empty() && !value.split(',').all(number),
+            _ => false,
+        }
+    })?;
+    Some(format!("{name}={}", quote(value)))
+}
+
+/// Events that do not begin and end with their lines, and what stands around them.
+fn misshapen_lines(document: &str, count: usize) -> impl Iterator<Item = Violation> {
+    let mut rest = document.strip_prefix("<thread>\n").and_then(|rest| rest.strip_suffix("</thread>"));
+    let frame =
+        rest.is_none().then(|| Violation::new("the first line is not `<thread>`, or the last one not `</thread>`"));
+    // Texts hold no `<`, so that an event ends at the first end tag.
+    let each = (0..=count).filter_map(move |id| {
+        let lines = rest?;
+        if id == count {
+            return (!lines.is_empty()).then(|| Violation::new("something stands behind the last event"));
+        }
+        let at_start = lines.strip_prefix("  <event type=\"").is_some();
+        let end = lines.find("</event>").map(|at| &lines[at + "</event>".len()..]);
+        let next = end.and_then(|end| end.strip_prefix('\n'));
+        // Where an event is not in its lines, what follows is looked for behind it.
+        rest = next.or_else(|| end.map(str::trim_start)).or(Some(""));
+        (!at_start || next.is_none()).then(|| {
+            Violation::of_event(id, "not `  <event type=\"…\" …>…</event>` from the line's start to its end")
+        })
+    });
+    frame.into_iter().chain(each)
+}
+
+/// Everything in a document that is not as the specification has it, for documents whose events are not at hand: each with the name
+/// of the oracle.
+///
+/// Beyond [`well_formed`](super::well_formed), [`well_shaped`] and [`well_escaped`] it goes on behind a character that XML forbids.
+///
+/// ```
+/// use threadspec::{Profile, oracle::form_violations};
+/// let document = "<thread>\n  <event type=\"human\" id=\"0\" iteration=\"0\">\u{7}it's</event>\n</thread>";
+/// let found = form_violations(document, Profile::Literal);
+/// assert_eq!(found.iter().map(|(oracle, _)| *oracle).collect::<Vec<_>>(), ["well-formed", "well-escaped"]);
+/// ```
+pub fn form_violations(document: &str, profile: Profile) -> Vec<(&'static str, Violation)> {
+    let mut found = Vec::new();
+    let (mut line, mut start_of_line, mut at) = (1, 0, 0);
+    while let Some((offset, character)) = first_forbidden(&document[at..]) {
+        let position = at + offset;
+        let passed = &document.as_bytes()[at..position];
+        line += memchr_iter(b'\n', passed).count();
+        start_of_line = memrchr(b'\n', passed).map_or(start_of_line, |end| at + end + 1);
+        let column = document[start_of_line..position].chars().count() + 1;
+        let what = format!("column {column}: U+{:04X} is not a character of XML 1.0", u32::from(character));
+        found.push(("well-formed", Violation::in_line(line, what)));
+        at = position + character.len_utf8();
+    }
+    let permitted: Cow<'_, str> = if found.is_empty() {
+        document.into()
+    } else {
+        document.chars().map(|character| if is_xml_char(character) { character } else { '\u{fffd}' }).collect()
+    };
+    match read_thread(&permitted) {
+        Ok(read) => found.extend(misshapen(&read, &permitted).map(|violation| ("well-shaped", violation))),
+        Err(error) => {
+            let name = if error.is_not_a_thread() { "well-shaped" } else { "well-formed" };
+            found.push((name, Violation::new(error.to_string())));
+            if !error.is_not_a_thread() {
+                return found;
+            }
+        }
+    }
+    found.extend(misspelled(&permitted, profile).map(|violation| ("well-escaped", violation)));
+    found
 }
 
 /// Everything in a document is escaped as the specification spells it (ESC-1 to ESC-4, ESC-CR, ATT-WHITESPACE).
@@ -85,43 +144,61 @@ pub(super) fn well_shaped_in(read: &Document, document: &str) -> Result<(), Viol
 /// ```
 pub fn well_escaped(document: &str, profile: Profile) -> Result<(), Violation> {
     read(document)?;
-    well_escaped_in(document, profile)
+    first(misspelled(document, profile))
 }
 
-/// [`well_escaped`] of a document that is known to be well-formed.
-pub(super) fn well_escaped_in(document: &str, profile: Profile) -> Result<(), Violation> {
-    // The document is well-formed, so that every `<` begins a tag, and a `>` outside quotes ends it.
-    let mut rest = document;
-    let line = |rest: &str| document[..document.len() - rest.len()].matches('\n').count() + 1;
-    while let Some((text, tag)) = rest.split_once('<') {
-        spelled(text, &['\r'], profile)
-            .map_err(|what| Violation::new(format!("line {}: {what} in a text", line(rest))))?;
-        rest = tag;
-        while let Some(at) = rest.find(['"', '>']) {
-            let (mark, after) = (rest.as_bytes()[at], &rest[at + 1..]);
-            rest = after;
-            if mark == b'>' {
-                break;
+/// Everything of another spelling in a document that is known to be well-formed.
+pub(super) fn misspelled(document: &str, profile: Profile) -> impl Iterator<Item = Violation> {
+    let (mut line, mut counted) = (1, 0);
+    character_data(document).flat_map(move |(start, data, place)| {
+        let white_space: &[char] = if place == "a text" { &['\r'] } else { &['\t', '\n', '\r'] };
+        let found = misspellings(data, white_space, profile).into_iter().map(|(at, what)| {
+            line += memchr_iter(b'\n', &document.as_bytes()[counted..start + at]).count();
+            counted = start + at;
+            Violation::in_line(line, format!("{what} in {place}"))
+        });
+        found.collect::<Vec<_>>()
+    })
+}
+
+/// The texts and the values of attributes of a well-formed document, each with where it begins.
+fn character_data(document: &str) -> impl Iterator<Item = (usize, &str, &'static str)> {
+    // Every `<` begins a tag, and a `>` outside quotes ends it.
+    let (mut at, mut in_tag) = (0, false);
+    iter::from_fn(move || {
+        loop {
+            let rest = &document[at..];
+            if !in_tag {
+                let start = at;
+                let end = memchr(b'<', rest.as_bytes())?;
+                at += end + 1;
+                in_tag = true;
+                return Some((start, &rest[..end], "a text"));
             }
-            let (value, after) = rest.split_once('"').unwrap_or((rest, ""));
-            spelled(value, &['\t', '\n', '\r'], profile)
-                .map_err(|what| Violation::new(format!("line {}: {what} in an attribute", line(rest))))?;
-            rest = after;
+            let mark = memchr2(b'"', b'>', rest.as_bytes())?;
+            at += mark + 1;
+            if rest.as_bytes()[mark] == b'>' {
+                in_tag = false;
+                continue;
+            }
+            let (start, rest) = (at, &document[at..]);
+            let end = memchr(b'"', rest.as_bytes()).unwrap_or(rest.len());
+            at = (at + end + 1).min(document.len());
+            return Some((start, &rest[..end], "an attribute"));
         }
-    }
-    Ok(())
+    })
 }
 
-/// Why a stretch of character data is not spelled as it must be.
-fn spelled(data: &str, white_space: &[char], profile: Profile) -> Result<(), String> {
+/// What in a stretch of character data is not spelled as it must be, and where.
+fn misspellings(data: &str, white_space: &[char], profile: Profile) -> Vec<(usize, String)> {
     let hardened = profile == Profile::Hardened;
-    let raw = |c: &char| matches!(c, '>' | '"' | '\'') || (hardened && white_space.contains(c));
+    let raw = |c: char| matches!(c, '>' | '"' | '\'') || (hardened && white_space.contains(&c));
     let bytes = data.as_bytes();
     let has_white_space =
         || hardened && white_space.iter().any(|&space| u8::try_from(space).is_ok_and(|b| memchr(b, bytes).is_some()));
+    let mut found = Vec::new();
     if memchr3(b'>', b'"', b'\'', bytes).is_some() || has_white_space() {
-        let character = data.chars().find(raw).unwrap_or_default();
-        return Err(format!("{character:?} raw"));
+        found.extend(data.match_indices(raw).map(|(at, character)| (at, format!("{character:?} raw"))));
     }
     for at in memchr_iter(b'&', bytes) {
         let reference = &data[at + 1..];
@@ -138,10 +215,11 @@ fn spelled(data: &str, white_space: &[char], profile: Profile) -> Result<(), Str
             None => matches!(reference, "amp" | "lt" | "gt" | "quot" | "apos"),
         };
         if !known {
-            return Err(format!("`&{reference};`"));
+            found.push((at, format!("`&{reference};`")));
         }
     }
-    Ok(())
+    found.sort_by_key(|&(at, _)| at);
+    found
 }
 
 /// Adding events to a thread changes no line that was already written, so that a model's prompt cache stays warm.
@@ -164,7 +242,7 @@ pub fn append_only(before: &str, after: &str) -> Result<(), Violation> {
         return Ok(());
     }
     let line = kept.lines().zip(after.lines()).take_while(|(before, after)| before == after).count();
-    Err(Violation::new(format!("line {} changed when events were added", line + 1)))
+    Err(Violation::in_line(line + 1, "changed when events were added"))
 }
 
 #[cfg(test)]

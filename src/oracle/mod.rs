@@ -24,11 +24,11 @@ mod messages;
 mod provider;
 
 pub use document::{
-    NotCarried, accepted_names, accepted_texts, document_verdicts, in_order, no_forgery, no_forgery_in,
-    normalize_line_ends, not_carried, permitted_kept, round_trip, round_trip_in, well_formed,
+    NotCarried, accepted_names, accepted_texts, document_verdicts, document_violations, in_order, no_forgery,
+    no_forgery_in, normalize_line_ends, not_carried, permitted_kept, round_trip, round_trip_in, well_formed,
 };
-pub use facts::{Fact, conveyed_by_document, conveyed_by_messages, equivalent, facts};
-pub use form::{append_only, well_escaped, well_shaped};
+pub use facts::{Fact, conveyed_by_document, conveyed_by_document_in, conveyed_by_messages, equivalent, facts};
+pub use form::{append_only, form_violations, well_escaped, well_shaped};
 pub use messages::{provider_valid, snapshots};
 pub use provider::{Api, Breach, ProviderRule, provider_breaches, provider_rules};
 
@@ -36,17 +36,48 @@ use std::{error, fmt};
 
 /// What an oracle found wrong, in one line that says where and what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation(String);
+pub struct Violation {
+    event: Option<usize>,
+    line: Option<usize>,
+    reason: String,
+}
 
 impl Violation {
-    fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
+    fn new(reason: impl Into<String>) -> Self {
+        Self { event: None, line: None, reason: reason.into() }
+    }
+
+    fn of_event(event: usize, reason: impl Into<String>) -> Self {
+        Self { event: Some(event), ..Self::new(reason) }
+    }
+
+    fn in_line(line: usize, reason: impl Into<String>) -> Self {
+        Self { line: Some(line), ..Self::new(reason) }
+    }
+
+    /// The 0-based position of the event at fault, in the thread or document that was judged.
+    pub fn event(&self) -> Option<usize> {
+        self.event
+    }
+
+    /// The 1-based line of the document at fault.
+    pub fn line(&self) -> Option<usize> {
+        self.line
+    }
+
+    /// What is wrong, without the place.
+    pub fn reason(&self) -> &str {
+        &self.reason
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match (self.event, self.line) {
+            (Some(event), _) => write!(f, "event {event}: {}", self.reason),
+            (None, Some(line)) => write!(f, "line {line}: {}", self.reason),
+            (None, None) => f.write_str(&self.reason),
+        }
     }
 }
 

@@ -24,7 +24,7 @@ mod responses;
 
 pub use anthropic::{from_anthropic, to_anthropic};
 pub use langchain::{from_langchain, to_langchain};
-pub use openai::{events_from_openai, from_openai, to_openai};
+pub use openai::{TranscriptReader, events_from_openai, from_openai, to_openai};
 pub use responses::to_openai_responses;
 
 use crate::input::{JsonElement, read_elements};

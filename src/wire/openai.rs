@@ -94,23 +94,48 @@ pub fn events_from_openai(transcript: &str) -> Result<Vec<Event>, Error> {
 }
 
 pub(super) fn events_of(elements: Vec<Result<JsonElement, Error>>) -> Result<Vec<Event>, Error> {
-    let mut reader = Reader::default();
+    let mut reader = TranscriptReader::default();
     let mut events = Vec::new();
-    let mut iteration = 0;
-    let mut prompted = true;
     for element in elements {
-        let message = element?.read(|message| reader.message(&Field::root(message, "message")))?;
+        events.extend(element?.read(|message| reader.read(message))?);
+    }
+    Ok(events)
+}
+
+/// Reads an OpenAI-style transcript message by message, as [`events_from_openai`] does.
+///
+/// A message that cannot be read costs only itself.
+#[derive(Debug)]
+pub struct TranscriptReader {
+    messages: Reader,
+    iteration: u64,
+    is_prompted: bool,
+}
+
+impl Default for TranscriptReader {
+    fn default() -> Self {
+        Self { messages: Reader::default(), iteration: 0, is_prompted: true }
+    }
+}
+
+impl TranscriptReader {
+    /// The events of the next message, as [`read_json`](crate::read_json) has read it.
+    ///
+    /// # Errors
+    /// As [`from_openai`], without the position.
+    pub fn read(&mut self, message: &Value) -> Result<Vec<Event>, Error> {
+        let message = self.messages.message(&Field::root(message, "message"))?;
         match message {
-            Message::Human { .. } => prompted = true,
-            Message::Ai { .. } if prompted => {
-                iteration += 1;
-                prompted = false;
+            Message::Human { .. } => self.is_prompted = true,
+            Message::Ai { .. } if self.is_prompted => {
+                self.iteration += 1;
+                self.is_prompted = false;
             }
             _ => {}
         }
-        events.extend(kinds(message).into_iter().map(|kind| Event { iteration, kind }));
+        let iteration = self.iteration;
+        Ok(kinds(message).into_iter().map(|kind| Event { iteration, kind }).collect())
     }
-    Ok(events)
 }
 
 /// What a message says, in the terms of events.
@@ -154,7 +179,7 @@ fn write_call(ToolCall { id, name, args }: &ToolCall) -> Value {
 }
 
 /// Reads messages in order and remembers the calls that have no id of their own.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Reader {
     unnamed: usize,
     unanswered: VecDeque<String>,

@@ -1,0 +1,87 @@
+//! What was found, on its way to whoever asked.
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// A fault.
+    Error,
+    /// Something that its owner may want to know.
+    Warning,
+}
+
+/// One thing that was found, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where and what, as it came: it may hold any character.
+    pub text: String,
+}
+
+impl Finding {
+    pub(super) fn error(text: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, text: text.into() }
+    }
+
+    pub(super) fn warning(text: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, text: text.into() }
+    }
+}
+
+/// Hands on what is found in one file, and counts it.
+pub struct Report<'a> {
+    begin: &'a mut dyn FnMut(&str),
+    find: &'a mut dyn FnMut(&[Finding]),
+    about: bool,
+    /// How many errors there were.
+    pub errors: usize,
+    /// How many warnings there were.
+    pub warnings: usize,
+    /// What there was to judge: `3 events`.
+    pub total: String,
+    /// The oracles that hold.
+    pub holds: Vec<&'static str>,
+}
+
+impl<'a> Report<'a> {
+    /// A report that is told first what the file is, then what is found in it.
+    pub fn new(begin: &'a mut dyn FnMut(&str), find: &'a mut dyn FnMut(&[Finding])) -> Self {
+        Self { begin, find, about: false, errors: 0, warnings: 0, total: String::new(), holds: Vec::new() }
+    }
+
+    pub(super) fn about(&mut self, what: &str) {
+        if !self.about {
+            (self.begin)(what);
+        }
+        self.about = true;
+    }
+
+    pub(super) fn find(&mut self, findings: &[Finding]) {
+        let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        self.errors += errors;
+        self.warnings += findings.len() - errors;
+        if !findings.is_empty() {
+            (self.find)(findings);
+        }
+    }
+
+    pub(super) fn error(&mut self, text: impl Into<String>) {
+        self.find(&[Finding::error(text)]);
+    }
+
+    pub(super) fn warning(&mut self, text: impl Into<String>) {
+        self.find(&[Finding::warning(text)]);
+    }
+}
+
+/// A number and its noun.
+pub fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The beginning of a text, in quotes.
+pub(super) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let short: String = text.chars().take(LONGEST).collect();
+    format!("{short:?}{}", if short.len() < text.len() { "…" } else { "" })
+}
