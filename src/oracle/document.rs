@@ -4,7 +4,9 @@ use super::form::{first, misshapen, misspelled};
 use super::{Violation, quote};
 use crate::ecma::json_stringify_object;
 use crate::xml::first_forbidden;
-use crate::{Document, Element, Error, Event, EventKind, Profile, Role, ecma_string, is_xml_char, json_stringify, read_thread};
+use crate::{
+    Document, Element, Error, Event, EventKind, Profile, Role, ecma_string, is_xml_char, json_stringify, read_thread,
+};
 use memchr::{memchr, memmem};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -50,11 +52,7 @@ pub fn no_forgery_in(document: &Document, events: &[Event], profile: Profile) ->
 }
 
 /// Every element that is not what its event demands.
-fn forged<'a>(
-    document: &'a Document,
-    events: &'a [Event],
-    profile: Profile,
-) -> impl Iterator<Item = Violation> + 'a {
+fn forged<'a>(document: &'a Document, events: &'a [Event], profile: Profile) -> impl Iterator<Item = Violation> + 'a {
     let names = Names::of(events);
     each_element(document, events, move |id, element, _| {
         let expected = attributes(events, id, &names, profile);
@@ -80,8 +78,7 @@ fn each_element<'a>(
     wrong: impl Fn(usize, &'a Element, &'a Event) -> Option<String> + 'a,
 ) -> impl Iterator<Item = Violation> + 'a {
     let (found, expected) = (document.elements.len(), events.len());
-    let count =
-        (found != expected).then(|| Violation::new(format!("{found} `event` elements for {expected} events")));
+    let count = (found != expected).then(|| Violation::new(format!("{found} `event` elements for {expected} events")));
     let comparable = if count.is_none() { expected } else { 0 };
     let pairs = document.elements.iter().zip(events).take(comparable).enumerate();
     let each = pairs.filter_map(move |(id, (element, event))| {

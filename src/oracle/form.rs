@@ -78,9 +78,8 @@ fn misshapen_lines(document: &str, count: usize) -> impl Iterator<Item = Violati
         let next = end.and_then(|end| end.strip_prefix('\n'));
         // Where an event is not in its lines, what follows is looked for behind it.
         rest = next.or_else(|| end.map(str::trim_start)).or(Some(""));
-        (!at_start || next.is_none()).then(|| {
-            Violation::of_event(id, "not `  <event type=\"…\" …>…</event>` from the line's start to its end")
-        })
+        (!at_start || next.is_none())
+            .then(|| Violation::of_event(id, "not `  <event type=\"…\" …>…</event>` from the line's start to its end"))
     });
     frame.into_iter().chain(each)
 }

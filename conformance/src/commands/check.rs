@@ -19,6 +19,9 @@ pub struct Check {
     /// Render by this profile, literal or hardened
     #[arg(long, default_value_t)]
     profile: Profile,
+    /// A warning makes the exit code 1, too
+    #[arg(long)]
+    strict: bool,
 }
 
 impl Check {
@@ -61,7 +64,7 @@ impl Check {
         let options = Options { profile: self.profile };
         let read = logs::check(input, options, &mut report).map_err(cannot_read);
         print(&conclusion(&report));
-        read.map(|()| report.errors > 0)
+        read.map(|()| report.errors > 0 || (self.strict && report.warnings > 0))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Event logs, and transcripts of messages.
 
+use super::Options;
 use super::list::{Batch, Batches, Kind};
 use super::pairing::Pairing;
 use super::report::{Finding, Report, count};
-use super::Options;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -176,7 +176,8 @@ impl Judge {
         let (events, profile) = (&*stretch.events, self.profile);
         let options = SerializeOptions { profile, ..SerializeOptions::default() };
         let document = serialize_thread(events, &options);
-        let messages = build_messages(events, &ContextOptions { profile, mode: ContextMode::Standard, instructions: "" });
+        let messages =
+            build_messages(events, &ContextOptions { profile, mode: ContextMode::Standard, instructions: "" });
         let mut violations: Vec<(&'static str, Violation)> = Vec::new();
         match read_thread(&document) {
             Ok(read) => {
@@ -217,9 +218,13 @@ impl Judge {
                 pairing.skip();
             }
             let found = &mut stretch.found;
-            pairing.push(event, || self.place(place), |at, what| {
-                found.push((place.0, Finding::warning(refused(&at, &what))));
-            });
+            pairing.push(
+                event,
+                || self.place(place),
+                |at, what| {
+                    found.push((place.0, Finding::warning(refused(&at, &what))));
+                },
+            );
         }
         for _ in unreadable {
             pairing.skip();

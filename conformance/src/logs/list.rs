@@ -104,18 +104,8 @@ impl Batch<'_> {
 
 /// Cuts a list into batches.
 pub(super) enum Batches<'a> {
-    Lines {
-        first: Option<Chunk>,
-        chunks: Chunks,
-        index: usize,
-    },
-    List {
-        text: &'a str,
-        elements: std::vec::IntoIter<&'a str>,
-        index: usize,
-        line: usize,
-        counted: usize,
-    },
+    Lines { first: Option<Chunk>, chunks: Chunks, index: usize },
+    List { text: &'a str, elements: std::vec::IntoIter<&'a str>, index: usize, line: usize, counted: usize },
 }
 
 impl<'a> Batches<'a> {
@@ -154,8 +144,12 @@ impl<'a> Batches<'a> {
                     places.push((start..start + element.len(), *line));
                 }
                 *index += places.len();
-                Ok((!places.is_empty())
-                    .then(|| Batch { text: Cow::Borrowed(text), places, index: first, not_utf8: Vec::new() }))
+                Ok((!places.is_empty()).then(|| Batch {
+                    text: Cow::Borrowed(text),
+                    places,
+                    index: first,
+                    not_utf8: Vec::new(),
+                }))
             }
         }
     }
@@ -166,7 +160,8 @@ fn batch_of_lines(chunk: Chunk, index: usize) -> Batch<'static> {
     let mut not_utf8 = Vec::new();
     let text = String::from_utf8(chunk.bytes).unwrap_or_else(|error| {
         let lines = error.as_bytes().split(|&byte| byte == b'\n').enumerate();
-        not_utf8.extend(lines.filter(|(_, line)| str::from_utf8(line).is_err()).map(|(number, _)| line_number + number));
+        not_utf8
+            .extend(lines.filter(|(_, line)| str::from_utf8(line).is_err()).map(|(number, _)| line_number + number));
         String::from_utf8_lossy(error.as_bytes()).into_owned()
     });
     let mut places = Vec::new();

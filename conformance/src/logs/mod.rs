@@ -44,15 +44,12 @@ pub fn check(input: impl Read + Send + 'static, options: Options, report: &mut R
         return Ok(());
     }
     if list::begins_lines(&first.bytes, chunks.has_ended()) {
-        return match list::kind_of_lines(&first.bytes) {
-            kind => events::check(list::Batches::of_lines(first, chunks), kind, options, report),
-        };
+        let kind = list::kind_of_lines(&first.bytes);
+        return events::check(list::Batches::of_lines(first, chunks), kind, options, report);
     }
     let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
     match list::read(&text) {
-        Ok(Form { kind, elements }) => {
-            events::check(list::Batches::of_list(&text, elements), kind, options, report)
-        }
+        Ok(Form { kind, elements }) => events::check(list::Batches::of_list(&text, elements), kind, options, report),
         Err(reason) => {
             report.about("a file");
             report.error(reason);

@@ -105,11 +105,7 @@ mod tests {
                 "!" => EventKind::Completion { result: String::new(), verified: None },
                 _ => match word.strip_suffix('=') {
                     Some(id) => EventKind::ToolResult { tool_call_id: id.into(), result: None },
-                    None => EventKind::ToolCall {
-                        tool_name: "t".into(),
-                        tool_call_id: word.into(),
-                        args: Map::new(),
-                    },
+                    None => EventKind::ToolCall { tool_name: "t".into(), tool_call_id: word.into(), args: Map::new() },
                 },
             };
             let event = Event { iteration, kind };
@@ -121,8 +117,18 @@ mod tests {
 
     #[test]
     fn calls_made_together_are_answered_in_any_order() {
-        for log in ["", ".", "a a=", "a b b= a=", "a a= b b=", "a b a= c b= c= .", "a ! a=", "a a= | a a= . a a=", "? a=", "a ?"]
-        {
+        for log in [
+            "",
+            ".",
+            "a a=",
+            "a b b= a=",
+            "a a= b b=",
+            "a b a= c b= c= .",
+            "a ! a=",
+            "a a= | a a= . a a=",
+            "? a=",
+            "a ?",
+        ] {
             assert_eq!(warnings(log), [""; 0], "{log}");
         }
     }
@@ -135,10 +141,13 @@ mod tests {
             ("a b b= | c c=", &["0: the call \"a\" has no result before the next iteration"]),
             ("a=", &["0: a result for \"a\", which no call before it has open"]),
             ("a a= a=", &["2: \"a\" was answered already"]),
-            ("a . a=", &[
-                "0: the call \"a\" has no result before 1 says something else",
-                "2: a result for \"a\", which no call before it has open",
-            ]),
+            (
+                "a . a=",
+                &[
+                    "0: the call \"a\" has no result before 1 says something else",
+                    "2: a result for \"a\", which no call before it has open",
+                ],
+            ),
             ("? a= . a=", &["3: a result for \"a\", which no call before it has open"]),
         ] {
             assert_eq!(warnings(log), expected, "{log}");

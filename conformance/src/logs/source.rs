@@ -1,6 +1,7 @@
 //! Files as they are found: what cannot be read is refused at once, and what is read comes in chunks of whole lines.
 
 use super::Report;
+use memchr::{memchr_iter, memrchr};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -76,7 +77,7 @@ impl Chunks {
             let known = bytes.len();
             let wanted = Self::SIZE as u64;
             self.has_ended = (&mut self.input).take(wanted).read_to_end(&mut bytes)? < Self::SIZE;
-            end = bytes[known..].iter().rposition(|&byte| byte == b'\n').map(|at| known + at + 1);
+            end = memrchr(b'\n', &bytes[known..]).map(|at| known + at + 1);
         }
         if !self.has_ended {
             self.rest = bytes.split_off(end.unwrap_or(bytes.len()));
@@ -85,7 +86,7 @@ impl Chunks {
             return Ok(None);
         }
         let line = self.line;
-        self.line += bytes.iter().filter(|&&byte| byte == b'\n').count();
+        self.line += memchr_iter(b'\n', &bytes).count();
         Ok(Some(Chunk { bytes, line }))
     }
 }
@@ -101,7 +102,7 @@ pub(super) fn whole(first: Chunk, mut chunks: Chunks, report: &mut Report<'_>) -
         Ok(text) => Ok(Some(text)),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
-            let line = error.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            let line = memchr_iter(b'\n', &error.as_bytes()[..at]).count() + 1;
             report.about("a file");
             report.error(format!("line {line}: not UTF-8 at byte {at} of the file"));
             Ok(None)
@@ -120,7 +121,7 @@ mod tests {
         let mut chunks = Chunks::new(Box::new(io::Cursor::new(text.clone())));
         let mut read = Vec::new();
         while let Some(chunk) = chunks.next()? {
-            assert_eq!(chunk.line, read.iter().filter(|&&byte| byte == b'\n').count() + 1);
+            assert_eq!(chunk.line, memchr_iter(b'\n', &read).count() + 1);
             read.extend_from_slice(&chunk.bytes);
             assert!(read.ends_with(b"\n") || chunks.has_ended());
         }
