@@ -34,8 +34,13 @@ class Adapter:
 
     @property
     def command(self):
-        program = "adapter.py" if self.runtime == "python" else "adapter.mjs"
-        return [self.interpreter, str(HOME / self.folder.name / program), *self.arguments]
+        return self.start(next(self.folder.glob("adapter.*")))
+
+    def start(self, source):
+        """The command that runs the adapter, or one of its reproductions."""
+        if self.runtime == "rust":
+            return [str(HOME / self.folder.name / "target/debug" / source.stem)]
+        return [self.interpreter, str(source.relative_to(ROOT)), *self.arguments]
 
     @property
     def known_failures(self):

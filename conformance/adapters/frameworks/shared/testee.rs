@@ -1,0 +1,200 @@
+//! What adapters of Rust frameworks share: the protocol, the scripted model's turns, the scripted tools.
+//!
+//! An adapter is a function of one `Script` that has the framework's own loop do the work, and returns what happened. Its tools, named by
+//! `Script::tools`, ask `Script::result`. One request is answered after the other, and half a surrogate pair, which no text of
+//! Rust can hold, is beyond it.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, Write};
+use std::sync::{Arc, Mutex};
+
+/// What stands for "no limit" where a framework wants a number.
+pub const UNLIMITED: usize = 1000;
+
+/// A tool call.
+#[derive(Clone)]
+pub struct Call {
+    pub id: String,
+    pub name: String,
+    pub args: Value,
+}
+
+/// What the scripted model answers, or how it fails.
+pub type Turn = Result<(String, Vec<Call>), String>;
+
+/// A message that is given; the results of one round are together, as most frameworks have them, each with id, name and text.
+pub enum Given {
+    System(String),
+    Human(String),
+    Ai(String, Vec<Call>),
+    Results(Vec<(String, String, String)>),
+}
+
+/// One request of op `tools`.
+pub struct Script {
+    pub messages: Vec<Given>,
+    pub turns: Vec<Turn>,
+    pub tools: Vec<String>,
+    /// How many rounds of calls the framework may run.
+    pub rounds: usize,
+    scripts: Value,
+    taken: Mutex<Vec<String>>,
+    ambiguous: Mutex<Option<String>>,
+}
+
+/// How a run ended: its requests and the list at the end, each in the protocol's messages, and the error that ended it, if one did.
+pub struct Outcome {
+    pub requests: Vec<Value>,
+    pub messages: Option<Value>,
+    pub error: Option<String>,
+}
+
+impl Script {
+    fn read(input: &Value) -> Self {
+        let turn = |turn: &Value| match turn["error"].as_str() {
+            Some(error) => Err(error.to_owned()),
+            None => Ok((text(&turn["content"]), calls(turn))),
+        };
+        Self {
+            messages: given(&input["messages"]),
+            turns: list(&input["model"]).iter().map(turn).collect(),
+            tools: input["tools"].as_object().map(|tools| tools.keys().cloned().collect()).unwrap_or_default(),
+            rounds: input["maxRecursionDepth"].as_u64().map_or(UNLIMITED, |limit| limit as usize),
+            scripts: input["tools"].clone(),
+            taken: Mutex::default(),
+            ambiguous: Mutex::default(),
+        }
+    }
+
+    /// The scripted result of a call; an error if the tool fails. Name and arguments find the call: a framework that told its tools
+    /// the id would do better.
+    pub fn result(&self, round: usize, name: &str, args: &Value) -> Result<Value, String> {
+        let script = &self.scripts[name];
+        let result = if let Some(results) = script.as_array() {
+            let mut taken = self.taken.lock().unwrap();
+            let count = taken.iter().filter(|taken| *taken == name).count();
+            taken.push(name.to_owned());
+            results.get(count).or(results.last()).cloned()
+        } else if let Some(results) = script["byArgs"].as_array() {
+            results.iter().find(|pair| pair[0] == *args).map(|pair| pair[1].clone())
+        } else {
+            self.by_elimination(round, name, args)
+        };
+        let result = result.unwrap_or_else(|| json!(""));
+        match result["error"].as_str() {
+            Some(error) if result.as_object().is_some_and(|members| members.len() == 1) => Err(error.to_owned()),
+            _ => Ok(result),
+        }
+    }
+
+    fn by_elimination(&self, round: usize, name: &str, args: &Value) -> Option<Value> {
+        let (_, calls) = self.turns.get(round)?.as_ref().ok()?;
+        let named = || calls.iter().filter(|call| call.name == name);
+        let exact = named().any(|call| call.args == *args);
+        let mut found =
+            named().filter(|call| !exact || call.args == *args).map(|call| self.scripts[name]["byId"].get(&call.id));
+        let first = found.next()?;
+        if found.any(|result| result != first) {
+            *self.ambiguous.lock().unwrap() =
+                Some(format!("the framework does not tell its tools which of the calls to {name:?} they answer"));
+        }
+        first.cloned()
+    }
+
+    fn answer(self: Arc<Self>, outcome: Result<Outcome, String>) -> Value {
+        let ambiguous = self.ambiguous.lock().unwrap().take();
+        let outcome = match (ambiguous, outcome) {
+            (None, Ok(outcome)) => outcome,
+            (Some(why), _) | (None, Err(why)) => return json!({"unsupported": why}),
+        };
+        let asked = outcome.requests.len();
+        let model_failed = asked > self.turns.len() || asked > 0 && self.turns[asked - 1].is_err();
+        match outcome.error {
+            Some(error) if !model_failed => json!({"reject": {"kind": "invalid-input", "message": error}}),
+            error => json!({"ok": {"requests": outcome.requests, "messages": outcome.messages, "failure": error}}),
+        }
+    }
+}
+
+fn given(messages: &Value) -> Vec<Given> {
+    let mut given = Vec::new();
+    for message in list(messages) {
+        let content = text(&message["content"]);
+        match message["type"].as_str() {
+            Some("system") => given.push(Given::System(content)),
+            Some("human") => given.push(Given::Human(content)),
+            Some("ai") => given.push(Given::Ai(content, calls(&message))),
+            _ => {
+                let id = text(&message["tool_call_id"]);
+                let named = |given: &Given| match given {
+                    Given::Ai(_, calls) => calls.iter().find(|call| call.id == id).map(|call| call.name.clone()),
+                    _ => None,
+                };
+                let name = given.iter().rev().find_map(named).unwrap_or_else(|| "unknown".to_owned());
+                match given.last_mut() {
+                    Some(Given::Results(results)) => results.push((id, name, content)),
+                    _ => given.push(Given::Results(vec![(id, name, content)])),
+                }
+            }
+        }
+    }
+    given
+}
+
+fn calls(message: &Value) -> Vec<Call> {
+    let args = |call: &Value| if call["args"].is_null() { json!({}) } else { call["args"].clone() };
+    list(&message["tool_calls"])
+        .iter()
+        .map(|call| Call { id: text(&call["id"]), name: text(&call["name"]), args: args(call) })
+        .collect()
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// A message of the protocol.
+pub fn message(kind: &str, content: &str) -> Value {
+    json!({"type": kind, "content": content})
+}
+
+/// A response of the model, as a message of the protocol.
+pub fn response(content: &str, calls: &[Call]) -> Value {
+    let call = |call: &Call| json!({"id": call.id, "name": call.name, "args": call.args});
+    json!({"type": "ai", "content": content, "tool_calls": calls.iter().map(call).collect::<Vec<_>>()})
+}
+
+/// An answer to a call, as a message of the protocol.
+pub fn answer(id: &str, content: &str) -> Value {
+    json!({"type": "tool", "content": content, "tool_call_id": id})
+}
+
+/// Answers requests until standard input ends. An adapter that cannot put a script to its framework says why.
+pub fn serve(implementation: Value, run: impl Fn(Arc<Script>) -> Result<Outcome, String>) {
+    let hello = json!({"protocol": 1, "implementation": implementation, "ops": ["tools"], "profiles": ["universal"], "snapshots": "framework"});
+    for line in std::io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+        let (id, reply) = match serde_json::from_str::<Value>(&line) {
+            Ok(request) if request["op"] == "hello" => (request["id"].clone(), json!({"ok": hello})),
+            Ok(request) => {
+                let script = Arc::new(Script::read(&request["input"]));
+                (request["id"].clone(), script.clone().answer(run(script)))
+            }
+            Err(error) => {
+                let id: String = line
+                    .chars()
+                    .skip_while(|character| !character.is_ascii_digit())
+                    .take_while(char::is_ascii_digit)
+                    .collect();
+                (json!(id.parse::<u64>().ok()), json!({"unsupported": format!("no text of Rust holds it: {error}")}))
+            }
+        };
+        let mut reply = reply;
+        reply["id"] = id;
+        println!("{reply}");
+        std::io::stdout().flush().unwrap();
+    }
+}
