@@ -1,10 +1,9 @@
-//! Reads members of JSON objects, with errors that name them.
+//! Reads members as real logs hold them: what is absent is empty, and a text may be a list of its parts.
 
 use crate::{Error, Field, ToolCall};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// What real logs hold: an absent list is empty, and a text may be a list of its parts.
 impl<'a> Field<'a> {
     /// The elements of an array; none if absent or null.
     pub(super) fn list(&self) -> Result<Vec<Self>, Error> {

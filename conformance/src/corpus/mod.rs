@@ -150,7 +150,7 @@ impl Corpus {
         Self::of(files, Case::check)
     }
 
-    fn of(files: &[File], check: Check) -> (Self, Vec<Problem>) {
+    fn of(files: &[File], check: ContentCheck) -> (Self, Vec<Problem>) {
         let (mut corpus, mut problems) = (Self::default(), Vec::new());
         corpus.read_clauses(files, &mut problems);
         for file in files.iter().filter(|file| file.path.contains('/')) {
@@ -226,14 +226,14 @@ pub(crate) fn is_case_file(file: &File) -> bool {
 }
 
 /// Says what is wrong with what a case asks and expects, and as an error, if it is so wrong that there is no case.
-type Check = fn(&Case) -> Result<Vec<String>, String>;
+type ContentCheck = fn(&Case) -> Result<Vec<String>, String>;
 
 /// The cases of a case file, and everything that is wrong with each of them or with the file.
 pub fn cases_in(file: &File) -> (Vec<Case>, Vec<Problem>) {
     checked_cases(file, Case::check)
 }
 
-fn checked_cases(file: &File, check: Check) -> (Vec<Case>, Vec<Problem>) {
+fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct CaseFile<'a> {
