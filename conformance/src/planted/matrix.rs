@@ -208,18 +208,25 @@ fn trial<'a>(
     let is_must = |clause: &&str| corpus.clause(clause).is_some_and(|clause| clause.level == Level::Must);
     let about = |case: &&&Case| case.clauses.iter().any(|clause| bug.breaks.contains(&&**clause));
     let chosen = cases.iter().filter(|case| !wrong || selection == Selection::EveryCase || about(case)).copied();
-    let replies = replies(&mut InProcess::new(bug.implementation()), chosen, profile);
-    let failed = judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome));
-    let breaks_a_must = bug.breaks.iter().any(is_must);
-    Trial {
+    let mut trial = Trial {
         bug: bug.name,
         breaks: bug.breaks,
         profile: profile.into(),
         wrong,
-        breaks_a_must,
-        failed,
+        breaks_a_must: bug.breaks.iter().any(is_must),
+        failed: Vec::new(),
         troubles: Vec::new(),
+    };
+    let mut testee = InProcess::new(bug.implementation());
+    for case in chosen {
+        // Where the cases of its clauses must suffice, the first ones that do are enough.
+        if wrong && selection == Selection::OwnClauses && trial.fault().is_none() {
+            break;
+        }
+        let replies = replies(&mut testee, [case].into_iter(), profile);
+        trial.failed.extend(judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome)));
     }
+    trial
 }
 
 /// A reading on every case of a profile that permits it.
