@@ -89,6 +89,7 @@ class Column:
     copies: bool
     day: str
     counts: dict
+    documented: int
     cells: dict
 
     @property
@@ -128,7 +129,7 @@ def column(adapter, run, day):
     """What a run file says of each clause."""
     cells = {clause["id"]: Cell(clause["level"] == "should") for clause in clauses()}
     documented = choices(adapter.folder)
-    used = set()
+    used, as_documented = set(), 0
     for case in run["cases"]:
         found = {}
         if case["verdict"] not in ("pass", "unsupported", "not-run"):
@@ -142,6 +143,7 @@ def column(adapter, run, day):
                 cell.unsupported += 1
             elif case["verdict"] != "not-run":
                 cell.in_the_way |= set(found) - {clause} or {case["verdict"]}
+        unexplained = False
         for clause, whats in found.items():
             cell = cells.setdefault(clause, Cell())
             explained = [next((choice for choice in documented if choice.explains(clause, case["id"], what)), None) for what in whats]
@@ -149,6 +151,8 @@ def column(adapter, run, day):
             # A case is a note only if all that it shows is explained.
             what, choice = next(((what, choice) for what, choice in zip(whats, explained) if not choice), (whats[0], explained[0]))
             (cell.choices if choice else cell.faults).append(Finding(case, what, choice))
+            unexplained |= not choice
+        as_documented += bool(found) and not unexplained
     for clause, cell in cells.items():
         cell.faults.sort(key=lambda finding: finding.size)
         cell.choices.sort(key=lambda finding: finding.size)
@@ -157,4 +161,4 @@ def column(adapter, run, day):
         if choice not in used:
             raise ValueError(f"{adapter.folder.name}/notes.toml: no finding about {choice.clause} needs the note {choice.note!r}")
     testee = run["testee"]
-    return Column(adapter, testee["implementation"], testee.get("snapshots") == "adapter", day, run["summary"]["verdicts"], cells)
+    return Column(adapter, testee["implementation"], testee.get("snapshots") == "adapter", day, run["summary"]["verdicts"], as_documented, cells)

@@ -63,13 +63,19 @@ def details(column, clauses):
     url = column.implementation.get("url", "")
     link = f'<a href="{text(url)}">{text(column.name)}</a>' if url else text(column.name)
     yield f'<section><h3 id="{column.id}">{text(column.id)}</h3><p>{link} {text(column.version)}, recorded on {column.day}: '
-    yield f"{', '.join(f'{count} {verdict}' for verdict, count in sorted(column.counts.items()))}. "
+    yield f"{', '.join(tally(column))}. "
     yield f"Requests are {'copied by the adapter' if column.copies else 'the framework’s own objects'}.</p>"
     for clause in clauses:
         cell = column.cells.get(clause["id"], Cell())
         if cell.faults or cell.choices:
             yield from one(column, clause["id"], cell)
     yield "</section>"
+
+
+def tally(column):
+    """How often each verdict was given."""
+    for verdict, count in sorted(column.counts.items()):
+        yield f"{count} {verdict}{f' ({column.documented} as documented)' if verdict == 'fail' and column.documented else ''}"
 
 
 def one(column, clause, cell):

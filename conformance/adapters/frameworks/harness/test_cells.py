@@ -58,6 +58,7 @@ class Cells(unittest.TestCase):
         for other in case("b", "fail", "AGENT-IDS: twice"), case("a2", "fail", "AGENT-IDS: thrice"), case("a3", "fail", "AGENT-IDS: twice\nAGENT-IDS: lost"):
             cell = self.cell(explained, other, notes=notes)
             self.assertEqual((cell.state, len(cell.faults), len(cell.choices)), ("fail", 1, 1))
+        self.assertEqual(self.column(explained, case("b", "fail", "AGENT-IDS: thrice"), notes=notes).documented, 1)
         with self.assertRaisesRegex(ValueError, "on purpose"):
             self.column(case("b", "pass"), notes=notes)
 
