@@ -5,20 +5,29 @@ use crate::logs::{self, Finding, Options, Report, Severity};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use std::path::{Path, PathBuf};
 use threadspec::Profile;
+use threadspec::oracle::Api;
 
-/// Report everything wrong with event logs, or with `<thread>` documents
+/// Report everything wrong with event logs, `<thread>` documents, or requests to model APIs
 ///
 /// A log is read, rendered in both context modes, and held against every oracle, a megabyte at a time: JSON Lines of any size take
 /// little memory. What is wrong with a log or a document makes the exit code 1; a warning, such as a character that no XML
 /// document can carry, does not. A file that cannot be read makes it 2, when the others have been checked.
+///
+/// Requests to OpenAI (chat completions, Responses) and Anthropic, one or a sequence, alone or as a proxy or a batch wraps them, are held
+/// against the rules by which these APIs refuse a history. Where a request goes on from an earlier one without extending it, a warning
+/// says where the prompt cache was lost.
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// Event logs (a JSON array, an object with `events`, JSON Lines, an OpenAI-style transcript) or documents; `-` is stdin
+    /// Event logs (a JSON array, an object with `events`, JSON Lines, an OpenAI-style transcript), documents or requests (one, a JSON
+    /// array or JSON Lines); `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// Render by this profile, literal or hardened
     #[arg(long, default_value_t)]
     profile: Profile,
+    /// Read as requests to this API: openai-chat, openai-responses or anthropic (default: by their form)
+    #[arg(long, value_name = "API", value_parser = api)]
+    format: Option<Api>,
     /// A warning makes the exit code 1, too
     #[arg(long)]
     strict: bool,
@@ -61,11 +70,16 @@ impl Check {
         let mut begin = |about: &str| print(&format!("{}: {about}\n", styled(STRONG, &name)));
         let mut find = |found: &[Finding]| print(&found.iter().map(line).collect::<String>());
         let mut report = Report::new(&mut begin, &mut find);
-        let options = Options { profile: self.profile };
+        let options = Options { profile: self.profile, api: self.format };
         let read = logs::check(input, options, &mut report).map_err(cannot_read);
         print(&conclusion(&report));
         read.map(|()| report.errors > 0 || (self.strict && report.warnings > 0))
     }
+}
+
+fn api(name: &str) -> Result<Api, String> {
+    let named = Api::ALL.into_iter().find(|api| api.to_string() == name);
+    named.ok_or_else(|| "expected openai-chat, openai-responses or anthropic".to_owned())
 }
 
 fn line(Finding { severity, text }: &Finding) -> String {

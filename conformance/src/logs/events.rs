@@ -44,8 +44,8 @@ struct Stretch {
 
 pub(super) fn check(mut batches: Batches<'_>, kind: Kind, options: Options, report: &mut Report<'_>) -> io::Result<()> {
     let (about, noun) = match kind {
-        Kind::Events => ("an event log", "event"),
         Kind::Messages => ("a transcript", "message"),
+        _ => ("an event log", "event"),
     };
     report.about(&format!("{about}, profile {}", options.profile));
     let mut holds: Vec<&str> = ORACLES.to_vec();
@@ -75,7 +75,9 @@ pub(super) fn check(mut batches: Batches<'_>, kind: Kind, options: Options, repo
         }
         total += some.iter().map(|batch| batch.elements().count()).sum::<usize>();
         let stretches: Vec<Stretch> = match kind {
-            Kind::Events => some.par_iter().map(|batch| judge.of_events(judge.read_events(batch))).collect(),
+            Kind::Events | Kind::Requests => {
+                some.par_iter().map(|batch| judge.of_events(judge.read_events(batch))).collect()
+            }
             Kind::Messages => {
                 let read: Vec<_> = some.iter().map(|batch| judge.read_messages(batch, &mut transcript)).collect();
                 read.into_par_iter().map(|stretch| judge.of_events(stretch)).collect()

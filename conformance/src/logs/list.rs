@@ -1,5 +1,6 @@
 //! The elements of a log, however they are wrapped, in batches of about a megabyte.
 
+use super::requests;
 use super::source::{Chunk, Chunks};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -15,6 +16,7 @@ pub(super) enum Kind {
     Events,
     /// Messages of an OpenAI-style transcript.
     Messages,
+    Requests,
 }
 
 /// What a text is that is one JSON value.
@@ -23,10 +25,10 @@ pub(super) struct Form<'a> {
     pub(super) elements: Vec<&'a str>,
 }
 
-type Members<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+pub(super) type Members<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// The members of a JSON object; nothing if it is none.
-fn members(json: &str) -> Option<Members<'_>> {
+pub(super) fn members(json: &str) -> Option<Members<'_>> {
     json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
 }
 
@@ -51,9 +53,16 @@ pub(super) fn kind_of_lines(bytes: &[u8]) -> Kind {
 
 /// What elements are, by the first that can be read.
 fn kind_of<'a>(mut elements: impl Iterator<Item = &'a str>) -> Kind {
-    let first = elements.find_map(members);
-    let is_message = first.is_some_and(|first| first.contains_key("role") && !first.contains_key("type"));
-    if is_message { Kind::Messages } else { Kind::Events }
+    let kind = elements.find_map(|element| {
+        let members = members(element)?;
+        let has = |name: &str| members.contains_key(name);
+        Some(match (has("type"), has("role")) {
+            (false, true) => Kind::Messages,
+            _ if !has("iteration") && requests::body(element).is_some() => Kind::Requests,
+            _ => Kind::Events,
+        })
+    });
+    kind.unwrap_or(Kind::Events)
 }
 
 /// Reads a text that is one JSON value.
@@ -63,11 +72,12 @@ fn kind_of<'a>(mut elements: impl Iterator<Item = &'a str>) -> Kind {
 pub(super) fn read(text: &str) -> Result<Form<'_>, String> {
     let json = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
     let list = match members(json) {
-        Some(members) => ["events", "messages"].iter().find_map(|&name| members.get(name).map(|list| list.get())),
+        Some(_) if requests::is_request(json) => return Ok(Form { kind: Kind::Requests, elements: vec![json] }),
+        Some(members) => LISTS.iter().find_map(|&name| members.get(name).map(|list| list.get())),
         None => Some(json),
     };
-    let elements = match list.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list).ok()) {
-        Some(elements) => elements.into_iter().map(RawValue::get).collect(),
+    let elements = match list.and_then(elements) {
+        Some(elements) => elements,
         // The library's readers know what to say of anything else.
         None => match wire::read_transcript(text) {
             Ok(_) => vec![json],
@@ -76,6 +86,25 @@ pub(super) fn read(text: &str) -> Result<Form<'_>, String> {
         },
     };
     Ok(Form { kind: kind_of(elements.iter().copied()), elements })
+}
+
+/// The members of an object that hold a list: of a log, of a transcript, of a batch.
+const LISTS: [&str; 3] = ["events", "messages", "requests"];
+
+/// The elements of a JSON array.
+fn elements(json: &str) -> Option<Vec<&str>> {
+    let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    Some(elements.into_iter().map(RawValue::get).collect())
+}
+
+/// Reads a text that holds requests, or the messages or items of one, as one JSON value.
+pub(super) fn read_requests(text: &str) -> Vec<&str> {
+    let json = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+    let batch = members(json).and_then(|members| elements(members.get("requests")?.get()));
+    let list = batch.or_else(|| elements(json)).filter(|elements| {
+        elements.first().is_none_or(|first| first.starts_with('[') || requests::body(first).is_some())
+    });
+    list.unwrap_or_else(|| vec![json])
 }
 
 /// Some elements that follow each other.

@@ -8,21 +8,26 @@ mod events;
 mod list;
 mod pairing;
 mod report;
+mod requests;
 mod source;
 
 pub use report::{Finding, Report, Severity, count};
 pub use source::open;
 
-use list::Form;
+use list::{Batches, Form, Kind};
+use requests::Requests;
 use source::Chunks;
 use std::io::{self, Read};
 use threadspec::Profile;
+use threadspec::oracle::Api;
 
 /// How to judge what is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// Documents are rendered, and judged, by this profile.
     pub profile: Profile,
+    /// What is read are requests to this API.
+    pub api: Option<Api>,
 }
 
 /// Reads a log, a document or requests to the end and reports everything that is wrong.
@@ -38,22 +43,54 @@ pub fn check(input: impl Read + Send + 'static, options: Options, report: &mut R
         return Ok(());
     }
     let start = first.bytes.strip_prefix(source::BYTE_ORDER_MARK).unwrap_or(&first.bytes).trim_ascii_start();
-    if start.starts_with(b"<") {
+    if options.api.is_none() && start.starts_with(b"<") {
         let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
         document::check(&text, options.profile, report);
         return Ok(());
     }
     if list::begins_lines(&first.bytes, chunks.has_ended()) {
         let kind = list::kind_of_lines(&first.bytes);
-        return events::check(list::Batches::of_lines(first, chunks), kind, options, report);
+        return match (kind, options.api) {
+            (Kind::Requests, api) => check_requests(Batches::of_lines(first, chunks), api, report),
+            (_, None) => events::check(Batches::of_lines(first, chunks), kind, options, report),
+            // The messages of one request, a line each.
+            (_, Some(_)) => {
+                let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
+                let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+                let list = format!(
+                    "[{}]",
+                    lines.into_iter().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join(",")
+                );
+                check_requests(Batches::of_list(&list, vec![&list]), options.api, report)
+            }
+        };
     }
     let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
+    if options.api.is_some() {
+        return check_requests(Batches::of_list(&text, list::read_requests(&text)), options.api, report);
+    }
     match list::read(&text) {
-        Ok(Form { kind, elements }) => events::check(list::Batches::of_list(&text, elements), kind, options, report),
+        Ok(Form { kind: Kind::Requests, elements }) => check_requests(Batches::of_list(&text, elements), None, report),
+        Ok(Form { kind, elements }) => events::check(Batches::of_list(&text, elements), kind, options, report),
         Err(reason) => {
             report.about("a file");
             report.error(reason);
             Ok(())
         }
     }
+}
+
+fn check_requests(mut batches: Batches<'_>, api: Option<Api>, report: &mut Report<'_>) -> io::Result<()> {
+    report.about("requests");
+    let mut requests = Requests::new(api);
+    while let Some(batch) = batches.next()? {
+        for line in &batch.not_utf8 {
+            report.error(format!("line {line}: not UTF-8"));
+        }
+        for (_, line, json) in batch.elements() {
+            report.find(&requests.push(line, json));
+        }
+    }
+    requests.conclude(report);
+    Ok(())
 }

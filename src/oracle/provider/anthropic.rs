@@ -1,8 +1,8 @@
 //! What Anthropic Messages accepts as history.
 
-use super::{Breaches, Open, is_plain, list, text};
+use super::{Breaches, Open, has, is_plain, list, text};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(super) const RULES: &[(&str, &str)] = &[
     (
@@ -81,78 +81,116 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
         breaches.add("ANT-MESSAGES-NONEMPTY", "messages", "no messages");
     }
     let mut open = Open::default();
-    let mut ids = HashSet::new();
+    let mut ids = HashMap::new();
     for (position, message) in messages.iter().enumerate() {
         let place = format!("messages[{position}]");
         let at = format!("{place}.content");
         role(body, position, breaches);
-        answers(&open, message, messages.get(position + 1), &at, breaches);
-        open = Open::default();
+        // Neighbours of one role are one turn.
+        let before = position.checked_sub(1).map(|before| &messages[before]["role"]);
+        let goes_on = before == Some(&message["role"]);
+        if message["role"] != "assistant" {
+            answers(&mut open, message, &messages[position + 1..], goes_on, &at, breaches);
+        } else if !goes_on {
+            open = Open::default();
+        }
         for (number, block) in list(message, "content").iter().enumerate() {
             let place = format!("{at}[{number}]");
-            self::block(block, &place, breaches);
+            self::block(block, claude(body).starts_with("claude-"), &place, breaches);
+            if block["type"] == "tool_result" && message["role"] == "assistant" {
+                breaches.add("ANT-ORPHAN", format!("{place}.tool_use_id"), "a result in a message of the assistant");
+            }
             if block["type"] == "tool_use" {
                 let id = text(block, "id");
-                let again = !ids.insert(id);
-                breaches.add_if(again, "ANT-ID-UNIQUE", &format!("{place}.id"), || format!("{id:?} again"));
+                if let Some(before) = ids.insert(id, position) {
+                    // What was reported are repeats in one message.
+                    let is_certain = before == position;
+                    breaches.add_as(is_certain, "ANT-ID-UNIQUE", format!("{place}.id"), format!("{id:?} again"));
+                }
                 open.ids.push(id);
             }
         }
         texts(message, &at, position + 1 == messages.len(), breaches);
     }
-    if !open.ids.is_empty() {
-        breaches.add("ANT-ANSWERED", "messages", format!("no message answers {:?}", open.ids));
-    }
+    let unanswered = open.unanswered();
+    breaches
+        .add_if(!unanswered.is_empty(), "ANT-ANSWERED", "messages", || format!("no message answers {unanswered:?}"));
     last(body, messages, breaches);
     whole(body, messages, breaches);
 }
 
 fn role(body: &Value, position: usize, breaches: &mut Breaches) {
     let messages = list(body, "messages");
-    let inside = SYSTEM_INSIDE.iter().any(|model| text(body, "model").starts_with(model));
+    let model = claude(body);
+    let inside = SYSTEM_INSIDE.iter().any(|known| model.starts_with(known));
     let follows = position.checked_sub(1).is_some_and(|before| messages[before]["role"] == "user");
     let leads = messages.get(position + 1).is_none_or(|next| next["role"] == "assistant");
-    let wrong = messages[position]["role"] == "system" && !(inside && follows && leads);
-    let place = format!("messages[{position}].role");
-    breaches.add_if(wrong, "ANT-SYSTEM", &place, || "a system message".to_owned());
+    if messages[position]["role"] == "system" && !(inside && follows && leads) {
+        // Which models take it there is not known of all.
+        let is_certain = !(follows && leads) || PREFILLED.iter().any(|known| model.starts_with(known));
+        breaches.add_as(is_certain, "ANT-SYSTEM", format!("messages[{position}].role"), "a system message");
+    }
 }
 
-/// Whether a message answers the calls of the one before it.
-fn answers(open: &Open<'_>, message: &Value, next: Option<&Value>, place: &str, breaches: &mut Breaches) {
-    let results = |message: &Value| -> Vec<String> {
-        let blocks = list(message, "content").iter().filter(|block| block["type"] == "tool_result");
-        blocks.map(|block| text(block, "tool_use_id").to_owned()).collect()
-    };
-    let here = results(message);
-    let missing: Vec<&str> = open.ids.iter().copied().filter(|id| !here.iter().any(|result| result == id)).collect();
-    let behind = next.map(results).unwrap_or_default();
-    let scattered =
-        !here.is_empty() && !missing.is_empty() && missing.iter().all(|id| behind.iter().any(|result| result == id));
-    if scattered {
-        breaches.add("ANT-RESULT-TOGETHER", place, format!("{missing:?} are answered in the message behind it"));
-    } else if !missing.is_empty() {
-        breaches.add("ANT-ANSWERED", place, format!("no `tool_result` for {missing:?}"));
-    }
-    let mut seen = HashSet::new();
-    let mut other = false;
+/// The name of the model from `claude` on, whatever a gateway puts before it.
+fn claude(body: &Value) -> &str {
+    let model = text(body, "model");
+    model.find("claude-").map_or(model, |at| &model[at..])
+}
+
+fn results(message: &Value) -> impl Iterator<Item = &str> {
+    let blocks = list(message, "content").iter().filter(|block| block["type"] == "tool_result");
+    blocks.map(|block| text(block, "tool_use_id"))
+}
+
+/// What a message answers of the calls before it. If it goes on with a user's turn, only its results are looked at.
+fn answers<'a>(
+    open: &mut Open<'a>,
+    message: &'a Value,
+    rest: &[Value],
+    goes_on: bool,
+    place: &str,
+    breaches: &mut Breaches,
+) {
+    let (mut text_before, mut other_before) = (false, false);
     for (number, block) in list(message, "content").iter().enumerate() {
         let place = format!("{place}[{number}]");
         if block["type"] != "tool_result" {
-            other = true;
+            text_before |= block["type"] == "text";
+            other_before = true;
             continue;
         }
-        breaches.add_if(other, "ANT-RESULT-FIRST", &place, || "stands behind another block".to_owned());
+        if other_before {
+            // The documentation speaks of texts.
+            breaches.add_as(text_before, "ANT-RESULT-FIRST", &*place, "stands behind another block");
+        }
         let id = text(block, "tool_use_id");
         let at = format!("{place}.tool_use_id");
         if !open.ids.contains(&id) {
             breaches.add("ANT-ORPHAN", at, format!("{id:?} is no call of the message before it"));
-        } else if !seen.insert(id) {
+        } else if !open.answered.insert(id) {
             breaches.add("ANT-ONE-RESULT", at, format!("{id:?} was answered already"));
         }
     }
+    let missing = open.unanswered();
+    if goes_on || missing.is_empty() {
+        return;
+    }
+    let turn = rest.iter().take_while(|next| next["role"] == message["role"]);
+    let behind: Vec<&str> = turn.flat_map(results).collect();
+    let (late, lost): (Vec<&str>, Vec<&str>) = missing.iter().partition(|id| behind.contains(id));
+    if !late.is_empty() {
+        // The API joins the messages today.
+        let what = format!("{late:?} are answered in a message behind it");
+        breaches.add_as(false, "ANT-RESULT-TOGETHER", place, what);
+    }
+    if !lost.is_empty() {
+        breaches.add("ANT-ANSWERED", place, format!("no `tool_result` for {lost:?}"));
+        open.ids.retain(|id| !lost.contains(id));
+    }
 }
 
-fn block(block: &Value, place: &str, breaches: &mut Breaches) {
+fn block(block: &Value, is_claude: bool, place: &str, breaches: &mut Breaches) {
     let kind = text(block, "type");
     let id = match kind {
         "tool_use" => Some("id"),
@@ -172,22 +210,29 @@ fn block(block: &Value, place: &str, breaches: &mut Breaches) {
         });
     }
     if kind == "tool_result" {
-        let parts = ["text", "image", "document", "search_result"];
-        let right = match block.get("content") {
-            None | Some(Value::String(_)) => true,
-            Some(Value::Array(list)) => list.iter().all(|part| {
-                parts.contains(&text(part, "type")) && !(part["type"] == "text" && text(part, "text").is_empty())
-            }),
-            Some(_) => false,
-        };
-        breaches.add_if(!right, "ANT-RESULT-CONTENT", &format!("{place}.content"), || block["content"].to_string());
+        let place = format!("{place}.content");
+        let parts = list(block, "content");
+        let is_form = matches!(block["content"], Value::Null | Value::String(_) | Value::Array(_));
+        let is_empty = parts.iter().any(|part| part["type"] == "text" && text(part, "text").is_empty());
+        let is_known = |part: &Value| matches!(text(part, "type"), "text" | "image" | "document" | "search_result");
+        if !is_form || is_empty {
+            breaches.add("ANT-RESULT-CONTENT", place, block["content"].to_string());
+        } else if !parts.iter().all(is_known) || block.get("content").is_some_and(Value::is_null) {
+            // Types are added from time to time.
+            breaches.add_as(false, "ANT-RESULT-CONTENT", place, block["content"].to_string());
+        }
     }
-    let unsigned = kind == "thinking" && text(block, "signature").is_empty();
-    breaches.add_if(unsigned, "ANT-THINK-SIGN", &format!("{place}.signature"), || "no signature".to_owned());
+    if kind == "thinking" && text(block, "signature").is_empty() {
+        // Other servers with this API sign nothing.
+        breaches.add_as(is_claude, "ANT-THINK-SIGN", format!("{place}.signature"), "no signature");
+    }
     if let Some((_, known)) = MEMBERS.iter().find(|(name, _)| *name == kind) {
         for name in block.as_object().into_iter().flatten().map(|(name, _)| &**name) {
-            let extra = !known.contains(&name) && name != "type" && name != "cache_control";
-            breaches.add_if(extra, "ANT-EXTRA", &format!("{place}.{name}"), || "unknown".to_owned());
+            if !known.contains(&name) && name != "type" && name != "cache_control" {
+                // Members are added from time to time; this one never was.
+                let is_certain = name == "index";
+                breaches.add_as(is_certain, "ANT-EXTRA", format!("{place}.{name}"), "unknown");
+            }
         }
     }
 }
@@ -247,16 +292,25 @@ fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
         content => (format!("{place}.content"), content.as_str().unwrap_or_default()),
     };
     breaches.add_if(end.ends_with(is_white), "ANT-TRAILING", &at, || format!("{end:?}"));
-    let model = text(body, "model");
+    let model = claude(body);
     let prefilled = PREFILLED.iter().any(|known| model.starts_with(known));
-    breaches.add_if(!prefilled, "ANT-PREFILL", &format!("{place}.role"), || {
-        "the assistant's message stands last".to_owned()
-    });
+    // An answer that paused for a tool of the server is sent back as it is.
+    let is_paused =
+        list(message, "content").iter().any(|block| has(block, "type") && is_of_server(text(block, "type")));
+    if !prefilled && !is_paused {
+        let is_certain = model.starts_with("claude-");
+        breaches.add_as(is_certain, "ANT-PREFILL", format!("{place}.role"), "the assistant's message stands last");
+    }
+}
+
+fn is_of_server(kind: &str) -> bool {
+    matches!(kind, "server_tool_use" | "mcp_tool_use" | "compaction") || kind.ends_with("_tool_result")
 }
 
 fn whole(body: &Value, messages: &[Value], breaches: &mut Breaches) {
     let mut names = HashSet::new();
-    for (position, tool) in list(body, "tools").iter().enumerate() {
+    // Sets of tools have no name.
+    for (position, tool) in list(body, "tools").iter().enumerate().filter(|(_, tool)| has(tool, "name")) {
         let place = format!("tools[{position}].name");
         let name = text(tool, "name");
         let right = is_plain(name) && name.len() <= LONGEST_DECLARED;
@@ -274,7 +328,7 @@ fn whole(body: &Value, messages: &[Value], breaches: &mut Breaches) {
     let size = body.to_string().len();
     let small = messages.len() <= MOST_MESSAGES && size <= MOST_BYTES;
     breaches.add_if(!small, "ANT-SIZE", "messages", || format!("{} messages, {size} bytes", messages.len()));
-    breaches.surrogates("ANT-UTF16", "", body);
+    breaches.surrogates(true, "ANT-UTF16", "", body);
 }
 
 /// Finds every object with `cache_control`, outside of arguments, which are data.

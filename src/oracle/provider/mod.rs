@@ -59,6 +59,8 @@ pub struct Breach {
     pub place: String,
     /// What is wrong there.
     pub what: String,
+    /// Whether every version and server of the API refuses it, as far as is known; otherwise some of them do.
+    pub is_certain: bool,
 }
 
 impl fmt::Display for Breach {
@@ -111,7 +113,12 @@ struct Breaches(Vec<Breach>);
 
 impl Breaches {
     fn add(&mut self, rule: &'static str, place: impl Into<String>, what: impl Into<String>) {
-        self.0.push(Breach { rule, place: place.into(), what: what.into() });
+        self.add_as(true, rule, place, what);
+    }
+
+    /// As [`add`](Self::add), of what only some versions or servers may refuse.
+    fn add_as(&mut self, is_certain: bool, rule: &'static str, place: impl Into<String>, what: impl Into<String>) {
+        self.0.push(Breach { rule, place: place.into(), what: what.into(), is_certain });
     }
 
     fn add_if(&mut self, broken: bool, rule: &'static str, place: &str, what: impl FnOnce() -> String) {
@@ -126,19 +133,23 @@ impl Breaches {
     }
 
     /// Lone surrogates anywhere.
-    fn surrogates(&mut self, rule: &'static str, place: &str, value: &Value) {
+    fn surrogates(&mut self, is_certain: bool, rule: &'static str, place: &str, value: &Value) {
         match value {
-            Value::String(text) => self.add_if(has_marks(text), rule, place, || "half a surrogate pair".to_owned()),
+            Value::String(text) if has_marks(text) => {
+                self.add_as(is_certain, rule, place, "half a surrogate pair");
+            }
             Value::Array(elements) => {
                 for (position, element) in elements.iter().enumerate() {
-                    self.surrogates(rule, &format!("{place}[{position}]"), element);
+                    self.surrogates(is_certain, rule, &format!("{place}[{position}]"), element);
                 }
             }
             Value::Object(members) => {
                 for (name, member) in members {
                     let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
-                    self.add_if(has_marks(name), rule, &place, || "half a surrogate pair in a name".to_owned());
-                    self.surrogates(rule, &place, member);
+                    if has_marks(name) {
+                        self.add_as(is_certain, rule, &*place, "half a surrogate pair in a name");
+                    }
+                    self.surrogates(is_certain, rule, &place, member);
                 }
             }
             _ => {}
@@ -157,6 +168,11 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 /// Letters, digits, `_` and `-`, at least one.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+}
+
+/// Whether a member is there and not null.
+fn has(value: &Value, name: &str) -> bool {
+    !value[name].is_null()
 }
 
 /// The ids of a group of calls that are waiting for their answers.

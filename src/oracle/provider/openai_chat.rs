@@ -1,6 +1,6 @@
 //! What OpenAI Chat Completions accepts as history.
 
-use super::{Breaches, Open, is_plain, list, text};
+use super::{Breaches, Open, has, is_plain, list, text};
 use crate::surrogates::unmark_surrogates;
 use serde_json::{Map, Value};
 
@@ -27,6 +27,8 @@ pub(super) const RULES: &[(&str, &str)] = &[
 ];
 
 const LONGEST_ID: usize = 40;
+/// What newer versions take.
+const LONGEST_ID_NOW: usize = 64;
 const LONGEST_NAME: usize = 64;
 const MOST_TOOLS: usize = 128;
 const LONGEST_TEXT: usize = 10_485_760;
@@ -48,7 +50,8 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     }
     all_answered(&open, "messages", breaches);
     tools(body, breaches);
-    breaches.surrogates("DS-UTF16", "", body);
+    // OpenAI's own servers are not known to refuse it.
+    breaches.surrogates(false, "DS-UTF16", "", body);
 }
 
 fn all_answered(open: &Open<'_>, place: &str, breaches: &mut Breaches) {
@@ -81,11 +84,18 @@ fn calls<'a>(message: &'a Value, place: &str, breaches: &mut Breaches) -> Vec<&'
         let place = format!("{place}[{position}]");
         let id = text(call, "id");
         let length = id.chars().count();
-        breaches
-            .add_if(length > LONGEST_ID, "OAI-CHAT-ID-LEN", &format!("{place}.id"), || format!("{length} characters"));
+        if length > LONGEST_ID {
+            let is_certain = length > LONGEST_ID_NOW;
+            breaches.add_as(is_certain, "OAI-CHAT-ID-LEN", format!("{place}.id"), format!("{length} characters"));
+        }
+        ids.push(id);
+        if has(call, "custom") {
+            // Its input is any text.
+            name(text(&call["custom"], "name"), &format!("{place}.custom.name"), breaches);
+            continue;
+        }
         name(text(&call["function"], "name"), &format!("{place}.function.name"), breaches);
         arguments(&call["function"]["arguments"], &format!("{place}.function.arguments"), breaches);
-        ids.push(id);
     }
     ids
 }
@@ -105,15 +115,21 @@ fn arguments(arguments: &Value, place: &str, breaches: &mut Breaches) {
     // What a server reads when it parses the text; a surrogate in the outer text is no matter of this rule.
     let inner = crate::surrogates::mark_surrogates(&unmark_surrogates(text)).into_owned();
     match serde_json::from_str::<Map<String, Value>>(&inner) {
-        Ok(members) => breaches.surrogates("DS-UTF16", place, &Value::Object(members)),
-        Err(_) => breaches.add("OAI-CHAT-ARGS-JSON", place, format!("{text:?} is not an object")),
+        Ok(members) => breaches.surrogates(false, "DS-UTF16", place, &Value::Object(members)),
+        // OpenAI's own servers do not parse it.
+        Err(_) => {
+            breaches.add_as(false, "OAI-CHAT-ARGS-JSON", place, format!("{text:?} is not the JSON text of an object"));
+        }
     }
 }
 
 fn content(message: &Value, place: &str, breaches: &mut Breaches) {
     let place = format!("{place}.content");
-    let called = message["role"] == "assistant" && !list(message, "tool_calls").is_empty();
-    breaches.add_if(message["content"].is_null() && !called, "OAI-CHAT-CONTENT-NULL", &place, || "null".to_owned());
+    // What an assistant's message may have instead.
+    let says = !list(message, "tool_calls").is_empty()
+        || ["function_call", "refusal", "audio"].iter().any(|name| has(message, name));
+    let may_lack = message["role"] == "assistant" && says;
+    breaches.add_if(message["content"].is_null() && !may_lack, "OAI-CHAT-CONTENT-NULL", &place, || "null".to_owned());
     let length = text(message, "content").chars().count();
     breaches.add_if(length > LONGEST_TEXT, "OAI-CHAT-CONTENT-MAX", &place, || format!("{length} characters"));
 }
@@ -122,7 +138,8 @@ fn tools(body: &Value, breaches: &mut Breaches) {
     breaches.not_empty("OAI-CHAT-TOOLS-NONEMPTY", "tools", &body["tools"]);
     let tools = list(body, "tools");
     breaches.add_if(tools.len() > MOST_TOOLS, "OAI-CHAT-TOOLS-MAX", "tools", || format!("{} tools", tools.len()));
-    for (position, tool) in tools.iter().enumerate() {
+    // Other types of tools have names of other forms, or none.
+    for (position, tool) in tools.iter().enumerate().filter(|(_, tool)| has(tool, "function")) {
         name(text(&tool["function"], "name"), &format!("tools[{position}].function.name"), breaches);
     }
 }

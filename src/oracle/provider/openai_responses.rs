@@ -2,7 +2,7 @@
 
 use super::{Breaches, list, text};
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-RESP-ANSWERED", "Every `function_call` item has a `function_call_output` with its `call_id` behind it."),
@@ -31,20 +31,30 @@ const LONGEST_TEXT: usize = 10_485_760;
 
 pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     let items = list(body, "input");
-    // With a stored response before it, a call or its output may be there.
-    let stateless = body["previous_response_id"].is_null() && body["conversation"].is_null();
-    let outputs: HashSet<&str> = items.iter().filter_map(|item| call_id(item, "function_call_output")).collect();
+    // With a stored response or item before it, a call or its output may be there.
+    let refers = |item: &Value| matches!(text(item, "type"), "item_reference" | "compaction" | "compaction_summary");
+    let stateless =
+        body["previous_response_id"].is_null() && body["conversation"].is_null() && !items.iter().any(refers);
+    let outputs = items.iter().enumerate();
+    let last_outputs: HashMap<&str, usize> =
+        outputs.filter_map(|(position, item)| Some((call_id(item, "function_call_output")?, position))).collect();
     let (mut called, mut answered, mut ids) = (HashSet::new(), HashSet::new(), HashSet::new());
     for (position, item) in items.iter().enumerate() {
         let place = format!("input[{position}]");
         let at_id = format!("{place}.call_id");
         if let Some(id) = call_id(item, "function_call") {
             length_of_id(id, &at_id, breaches);
-            let again = !called.insert(id);
-            breaches.add_if(again, "OAI-RESP-ONE-OUTPUT", &at_id, || format!("a second call {id:?}"));
-            breaches.add_if(stateless && !outputs.contains(id), "OAI-RESP-ANSWERED", &at_id, || {
-                format!("no output for {id:?}")
-            });
+            if !called.insert(id) {
+                // In a later round it was seen to be refused by gateways only.
+                let is_open = !answered.remove(id);
+                breaches.add_as(is_open, "OAI-RESP-ONE-OUTPUT", &*at_id, format!("a second call {id:?}"));
+            }
+            let has_output = last_outputs.get(id).is_some_and(|&last| last > position);
+            breaches.add_if(stateless && !has_output, "OAI-RESP-ANSWERED", &at_id, || format!("no output for {id:?}"));
+        }
+        // Calls of other types, such as `local_shell_call`, are answered in the same way.
+        if item["type"] != "function_call" && text(item, "type").ends_with("_call") {
+            called.insert(text(item, "call_id"));
         }
         if let Some(id) = call_id(item, "function_call_output") {
             length_of_id(id, &at_id, breaches);
@@ -64,9 +74,13 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
             reasoning(item, &place, breaches);
         }
         if body["store"] == false {
-            let refers = item["type"] == "item_reference"
-                || item["type"] == "reasoning" && item["encrypted_content"].as_str().is_none_or(str::is_empty);
-            breaches.add_if(refers, "OAI-RESP-STORE", &place, || "refers to what was not stored".to_owned());
+            let is_reasoning = item["type"] == "reasoning";
+            let lacks_content = item["encrypted_content"].as_str().is_none_or(str::is_empty);
+            if item["type"] == "item_reference" || (is_reasoning && lacks_content) {
+                // Without an id there is nothing to look up.
+                let is_certain = item["id"].is_string();
+                breaches.add_as(is_certain, "OAI-RESP-STORE", &*place, "refers to what was not stored");
+            }
         }
         content(item, &format!("{place}.content"), breaches);
     }
@@ -96,8 +110,11 @@ fn output(output: &Value, place: &str, breaches: &mut Breaches) {
 
 fn reasoning(item: &Value, place: &str, breaches: &mut Breaches) {
     for (name, member) in item.as_object().into_iter().flatten() {
-        let extra = name == "status" || member.is_null();
-        breaches.add_if(extra, "OAI-RESP-EXTRA", &format!("{place}.{name}"), || member.to_string());
+        if name == "status" || member.is_null() {
+            // The schema lets `encrypted_content` be null.
+            let is_certain = name != "encrypted_content";
+            breaches.add_as(is_certain, "OAI-RESP-EXTRA", format!("{place}.{name}"), member.to_string());
+        }
     }
 }
 

@@ -1,0 +1,289 @@
+//! Which earlier request each request of a log goes on from, and where a prompt cache was lost.
+//!
+//! A model's cache is kept as long as each request begins with all of the one before it. A log may hold many conversations at once,
+//! branches and retries. So each request is related to the longest earlier one that it extends, and a loss is reported only if
+//! it has more replies of a model than that explains, and shares them with an earlier request that it does not extend.
+
+use super::segments::{Difference, Place, Role, Segment, difference};
+use serde_json::Value;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
+
+/// So many requests are looked at when one is not an extension of any.
+const REACH: usize = 500;
+
+/// A piece of an earlier request. Its text is kept once for all requests.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    hash: u64,
+    place: Place,
+    role: Role,
+}
+
+#[derive(Debug)]
+struct Earlier {
+    number: usize,
+    /// Requests with another key share no cache.
+    key: u64,
+    pieces: Vec<Piece>,
+    replies: usize,
+}
+
+/// How a request relates to the earlier ones.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Relation {
+    /// The number of the request that it goes on from.
+    pub(super) parent: Option<usize>,
+    pub(super) loss: Option<Loss>,
+}
+
+/// Where a request stops being an extension of the one that it goes on from.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Loss {
+    pub(super) place: Place,
+    pub(super) how: How,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum How {
+    Changed(Difference),
+    /// What stood there does not stand there any more, what stood behind it does.
+    Removed(Place),
+    /// Something stands before what stood there.
+    Inserted,
+}
+
+/// The requests of a log so far.
+#[derive(Debug, Default)]
+pub(super) struct Conversations {
+    requests: Vec<Earlier>,
+    /// Whole requests, by the hash of all their pieces.
+    whole: HashMap<u64, usize>,
+    texts: HashMap<u64, String>,
+}
+
+impl Conversations {
+    /// Adds the next request. What its cache depends on beside its pieces, such as the model, is in `key`.
+    pub(super) fn push(&mut self, number: usize, key: impl Hash, segments: &[Segment]) -> Relation {
+        let key = hash(&key);
+        let mut pieces = Vec::with_capacity(segments.len());
+        for Segment { place, role, value } in segments {
+            let text = value.to_string();
+            let hash = hash(&text);
+            self.texts.entry(hash).or_insert(text);
+            pieces.push(Piece { hash, place: *place, role: *role });
+        }
+        let replies = replies_behind(&pieces, 0);
+        let (parent, whole) = self.longest_extended(key, &pieces);
+        let begun = parent.map_or(0, |parent| self.requests[parent].pieces.len());
+        let explained = usize::from(parent.is_some());
+        let now = Earlier { number, key, pieces, replies };
+        let mut relation = Relation { parent: parent.map(|parent| self.requests[parent].number), loss: None };
+        if replies_behind(&now.pieces, begun) > explained
+            && let Some(before) = self.continued(&now, begun)
+        {
+            relation = Relation { parent: Some(before.number), loss: Some(self.loss(before, &now)) };
+        }
+        self.whole.insert(whole, self.requests.len());
+        self.requests.push(now);
+        relation
+    }
+
+    /// The longest earlier request that the pieces begin with, and the hash of all pieces.
+    fn longest_extended(&self, key: u64, pieces: &[Piece]) -> (Option<usize>, u64) {
+        let mut chain = key;
+        let mut longest = None;
+        for piece in pieces {
+            chain = hash(&(chain, piece.hash));
+            if piece.role != Role::Setting {
+                longest = self.whole.get(&chain).copied().or(longest);
+            }
+        }
+        (longest, chain)
+    }
+
+    /// The request that this one clearly goes on from, although it does not extend it.
+    fn continued(&self, now: &Earlier, begun: usize) -> Option<&Earlier> {
+        let known: HashSet<u64> = now.pieces.iter().map(|piece| piece.hash).collect();
+        let mut best: Option<(usize, &Earlier)> = None;
+        for before in self.requests.iter().rev().take(REACH).filter(|before| before.key == now.key) {
+            let common = common(before, now);
+            let has_new_reply = || {
+                let said: HashSet<u64> = before.pieces.iter().map(|piece| piece.hash).collect();
+                now.pieces.iter().any(|piece| piece.role == Role::Model && !said.contains(&piece.hash))
+            };
+            if common == now.pieces.len() || common == before.pieces.len() || !has_new_reply() {
+                continue;
+            }
+            let said: Vec<&Piece> = before.pieces.iter().filter(|piece| piece.role != Role::Setting).collect();
+            let shared = said.iter().filter(|piece| known.contains(&piece.hash));
+            let (shared, replies) =
+                shared.fold((0, 0), |(all, model), piece| (all + 1, model + usize::from(piece.role == Role::Model)));
+            let is_clear = if before.replies == 0 {
+                shared == said.len() && shared > 0 && self.have_similar_settings(before, now)
+            } else {
+                (replies > 0 || shared > 1) && 2 * shared >= said.len()
+            };
+            // What the request extends explains it better, unless it shares more with this one.
+            let extended = now.pieces[..begun].iter().filter(|piece| piece.role != Role::Setting).count();
+            if is_clear && shared > extended && best.is_none_or(|(most, _)| shared > most) {
+                best = Some((shared, before));
+            }
+        }
+        best.map(|(_, before)| before)
+    }
+
+    /// Whether tools and system texts are those of one agent: the same but for a few, or most of the text.
+    fn have_similar_settings(&self, before: &Earlier, now: &Earlier) -> bool {
+        let texts = |request: &Earlier| -> Vec<&str> {
+            let settings = request.pieces.iter().filter(|piece| piece.role == Role::Setting);
+            settings.filter_map(|piece| self.texts.get(&piece.hash)).map(String::as_str).collect()
+        };
+        let (one, other) = (texts(before), texts(now));
+        if one.is_empty() || other.is_empty() {
+            return false;
+        }
+        let same = one.iter().filter(|text| other.contains(text)).count();
+        if 2 * same >= one.len().max(other.len()) {
+            return true;
+        }
+        let (one, other) = (one.concat(), other.concat());
+        let (one, other) = (one.as_bytes(), other.as_bytes());
+        let shorter = one.len().min(other.len());
+        let start = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+        let end = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count().min(shorter - start);
+        4 * (start + end) >= 3 * one.len().max(other.len())
+    }
+
+    fn loss(&self, before: &Earlier, now: &Earlier) -> Loss {
+        let at = common(before, now);
+        let (lost, found) = (before.pieces[at], now.pieces[at]);
+        let stands = |piece: Piece, pieces: &[Piece]| pieces.iter().any(|other| other.hash == piece.hash);
+        let value = |piece: Piece| -> Value {
+            // The texts were written of values.
+            self.texts.get(&piece.hash).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+        };
+        let how = if stands(found, &before.pieces[at..]) && !stands(lost, &now.pieces[at..]) {
+            How::Removed(lost.place)
+        } else if stands(lost, &now.pieces[at..]) && !stands(found, &before.pieces[at..]) {
+            How::Inserted
+        } else {
+            How::Changed(difference(&value(lost), &value(found)))
+        };
+        Loss { place: found.place, how }
+    }
+}
+
+/// How many pieces two requests begin with.
+fn common(one: &Earlier, other: &Earlier) -> usize {
+    one.pieces.iter().zip(&other.pieces).take_while(|(one, other)| one.hash == other.hash).count()
+}
+
+/// How often a model has spoken behind a place.
+fn replies_behind(pieces: &[Piece], begun: usize) -> usize {
+    let begins = |at: &usize| pieces[*at].role == Role::Model && (*at == begun || pieces[*at - 1].role != Role::Model);
+    (begun..pieces.len()).filter(begins).count()
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A request in words: `s:` the system text, `u:` a user's, `a:` the model's.
+    fn segments(request: &str) -> Vec<Segment> {
+        let words = request.split_whitespace().enumerate();
+        words
+            .map(|(position, word)| {
+                let (place, role) = match word.as_bytes()[0] {
+                    b's' => (Place::System, Role::Setting),
+                    b'a' => (Place::Message(position), Role::Model),
+                    _ => (Place::Message(position), Role::Other),
+                };
+                Segment { place, role, value: json!(word) }
+            })
+            .collect()
+    }
+
+    /// Parents, and the places where caches were lost.
+    fn related(requests: &[&str]) -> Vec<(Option<usize>, Option<Place>)> {
+        let mut conversations = Conversations::default();
+        let requests = requests.iter().enumerate();
+        requests
+            .map(|(number, request)| {
+                let relation = conversations.push(number, "model", &segments(request));
+                (relation.parent, relation.loss.map(|loss| loss.place))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn innocent_logs_lose_nothing() {
+        for requests in [
+            &["s u1", "s u1 a1 t1", "s u1 a1 t1 a2 t2"][..],
+            // Two conversations at once, and two with the same beginning.
+            &["s u1", "s v1", "s u1 a1 t1", "s v1 b1 w1", "s v1 b1 w1 b2 w2", "s u1 a1 t1 a2 t2"],
+            &["s u1", "s u1", "s u1 a1 t", "s u1 b1 t", "s u1 a1 t a2 t", "s u1 b1 t b2 t"],
+            // The system texts of two agents; the same prompt at another time.
+            &["s:coder u1", "s:writer u1", "s:writer u1 a1 t1", "s:coder u1 b1 t1"],
+            &["s:12:00 u1", "s:12:00 u1 a1 t1", "s:12:01 u1", "s:12:01 u1 b1 t1"],
+            // A retry, a step back, an answer edited by its user, an imported history.
+            &["s u1", "s u1 a1 t1", "s u1 a1 t1", "s u1", "s u1 b1 t1"],
+            &["s u1", "s u1 a1 u2", "s u1 a1 u2 a2 u3", "s u1 a1 u4", "s u1 a1 u4 a4 u5"],
+            &["s u1 a1 u2 a2 u3", "s v1 b1 v2 b2 v3", "s w1 c1 w2 c2 w3"],
+            &["s u1 a1 u2", "s u1 a1"],
+            // A reply of several messages.
+            &["s u1", "s u1 a1 a2 t1 t2", "s u1 a1 a2 t1 t2 a3 a4 t3"],
+        ] {
+            assert!(related(requests).iter().all(|(_, lost)| lost.is_none()), "{requests:?}: {:?}", related(requests));
+        }
+        assert_eq!(related(&["s u1", "s v1", "s u1 a1 t1"])[2], (Some(0), None));
+    }
+
+    #[test]
+    fn a_lost_cache_is_found_where_it_was_lost() {
+        for (requests, place) in [
+            (&["s:It-is-12:00 u1", "s:It-is-12:01 u1 a1 t1"][..], Place::System),
+            (&["s u1", "s u1 a1 t1", "s u1 a1 T1 a2 t2"], Place::Message(3)),
+            (&["s u1", "s u1 a1 t1", "s u1 A1 t1 a2 t2"], Place::Message(2)),
+            (&["s u1", "s u1 a1 t1 ", "s u1 a1 t1 a2 t2", "s a2 t2 a3 t3"], Place::Message(1)),
+            (&["s u1", "s u1 a1 t1", "s:changed u1 a1 t1 a2 t2"], Place::System),
+            (&["s u1", "s v1", "s u1 a1 t1", "s v1 b1 w1", "s v1 x b1 w1 b2 w2"], Place::Message(2)),
+        ] {
+            let related = related(requests);
+            let (last, before) = related.split_last().expect("there are requests");
+            assert_eq!(last.1, Some(place), "{requests:?}");
+            assert!(before.iter().all(|(_, lost)| lost.is_none()), "{requests:?}");
+        }
+    }
+
+    #[test]
+    fn what_goes_on_from_a_changed_request_loses_nothing_more() {
+        let related = related(&["s u1", "s u1 a1 t1", "s u1 a1 T1 a2 t2", "s u1 a1 T1 a2 t2 a3 t3"]);
+        assert_eq!(related[3], (Some(2), None));
+    }
+
+    #[test]
+    fn how_a_cache_was_lost() {
+        let how = |requests: &[&str]| {
+            let mut conversations = Conversations::default();
+            let relations: Vec<Relation> = requests
+                .iter()
+                .enumerate()
+                .map(|(number, request)| conversations.push(number, (), &segments(request)))
+                .collect();
+            relations.into_iter().next_back().and_then(|relation| relation.loss).map(|loss| loss.how)
+        };
+        assert_eq!(how(&["s u a t", "s a t b x"]), Some(How::Removed(Place::Message(1))));
+        assert_eq!(how(&["s u a t", "s u x a t b y"]), Some(How::Inserted));
+        let Some(How::Changed(difference)) = how(&["s u a t:12:00", "s u a t:12:01 b y"]) else { panic!("changed") };
+        assert_eq!((difference.byte, &*difference.now), (6, "t:12:01"));
+    }
+}
