@@ -42,7 +42,7 @@ pub(super) fn begins_lines(bytes: &[u8], is_all: bool) -> bool {
     // A line may be broken; that all of the first are is less likely than that they are parts of one object.
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let has_object = lines.by_ref().take(10).any(|line| members(line).is_some());
-    has_object && text.lines().filter(|line| !line.trim().is_empty()).nth(1).is_some()
+    has_object && (!is_all || text.lines().filter(|line| !line.trim().is_empty()).nth(1).is_some())
 }
 
 /// What the elements of JSON Lines are.

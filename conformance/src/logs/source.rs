@@ -68,6 +68,12 @@ impl Chunks {
         self.has_ended && self.rest.is_empty()
     }
 
+    /// Reads a chunk's size, and says whether there is nothing behind it.
+    fn read(&mut self) -> io::Result<bool> {
+        let read = (&mut self.input).take(Self::SIZE as u64).read_to_end(&mut self.rest)?;
+        Ok(read < Self::SIZE)
+    }
+
     /// The next chunk; a line that is longer than a chunk is one.
     pub(super) fn next(&mut self) -> io::Result<Option<Chunk>> {
         let mut bytes = std::mem::take(&mut self.rest);
@@ -75,12 +81,16 @@ impl Chunks {
         let mut end = None;
         while end.is_none() && !self.has_ended {
             let known = bytes.len();
-            let wanted = Self::SIZE as u64;
-            self.has_ended = (&mut self.input).take(wanted).read_to_end(&mut bytes)? < Self::SIZE;
+            self.has_ended = self.read()?;
+            bytes.append(&mut self.rest);
             end = memrchr(b'\n', &bytes[known..]).map(|at| known + at + 1);
         }
         if !self.has_ended {
             self.rest = bytes.split_off(end.unwrap_or(bytes.len()));
+        }
+        if !self.has_ended && self.rest.is_empty() {
+            // So that it is known of each chunk whether it is the last.
+            self.has_ended = self.read()?;
         }
         if bytes.is_empty() {
             return Ok(None);

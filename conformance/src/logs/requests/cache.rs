@@ -197,14 +197,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A request in words: `s:` the system text, `u:` a user's, `a:` the model's.
+    /// A request in words: those that begin with `s` are system texts, with `a`, `b` or `c` the model's.
     fn segments(request: &str) -> Vec<Segment> {
         let words = request.split_whitespace().enumerate();
         words
             .map(|(position, word)| {
                 let (place, role) = match word.as_bytes()[0] {
                     b's' => (Place::System, Role::Setting),
-                    b'a' => (Place::Message(position), Role::Model),
+                    b'a'..=b'c' | b'A' => (Place::Message(position), Role::Model),
                     _ => (Place::Message(position), Role::Other),
                 };
                 Segment { place, role, value: json!(word) }

@@ -98,7 +98,7 @@ impl Requests {
             report.total.push_str(&format!(" ({})", self.apis.iter().cloned().collect::<Vec<_>>().join(", ")));
         }
         if self.others > 0 {
-            report.total.push_str(&format!(", {}", count(self.others, "element that is none")));
+            report.total.push_str(&format!(", {}", count(self.others, "other element")));
         }
         if self.count == 0 {
             return report.error("there is no request in it");
