@@ -123,7 +123,10 @@ impl Conversations {
             let is_clear = if before.replies == 0 {
                 shared == said.len() && shared > 0 && self.have_similar_settings(before, now)
             } else {
-                (replies > 0 || shared > 1) && 2 * shared >= said.len()
+                // Most of it, or its end, as where a history is cut at its beginning.
+                let has_end = said.last().is_some_and(|last| known.contains(&last.hash));
+                let has_most = 2 * shared >= said.len();
+                (has_most && (replies > 0 || shared > 1)) || (has_end && replies > 0 && shared > 1)
             };
             // What the request extends explains it better, unless it shares more with this one.
             let extended = now.pieces[..begun].iter().filter(|piece| piece.role != Role::Setting).count();
