@@ -72,6 +72,31 @@ fn every_form_of_a_file_is_taken_at_its_word() -> io::Result<()> {
     Ok(())
 }
 
+/// What was recorded is excused like the testee itself.
+#[test]
+fn judge_knows_the_same_failures() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (at, bug) = (folder.path(), "tool-results-dropped");
+    let judge = |options: &[&str]| -> io::Result<(i32, String)> {
+        let program = env!("CARGO_BIN_EXE_threadspec");
+        let words = [&["judge", "--quiet", "t.jsonl"], options].concat();
+        let output = Command::new(program).args(words).current_dir(at).output()?;
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        Ok((output.status.code().unwrap_or(-1), said))
+    };
+    verify(at, bug, &format!("{SOME} --transcript t.jsonl --update-known-failures {FILE} --reason old"))?;
+    let by_verify = fs::read_to_string(at.join(FILE))?;
+    assert_ends(&judge(&[])?, 1, "count against it");
+    assert_ends(&judge(&["--known-failures", FILE])?, 0, "but for");
+    fs::remove_file(at.join(FILE))?;
+    assert_ends(&judge(&["--update-known-failures", FILE])?, 1, "--reason TEXT adds them");
+    assert_ends(&judge(&["--update-known-failures", FILE, "--reason", "old"])?, 0, "but for");
+    assert_eq!(fs::read_to_string(at.join(FILE))?, by_verify);
+    verify(at, "", &format!("{SOME} --transcript t.jsonl"))?;
+    assert_ends(&judge(&["--known-failures", FILE])?, 5, "is known to fail, and passes");
+    Ok(())
+}
+
 #[test]
 fn an_entry_expires() -> io::Result<()> {
     let folder = tempfile::tempdir()?;

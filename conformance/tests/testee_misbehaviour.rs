@@ -21,6 +21,8 @@ const SMALL: u64 = 60 << 10;
 const MOST_MEMORY: u64 = SMALL + (200 << 10);
 /// A large text, in KiB.
 const LARGE: u64 = 12 << 10;
+/// A long reply, in MiB.
+const LONG: u64 = 32;
 /// The timeout for one reply, in seconds; those who are too late are later than this.
 const TIMEOUT: &str = "1";
 const LONGEST: Duration = Duration::from_secs(25);
@@ -56,6 +58,7 @@ fn trials() -> Vec<Trial> {
     ]);
     #[cfg(unix)]
     trials.extend([
+        Trial::test("a reply of any length costs a small multiple of it", what_a_long_reply_costs),
         Trial::test("ctrl-c ends the run, the second one at once", ctrl_c_ends_the_run),
         Trial::test("a testee ends with its runner", a_testee_ends_with_its_runner),
     ]);
@@ -175,6 +178,30 @@ fn a_large_reply_is_judged_in_bounded_memory() -> Result<(), Failed> {
     // The text stands in the corpus file, the case, its source, its expectation, the request and the reply.
     if run.code != 0 || run.memory > SMALL + LARGE * 12 {
         return Err(format!("{} with {} KiB:\n{}", run.code, run.memory, run.said).into());
+    }
+    Ok(())
+}
+
+/// The line and what is read of it are held at once, and then what is read and what is made of it for the comparison.
+#[cfg(unix)]
+fn what_a_long_reply_costs() -> Result<(), Failed> {
+    const HELLO: &str = r#"{"id":0,"ok":{"protocol":1,"implementation":{"name":"long","version":"1","language":"sh"},"ops":["escape"],"profiles":["literal"]}}"#;
+    // So many MiB of one text, and of a text in which something has to be put right before it is compared.
+    for piece in ["xxxxxxxx", "&#13;xxx", r"\ud83dxx"] {
+        let corpus = small_corpus()?;
+        let script = format!(
+            r#"read -r hello; echo '{HELLO}'; text=$(yes '{piece}' | head -n 131072 | tr -d '\n')
+            while read -r line; do id=${{line#*:}}; printf '{{"id":%d,"ok":"' "${{id%%,*}}"; for n in $(seq {LONG}); do printf %s "$text"; done; echo '"}}'; done"#
+        );
+        let mut command = verify(corpus.path(), &["--timeout", "20", "--filter", "*/two"]);
+        command.args(["--", "sh", "-c", &script]);
+        let begun = Instant::now();
+        let run = Run::watch(command, corpus.path())?;
+        let held = run.memory.saturating_sub(SMALL);
+        println!("{piece}: {LONG} MiB cost {} MiB and {:?}", held >> 10, begun.elapsed());
+        if run.code != 1 || held > (3 * LONG) << 10 || begun.elapsed() > LONGEST {
+            return Err(format!("{piece}: {} with {held} KiB in {:?}:\n{}", run.code, begun.elapsed(), run.said).into());
+        }
     }
     Ok(())
 }
@@ -357,6 +384,12 @@ fn token() -> String {
 }
 
 fn command(corpus: &Path, options: &[&str], bug: &str, token: &str) -> Command {
+    let mut command = verify(corpus, options);
+    command.args(["--", PROGRAM, "serve", "--bug", bug]).env("MISBEHAVIOUR", token);
+    command
+}
+
+fn verify(corpus: &Path, options: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command
         .arg("verify")
@@ -365,7 +398,7 @@ fn command(corpus: &Path, options: &[&str], bug: &str, token: &str) -> Command {
         .arg("--report")
         .arg(format!("json={}", corpus.join("run.report").display()));
     // In CI the order would be drawn.
-    command.args(options).args(["--", PROGRAM, "serve", "--bug", bug]).env_remove("CI").env("MISBEHAVIOUR", token);
+    command.args(options).env_remove("CI");
     command
 }
 

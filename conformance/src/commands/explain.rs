@@ -1,10 +1,10 @@
 //! `threadspec explain`.
 
-use super::{Stop, corpus_and_errata, exit};
+use super::{Stop, corpus_and_errata, did_you_mean, exit};
 use crate::corpus::{Clause, Corpus};
 use crate::report;
 use crate::run::Verdict;
-use crate::terminal::{STRONG, print, styled};
+use crate::terminal::{STRONG, print, styled, visible};
 use std::fmt::Write;
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
@@ -32,7 +32,7 @@ impl Explain {
         {
             clause_text(clause, &corpus, &errata)
         } else if let Some(case) = corpus.cases.iter().find(|case| case.id == self.what) {
-            report::case(case, &corpus)
+            report::case(case, &corpus, &case.profiles)
         } else if let Ok(verdict) = self.what.to_lowercase().parse::<Verdict>() {
             format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
         } else if let Some((code, text)) = self.what.parse().ok().and_then(|code: u8| Some((code, exit_text(code)?))) {
@@ -48,16 +48,8 @@ impl Explain {
         let clauses = corpus.clauses.iter().map(|clause| clause.id.as_str());
         let verdicts: Vec<String> = Verdict::iter().map(|verdict| verdict.to_string()).collect();
         let cases = corpus.cases.iter().map(|case| case.id.as_str());
-        let likeness = |name: &&str| {
-            let [asked, name] = [&self.what, *name].map(str::to_lowercase);
-            similar::TextDiff::from_chars(asked.as_str(), name.as_str()).ratio()
-        };
-        let closest = clauses
-            .chain(verdicts.iter().map(String::as_str))
-            .chain(cases)
-            .max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
-        let hint = closest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-        let what = crate::terminal::visible(&self.what);
+        let hint = did_you_mean(&self.what, clauses.chain(verdicts.iter().map(String::as_str)).chain(cases));
+        let what = visible(&self.what);
         format!(
             "there is no clause, case, verdict or exit code `{what}`{hint} `list` and `list --clauses` show what there is"
         )

@@ -151,6 +151,7 @@ impl Fuzz {
             why: format!("the reply is none that the {} profile accepts, {times}", settings.profile),
             note: note.clone(),
             mismatches: mismatch.iter().cloned().collect(),
+            more: 0,
             input: Some(input.clone()),
             repeat: self.repeat(finding, settings),
         })

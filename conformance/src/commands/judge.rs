@@ -1,5 +1,6 @@
 //! `threadspec judge`.
 
+use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
 use super::{Stop, corpus_and_errata, exit, verify};
 use crate::corpus::Case;
@@ -25,6 +26,8 @@ pub struct Judge {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
+    known: KnownFailures,
+    #[command(flatten)]
     output: Output,
     /// The transcript
     #[arg(value_name = "TRANSCRIPT")]
@@ -39,6 +42,7 @@ impl Judge {
     /// When the corpus is at fault, the transcript is none, or a report cannot be written.
     pub fn execute(&self) -> Result<u8, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
+        let known = self.known.read()?;
         self.output.prepare()?;
         let wrong = |why: String| Stop::new(exit::USAGE, format!("{}: {}", self.transcript.display(), visible(&why)));
         let mut transcript = Transcript::read(&self.transcript).map_err(wrong)?;
@@ -52,12 +56,19 @@ impl Judge {
             print(&format!("{gone} recorded cases are not in the corpus any more\n\n"));
         }
         let began = SystemTime::now();
-        let run = judged(&mut transcript, &cases, &hello, profile);
+        let mut run = judged(&mut transcript, &cases, &hello, profile);
         let strict = self.strict || header.options.strict;
+        let by = (&corpus, profile);
+        let known = self.known.update(known, &run, by, strict)?;
+        known.excuse(&mut run);
         let options = crate::report::record::Options { strict, ..header.options.clone() };
         let repeat = |result: &CaseResult<'_>| {
             let words = ["threadspec", "verify", "--filter", &result.case.id, "--profile", &profile.to_string()];
-            verify::words(words.map(str::to_owned).to_vec(), &header.command)
+            let mut words = words.map(str::to_owned).to_vec();
+            if let Some(folder) = &self.corpus {
+                words.extend(["--corpus".to_owned(), folder.display().to_string()]);
+            }
+            verify::words(words, &header.command)
         };
         self.output.conclude(Finished {
             run: &run,
@@ -66,7 +77,7 @@ impl Judge {
             hello: &hello,
             command: &header.command,
             against: Vec::new(),
-            out_of_date: Vec::new(),
+            out_of_date: KnownFailures::out_of_date(&known, by),
             options,
             total: cases.len(),
             began,

@@ -18,7 +18,7 @@ pub(super) struct KnownFailures {
     #[arg(long = "known-failures", value_name = "FILE")]
     read: Option<PathBuf>,
     /// The same, and take out of the file what passes; with --reason, add what fails
-    #[arg(long = "update-known-failures", value_name = "FILE", conflicts_with_all = ["read", "fail_fast"])]
+    #[arg(long = "update-known-failures", value_name = "FILE", conflicts_with = "read")]
     update: Option<PathBuf>,
     /// Why failures that are new in the file are known
     #[arg(long, value_name = "TEXT", requires = "update", value_parser = clap::builder::NonEmptyStringValueParser::new())]

@@ -1,6 +1,6 @@
 //! `threadspec list`.
 
-use super::{Stop, corpus, exit, select};
+use super::{Stop, corpus, did_you_mean, exit, select};
 use crate::terminal::{STRONG, print, styled};
 use std::path::PathBuf;
 use wildmatch::WildMatch;
@@ -32,7 +32,10 @@ impl List {
             let fits = |id: &str| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(id));
             let chosen: Vec<_> = corpus.clauses.iter().filter(|clause| fits(&clause.id)).collect();
             if chosen.is_empty() {
-                return Err(Stop::new(exit::USAGE, "no clause matches; `threadspec list --clauses` shows them all"));
+                let names = || corpus.clauses.iter().map(|clause| &clause.id);
+                let hint = self.filter.iter().map(|pattern| did_you_mean(pattern, names())).next().unwrap_or_default();
+                let message = format!("no clause matches{hint} `threadspec list --clauses` shows them all");
+                return Err(Stop::new(exit::USAGE, message));
             }
             for clause in chosen {
                 let id = styled(STRONG, &clause.id);

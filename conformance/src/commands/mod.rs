@@ -46,6 +46,7 @@ use crate::corpus::Case;
 use crate::corpus::{self, Corpus, File};
 use crate::report::record::{self, RunRecord};
 use crate::terminal::visible;
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use threadspec::{Event, wire};
@@ -137,12 +138,34 @@ fn select<'a>(corpus: &'a Corpus, patterns: &[String]) -> Result<Vec<&'a Case>, 
     let compiled: Vec<WildMatch> = patterns.iter().map(|pattern| WildMatch::new(pattern)).collect();
     for (pattern, text) in compiled.iter().zip(patterns) {
         if !corpus.cases.iter().any(|case| pattern.matches(&case.id)) {
-            let message = format!("the pattern `{text}` matches no case; `threadspec list` shows them all");
+            let hint = did_you_mean(text, patterns_of(corpus));
+            let message =
+                format!("the pattern `{}` matches no case{hint} `threadspec list` shows them all", visible(text));
             return Err(Stop::new(exit::USAGE, message));
         }
     }
     let chosen = |case: &&Case| compiled.is_empty() || compiled.iter().any(|pattern| pattern.matches(&case.id));
     Ok(corpus.cases.iter().filter(chosen).collect())
+}
+
+/// What may stand for cases: their ids, and patterns for their topics and folders.
+fn patterns_of(corpus: &Corpus) -> BTreeSet<String> {
+    let ids = corpus.cases.iter().map(|case| case.id.as_str());
+    ids.flat_map(|id| {
+        let folders = id.match_indices('/').map(|(at, _)| format!("{}/*", &id[..at]));
+        folders.chain([id.to_owned()])
+    })
+    .collect()
+}
+
+/// Which of the names comes closest to one that is none: `; did you mean …?`. Without any, only what separates what follows.
+fn did_you_mean(unknown: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    const ALIKE: f32 = 0.6;
+    let unknown = unknown.to_lowercase();
+    let likeness = |name: &str| similar::TextDiff::from_chars(unknown.as_str(), name.to_lowercase().as_str()).ratio();
+    let alike = names.into_iter().map(|name| (likeness(name.as_ref()), name));
+    let closest = alike.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(likeness, _)| *likeness > ALIKE);
+    closest.map_or_else(|| ";".to_owned(), |(_, name)| format!("; did you mean `{}`?", name.as_ref()))
 }
 
 /// The text of a file; `-` is stdin.

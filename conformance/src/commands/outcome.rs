@@ -8,13 +8,16 @@ use crate::report::output::Target;
 use crate::report::record::{Circumstances, Options, Repeat, RunRecord};
 use crate::report::{Failure, Summary};
 use crate::run::{CaseResult, Run};
-use crate::terminal::{STRONG, print, styled};
+use crate::terminal::{FAINT, STRONG, print, styled};
 use crate::testee::interrupt;
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
 /// Of the failures of one cause so many are named.
 const OTHERS: usize = 10;
+
+const LEGEND: &str =
+    "⟦…⟧ is what differs; ⏎, ␛ and the like, and ⟨U+200B⟩ stand for characters that have no shape of their own.";
 
 /// What is shown, and what is written.
 #[derive(Debug, clap::Args)]
@@ -124,7 +127,7 @@ impl Output {
                 verdict: result.judgement.verdict,
                 note: &result.judgement.note,
                 mismatches: &result.judgement.mismatches,
-                size: result.case.input().len(),
+                size: if result.case.is_template() { usize::MAX } else { result.case.input().len() },
             })
             .collect();
         let mut causes = causes(&shown);
@@ -156,6 +159,9 @@ impl Output {
                 }
             }
             out.push('\n');
+        }
+        if out.contains('⟦') {
+            let _ = writeln!(out, "{}\n", styled(FAINT, LEGEND));
         }
         if found > causes.len() {
             let _ = writeln!(out, "… and {} more causes; --all or --max-failures shows them\n", found - causes.len());

@@ -1,9 +1,10 @@
 //! Which cases a command is about.
 
-use super::{Stop, exit, select};
+use super::{Stop, did_you_mean, exit, select};
 use crate::corpus::{Case, Corpus};
 use crate::protocol::Op;
 use crate::run::order::Shard;
+use crate::terminal::visible;
 use wildmatch::WildMatch;
 
 /// Which cases.
@@ -29,8 +30,11 @@ impl Selection {
         let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();
         for (pattern, text) in clauses.iter().zip(&self.clause) {
             if !corpus.clauses.iter().any(|clause| pattern.matches(&clause.id)) {
-                let message =
-                    format!("the pattern `{text}` matches no clause; `threadspec list --clauses` shows them all");
+                let hint = did_you_mean(text, corpus.clauses.iter().map(|clause| &clause.id));
+                let message = format!(
+                    "the pattern `{}` matches no clause{hint} `threadspec list --clauses` shows them all",
+                    visible(text)
+                );
                 return Err(Stop::new(exit::USAGE, message));
             }
         }

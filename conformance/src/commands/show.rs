@@ -1,8 +1,9 @@
 //! `threadspec show`.
 
-use super::{Stop, corpus, exit};
+use super::{Stop, corpus, did_you_mean, exit};
+use crate::protocol::Profile;
 use crate::report;
-use crate::terminal::print;
+use crate::terminal::{print, visible};
 use std::path::PathBuf;
 
 /// Show one case, with the texts of its clauses and the request to send by hand
@@ -11,6 +12,9 @@ pub struct Show {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
+    /// Show only the request of this profile
+    #[arg(long)]
+    profile: Option<Profile>,
     /// The case, as `list` names it
     #[arg(value_name = "CASE-ID")]
     id: String,
@@ -21,13 +25,24 @@ impl Show {
     ///
     /// # Errors
     ///
-    /// When the corpus is at fault or there is no such case.
+    /// When the corpus is at fault, or there is no such case in the profile.
     pub fn execute(&self) -> Result<u8, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         let case = corpus.cases.iter().find(|case| case.id == self.id).ok_or_else(|| {
-            Stop::new(exit::USAGE, format!("there is no case `{}`; `threadspec list` shows them all", self.id))
+            let hint = did_you_mean(&self.id, corpus.cases.iter().map(|case| &case.id));
+            let message = format!("there is no case `{}`{hint} `threadspec list` shows them all", visible(&self.id));
+            Stop::new(exit::USAGE, message)
         })?;
-        print(&report::case(case, &corpus));
+        let profiles = match self.profile {
+            None => case.profiles.clone(),
+            Some(profile) if case.is_in(profile) => vec![profile],
+            Some(profile) => {
+                let own: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
+                let message = format!("{} is no case of profile {profile}, but of {}", case.id, own.join(" and "));
+                return Err(Stop::new(exit::USAGE, message));
+            }
+        };
+        print(&report::case(case, &corpus, &profiles));
         Ok(exit::OK)
     }
 }

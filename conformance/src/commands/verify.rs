@@ -56,7 +56,7 @@ pub struct Verify {
     #[arg(long, value_name = "SECS", value_parser = seconds, conflicts_with = "repeat")]
     soak: Option<Duration>,
     /// End the run at the first failure
-    #[arg(long)]
+    #[arg(long, conflicts_with = "update")]
     fail_fast: bool,
     /// Go on however many cases crash, time out or get garbage
     #[arg(long, conflicts_with = "fail_fast")]

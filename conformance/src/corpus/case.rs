@@ -102,6 +102,12 @@ impl Case {
         &self.sent().input
     }
 
+    /// The input as the corpus has it, on one line: that of a template is short.
+    pub fn written_input(&self) -> String {
+        let written = if self.is_template() { json::member(&self.source, "input") } else { None };
+        written.unwrap_or_else(|| self.input().to_owned())
+    }
+
     /// What must come back.
     pub fn expect(&self) -> &Expect {
         sound(self.expectation())

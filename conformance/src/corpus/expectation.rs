@@ -1,8 +1,15 @@
 //! Expected values: JSON with four matchers in it, and where an actual value departs from it.
 
-use crate::json::HALF;
+use super::alignment::{self, Next};
+use super::excerpt::excerpts;
+use crate::json::{self, HALF};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+
+/// What stands where a side has nothing.
+pub const NOTHING: &str = "nothing";
+/// Of a value so many bytes are shown.
+const LONGEST_VALUE: usize = 4 << 10;
 
 /// An expected value, read from a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +42,7 @@ pub struct Mismatch {
 /// The two sides of a mismatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sides {
-    /// Two strings, to be compared character by character.
+    /// Two strings, to be compared character by character; of long ones, excerpts.
     Texts {
         /// The expected string.
         expected: String,
@@ -72,19 +79,6 @@ impl Pattern {
                 Ok(Self::Object(members.iter().map(member).collect::<Result<_, String>>()?))
             }
             scalar => Ok(Self::literal(scalar)),
-        }
-    }
-
-    /// Whether there is a matcher in the JSON of a case.
-    pub(super) fn is_in(value: &Value) -> bool {
-        match value {
-            Value::Array(elements) => elements.iter().any(Self::is_in),
-            Value::Object(members) => {
-                let only = members.iter().next().filter(|_| members.len() == 1);
-                only.is_some_and(|(name, content)| Self::matcher(name, content).is_some())
-                    || members.values().any(Self::is_in)
-            }
-            _ => false,
         }
     }
 
@@ -139,7 +133,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a value is as expected.
+    /// Whether a value matches.
     pub fn matches(&self, actual: &Value) -> bool {
         match (self, actual) {
             (Self::Any, _) => true,
@@ -147,14 +141,13 @@ impl Pattern {
             (Self::Number(expected), Value::Number(actual)) => actual.as_f64() == Some(*expected),
             (Self::Constant(expected), actual) => expected == actual,
             (Self::Array(expected), Value::Array(actual)) => {
-                expected.len() == actual.len() && expected.iter().zip(actual).all(|(one, other)| one.matches(other))
+                expected.len() == actual.len() && expected.iter().zip(actual).all(|(part, actual)| part.matches(actual))
             }
             (Self::Object(expected), Value::Object(actual)) => {
-                let has =
-                    |(key, expected): &(String, Self)| actual.get(key).is_some_and(|actual| expected.matches(actual));
-                expected.len() == actual.len() && expected.iter().all(has)
+                let fits = |(key, part): &(String, Self)| actual.get(key).is_some_and(|actual| part.matches(actual));
+                expected.len() == actual.len() && expected.iter().all(fits)
             }
-            (Self::Includes(parts), actual) => missing_part(parts, actual).is_none(),
+            (Self::Includes(parts), Value::Array(_) | Value::String(_)) => first_missing(parts, actual).is_none(),
             _ => false,
         }
     }
@@ -171,19 +164,26 @@ impl Pattern {
             return;
         }
         let path = path();
-        let sides = match (self, actual) {
-            (Self::Array(expected), Value::Array(actual)) => return compare_arrays(expected, actual, &path, found),
-            (Self::Object(expected), Value::Object(actual)) => return compare_objects(expected, actual, &path, found),
+        match (self, actual) {
+            (Self::Array(expected), Value::Array(actual)) => compare_arrays(expected, actual, &path, found),
+            (Self::Object(expected), Value::Object(actual)) => compare_objects(expected, actual, &path, found),
             (Self::Text(expected), Value::String(actual)) => {
-                Sides::Texts { expected: expected.clone(), actual: readable(actual) }
+                let [expected, actual] = excerpts(expected, actual);
+                found.push(Mismatch { path, sides: Sides::Texts { expected, actual: readable(&actual) } });
             }
-            (Self::Includes(parts), actual @ (Value::Array(_) | Value::String(_))) => {
-                let index = missing_part(parts, actual).unwrap_or_default();
-                values(&format!("{} (part {index}, in this order)", parts[index].describe()), actual)
+            (Self::Includes(parts), Value::Array(_) | Value::String(_)) => {
+                let Some((index, from)) = first_missing(parts, actual) else { return };
+                let closest = actual.as_array().and_then(|elements| closest_list(&parts[index], elements, from, &path));
+                if let Some(closest) = closest {
+                    found.extend(closest);
+                } else {
+                    let order = if index == 0 { "" } else { " after what is expected before it" };
+                    let actual = format!("{NOTHING} like it{order}: {}", json::shortened(actual, LONGEST_VALUE));
+                    found.push(values(path, parts[index].describe(), &actual));
+                }
             }
-            _ => values(&self.describe(), actual),
-        };
-        found.push(Mismatch { path, sides });
+            _ => found.push(values(path, self.describe(), &json::shortened(actual, LONGEST_VALUE))),
+        }
     }
 
     /// The pattern as a person would read it, close to the JSON of the case.
@@ -204,30 +204,56 @@ impl Pattern {
     }
 }
 
-fn values(expected: &str, actual: &Value) -> Sides {
-    Sides::Values { expected: expected.to_owned(), actual: readable(&actual.to_string()) }
-}
-
-/// The number of the first part that a list or a text does not have behind the parts before.
-fn missing_part(parts: &[Pattern], actual: &Value) -> Option<usize> {
+/// The first of these parts that an array or a string does not have behind the others, and of an array where it was sought.
+fn first_missing(parts: &[Pattern], actual: &Value) -> Option<(usize, usize)> {
     match actual {
         Value::Array(elements) => {
-            let mut rest = elements.iter();
-            parts.iter().position(|part| !rest.any(|element| part.matches(element)))
+            let mut from = 0;
+            for (index, part) in parts.iter().enumerate() {
+                match elements[from..].iter().position(|element| part.matches(element)) {
+                    Some(at) => from += at + 1,
+                    None => return Some((index, from)),
+                }
+            }
+            None
         }
-        Value::String(text) => {
-            let mut rest = text.as_str();
-            parts.iter().position(|part| {
+        actual => {
+            let mut rest = actual.as_str().unwrap_or_default();
+            let missing = parts.iter().position(|part| {
                 let after = match part {
                     Pattern::Text(part) => rest.find(part.as_str()).map(|at| &rest[at + part.len()..]),
                     _ => None,
                 };
                 rest = after.unwrap_or_default();
                 after.is_none()
-            })
+            });
+            missing.map(|index| (index, 0))
         }
-        _ => Some(0),
     }
+}
+
+/// Where, of the elements from a place on, the list departs that comes closest to an expected list. Of anything else that it is
+/// missing says more.
+fn closest_list(part: &Pattern, elements: &[Value], from: usize, path: &str) -> Option<Vec<Mismatch>> {
+    let lists = elements.iter().enumerate().skip(from).filter(|(_, element)| element.is_array());
+    let departs = |(index, element): (usize, &Value)| {
+        let mut found = Vec::new();
+        part.compare(element, || format!("{path}/{index}"), &mut found);
+        found
+    };
+    if matches!(part, Pattern::Array(_) | Pattern::Includes(_)) {
+        lists.map(departs).min_by_key(Vec::len)
+    } else {
+        None
+    }
+}
+
+fn values(path: String, mut expected: String, actual: &str) -> Mismatch {
+    if let Some((at, _)) = expected.char_indices().nth(LONGEST_VALUE) {
+        expected.truncate(at);
+        expected.push('…');
+    }
+    Mismatch { path, sides: Sides::Values { expected, actual: readable(actual) } }
 }
 
 /// What a testee wrote, with words for what no string can hold.
@@ -235,18 +261,24 @@ fn readable(actual: &str) -> String {
     actual.replace(HALF, "<half a surrogate pair>")
 }
 
-fn nothing(path: String, expected: String, actual: &str, found: &mut Vec<Mismatch>) {
-    found.push(Mismatch { path, sides: Sides::Values { expected, actual: readable(actual) } });
-}
-
+/// What is missing is placed where it is expected, and what is too much where it is.
 fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mut Vec<Mismatch>) {
-    for index in 0..expected.len().max(actual.len()) {
-        let path = || format!("{path}/{index}");
-        match (expected.get(index), actual.get(index)) {
-            (Some(expected), Some(actual)) => expected.compare(actual, path, found),
-            (Some(expected), None) => nothing(path(), expected.describe(), "nothing: the list ends here", found),
-            (None, Some(actual)) => nothing(path(), "nothing: the list ends here".into(), &actual.to_string(), found),
-            (None, None) => {}
+    let (mut here, mut there) = (0, 0);
+    while here < expected.len() || there < actual.len() {
+        match alignment::next(&expected[here..], &actual[there..]) {
+            Next::Pair => {
+                expected[here].compare(&actual[there], || format!("{path}/{here}"), found);
+                (here, there) = (here + 1, there + 1);
+            }
+            Next::Missing => {
+                found.push(values(format!("{path}/{here}"), expected[here].describe(), NOTHING));
+                here += 1;
+            }
+            Next::TooMuch => {
+                let actual = json::shortened(&actual[there], LONGEST_VALUE);
+                found.push(values(format!("{path}/{there}"), NOTHING.to_owned(), &actual));
+                there += 1;
+            }
         }
     }
 }
@@ -256,12 +288,12 @@ fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, 
     for (key, expected) in expected {
         match actual.get(key) {
             Some(actual) => expected.compare(actual, || below(key), found),
-            None => nothing(below(key), expected.describe(), "no such member", found),
+            None => found.push(values(below(key), expected.describe(), NOTHING)),
         }
     }
     let known: HashSet<&str> = expected.iter().map(|(key, _)| key.as_str()).collect();
     for (key, actual) in actual.iter().filter(|(key, _)| !known.contains(key.as_str())) {
-        nothing(below(key), "no such member".into(), &actual.to_string(), found);
+        found.push(values(below(key), NOTHING.to_owned(), &json::shortened(actual, LONGEST_VALUE)));
     }
 }
 
@@ -288,6 +320,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_missing_or_too_much_moves_nothing_else() {
+        let message = |kind: &str, text: &str| json!({"type": kind, "content": text});
+        let all = json!([message("human", "a"), message("ai", "b"), message("tool", "c"), message("ai", "d")]);
+        let without = |index: usize| {
+            let mut some = all.clone();
+            some.as_array_mut().expect("a list").remove(index);
+            some
+        };
+        for index in 0..4 {
+            assert_eq!(paths(&all, &without(index)), [format!("/{index}")]);
+            assert_eq!(paths(&without(index), &all), [format!("/{index}")]);
+        }
+        // One is missing, and another one is not as it should be.
+        let mut changed = without(2);
+        changed[1]["content"] = "B".into();
+        assert_eq!(paths(&all, &changed), ["/1/content", "/2"]);
+        // Of another type is not the same, changed.
+        assert_eq!(paths(&all, &json!([all[0], message("tool", "C"), all[3]])), ["/1", "/2/content"]);
+        assert_eq!(paths(&json!([1, 2, 3]), &json!([1, 5, 3])), ["/1"]);
+    }
+
+    #[test]
     fn lines_are_joined_by_lf() {
         assert!(paths(&json!({"lines": ["a", "b"]}), &json!("a\nb")).is_empty());
         assert_eq!(paths(&json!({"lines": ["a", "b"]}), &json!("a\r\nb")), [""]);
@@ -302,6 +356,14 @@ mod tests {
         let messages = json!([{"type": "human"}, {"type": "ai"}, {"type": "tool"}]);
         assert!(paths(&json!({"includes": [{"type": "human"}, {"type": {"any": true}}]}), &messages).is_empty());
         assert_eq!(paths(&json!({"includes": [{"type": "tool"}, {"type": "ai"}]}), &messages), [""]);
+    }
+
+    #[test]
+    fn of_lists_the_closest_one_is_shown() {
+        let expected = json!({"includes": [["a", "b", "c"], {"includes": ["d", "e"]}]});
+        assert_eq!(paths(&expected, &json!([["x"], ["a", "c"], ["d", "e"]])), ["/1/1"]);
+        assert_eq!(paths(&expected, &json!([["a", "b", "c"], ["d"], []])), ["/1"]);
+        assert_eq!(paths(&json!({"includes": [{"a": 1}]}), &json!([{"a": 2}])), [""]);
     }
 
     #[test]

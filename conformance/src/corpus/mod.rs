@@ -1,7 +1,9 @@
 //! The corpus: every case and every clause, from the files in this binary or from a folder, read strictly.
 
+mod alignment;
 mod case;
 mod clause;
+pub mod excerpt;
 pub mod expectation;
 pub mod growth;
 pub mod layout;

@@ -14,12 +14,8 @@ pub const HALF: &str = "\u{fdd0}\u{fdef}\u{fdd0}\u{fdef}";
 ///
 /// In arguments both are accepted. Elsewhere the hardened profile wants U+FFFD; the literal one does not care, but a
 /// document must be well-formed in both.
-pub fn settled(output: &Value, profile: Profile) -> Cow<'_, Value> {
-    if any_string(output, &|text| text.contains(HALF)) {
-        Cow::Owned(settle(output, profile, false))
-    } else {
-        Cow::Borrowed(output)
-    }
+pub fn settled(output: Cow<'_, Value>, profile: Profile) -> Cow<'_, Value> {
+    if any_string(&output, &|text| text.contains(HALF)) { Cow::Owned(settle(&output, profile, false)) } else { output }
 }
 
 fn settle(value: &Value, profile: Profile, in_args: bool) -> Value {
@@ -70,10 +66,13 @@ mod tests {
         let output = json!([half("?"), {"id": half("?"), "args": {half("?"): [half("a?")]}}, half("<thread>?")]);
         let args = json!({"\u{fffd}": ["a\u{fffd}"]});
         let hardened = json!([half("?"), {"id": half("?"), "args": args}, half("<thread>?")]);
-        assert_eq!(*settled(&output, Profile::Hardened), hardened);
+        assert_eq!(*settled(Cow::Borrowed(&output), Profile::Hardened), hardened);
         let literal = json!(["\u{fffd}", {"id": "\u{fffd}", "args": args}, half("<thread>?")]);
-        assert_eq!(*settled(&output, Profile::Literal), literal);
-        assert!(matches!(settled(&json!(["\u{fffd}", {"args": "\u{fdd0}"}]), Profile::Hardened), Cow::Borrowed(_)));
+        assert_eq!(*settled(Cow::Borrowed(&output), Profile::Literal), literal);
+        assert!(matches!(
+            settled(Cow::Borrowed(&json!(["\u{fffd}", {"args": "\u{fdd0}"}])), Profile::Hardened),
+            Cow::Borrowed(_)
+        ));
     }
 
     #[test]

@@ -14,6 +14,8 @@ use std::collections::HashSet;
 
 /// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
 pub const MAX_DEPTH: usize = 10_000;
+/// More values in one text are refused: many small ones take a multiple of their length.
+pub const MAX_VALUES: usize = 1 << 20;
 
 /// Splits JSON text into its tokens, without the white space between them.
 ///
@@ -60,7 +62,7 @@ pub fn compact(text: &str) -> String {
 ///
 /// # Errors
 ///
-/// Says what is wrong when the text is not JSON, or is nested deeper than [`MAX_DEPTH`].
+/// Says what is wrong when the text is not JSON, is nested deeper than [`MAX_DEPTH`], or holds more than [`MAX_VALUES`].
 ///
 /// ```
 /// use threadspec_conformance::json::read;
@@ -72,15 +74,22 @@ pub fn compact(text: &str) -> String {
 pub fn read(text: &str) -> Result<Value, String> {
     let text = threadspec::surrogates::repair_surrogates(text);
     serde_json::from_str::<&RawValue>(&text).map_err(|error| error.to_string())?;
-    let (mut depth, mut overflow) = (0_usize, false);
+    let (mut depth, mut separators, mut overflow) = (0_usize, 0_usize, false);
     for token in tokens(&text) {
         match token {
-            "{" | "[" => depth += 1,
+            "{" | "[" => {
+                depth += 1;
+                separators += 1;
+            }
             "}" | "]" => depth -= 1,
+            "," => separators += 1,
             _ => overflow |= is_beyond_doubles(token),
         }
         if depth > MAX_DEPTH {
             return Err(format!("nested deeper than {MAX_DEPTH}"));
+        }
+        if separators > MAX_VALUES {
+            return Err(format!("more than {MAX_VALUES} values"));
         }
     }
     let parsed = if overflow {
@@ -262,6 +271,13 @@ mod tests {
     fn only_halves_are_replaced() {
         let text = r#"["\ud83d", "\ufffd", "\ud83d\ude00", "\\ud83d"]"#;
         assert_eq!(replace_halves(text, "?"), text.replacen("\\ud83d", "?", 1));
+    }
+
+    #[test]
+    fn values_are_counted_before_they_are_made() {
+        let list = |length: usize| format!("[{}1]", "1,".repeat(length - 1));
+        assert!(read(&list(MAX_VALUES)).is_ok());
+        assert_eq!(read(&list(MAX_VALUES + 1)), Err(format!("more than {MAX_VALUES} values")));
     }
 
     #[test]

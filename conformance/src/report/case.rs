@@ -3,16 +3,16 @@
 use super::failure::clause_line;
 use crate::corpus::layout::lay_out;
 use crate::corpus::{Case, Corpus, Expect};
-use crate::protocol::Request;
+use crate::protocol::{Profile, Request};
 use crate::terminal::{FAINT, STRONG, styled};
 use std::fmt::Write;
 use strum::EnumMessage;
 
-/// A whole case: what it is for, what it demands, and the request to paste to a testee by hand.
-pub fn case(case: &Case, corpus: &Corpus) -> String {
+/// A whole case: what it is for, what it demands, and for each of these profiles the request to paste to a testee by hand.
+pub fn case(case: &Case, corpus: &Corpus, profiles: &[Profile]) -> String {
     let mut out = String::new();
-    let profiles: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
-    let _ = writeln!(out, "{} ({}; {})", styled(STRONG, &case.id), case.level, profiles.join(", "));
+    let own: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
+    let _ = writeln!(out, "{} ({}; {})", styled(STRONG, &case.id), case.level, own.join(", "));
     let _ = writeln!(out, "  why: {}", case.why);
     case.clauses.iter().filter_map(|id| corpus.clause(id)).for_each(|clause| out.push_str(&clause_line(clause)));
     if let Expect::Holds(oracles) = case.expect() {
@@ -26,7 +26,7 @@ pub fn case(case: &Case, corpus: &Corpus) -> String {
         }
     }
     let _ = write!(out, "\n{}", lay_out(&case.source, 1));
-    for &profile in &case.profiles {
+    for &profile in profiles {
         let title = if case.after().is_empty() { "request:" } else { "requests, the last of which is judged:" };
         let _ = writeln!(out, "\n{}", styled(FAINT, title));
         for (id, input) in (1..).zip(case.inputs()) {

@@ -4,7 +4,7 @@
 //! that most cases share is the first cause and takes all of them; the next one is sought among the rest.
 
 use super::diff;
-use crate::corpus::expectation::{Mismatch, Sides};
+use crate::corpus::expectation::{Mismatch, NOTHING, Sides};
 use crate::run::Verdict;
 use crate::terminal::visible;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,14 @@ fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String
             pieces(expected, actual).unwrap_or_else(|| vec![format!("another text{}", place(path))])
         }
         Some(Mismatch { path, sides: Sides::Values { expected, actual } }) => {
-            vec![format!("{} instead of {}{}", kind(actual), kind(expected), place(path))]
+            let place = place(path);
+            vec![if actual.starts_with(NOTHING) {
+                format!("{} is missing{place}", kind(expected))
+            } else if expected.starts_with(NOTHING) {
+                format!("{} is too much{place}", kind(actual))
+            } else {
+                format!("{} instead of {}{place}", kind(actual), kind(expected))
+            }]
         }
         None => vec![message(note)],
     };
@@ -107,9 +114,13 @@ fn kind(description: &str) -> String {
         Some('"') => "a string".into(),
         Some('[') => "a list".into(),
         Some('{') => {
-            let named = serde_json::from_str::<serde_json::Value>(description).ok();
-            let name = named.as_ref().and_then(|value| value["type"].as_str()).map(visible);
-            name.map_or_else(|| "an object".into(), |name| format!("an object of type {name}"))
+            // It may be cut off, or have something else than JSON in it.
+            let named = description.split_once("\"type\":").and_then(|(_, rest)| rest.trim_start().strip_prefix('"'));
+            let name = named.and_then(|rest| rest.split('"').next());
+            name.map_or_else(
+                || "an object".into(),
+                |name| format!("an object of type {}", beginning(&visible(name), 30)),
+            )
         }
         Some(first) if first == '-' || first.is_ascii_digit() => "a number".into(),
         _ => beginning(&visible(description), 60),
@@ -186,6 +197,20 @@ mod tests {
         ]);
         assert_eq!(found.len(), 2, "{found:?}");
         assert_eq!(found[0].1, [0, 1]);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_whatever_is_in_it() {
+        let missing = |expected: &str| {
+            let sides = Sides::Values { expected: expected.into(), actual: NOTHING.into() };
+            vec![Mismatch { path: "/2".into(), sides }]
+        };
+        let found = grouped(&[
+            (Verdict::Fail, "", missing(r#"{"type": "tool", "content": "4"}"#)),
+            (Verdict::Fail, "", missing(r#"{"type": "tool", "content": anything}"#)),
+            (Verdict::Fail, "", missing(r#"{"content":"4","type":"tool","#)),
+        ]);
+        assert_eq!(found, [("an object of type tool is missing at /*".to_owned(), vec![0, 1, 2])]);
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! Two texts against each other, short enough to read whatever their length.
 
+use crate::corpus::excerpt::CONTEXT;
 use crate::terminal::{BAD, FAINT, GOOD, styled, visible};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
 
-/// Equal text is shown this far on both sides of a difference.
-const CONTEXT: usize = 30;
 /// A difference is shown up to this length.
 const LONGEST: usize = 400;
 /// More differences than this are counted, not shown.
 const DIFFERENCES: usize = 6;
 /// Texts that differ over a longer stretch are not searched for what they share.
-const SEARCHED: usize = 20_000;
+const SEARCHED: usize = 10_000;
 
 /// A piece of one side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,6 +32,8 @@ pub struct Failure<'a> {
     pub note: String,
     /// Where the output departs from the expected one.
     pub mismatches: Vec<Mismatch>,
+    /// How many more of them there are.
+    pub more: usize,
     /// The input that shows it, as JSON, where no case has it.
     pub input: Option<String>,
     /// The command that repeats it alone.
@@ -51,6 +53,7 @@ impl<'a> Failure<'a> {
             why: case.why.clone(),
             note: judgement.note.clone(),
             mismatches: judgement.mismatches.clone(),
+            more: judgement.more,
             input: None,
             repeat,
         }
@@ -78,8 +81,9 @@ impl<'a> Failure<'a> {
         for mismatch in self.mismatches.iter().take(MISMATCHES) {
             out.push_str(&difference(mismatch));
         }
-        if self.mismatches.len() > MISMATCHES {
-            let _ = writeln!(out, "  … and {} more differences", self.mismatches.len() - MISMATCHES);
+        let more = self.more + self.mismatches.len().saturating_sub(MISMATCHES);
+        if more > 0 {
+            let _ = writeln!(out, "  … and {more} more differences");
         }
         let _ = writeln!(out, "  {} {}", styled(FAINT, "repeat:"), visible(&self.repeat));
         if let Some(input) = &self.input {

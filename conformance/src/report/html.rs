@@ -14,8 +14,11 @@ use strum::IntoEnumIterator;
 
 const STYLE: &str = include_str!("../../templates/report.css");
 const SCRIPT: &str = include_str!("../../templates/report.js");
-/// Inputs, expectations and replies are shown up to this length.
-const LONGEST_VALUE: usize = 4000;
+/// Of inputs, expectations and replies so much of the beginning is shown, and of the end.
+const BEGINNING: usize = 2000;
+const END: usize = 1000;
+/// Other values are shown up to this length.
+const LONGEST_VALUE: usize = 2000;
 /// More mismatches than this are counted, not shown.
 const MISMATCHES: usize = 8;
 
@@ -137,7 +140,7 @@ fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>)
         verdicts => verdicts.join(" "),
         profiles => profiles.join(", "),
         clauses => clauses.map(|clause| context! { id => clause.id.clone(), text => spans(&clause.text) }).collect::<Vec<_>>(),
-        input => laid_out(case.input()),
+        input => laid_out(&case.written_input()),
         expect => laid_out(&expectation(case)),
         results => results.iter().map(|(number, result)| self::result(&runs[*number], result)).collect::<Vec<_>>(),
     }
@@ -159,7 +162,7 @@ fn result(run: &RunRecord, case: &CaseRecord) -> Value {
         failed => case.failed(),
         note => case.note.lines().map(|line| shortened(line, LONGEST_VALUE)).collect::<Vec<_>>(),
         mismatches => case.mismatches.iter().take(MISMATCHES).map(mismatch).collect::<Vec<_>>(),
-        more => case.mismatches.len().saturating_sub(MISMATCHES),
+        more => case.more_mismatches + case.mismatches.len().saturating_sub(MISMATCHES),
         actual => details.and_then(|details| details.actual.as_deref()).map(laid_out).unwrap_or_default(),
         repeat => details.map(|details| visible(&details.repeat)).unwrap_or_default(),
     }
@@ -183,16 +186,19 @@ fn mismatch(mismatch: &MismatchRecord) -> Value {
     context! { path => visible(path), expected => side(expected), actual => side(actual) }
 }
 
-/// JSON text over several lines, every character visible. What was cut off is no JSON, and stays on one line.
+/// JSON text over several lines, every character visible, and the middle left out if it is long. What was cut off is no JSON,
+/// and stays on one line.
 fn laid_out(text: &str) -> String {
     let is_json = serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok();
     let laid_out = if is_json { lay_out(text, 1) } else { text.to_owned() };
     let lines: Vec<String> = laid_out.lines().map(visible).collect();
     let text = lines.join("\n");
-    match text.char_indices().nth(LONGEST_VALUE) {
-        None => text,
-        Some((at, _)) => format!("{}…⟨{} more⟩", &text[..at], text[at..].chars().count()),
+    let more = text.chars().count().saturating_sub(BEGINNING + END);
+    if more < END {
+        return text;
     }
+    let at = |position: usize| text.char_indices().nth(position).map_or(text.len(), |(at, _)| at);
+    format!("{}\n…⟨{more} more characters⟩…\n{}", &text[..at(BEGINNING)], &text[at(BEGINNING + more)..])
 }
 
 /// Text with `code` in it.

@@ -8,6 +8,9 @@ use crate::terminal::visible;
 use minijinja::{Value, context};
 use strum::IntoEnumIterator;
 
+/// More mismatches than this are counted, not shown.
+const MISMATCHES: usize = 8;
+
 /// The report: a test suite for each operation of each run.
 pub(super) fn junit(runs: &[RunRecord]) -> String {
     let suites: Vec<Value> = runs.iter().flat_map(suites).collect();
@@ -52,10 +55,12 @@ fn case(case: &CaseRecord) -> Value {
     let mut text = vec![format!("{} ({})", case.clauses.join(", "), case.level)];
     text.extend(case.details.iter().map(|details| format!("why: {}", visible(&details.why))));
     text.push(lines(&case.note));
-    for mismatch in &case.mismatches {
+    for mismatch in case.mismatches.iter().take(MISMATCHES) {
         let [at, expected, actual] = [&mismatch.path, &mismatch.expected, &mismatch.actual].map(|side| shortened(side));
         text.push(format!("at {at}\n  expected  {expected}\n  actual    {actual}"));
     }
+    let more = case.more_mismatches + case.mismatches.len().saturating_sub(MISMATCHES);
+    text.extend((more > 0).then(|| format!("… and {more} more differences")));
     text.extend(case.details.iter().map(|details| format!("repeat: {}", visible(&details.repeat))));
     text.retain(|line| !line.is_empty());
     let text = if kind.is_empty() { String::new() } else { text.join("\n") };

@@ -34,7 +34,9 @@ fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
         .iter()
         .zip(&mismatches)
         .map(|(case, mismatches)| {
-            let size = case.details.as_ref().map_or(0, |details| details.input.len());
+            // Nothing is clear about a large case.
+            let size = |details: &record::Details| if details.expand { usize::MAX } else { details.input.len() };
+            let size = case.details.as_ref().map_or(0, size);
             Shown { verdict: case.verdict, note: &case.note, mismatches, size }
         })
         .collect();

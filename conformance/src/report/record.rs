@@ -112,6 +112,16 @@ fn is_once(times: &u64) -> bool {
     *times == 1
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// The numbers of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
@@ -159,6 +169,9 @@ pub struct CaseRecord {
     /// Where the output departs from the expected one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<MismatchRecord>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub more_mismatches: usize,
     /// What else there is to say of a case that did not pass.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub details: Option<Details>,
@@ -173,6 +186,9 @@ pub struct Details {
     pub input: String,
     /// The expectation, as JSON text.
     pub expect: String,
+    /// Whether both are templates, as the corpus has them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub expand: bool,
     /// The reply, as JSON text; its first 64 KiB, if it is longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
@@ -346,10 +362,12 @@ impl CaseRecord {
             counts: result.counts_against(options.strict),
             note: judgement.note.clone(),
             mismatches: judgement.mismatches.iter().map(MismatchRecord::from).collect(),
+            more_mismatches: judgement.more,
             details: failed.then(|| Details {
                 why: case.why.clone(),
-                input: case.input().to_owned(),
+                input: case.written_input(),
                 expect: expectation(case),
+                expand: case.is_template(),
                 actual: judgement.actual.clone(),
                 repeat: repeat(result),
             }),

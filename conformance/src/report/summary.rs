@@ -8,6 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+/// Of the known failures that pass so many are named.
+const OUT_OF_DATE: usize = 10;
+
 /// What a run says about the testee.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
@@ -104,8 +107,14 @@ impl Summary {
         for what in &self.against {
             let _ = writeln!(out, "{}: {what}", styled(BAD, "against it"));
         }
-        for result in run.results.iter().filter(|result| result.judgement.verdict == Verdict::UnexpectedPass) {
+        let passes = |result: &&CaseResult<'_>| result.judgement.verdict == Verdict::UnexpectedPass;
+        for result in run.results.iter().filter(passes).take(OUT_OF_DATE) {
             let _ = writeln!(out, "{}: {} is known to fail, and passes", styled(BAD, "out of date"), result.case.id);
+        }
+        if self.unexpected > 0 {
+            let more = self.unexpected.saturating_sub(OUT_OF_DATE);
+            let more = if more > 0 { format!("… and {more} more; ") } else { String::new() };
+            let _ = writeln!(out, "{more}--update-known-failures FILE takes out what passes");
         }
         for what in &self.out_of_date {
             let _ = writeln!(out, "{}: {}", styled(BAD, "out of date"), visible(what));

@@ -17,8 +17,8 @@ use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
 /// What a testee said is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
-/// So much of what is equal is kept before a difference in a long text.
-const BEFORE_DIFFERENCE: usize = 1 << 10;
+/// Mismatches are kept up to this length, and the others counted.
+const LONGEST_MISMATCHES: usize = 32 << 10;
 /// Of an output that stands in a note so much is told.
 const LONGEST_NOTE: usize = 1 << 10;
 
@@ -89,6 +89,8 @@ pub struct Judgement {
     pub note: String,
     /// Where the output departs from the expected one (from the closest, if several would do).
     pub mismatches: Vec<Mismatch>,
+    /// How many more mismatches there are.
+    pub more: usize,
     /// The reply that is not the expected one, as JSON text, shortened if it is long.
     pub actual: Option<String>,
     /// Whether it ends so only after other requests to the same process.
@@ -98,34 +100,23 @@ pub struct Judgement {
 impl Judgement {
     /// A verdict that needs no mismatches.
     pub fn new(verdict: Verdict, note: impl Into<String>) -> Self {
-        Self { verdict, note: note.into(), mismatches: Vec::new(), actual: None, after_others: false }
+        Self { verdict, note: note.into(), mismatches: Vec::new(), more: 0, actual: None, after_others: false }
     }
 }
 
 impl Judgement {
-    /// Keeps of long texts what is about the first difference: nothing large outlives its case.
+    /// Keeps the first mismatches: nothing large outlives its case.
     fn shorten(&mut self) {
-        for mismatch in &mut self.mismatches {
-            let (Sides::Texts { expected, actual } | Sides::Values { expected, actual }) = &mut mismatch.sides;
-            let longest = expected.len().max(actual.len());
-            if longest <= LONGEST_REPLY {
-                continue;
-            }
-            let same = expected.bytes().zip(actual.bytes()).take_while(|(one, other)| one == other).count();
-            let start = boundary(expected, same.saturating_sub(BEFORE_DIFFERENCE));
-            for side in [expected, actual] {
-                let end = boundary(side, start + LONGEST_REPLY);
-                *side = side[start..end].to_owned();
-            }
-            let what = format!("of texts of up to {longest} bytes, {LONGEST_REPLY} from byte {start} on are shown");
-            self.note = if self.note.is_empty() { what } else { format!("{what}\n{}", self.note) };
-        }
+        let mut length = 0;
+        let mut fits = |mismatch: &Mismatch| {
+            let (Sides::Texts { expected, actual } | Sides::Values { expected, actual }) = &mismatch.sides;
+            length += mismatch.path.len() + expected.len() + actual.len();
+            length <= LONGEST_MISMATCHES
+        };
+        let kept = self.mismatches.iter().take_while(|mismatch| fits(mismatch)).count().max(1);
+        self.more = self.mismatches.len().saturating_sub(kept);
+        self.mismatches.truncate(kept);
     }
-}
-
-/// The last place at which a text can be cut, up to an index.
-fn boundary(text: &str, index: usize) -> usize {
-    (0..=index.min(text.len())).rev().find(|&place| text.is_char_boundary(place)).unwrap_or_default()
 }
 
 /// By what a case is judged.
@@ -146,12 +137,14 @@ impl<P: Into<Profile>> From<P> for Terms {
 /// Judges what a testee did with a case.
 pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgement {
     match outcome {
+        Outcome::Reply(reply) if is_expected(case, &reply) => Judgement::new(Verdict::Pass, ""),
         Outcome::Reply(reply) => {
-            let mut judgement = judge_reply(case, terms.into(), &reply);
+            // Judging takes the reply apart: two of the largest replies would be too much.
+            let actual = universal::halves::escaped(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
+            let mut judgement = judge_reply(case, terms.into(), reply);
             judgement.shorten();
-            let kept = || universal::halves::escaped(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
-            let actual = (!matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported)).then(kept);
-            Judgement { actual, ..judgement }
+            let is_told = !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
+            Judgement { actual: is_told.then_some(actual), ..judgement }
         }
         Outcome::Accepted(..) => Judgement::new(Verdict::Pass, ""),
         Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
@@ -162,18 +155,20 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
     }
 }
 
-fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
+/// Whether a reply needs no tolerance, as most do.
+fn is_expected(case: &Case, reply: &Reply) -> bool {
+    matches!((case.expect(), reply), (Expect::Output(patterns), Reply::Ok(output))
+        if patterns.iter().any(|pattern| pattern.matches(output)))
+}
+
+fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
     match (case.expect(), reply) {
         (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, why),
-        (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(output)),
+        (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(&output)),
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
-            judge_run(properties, case, terms, Answer::Refusal(message))
+            judge_run(properties, case, terms, Answer::Refusal(&message))
         }
-        (Expect::Output(patterns), Reply::Ok(output)) => {
-            // Most replies need no tolerance.
-            let judged = judge_output(patterns, output);
-            if judged.verdict == Verdict::Pass { judged } else { judge_output(patterns, &settled(case, terms, output)) }
-        }
+        (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, &settled(case, terms, output)),
         (Expect::Holds(properties), Reply::Ok(output)) => {
             judge_properties(properties, case, terms.profile.rendering(), &settled(case, terms, output))
         }
@@ -181,12 +176,12 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
             Judgement::new(Verdict::Pass, "")
         }
         (Expect::Reject { kind, message }, Reply::Reject { kind: actual, message: said }) => {
-            if kind != actual {
-                let note = format!("rejected as {actual}, but {kind} was expected; its message: {}", visible(said));
+            if *kind != actual {
+                let note = format!("rejected as {actual}, but {kind} was expected; its message: {}", visible(&said));
                 return Judgement::new(Verdict::Rejected, note);
             }
             // A case that demands no message accepts any.
-            let mismatches = message.as_ref().map_or_else(Vec::new, |message| tolerance::refusal(message, said));
+            let mismatches = message.as_ref().map_or_else(Vec::new, |message| tolerance::refusal(message, &said));
             if mismatches.is_empty() {
                 Judgement::new(Verdict::Pass, "")
             } else {
@@ -195,23 +190,24 @@ fn judge_reply(case: &Case, terms: Terms, reply: &Reply) -> Judgement {
         }
         (Expect::Reject { kind, .. }, Reply::Ok(output)) => Judgement::new(
             Verdict::Rejected,
-            format!("a rejection ({kind}) was expected, but it answered {}", json::shortened(output, LONGEST_NOTE)),
+            format!("a rejection ({kind}) was expected, but it answered {}", json::shortened(&output, LONGEST_NOTE)),
         ),
         (_, Reply::Reject { .. }) if tolerance::may_refuse(case.op, terms.profile.rendering(), case.input()) => {
             Judgement::new(Verdict::Pass, "")
         }
         (_, Reply::Reject { kind, message }) => Judgement::new(
             Verdict::Rejected,
-            format!("an output was expected, but it rejected ({kind}): {}", visible(message)),
+            format!("an output was expected, but it rejected ({kind}): {}", visible(&message)),
         ),
     }
 }
 
 /// An output without the differences that count as none where the case is judged.
-fn settled<'v>(case: &Case, terms: Terms, output: &'v Value) -> Cow<'v, Value> {
+fn settled(case: &Case, terms: Terms, output: Value) -> Value {
     let holds = |clause: &str| case.clauses.iter().any(|own| own == clause);
     let profile = terms.profile.rendering();
-    tolerance::settled(&Asked { op: case.op, profile, input: case.input(), holds: &holds }, output)
+    let asked = Asked { op: case.op, profile, input: case.input(), holds: &holds };
+    tolerance::settled(&asked, Cow::Owned(output)).into_owned()
 }
 
 fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {

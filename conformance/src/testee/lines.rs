@@ -45,13 +45,15 @@ impl Lines {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line, when there is room. False if nobody reads any more.
+    /// Adds a line, and waits until there is room for the next one: a reader that had it already would hold a second large line.
+    /// False if nobody reads any more.
     pub(super) fn push(&self, line: Line) -> bool {
-        let full = |state: &mut State| state.bytes > MOST_WAITING && !state.abandoned;
-        let mut state = self.changed.wait_while(self.state(), full).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.bytes += line.len();
         state.waiting.push_back(line);
         self.changed.notify_all();
+        let full = |state: &mut State| state.bytes > MOST_WAITING && !state.abandoned;
+        let state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
         !state.abandoned
     }
 

@@ -58,20 +58,22 @@ pub(crate) struct Asked<'a> {
 }
 
 /// An output as the reference would have spelled it.
-pub(crate) fn settled<'v>(asked: &Asked<'_>, output: &'v Value) -> Cow<'v, Value> {
+pub(crate) fn settled<'v>(asked: &Asked<'_>, output: Cow<'v, Value>) -> Cow<'v, Value> {
     let mut output = json::settled(output, asked.profile);
     let literal = asked.profile == Profile::Literal;
     match asked.op {
         Op::Escape if literal => {
-            if let Value::String(text) = &*output {
-                let raw = |c: char| if is_xml_char(c) { c } else { '\u{fffd}' };
-                output = Cow::Owned(white_space::raw_text(text).chars().map(raw).collect::<String>().into());
-            }
+            let raw = |c: char| if is_xml_char(c) { c } else { '\u{fffd}' };
+            change_text(&mut output, |text| match white_space::raw_text(text) {
+                Cow::Borrowed(text) if text.chars().all(is_xml_char) => None,
+                text => Some(text.chars().map(raw).collect()),
+            });
         }
         Op::Serialize if literal => {
-            if let Value::String(document) = &*output {
-                output = Cow::Owned(white_space::raw_document(document).into());
-            }
+            change_text(&mut output, |document| match white_space::raw_document(document) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(document) => Some(document),
+            });
         }
         Op::Escape | Op::Serialize => {}
         Op::Messages | Op::Tools | Op::Loop => {
@@ -86,10 +88,17 @@ pub(crate) fn settled<'v>(asked: &Asked<'_>, output: &'v Value) -> Cow<'v, Value
     output
 }
 
+/// Replaces an output that is a text.
+fn change_text(output: &mut Cow<'_, Value>, change: impl FnOnce(&str) -> Option<String>) {
+    if let Some(changed) = output.as_str().and_then(change) {
+        *output = Cow::Owned(changed.into());
+    }
+}
+
 fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
     let literal = asked.profile == Profile::Literal;
     if literal && input["contextMode"] == "xml" {
-        each_document(output, &|document| white_space::raw_document(document));
+        each_document(output, &|document| white_space::raw_document(document).into_owned());
     }
     if asked.op == Op::Loop {
         form::order_arguments(input, output);
@@ -153,7 +162,7 @@ mod tests {
 
     pub(super) fn settle(op: Op, profile: Profile, held: &[&str], input: &Value, output: &Value) -> Value {
         let asked = Asked { op, profile, input: &input.to_string(), holds: &|clause| held.contains(&clause) };
-        settled(&asked, output).into_owned()
+        settled(&asked, Cow::Borrowed(output)).into_owned()
     }
 
     #[test]

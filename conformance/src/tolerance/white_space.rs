@@ -1,16 +1,23 @@
 //! White space that is written as a character reference (ESC-CR, ATT-WHITESPACE).
 
+use std::borrow::Cow;
+
+/// How a reference begins.
+const REFERENCE: &str = "&#";
 /// What may be a reference in text, and in an attribute value.
 const IN_TEXT: &[char] = &['\r'];
 const IN_ATTRIBUTES: &[char] = &['\t', '\n', '\r'];
 
 /// An escaped text with its references as the characters themselves.
-pub(super) fn raw_text(text: &str) -> String {
+pub(super) fn raw_text(text: &str) -> Cow<'_, str> {
     raw(text, IN_TEXT)
 }
 
 /// A document with its references as the characters themselves; what stands behind it is left alone.
-pub(super) fn raw_document(document: &str) -> String {
+pub(super) fn raw_document(document: &str) -> Cow<'_, str> {
+    if !document.contains(REFERENCE) {
+        return Cow::Borrowed(document);
+    }
     let end = document.find("</thread>").unwrap_or(document.len());
     let (mut rest, behind) = document.split_at(end);
     let mut out = String::with_capacity(document.len());
@@ -22,11 +29,14 @@ pub(super) fn raw_document(document: &str) -> String {
         out += &raw(&tag[..length], IN_ATTRIBUTES);
         rest = &tag[length..];
     }
-    out + &raw_text(rest) + behind
+    Cow::Owned(out + &raw_text(rest) + behind)
 }
 
-fn raw(escaped: &str, white_space: &[char]) -> String {
-    let mut parts = escaped.split("&#");
+fn raw<'a>(escaped: &'a str, white_space: &[char]) -> Cow<'a, str> {
+    if !escaped.contains(REFERENCE) {
+        return Cow::Borrowed(escaped);
+    }
+    let mut parts = escaped.split(REFERENCE);
     let mut raw = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.split_once(';').and_then(|(number, rest)| Some((character(number)?, rest))) {
@@ -35,12 +45,12 @@ fn raw(escaped: &str, white_space: &[char]) -> String {
                 raw += rest;
             }
             _ => {
-                raw += "&#";
+                raw += REFERENCE;
                 raw += part;
             }
         }
     }
-    raw
+    Cow::Owned(raw)
 }
 
 /// What a reference stands for; none where XML has no such reference.

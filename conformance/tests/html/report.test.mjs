@@ -1,7 +1,7 @@
 // The HTML report in a real browser: THREADSPEC=path/to/threadspec npm test. SCREENSHOTS=folder keeps pictures to look at.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -86,6 +86,19 @@ test("a link opens a case that a filter hides, and the case says everything", { 
   await close();
 });
 
+test("of large cases what is about the difference is kept, and shown in short", { skip }, async () => {
+  const size = (name) => statSync(join(folder, name)).size / 1e6;
+  assert.ok(size("bug.json") < 3 && size("reference.json") < 0.5 && size("report.html") < 6, ["bug.json", "reference.json", "report.html"].map(size).join(" MB, "));
+  const { page, close } = await open();
+  const large = run.cases.filter((one) => one.verdict === "fail" && one.expand);
+  assert.ok(large.length > 5);
+  for (const { id } of large) {
+    const text = await page.locator(`[id="case/${id}"]`).evaluate((element) => element.textContent);
+    assert.ok(text.length < 40_000, `${id}: ${text.length} characters`);
+  }
+  await close();
+});
+
 test("every part can be reached and opened with the keyboard", { skip }, async () => {
   const { page, close } = await open();
   await page.keyboard.press("Tab");
@@ -115,6 +128,9 @@ for (const [name, options] of [
       await page.locator("#cases").scrollIntoViewIfNeeded();
       await page.evaluate(() => document.getElementById("cases").scrollIntoView());
       await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-cases.png`) });
+      await page.locator(".case:visible .result").first().scrollIntoViewIfNeeded();
+      await page.evaluate(() => document.querySelector(".case[open] .result").scrollIntoView());
+      await page.screenshot({ path: join(process.env.SCREENSHOTS, `${name}-difference.png`) });
     }
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));

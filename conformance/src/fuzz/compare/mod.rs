@@ -116,8 +116,10 @@ fn observed(op: Op, difference: Difference) -> Difference {
 /// How an output departs, where `should` clauses are held exactly or not.
 fn settled_difference(request: &Request, expected: &Value, actual: &Value, held: bool) -> Option<Difference> {
     let profile = request.profile.rendering();
-    let actual =
-        tolerance::settled(&Asked { op: request.op, profile, input: &request.input, holds: &|_| held }, actual);
+    let actual = tolerance::settled(
+        &Asked { op: request.op, profile, input: &request.input, holds: &|_| held },
+        Cow::Borrowed(actual),
+    );
     if *expected == *actual {
         return None;
     }
