@@ -50,7 +50,7 @@ fn processes_order_and_shards_change_no_report() -> io::Result<()> {
         ("--op escape", None),
         (&*some, Some("ampersand-escaped-last")),
         ("--filter tools/snapshots/* --filter loop/fresh-context/*", Some("requests-share-one-list")),
-        ("--filter escape/five-characters/* --filter messages/context-mode/*", Some("dies@&amp;&amp;")),
+        ("--filter escape/five-characters/* --filter messages/context-mode/*", Some("dies@&amp;&amp;&amp;")),
     ] {
         let bug: Vec<&str> = bug.iter().flat_map(|bug| ["--bug", bug]).collect();
         let folder = tempfile::tempdir()?;

@@ -182,9 +182,12 @@ pub fn interoperable(text: &str) -> Result<(), String> {
 /// JSON text with something, itself JSON, in the place of each lone surrogate escape.
 pub(crate) fn replace_halves<'a>(text: &'a str, replacement: &str) -> Cow<'a, str> {
     let Cow::Owned(repaired) = threadspec::surrogates::repair_surrogates(text) else { return Cow::Borrowed(text) };
-    let (mut replaced, mut copied) = (String::new(), 0);
     // Repairing keeps positions, so that what differs is what was repaired.
-    for (at, escape) in repaired.match_indices("\\ufffd").filter(|&(at, escape)| !text[at..].starts_with(escape)) {
+    let halves = || repaired.match_indices("\\ufffd").filter(|&(at, escape)| !text[at..].starts_with(escape));
+    // A text that grows by doubling would be held twice.
+    let mut replaced = String::with_capacity(text.len() + halves().count() * replacement.len());
+    let mut copied = 0;
+    for (at, escape) in halves() {
         replaced += &repaired[copied..at];
         replaced += replacement;
         copied = at + escape.len();
