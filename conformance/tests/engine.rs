@@ -37,7 +37,7 @@ fn topics() -> String {
     assert!(problems.is_empty(), "{problems:?}");
     let topic = |case: &Case| case.id.rsplit_once('/').map(|(topic, _)| topic.to_owned()).expect("a topic");
     let all: BTreeSet<String> = corpus.cases.iter().map(topic).collect();
-    let large: BTreeSet<String> = corpus.cases.iter().filter(|case| case.is_template()).map(topic).collect();
+    let large: BTreeSet<String> = corpus.cases.iter().filter(|case| case.is_template).map(topic).collect();
     all.difference(&large).map(|topic| format!("--filter {topic}/* ")).collect()
 }
 

@@ -127,7 +127,7 @@ impl Output {
                 verdict: result.judgement.verdict,
                 note: &result.judgement.note,
                 mismatches: &result.judgement.mismatches,
-                size: if result.case.is_template() { usize::MAX } else { result.case.input().len() },
+                size: if result.case.is_template { usize::MAX } else { result.case.input().len() },
             })
             .collect();
         let mut causes = causes(&shown);

@@ -104,7 +104,7 @@ impl Case {
 
     /// The input as the corpus has it, on one line: that of a template is short.
     pub fn written_input(&self) -> String {
-        let written = if self.is_template() { json::member(&self.source, "input") } else { None };
+        let written = if self.is_template { json::member(&self.source, "input") } else { None };
         written.unwrap_or_else(|| self.input().to_owned())
     }
 

@@ -82,6 +82,19 @@ impl Pattern {
         }
     }
 
+    /// Whether there is a matcher in the JSON of a case.
+    pub(super) fn is_in(value: &Value) -> bool {
+        match value {
+            Value::Array(elements) => elements.iter().any(Self::is_in),
+            Value::Object(members) => {
+                let only = members.iter().next().filter(|_| members.len() == 1);
+                only.is_some_and(|(name, content)| Self::matcher(name, content).is_some())
+                    || members.values().any(Self::is_in)
+            }
+            _ => false,
+        }
+    }
+
     fn matcher(name: &str, content: &Value) -> Option<Result<Self, String>> {
         Some(match (name, content) {
             ("any", Value::Bool(true)) => Ok(Self::Any),

@@ -367,7 +367,7 @@ impl CaseRecord {
                 why: case.why.clone(),
                 input: case.written_input(),
                 expect: expectation(case),
-                expand: case.is_template(),
+                expand: case.is_template,
                 actual: judgement.actual.clone(),
                 repeat: repeat(result),
             }),
