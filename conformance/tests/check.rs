@@ -210,11 +210,15 @@ fn a_long_log_takes_no_longer_per_event() -> io::Result<()> {
         log.push('\n');
     }
     log.push_str("nope");
+    let array = format!("[{}]", log.trim_end_matches("\nnope").replace('\n', ",\n"));
+    fs::write(folder.path().join("log.json"), array)?;
     fs::write(folder.path().join("log.jsonl"), log)?;
     let (code, said) = check(folder.path(), &["log.jsonl"])?;
     assert_eq!(code, 1, "{said}");
     assert!(said.contains("error event 300000 (line 300001): not readable as JSON"), "{said}");
     assert!(said.contains("300001 events, of which 1 cannot be read: 1 error, 0 warnings\n"), "{said}");
+    let (code, said) = check(folder.path(), &["log.json"])?;
+    assert_eq!((code, said.ends_with("300000 events: 0 errors, 0 warnings\n")), (0, true), "{said}");
     Ok(())
 }
 

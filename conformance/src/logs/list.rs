@@ -126,8 +126,12 @@ impl Batch<'_> {
         places.map(|(number, (range, line))| (self.index + number, *line, &self.text[range.clone()]))
     }
 
+    /// The elements, with what stands between them.
     pub(super) fn text(&self) -> &str {
-        &self.text
+        match (self.places.first(), self.places.last()) {
+            (Some((first, _)), Some((last, _))) => &self.text[first.start..last.end],
+            _ => "",
+        }
     }
 }
 
