@@ -125,10 +125,11 @@ fn finding(request: &str, Breach { rule, place, what, is_certain }: &Breach) -> 
     let element = element.or_else(|| Some(format!(", item {}", number("input[")? + 1))).unwrap_or_default();
     let at = if place.is_empty() { Cow::Borrowed("") } else { format!(" at {place}").into() };
     let text = format!("{request}{element}: {what} ({rule}{at})");
-    if *is_certain {
-        Finding::error(text)
-    } else {
-        Finding::warning(format!("{text}; not every server or version refuses it"))
+    match *rule {
+        _ if *is_certain => Finding::error(text),
+        // No server looks at it, but the model is told nothing.
+        LOST_RESULT => Finding::warning(text),
+        _ => Finding::warning(format!("{text}; not every server or version refuses it")),
     }
 }
 
@@ -149,6 +150,8 @@ fn lost(place: &str, parent: usize, Loss { place: segment, how }: &Loss) -> Stri
     )
 }
 
+const LOST_RESULT: &str = "AGENT-RESULT";
+
 /// Results that read `[object Object]`: JavaScript's text of an object, instead of what is in it (AGENT-RESULT).
 fn objects_as_text(api: Api, body: &Value) -> Vec<Breach> {
     let is_lost = |text: &Value| {
@@ -160,7 +163,7 @@ fn objects_as_text(api: Api, body: &Value) -> Vec<Breach> {
         let in_parts = parts.map(|(number, part)| (format!("{place}[{number}].text"), &part["text"]));
         for (place, _) in [(place.clone(), content)].into_iter().chain(in_parts).filter(|(_, text)| is_lost(text)) {
             let what = "the result is JavaScript's text of an object, not what is in it".to_owned();
-            found.push(Breach { rule: "AGENT-RESULT", place, what, is_certain: false });
+            found.push(Breach { rule: LOST_RESULT, place, what, is_certain: false });
         }
     };
     let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
