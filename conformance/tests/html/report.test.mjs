@@ -21,11 +21,11 @@ let browser, run;
 before(async () => {
   if (skip) return;
   const verify = (name, ...testee) => {
-    spawnSync(threadspec, ["verify", "--quiet", "--report", `json=${join(folder, name)}`, "--", ...testee]);
+    spawnSync(threadspec, ["verify", "--quiet", "--report", `json=${join(folder, name)}`, ...testee]);
     return JSON.parse(readFileSync(join(folder, name), "utf8"));
   };
-  run = verify("bug.json", threadspec, "serve", "--bug", "tool-results-dropped");
-  verify("reference.json", threadspec, "serve");
+  run = verify("bug.json", "--", threadspec, "serve", "--bug", "tool-results-dropped");
+  verify("reference.json");
   execFileSync(threadspec, ["report", "--format", "html", "-o", page_file, join(folder, "bug.json"), join(folder, "reference.json")]);
   browser = await chromium.launch({ executablePath, args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"] });
 });
