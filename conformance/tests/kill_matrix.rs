@@ -37,6 +37,18 @@ fn no_bug_of_size_survives() {
     assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
 }
 
+/// A quarter of an hour. Nothing else tries the small sizes, for which the largest ones stand.
+#[test]
+#[ignore = "slow: every family of bugs with a dozen sizes"]
+fn no_bug_of_a_small_size_survives() {
+    let (corpus, _) = embedded();
+    let table = growth::table(&embedded_files()).expect("a table");
+    let survey = on_deep_stack(|| survey(corpus, &table, Extent::SmallSizes));
+    let survey = survey.and_then(|survey| survey).expect("threads to work on");
+    assert!(survey.trials > 3000, "{}", survey.trials);
+    assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
+}
+
 #[test]
 fn every_clause_is_broken() {
     let (corpus, _) = embedded();

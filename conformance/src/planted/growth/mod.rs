@@ -31,15 +31,20 @@ struct Family {
     plant: fn(&mut Twin),
 }
 
-/// In which profiles each bug is tried, always with the largest size that its cases claim to show: whole outputs are compared, so what
-/// shows there shows with every smaller size too.
+/// With which sizes, and in which profiles, each bug is tried. What shows with the largest size that its cases claim shows with every smaller
+/// one too, since whole outputs are compared; that this is so is what the small sizes are tried for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// In one of those in which it is wrong, by turns.
+    /// The largest, in one of those profiles in which it is wrong, by turns.
     OneProfile,
-    /// In each of them.
+    /// The largest, in each of them.
     EveryProfile,
+    /// The small ones, in one profile, by turns.
+    SmallSizes,
 }
+
+/// Sizes that nobody rounds to.
+const SMALL: [u64; 12] = [1, 2, 3, 5, 11, 17, 50, 65, 101, 129, 257, 1001];
 
 /// A bug of a family, in the place where it is to be caught.
 #[derive(Clone, Copy)]
@@ -89,28 +94,32 @@ pub fn survey(corpus: &Corpus, table: &[Growth], extent: Extent) -> io::Result<S
         for family in FAMILIES.iter().filter(|family| family.is_for(row)) {
             let mut profiles: Vec<Profile> = row.profiles.clone();
             profiles.retain(|profile| family.profiles.contains(profile));
-            if extent == Extent::OneProfile && !profiles.is_empty() {
+            if extent != Extent::EveryProfile && !profiles.is_empty() {
                 let turn = trials.len() % profiles.len();
                 profiles = vec![profiles[turn]];
             }
             for profile in profiles {
                 let cases = row.cases(corpus, profile);
                 let largest = cases.last().map_or(0, |&(_, size)| size);
-                // That of white space means nothing.
-                let n = if row.quantity == Quantity::WhiteSpace { 1 } else { largest.saturating_sub(1) };
+                let sizes = match (extent, row.quantity) {
+                    // Its size means nothing.
+                    (Extent::SmallSizes, Quantity::WhiteSpace) => Vec::new(),
+                    (_, Quantity::WhiteSpace) => vec![1],
+                    (Extent::SmallSizes, _) => SMALL.into_iter().filter(|&n| n < largest).collect(),
+                    _ => vec![largest.saturating_sub(1)],
+                };
                 let members = if row.members.is_empty() { &everything } else { &row.members };
                 let is_touched = |member: &&String| cases.iter().any(|(case, _)| family.touches(case, member));
-                trials.extend(members.iter().filter(is_touched).map(|member| Trial {
-                    family,
-                    row,
-                    member,
-                    profile,
-                    n,
-                }));
+                for member in members.iter().filter(is_touched) {
+                    trials.extend(sizes.iter().map(|&n| Trial { family, row, member, profile, n }));
+                }
             }
         }
     }
-    let is_idle = |family: &&Family| !trials.iter().any(|trial| trial.family.name == family.name);
+    let is_idle = |family: &&Family| {
+        let is_tried = trials.iter().any(|trial| trial.family.name == family.name);
+        !is_tried && (extent != Extent::SmallSizes || family.quantity != Quantity::WhiteSpace)
+    };
     let idle: Vec<String> =
         FAMILIES.iter().filter(is_idle).map(|family| format!("{}: no case is about it", family.name)).collect();
     let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
