@@ -335,22 +335,10 @@ fn depth(value: &Value) -> usize {
 
 /// What follows the `must` clauses only.
 const NEGLECT: &[Reading] = &[
-    // Where all are planted at once, those below win over these, which show less of a run.
-    neglect("first-failure-ends-a-run", &["LOOP-ERROR"], |twin| {
-        twin.gives_up = |_| true;
-        twin.is_recoverable = |_| false;
-    }),
-    neglect("feedback-without-a-reason", &["LOOP-VERIFY"], |twin| {
-        twin.feedback =
-            |iteration, reason| Some(Event::user(iteration, format!("Not yet. {}", reason.unwrap_or_default())));
-    }),
-    neglect("no-feedback", &["LOOP-VERIFY"], |twin| twin.feedback = |_, _| None),
-    neglect("response-of-the-first-text", &["LOOP-RESPONSE", "LOOP-VERIFY"], |twin| {
-        twin.response = |before, last| if before.is_empty() { last.to_owned() } else { before.to_owned() };
-    }),
-    neglect("requests-of-an-iteration-without-limit", &["LOOP-LIMIT"], |twin| twin.request_limit = |_| usize::MAX),
     neglect("prompt-at-iteration-one", &["LOOP-PROMPT"], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
     neglect("no-completion-event", &["LOOP-VERIFY"], |twin| twin.completion = |_, _, _| None),
+    // Before the next one, which shows more where all are planted at once.
+    neglect("no-feedback", &["LOOP-VERIFY"], |twin| twin.feedback = |_, _| None),
     neglect("feedback-in-other-words", &["LOOP-VERIFY"], |twin| {
         twin.feedback = |iteration, reason| {
             let reason = reason.filter(|reason| !reason.is_empty())?;
