@@ -7,7 +7,7 @@ export default {
   concurrency: Number(process.env.JOBS ?? 2),
   // The judge has its own time limits.
   timeoutMS: 300_000,
-  // Dots and a table; survivors with their lines in the report.
+  // Survivors with their lines, and all of it as JSON.
   reporters: ['clear-text', 'json'],
   clearTextReporter: { allowColor: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: process.env.REPORT },
