@@ -9,7 +9,7 @@ use threadspec_conformance::protocol::Op;
 use threadspec_conformance::testee::InProcess;
 
 fn settings(profile: Profile, cases: u64) -> Options {
-    Options { seed: 1, cases: 0..cases, time: None, jobs: 2, profile, ops: Op::all().collect() }
+    Options { seed: 1, cases: 0..cases, time: None, jobs: 2, profile: profile.into(), ops: Op::all().collect() }
 }
 
 fn fuzz(bug: &str, settings: &Options) -> Report {

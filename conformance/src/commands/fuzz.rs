@@ -23,10 +23,10 @@ const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// Where no terminal shows the progress, a line says it this often.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
-/// Compare a program with the reference on generated inputs
+/// Compare a program with the reference on generated inputs, or hold it against the properties of any agent
 ///
-/// Each case goes to both; what differs beyond what the profile accepts is made as small as it gets, and what fails for
-/// the same reason is reported once. A case depends on the seed and its number alone.
+/// Each case goes to both; in profile universal to the program alone, whose runs are held against the AGENT clauses. What
+/// differs beyond what the profile accepts is made as small as it gets, and what fails for the same reason is reported once. A case depends on the seed and its number alone.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub struct Fuzz {
@@ -42,7 +42,7 @@ pub struct Fuzz {
     /// Ask so many processes at once [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=256))]
     jobs: Option<u64>,
-    /// Judge by this profile, literal or hardened [default: literal if the testee has it]
+    /// Judge by this profile, literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<Profile>,
     /// Only this operation (repeatable) [default: all that the testee has]
@@ -90,9 +90,16 @@ impl Fuzz {
         let hello = testee.hello().clone();
         testee.finish();
         let judged_by = verify::judged_by(self.profile, &hello)?;
-        let profile = judged_by.rendering();
-        if let Some(op) = self.op.iter().find(|op| !hello.ops.contains(op)) {
-            return Err(Stop::new(exit::USAGE, format!("{} does not declare the op {op}", hello.name)));
+        let profile = judged_by;
+        let has = |op: &Op| hello.ops.contains(op) && (profile != Profile::Universal || *op == Op::Tools);
+        if let Some(op) = self.op.iter().find(|op| !has(op)) {
+            return Err(Stop::new(
+                exit::USAGE,
+                format!("{} does not declare the op {op} in profile {profile}", hello.name),
+            ));
+        }
+        if !Op::all().any(|op| has(&op)) {
+            return Err(Stop::new(exit::USAGE, format!("{} has no op of profile {profile}", hello.name)));
         }
         let settings = Options {
             seed: self.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish() >> 32),
@@ -100,9 +107,7 @@ impl Fuzz {
             time: self.time.or(self.cases.is_none().then_some(DEFAULT_TIME)),
             jobs: self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, |number| number.get() as u64)),
             profile,
-            ops: Op::all()
-                .filter(|op| hello.ops.contains(op) && (self.op.is_empty() || self.op.contains(op)))
-                .collect(),
+            ops: Op::all().filter(|op| has(op) && (self.op.is_empty() || self.op.contains(op))).collect(),
         };
         print(&format!("{}, seed {}\n\n", verify::introduction(&hello, judged_by), settings.seed));
         let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(|why| verify::not_ready(&why))?;
@@ -148,7 +153,10 @@ impl Fuzz {
             level: clause.level,
             counts: verdict.counts_against(clause.level, false),
             clauses: vec![clause],
-            why: format!("the reply is none that the {} profile accepts, {times}", settings.profile),
+            why: match settings.profile {
+                Profile::Universal => format!("the run breaks what any agent owes its model, {times}"),
+                profile => format!("the reply is none that the {profile} profile accepts, {times}"),
+            },
             note: note.clone(),
             mismatches: mismatch.iter().cloned().collect(),
             more: 0,

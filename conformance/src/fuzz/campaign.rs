@@ -5,7 +5,7 @@ use super::draw::{Draw, Relation};
 use super::probe::{Failure, Key, Probe, Probed};
 use crate::corpus::expectation::Mismatch;
 use crate::json::on_deep_stack;
-use crate::protocol::{Op, Reply};
+use crate::protocol::{Op, Profile, Reply};
 use crate::run::Verdict;
 use crate::testee::{Testee, Trouble, interrupt};
 use std::collections::BTreeMap;
@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{panic, thread};
-use threadspec::Profile;
 
 /// Of the cases that fail for one reason, so many of the smallest are made smaller.
 const EXAMPLES: usize = 2;
@@ -72,8 +71,10 @@ pub struct Finding {
     pub verdict: Verdict,
     /// The input, as raw JSON text.
     pub input: String,
-    /// What the reference answers.
-    pub expected: Reply,
+    /// What the reference answers; nothing where properties are judged.
+    pub expected: Option<Reply>,
+    /// What was asked before, if the failure hangs on it.
+    pub after: Option<String>,
     /// What happened, in words.
     pub note: String,
     /// Where the reply departs from what is accepted.
@@ -169,9 +170,9 @@ impl Campaign<'_> {
 
     /// Every case whose turn it is.
     fn work(&self, worker: u64) -> Result<(), String> {
-        let Options { seed, cases, jobs, ops, .. } = self.settings;
+        let Options { seed, cases, jobs, ops, profile, .. } = self.settings;
         let mut probe = self.probe().inspect_err(|_| self.over.store(true, Ordering::Relaxed))?;
-        let draw = Draw::new(*seed, ops);
+        let draw = Draw::new(*seed, ops, *profile);
         let mut lost = 0;
         let mut case = cases.start.saturating_add(worker);
         while case < cases.end && !self.over.load(Ordering::Relaxed) {
@@ -186,7 +187,11 @@ impl Campaign<'_> {
                 Probed::Sound => {}
                 Probed::Unsupported => tally.report.unsupported += 1,
                 Probed::Interrupted => break,
-                Probed::Failed(failure) => tally.failures.entry(failure.key.clone()).or_default().add(index, *failure),
+                Probed::Failed(failures) => {
+                    for failure in failures {
+                        tally.failures.entry(failure.key.clone()).or_default().add(index, failure);
+                    }
+                }
             }
             if lost == MOST_LOST_IN_A_ROW {
                 tally.report.stopped =
@@ -214,7 +219,7 @@ impl Campaign<'_> {
             }
             let smallest = examples.into_iter().min_by_key(|(_, failure)| failure.input.len());
             let smallest = smallest.map(|(case, failure)| (case..case + 1, failure));
-            if let Some((cases, failure)) = smallest.or_else(|| failures.only_after_others()) {
+            if let Some((cases, failure)) = smallest.or_else(|| failures.only_after_others(self.settings.profile)) {
                 let finding = findings.entry(failure.key.clone()).or_insert_with(|| Finding::new(cases, failure));
                 finding.count += failures.count;
             }
@@ -229,22 +234,26 @@ impl Campaign<'_> {
         }
         let check = Relation::of(key.op, index);
         let mut probe = self.probe()?;
-        let draw = Draw::new(self.settings.seed, &[key.op]);
+        let draw = Draw::new(self.settings.seed, &[key.op], self.settings.profile);
         let Some(mut tree) = draw.plan(key.op, index) else { return Ok(None) };
         let smallest = probe.shrink(key.op, check, &mut *tree, key);
         probe.testee.finish();
         let Some((plan, failure)) = smallest else { return Ok(None) };
         // What was asked on the way may have left something behind.
         let mut fresh = self.probe()?;
-        let again = matches!(fresh.probe(key.op, check, &plan), Probed::Failed(again) if again.key == *key);
+        let again = match fresh.probe(key.op, check, &plan) {
+            Probed::Failed(failures) => failures.iter().any(|again| again.key == *key),
+            _ => false,
+        };
         fresh.testee.finish();
-        Ok(again.then(|| failure.named()))
+        Ok(again.then(|| Failure { after: None, ..failure.named() }))
     }
 }
 
 impl Probed {
     fn cost_the_process(&self) -> bool {
-        matches!(self, Self::Failed(failure) if matches!(failure.verdict, Verdict::Crash | Verdict::Timeout | Verdict::Garbage))
+        let costs = |failure: &Failure| matches!(failure.verdict, Verdict::Crash | Verdict::Timeout | Verdict::Garbage);
+        matches!(self, Self::Failed(failures) if failures.iter().any(costs))
     }
 }
 
@@ -260,12 +269,12 @@ impl Failures {
     }
 
     /// The smallest case where none fails alone: the reply depends on what was asked before.
-    fn only_after_others(&self) -> Option<(Range<u64>, Failure)> {
+    fn only_after_others(&self, profile: Profile) -> Option<(Range<u64>, Failure)> {
         let (mut failure, &(_, index)) = (self.as_it_came.clone()?, self.smallest.first()?);
         if interrupt::requested() {
             return Some((index..index + 1, failure));
         }
-        failure.key.clause = "MSG-PURE";
+        failure.key.clause = if profile == Profile::Universal { "AGENT-INDEPENDENT" } else { "MSG-PURE" };
         "only after other requests".clone_into(&mut failure.key.what);
         failure.note.insert_str(0, "asked alone, it is answered as it should be\n");
         Some((0..index + 1, failure))
@@ -274,7 +283,7 @@ impl Failures {
 
 impl Finding {
     fn new(cases: Range<u64>, failure: Failure) -> Self {
-        let Failure { key: Key { op, clause, what }, verdict, input, expected, note, mismatch } = failure;
-        Self { op, clause, what, count: 0, cases, verdict, input, expected, note, mismatch }
+        let Failure { key: Key { op, clause, what }, verdict, input, expected, after, note, mismatch } = failure;
+        Self { op, clause, what, count: 0, cases, verdict, input, expected, after, note, mismatch }
     }
 }

@@ -1,8 +1,8 @@
 //! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else.
 
-use crate::generate::{Mode, Request as Plan, Script, Text, Thread};
+use crate::generate::{Mode, Request as Plan, Scenario, Script, Text, Thread};
 use crate::json;
-use crate::protocol::Op;
+use crate::protocol::{Op, Profile};
 use proptest::arbitrary::any;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -54,7 +54,7 @@ pub(super) struct Draw {
 }
 
 impl Draw {
-    pub(super) fn new(seed: u64, ops: &[Op]) -> Self {
+    pub(super) fn new(seed: u64, ops: &[Op], profile: Profile) -> Self {
         let strategy = |&op| {
             let plans = match op {
                 Op::Escape => any::<Text>().prop_map(Plan::Escape).boxed(),
@@ -64,6 +64,7 @@ impl Draw {
                 Op::Messages => any::<(Thread, Mode, Option<Text>)>()
                     .prop_map(|(log, mode, text)| Plan::Messages(log, mode, text))
                     .boxed(),
+                Op::Tools if profile == Profile::Universal => any::<Scenario>().prop_map(Plan::Agent).boxed(),
                 Op::Tools => any::<Script>().prop_map(Plan::Tools).boxed(),
                 Op::Loop => any::<Script>().prop_map(Plan::Loop).boxed(),
             };

@@ -1,7 +1,7 @@
-//! The differential fuzzer: generated requests, put to a testee and to the reference.
+//! The fuzzer: generated requests, put to a testee and to the reference; in profile `universal` to a testee alone.
 //!
 //! `draw` makes a case of a seed and a number; `probe` asks, judges by `compare` what differs from the reference
-//! beyond what the profile accepts, checks relations between the testee's own replies, and makes failing cases small;
+//! beyond what the profile accepts, or by `property` which properties of any agent do not hold, checks relations between the testee's own replies, and makes failing cases small;
 //! `campaign` does so for many cases, and reports what fails for the same reason once; `save` writes findings as
 //! candidate cases of the corpus.
 
@@ -10,6 +10,7 @@ mod compare;
 mod coverage;
 mod draw;
 mod probe;
+mod property;
 mod save;
 
 pub use campaign::{Finding, Options, Progress, Report, Start, run};

@@ -1,16 +1,17 @@
-//! One case: what is asked, what comes back, and making a failing one small.
+//! One case: what is asked, what comes back, and making a failing one small. In profile `universal` the properties of the
+//! run are judged, elsewhere what differs from the reference.
 
 use super::compare::{Difference, answering_clause, compare, has_halves};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
+use super::property;
 use crate::corpus::expectation::{Mismatch, Sides};
 use crate::generate::{Mode, Request as Plan};
-use crate::protocol::{Op, Reply, Request};
+use crate::protocol::{Op, Profile, Reply, Request};
 use crate::run::Verdict;
 use crate::testee::{Outcome, Testee};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 use std::time::{Duration, Instant};
-use threadspec::Profile;
 
 /// At most so many smaller forms of a failing case are tried, and for so long.
 const SHRINK_TRIES: usize = 400;
@@ -30,7 +31,8 @@ pub(super) enum Probed {
     Sound,
     Unsupported,
     Interrupted,
-    Failed(Box<Failure>),
+    /// Once for each clause that is broken.
+    Failed(Vec<Failure>),
 }
 
 /// A case that failed.
@@ -40,7 +42,10 @@ pub(super) struct Failure {
     pub(super) verdict: Verdict,
     /// The input that shows it.
     pub(super) input: String,
-    pub(super) expected: Reply,
+    /// What the reference answers; nothing where properties are judged.
+    pub(super) expected: Option<Reply>,
+    /// What was asked before, if the failure hangs on it.
+    pub(super) after: Option<String>,
     pub(super) note: String,
     pub(super) mismatch: Option<Mismatch>,
 }
@@ -71,37 +76,49 @@ impl<'a> Probe<'a> {
 
     fn request(&mut self, op: Op, input: &str) -> Request {
         self.last_id += 1;
-        Request { id: self.last_id, op, profile: self.profile.into(), input: input.to_owned() }
+        Request { id: self.last_id, op, profile: self.profile, input: input.to_owned() }
     }
 
     /// Asks and judges. What fails is an error, and so is what cannot be judged.
     fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
         let request = self.request(op, input);
+        let is_universal = self.profile == Profile::Universal;
+        let clause = if is_universal { property::ANSWERING } else { answering_clause(op) };
+        let earlier = self.earlier.as_ref().map(|(_, input)| input.clone());
         let failed = |verdict, what: String, expected| {
-            let key = Key { op, clause: answering_clause(op), what };
-            let input = input.to_owned();
-            Failure { key, verdict, input, expected, note: String::new(), mismatch: None }
+            let (key, input, after) = (Key { op, clause, what }, input.to_owned(), earlier.clone());
+            Failure { key, verdict, input, expected, after, note: String::new(), mismatch: None }
         };
         let outcome = self.testee.ask(&request);
         let (verdict, note) = match outcome {
             Outcome::Interrupted => return Err(Probed::Interrupted),
             Outcome::Accepted(..) => unreachable!("no output was said to be accepted"),
             Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
+            Outcome::Reply(reply) if is_universal => {
+                let broken = property::broken(input, earlier.as_deref(), self.testee.hello().abilities, &reply);
+                let failure = |Difference { clause, note, .. }| {
+                    let mut failure = failed(Verdict::Fail, String::new(), None);
+                    failure.key.clause = clause;
+                    Failure { note, ..failure }
+                };
+                let failures: Vec<Failure> = broken.into_iter().map(failure).collect();
+                return if failures.is_empty() { Ok(reply) } else { Err(Probed::Failed(failures)) };
+            }
             Outcome::Reply(reply) => {
                 let (expected, difference) = compare(&request, &reply);
                 let Some(Difference { clause, note, mismatch }) = difference else { return Ok(reply) };
                 let rejected = matches!(expected, Reply::Reject { .. }) || matches!(reply, Reply::Reject { .. });
                 let verdict = if rejected { Verdict::Rejected } else { Verdict::Fail };
-                let mut failure = failed(verdict, String::new(), expected);
+                let mut failure = failed(verdict, String::new(), Some(expected));
                 failure.key.clause = clause;
-                return Err(Probed::Failed(Box::new(Failure { note, mismatch, ..failure })));
+                return Err(Probed::Failed(vec![Failure { note, mismatch, ..failure }]));
             }
             Outcome::Crash(what) | Outcome::NotReady(what) => (Verdict::Crash, what),
             Outcome::Timeout(what) => (Verdict::Timeout, what),
             Outcome::Garbage(what) | Outcome::Stray { what, .. } => (Verdict::Garbage, what),
         };
-        let (expected, _) = compare(&request, &Reply::Unsupported(String::new()));
-        Err(Probed::Failed(Box::new(Failure { note, ..failed(verdict, verdict.to_string(), expected) })))
+        let expected = (!is_universal).then(|| compare(&request, &Reply::Unsupported(String::new())).0);
+        Err(Probed::Failed(vec![Failure { note, ..failed(verdict, verdict.to_string(), expected) }]))
     }
 
     /// Puts a case to the testee.
@@ -109,7 +126,7 @@ impl<'a> Probe<'a> {
         let input = plan.input();
         let probed = match self.relation(op, check, plan, &input) {
             Ok(None) => Probed::Sound,
-            Ok(Some(failure)) => Probed::Failed(Box::new(failure)),
+            Ok(Some(failure)) => Probed::Failed(vec![failure]),
             Err(probed) => probed,
         };
         self.earlier = Some((op, input));
@@ -125,8 +142,9 @@ impl<'a> Probe<'a> {
             let [right, found] = [expected, actual].map(|reply| reply.line(0));
             let mismatch = Mismatch { path: String::new(), sides: Sides::Texts { expected: right, actual: found } };
             let key = Key { op, clause, what: what.to_owned() };
-            let (verdict, input, expected) = (Verdict::Fail, input.to_owned(), expected.clone());
-            Some(Failure { key, verdict, input, expected, note: what.to_owned(), mismatch: Some(mismatch) })
+            let (verdict, input, expected) = (Verdict::Fail, input.to_owned(), Some(expected.clone()));
+            let note = what.to_owned();
+            Some(Failure { key, verdict, input, expected, after: None, note, mismatch: Some(mismatch) })
         };
         match check {
             Relation::Reply | Relation::Refused(_) => Ok(None),
@@ -136,7 +154,12 @@ impl<'a> Probe<'a> {
                 }
                 let again = self.answer(op, input)?;
                 let what = "the same input again, after another one";
-                Ok(if again == reply { None } else { broken("MSG-PURE", what, input, &reply, &again) })
+                // Ids may be drawn at random: each run is judged on its own.
+                Ok(if again == reply || self.profile == Profile::Universal {
+                    None
+                } else {
+                    broken("MSG-PURE", what, input, &reply, &again)
+                })
             }
             Relation::UnknownFields => {
                 let input = with_unknown_fields(plan, input);
@@ -188,13 +211,16 @@ impl<'a> Probe<'a> {
         for _ in 0..SHRINK_TRIES {
             let plan = tree.current();
             let next = match self.probe(op, check, &plan) {
-                Probed::Failed(failure) if failure.key == *key => {
-                    smallest = Some((plan, *failure));
-                    tree.simplify()
-                }
                 Probed::Interrupted => return smallest,
-                // The first form is the case itself: what does not fail alone cannot be made smaller.
-                _ => smallest.is_some() && tree.complicate(),
+                Probed::Failed(failures) => failures.into_iter().find(|failure| failure.key == *key),
+                _ => None,
+            };
+            // The first form is the case itself: what does not fail alone cannot be made smaller.
+            let next = if let Some(failure) = next {
+                smallest = Some((plan, failure));
+                tree.simplify()
+            } else {
+                smallest.is_some() && tree.complicate()
             };
             if !next || started.elapsed() > SHRINK_TIME {
                 break;

@@ -3,15 +3,14 @@
 use super::Finding;
 use crate::corpus::expectation::Pattern;
 use crate::corpus::layout::canonical;
-use crate::corpus::{Corpus, File, Level, cases_in};
+use crate::corpus::{AGENT, Corpus, File, Level, cases_in};
 use crate::files::write;
 use crate::lint;
-use crate::protocol::Reply;
+use crate::protocol::{Profile, Reply};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
-use threadspec::Profile;
 
 const ABOUT: &str = "Found by fuzzing; candidates for a topic of their own.";
 
@@ -33,7 +32,8 @@ pub fn prepare(folder: &Path) -> io::Result<()> {
 /// Writes findings to `<op>/found.json` below a folder, behind the cases that stand there already, lays out the
 /// folder as `lint --fix` does, and returns the files.
 ///
-/// What the case expects is what the reference answers, which is a claim to be confirmed before the case joins a corpus.
+/// What the case expects is what the reference answers, or in profile `universal` the property that does not hold; a
+/// claim to be confirmed before the case joins a corpus.
 ///
 /// # Errors
 ///
@@ -45,13 +45,14 @@ pub fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corp
     }
     let mut files = Vec::new();
     for (op, findings) in by_op {
-        let name = format!("{op}/found.json");
+        let room = if profile == Profile::Universal { AGENT.to_owned() } else { op.to_string() };
+        let name = format!("{room}/found.json");
         let file = folder.join(&name);
         let mut cases = Cases::read(&file, &name)?;
         for finding in findings {
             cases.add(finding, profile, corpus);
         }
-        fs::create_dir_all(folder.join(op.to_string()))?;
+        fs::create_dir_all(folder.join(room))?;
         let about = Value::from(ABOUT);
         let text = format!(r#"{{"op":"{op}","about":{about},"cases":[{}]}}"#, cases.sources.join(","));
         write(&file, canonical(&text).as_bytes())?;
@@ -101,13 +102,22 @@ impl Cases {
         let level = if should { r#""level":"should","# } else { "" };
         let about = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
         let why = Value::from(format!("Fuzzing found an implementation that breaks {} here{about}.", finding.clause));
+        let after = match &finding.after {
+            Some(after) if crate::json::interoperable(after).is_ok() => format!(r#""after":[{after}],"#),
+            // Without what was asked before it could show nothing.
+            _ if finding.clause == "AGENT-INDEPENDENT" => return,
+            _ => String::new(),
+        };
         let member = match crate::json::interoperable(&input) {
             Ok(()) => format!(r#""input":{input}"#),
             Err(_) => format!(r#""input_json":{}"#, Value::from(&*input)),
         };
-        let expect = with_visible_characters(&expectation(&finding.expected).to_string());
+        let expect = match &finding.expected {
+            Some(expected) => with_visible_characters(&expectation(expected).to_string()),
+            None => json!({"holds": [finding.clause.to_lowercase()]}).to_string(),
+        };
         self.sources.push(format!(
-            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{member},"expect":{expect}}}"#,
+            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{after}{member},"expect":{expect}}}"#,
             finding.clause
         ));
     }

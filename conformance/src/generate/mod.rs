@@ -13,6 +13,7 @@
 //! | [`Name`] | the name of a tool or of a call; one in ten is odd | names |
 //! | [`Thread`] | a log of events; one reference in ten is deliberately wrong | the above |
 //! | [`Script`] | a model, tools, a verifier and limits | the above |
+//! | [`Scenario`] | a run of any agent, for profile `universal` | texts, values, odd names |
 //! | [`Request`] | an operation of the protocol with its input | all of it |
 //! | [`GoldenThread`] | a thread of the golden corpus that goes on with a generated one | the corpus |
 //!
@@ -22,6 +23,7 @@ mod golden;
 mod json;
 mod list;
 mod request;
+mod scenario;
 mod script;
 mod text;
 mod thread;
@@ -30,6 +32,7 @@ pub use golden::{GoldenThread, Seed, golden_inputs, seeds};
 pub use json::{Json, JsonOp, JsonStep};
 pub use list::{AtMost, Rarely};
 pub use request::{Mode, Request, samples};
+pub use scenario::{Asked, Last, Past, Round, Scenario, System};
 pub use script::{Call, Limit, Returned, Script, Turn, Verification};
 pub use text::{CLASSES, Class, Name, Piece, Text};
 pub use thread::{Alone, Iteration, Step, Thread, Tool, What};
@@ -54,6 +57,8 @@ pub struct Limits {
     pub calls: usize,
     /// Results of one scripted tool.
     pub results: usize,
+    /// Talks and rounds of a history.
+    pub past: usize,
     /// Answers of a scripted verifier.
     pub verifications: usize,
     /// Bytes of what is taken from the golden corpus; larger inputs are for one run, not for thousands.
@@ -70,6 +75,7 @@ pub const LIMITS: Limits = Limits {
     turns: 8,
     calls: 3,
     results: 3,
+    past: 3,
     verifications: 4,
     golden_bytes: 16_000,
 };

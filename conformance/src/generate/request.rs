@@ -8,7 +8,7 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
 
-use super::{Script, Text, Thread};
+use super::{Scenario, Script, Text, Thread};
 use crate::protocol::Op;
 
 /// A context mode as a request names it.
@@ -49,6 +49,10 @@ pub enum Request {
     Tools(Script),
     /// `loop`.
     Loop(Script),
+    /// `tools` of profile `universal`, drawn only where it is asked for.
+    #[arbitrary(skip)]
+    #[proptest(skip)]
+    Agent(Scenario),
 }
 
 impl Request {
@@ -58,7 +62,7 @@ impl Request {
             Self::Escape(_) => Op::Escape,
             Self::Serialize(..) => Op::Serialize,
             Self::Messages(..) => Op::Messages,
-            Self::Tools(_) => Op::Tools,
+            Self::Tools(_) | Self::Agent(_) => Op::Tools,
             Self::Loop(_) => Op::Loop,
         }
     }
@@ -69,6 +73,7 @@ impl Request {
         let members = match self {
             Self::Tools(script) => return script.tools_input(),
             Self::Loop(script) => return script.loop_input(),
+            Self::Agent(scenario) => return scenario.input(),
             Self::Escape(escaped) => vec![text("text", escaped)],
             Self::Serialize(thread, prefix) => {
                 let mut members = vec![format!(r#""events":{}"#, thread.json())];

@@ -1,0 +1,256 @@
+//! Generates scenarios: what an agent of any framework is asked, and what its model and its tools answer.
+
+use super::{AtMost, Json, LIMITS, Rarely, Returned, Text, list::join, list::pick};
+use std::fmt;
+
+/// A run of tool rounds for profile `universal`.
+///
+/// Results are found by the id of the call; by its arguments, which are numbered, where the model repeats an id.
+#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub struct Scenario {
+    system: System,
+    past: AtMost<{ LIMITS.past }, Past>,
+    question: Text,
+    rounds: AtMost<{ LIMITS.turns }, Round>,
+    long: Rarely,
+    wide: Rarely,
+    /// How often a long run or a wide response is repeated.
+    times: u8,
+    repeats_ids: Rarely,
+    end: Last,
+    limited: Rarely,
+    limit: u8,
+}
+
+/// The instructions.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum System {
+    /// There are none.
+    None,
+    /// In front of everything.
+    First(Text),
+    /// In front of the last question.
+    BeforeTheQuestion(Text),
+}
+
+/// What is in the history.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Past {
+    /// A question and its answer.
+    Talk(Text, Text),
+    /// A question, calls with their results, of which one may be missing.
+    Round(Text, AtMost<{ LIMITS.calls }, Text>, Rarely),
+}
+
+/// A response with calls.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub struct Round {
+    text: Option<Text>,
+    first: Asked,
+    others: AtMost<{ LIMITS.calls }, Asked>,
+}
+
+/// A call, and what comes of it.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub struct Asked {
+    odd_name: Rarely,
+    odd_id: Rarely,
+    name: u8,
+    args: Option<Json>,
+    result: Returned,
+    long: Rarely,
+}
+
+/// How the model ends.
+#[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Last {
+    /// With a text.
+    Say(Text),
+    /// With neither text nor calls.
+    Nothing,
+    /// With a text and an empty list of calls.
+    EmptyList(Text),
+    /// The model call fails.
+    Fail(Text),
+    /// The script has no more answers.
+    RunOut,
+}
+
+/// The last of these is that of no tool.
+const TOOLS: [&str; 4] = ["search", "bash", "read_file", "missing"];
+/// Each second of these is that of no tool.
+const ODD_TOOLS: [&str; 10] = [
+    "__proto__",
+    "toString",
+    "constructor",
+    "hasOwnProperty",
+    "",
+    "look up.<file>/x",
+    "Search",
+    "BASH",
+    "valueOf",
+    "探す",
+];
+const ODD_IDS: [&str; 8] = [
+    "0",
+    "__proto__",
+    "constructor",
+    "functions.look:301",
+    "call_1|fc_2/x==",
+    "呼び出し",
+    "call_abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij",
+    "ABC-def",
+];
+/// How often the text of a long result is repeated.
+const LONG: usize = 400;
+
+/// A call as it is written.
+struct Call {
+    id: String,
+    name: &'static str,
+    args: Option<String>,
+    result: String,
+}
+
+impl Scenario {
+    /// The input of op `tools`.
+    pub fn input(&self) -> String {
+        let rounds = self.calls();
+        let calls: Vec<&Call> = rounds.iter().flatten().collect();
+        let mut turns: Vec<String> = Vec::new();
+        for (index, calls) in rounds.iter().enumerate() {
+            let text = self.rounds.get(index).and_then(|round| round.text.as_ref());
+            let content = text.map(|text| format!(r#""content":{},"#, text.json())).unwrap_or_default();
+            turns.push(format!(r#"{{{content}"tool_calls":[{}]}}"#, join(calls.iter().map(Call::json))));
+        }
+        match &self.end {
+            Last::Say(text) => turns.push(format!(r#"{{"content":{}}}"#, text.json())),
+            Last::EmptyList(text) => turns.push(format!(r#"{{"content":{},"tool_calls":[]}}"#, text.json())),
+            Last::Nothing => turns.push("{}".into()),
+            // With a message, so that whoever reports it says something.
+            Last::Fail(text) => turns.push(format!(r#"{{"error":"Down. {}}}"#, &text.json()[1..])),
+            Last::RunOut => {}
+        }
+        if matches!(self.end, Last::Say(_) | Last::EmptyList(_) | Last::Nothing) {
+            // For whoever asks once more.
+            turns.push(r#"{"content":"Anything else?"}"#.into());
+        }
+        let tools = join(TOOLS[..3].iter().chain(ODD_TOOLS.iter().step_by(2)).map(|name| {
+            let own = calls.iter().filter(|call| call.name == *name);
+            if self.repeats_ids.is_now() {
+                let pair = |call: &&Call| format!("[{},{}]", call.args.as_deref().unwrap_or("{}"), call.result);
+                format!(r#""{name}":{{"byArgs":[{}]}}"#, join(own.copied().map(|call| pair(&call))))
+            } else {
+                format!(
+                    r#""{name}":{{"byId":{{{}}}}}"#,
+                    join(own.map(|call| format!("\"{}\":{}", call.id, call.result)))
+                )
+            }
+        }));
+        let limit =
+            if self.limited.is_now() { format!(r#","maxRecursionDepth":{}"#, self.limit % 5) } else { String::new() };
+        format!(r#"{{"messages":[{}],"model":[{}],"tools":{{{tools}}}{limit}}}"#, self.messages(), join(turns))
+    }
+
+    fn messages(&self) -> String {
+        let message = |role: &str, text: &Text| format!(r#"{{"type":"{role}","content":{}}}"#, text.json());
+        // Instructions without a text may be left out.
+        let system = |text: &Text| (!text.text().trim().is_empty()).then(|| message("system", text));
+        let mut messages = Vec::new();
+        if let System::First(text) = &self.system {
+            messages.extend(system(text));
+        }
+        for (number, past) in self.past.iter().enumerate() {
+            match past {
+                Past::Talk(question, answer) => {
+                    messages.extend([message("human", question), message("ai", answer)]);
+                }
+                Past::Round(text, results, fault) => {
+                    messages.push(message("human", text));
+                    let id = |index: usize| format!("past_{number}_{index}");
+                    let calls = (0..results.len())
+                        .map(|index| format!(r#"{{"id":"{}","name":"bash","args":{{"n":{index}}}}}"#, id(index)));
+                    if !results.is_empty() {
+                        messages.push(format!(r#"{{"type":"ai","content":"","tool_calls":[{}]}}"#, join(calls)));
+                    }
+                    let missing = if fault.is_now() { fault.which() % 3 } else { usize::MAX };
+                    for (index, result) in results.iter().enumerate().filter(|(index, _)| *index != missing) {
+                        let id = id(index);
+                        messages
+                            .push(format!(r#"{{"type":"tool","content":{},"tool_call_id":"{id}"}}"#, result.json()));
+                    }
+                    messages.push(r#"{"type":"ai","content":"I see."}"#.into());
+                }
+            }
+        }
+        if let System::BeforeTheQuestion(text) = &self.system {
+            messages.extend(system(text));
+        }
+        messages.push(message("human", &self.question));
+        join(messages)
+    }
+
+    /// The calls of each response; the last one is repeated where the run is long, and widened where a response is wide.
+    fn calls(&self) -> Vec<Vec<Call>> {
+        let mut number = 0;
+        let mut call = |asked: &Asked, before: Option<&str>| {
+            number += 1;
+            let is_large = self.long.is_now() || self.wide.is_now();
+            asked.call(number, before.filter(|_| self.repeats_ids.is_now()), self.repeats_ids.is_now(), is_large)
+        };
+        let mut rounds: Vec<Vec<Call>> = Vec::new();
+        let times = |is: Rarely| if is.is_now() { usize::from(self.times % 48) } else { 0 };
+        let is_long = self.long.is_now();
+        let longer = self.rounds.last().into_iter().cycle().take(times(self.long));
+        for (index, round) in self.rounds.iter().chain(longer).enumerate() {
+            // One thing at a time is large: later requests repeat it all.
+            let is_wide = index == 0 && !is_long;
+            let wider = std::iter::repeat_n(&round.first, if is_wide { times(self.wide) } else { 0 });
+            let mut calls: Vec<Call> = Vec::new();
+            for asked in [&round.first].into_iter().chain(round.others.iter()).chain(wider) {
+                let before = calls.last().map(|call| call.id.clone());
+                calls.push(call(asked, before.as_deref()));
+            }
+            rounds.push(calls);
+        }
+        rounds
+    }
+}
+
+impl Asked {
+    fn call(&self, number: usize, before: Option<&str>, is_found_by_arguments: bool, is_large: bool) -> Call {
+        let id = match before {
+            Some(before) if self.odd_id.is_now() || self.name % 2 == 1 => before.to_owned(),
+            // Once an odd id is used, it is no longer odd to see it: the number keeps ids apart.
+            _ if self.odd_id.is_now() && number <= ODD_IDS.len() => ODD_IDS[number - 1].to_owned(),
+            _ => format!("call_{number}"),
+        };
+        let name = if self.odd_name.is_now() { pick(&ODD_TOOLS, self.name) } else { pick(&TOOLS, self.name) };
+        let args = match &self.args {
+            _ if is_found_by_arguments => Some(format!(r#"{{"n":{number}}}"#)),
+            None => None,
+            Some(args) => Some(format!(r#"{{"n":{number},"v":{}}}"#, args.value())),
+        };
+        let result = match &self.result {
+            Returned::Text(text) if self.long.is_now() && !is_large => {
+                let text = text.json();
+                format!("\"{}\"", text[1..text.len() - 1].repeat(LONG.min(1 + 20_000 / text.len())))
+            }
+            result => result.json(),
+        };
+        Call { id, name, args, result }
+    }
+}
+
+impl Call {
+    fn json(&self) -> String {
+        let args = self.args.as_ref().map(|args| format!(r#","args":{args}"#)).unwrap_or_default();
+        format!(r#"{{"id":"{}","name":"{}"{args}}}"#, self.id, self.name)
+    }
+}
+
+impl fmt::Debug for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.input())
+    }
+}
