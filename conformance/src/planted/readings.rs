@@ -96,7 +96,7 @@ impl Permitted {
     /// When the campaign cannot run.
     pub fn accusations(&self, cases: u64) -> Result<Vec<String>, String> {
         let ops = Op::all().collect();
-        let options = Options { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile, ops };
+        let options = Options { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile.into(), ops };
         let report = fuzz::run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {})?;
         let found = report.findings.iter().filter(|finding| !self.neglects.contains(&finding.clause));
         let said = |finding: &fuzz::Finding| {
