@@ -389,7 +389,7 @@ impl WrittenExpect<'_> {
                 }
                 let unknown = |name: &String| format!("unknown oracle `{name}`");
                 if names.first().is_some_and(|name| name.starts_with("agent-")) {
-                    let property = |name: &String| Property::of(name).ok_or_else(|| unknown(name));
+                    let property = |name: &String| name.parse::<Property>().map_err(|_| unknown(name));
                     return Ok(Expect::Run(names.iter().map(property).collect::<Result<_, _>>()?));
                 }
                 let oracle = |name: &String| name.parse().map_err(|_| unknown(name));

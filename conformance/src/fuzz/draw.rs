@@ -1,12 +1,15 @@
 //! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else.
 
-use crate::generate::{Mode, Request as Plan, Scenario, Script, Text, Thread};
+use crate::generate::{Growth, Mode, Request as Plan, Scenario, Script, Text, Thread};
 use crate::json;
 use crate::protocol::{Op, Profile};
 use proptest::arbitrary::any;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
+
+/// One case in so many is large.
+const LARGE: u64 = 50;
 
 /// The relation between replies that a case checks beside the reply to its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,13 +53,19 @@ impl Relation {
 /// Where plans come from.
 pub(super) struct Draw {
     seed: u64,
-    ops: Vec<(Op, BoxedStrategy<Plan>)>,
+    ops: Vec<(Op, Plans)>,
+}
+
+/// The plans of an operation, and the large ones among them.
+struct Plans {
+    usual: BoxedStrategy<Plan>,
+    large: BoxedStrategy<Plan>,
 }
 
 impl Draw {
     pub(super) fn new(seed: u64, ops: &[Op], profile: Profile) -> Self {
         let strategy = |&op| {
-            let plans = match op {
+            let usual = match op {
                 Op::Escape => any::<Text>().prop_map(Plan::Escape).boxed(),
                 Op::Serialize => {
                     any::<(Thread, Option<Text>)>().prop_map(|(log, text)| Plan::Serialize(log, text)).boxed()
@@ -68,7 +77,9 @@ impl Draw {
                 Op::Tools => any::<Script>().prop_map(Plan::Tools).boxed(),
                 Op::Loop => any::<Script>().prop_map(Plan::Loop).boxed(),
             };
-            (op, plans)
+            // What makes it large comes first: it is what a failing case loses first.
+            let large = (any::<Growth>(), usual.clone()).prop_map(|(growth, plan)| Plan::Large(growth, Box::new(plan)));
+            (op, Plans { usual, large: large.boxed() })
         };
         Self { seed, ops: ops.iter().map(strategy).collect() }
     }
@@ -87,6 +98,8 @@ impl Draw {
         let config = Config { failure_persistence: None, ..Config::default() };
         let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
         let (_, plans) = self.ops.iter().find(|(known, _)| *known == op)?;
+        let is_large = index % LARGE == LARGE - 1;
+        let plans = if is_large { &plans.large } else { &plans.usual };
         plans.new_tree(&mut runner).ok()
     }
 }

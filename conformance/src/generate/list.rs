@@ -13,6 +13,13 @@ use proptest::{
 #[derive(Clone, Debug)]
 pub struct AtMost<const N: usize, T>(Vec<T>);
 
+impl<const N: usize, T> AtMost<N, T> {
+    /// A list that has grown beyond what is drawn.
+    pub(super) fn grown(list: Vec<T>) -> Self {
+        Self(list)
+    }
+}
+
 impl<const N: usize, T> Deref for AtMost<N, T> {
     type Target = [T];
 

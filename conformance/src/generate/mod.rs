@@ -15,11 +15,13 @@
 //! | [`Script`] | a model, tools, a verifier and limits | the above |
 //! | [`Scenario`] | a run of any agent, for profile `universal` | texts, values, odd names |
 //! | [`Request`] | an operation of the protocol with its input | all of it |
+//! | [`Growth`] | what of a request is made large, and how far | |
 //! | [`GoldenThread`] | a thread of the golden corpus that goes on with a generated one | the corpus |
 //!
 //! Choices that should be rare are [`Rarely`], so that both engines make them equally rare.
 
 mod golden;
+mod growth;
 mod json;
 mod list;
 mod request;
@@ -28,6 +30,7 @@ mod script;
 mod text;
 mod thread;
 
+pub use growth::Growth;
 pub use golden::{GoldenThread, Seed, golden_inputs, seeds};
 pub use json::{Json, JsonOp, JsonStep};
 pub use list::{AtMost, Rarely};
@@ -61,6 +64,14 @@ pub struct Limits {
     pub past: usize,
     /// Answers of a scripted verifier.
     pub verifications: usize,
+    /// Events of a long thread.
+    pub many_events: usize,
+    /// Turns of a long script, or calls of a wide response.
+    pub many_turns: usize,
+    /// Bytes of all requests of a long script, about.
+    pub large_run: usize,
+    /// Bytes of a long text.
+    pub long_text: usize,
     /// Bytes of what is taken from the golden corpus; larger inputs are for one run, not for thousands.
     pub golden_bytes: usize,
 }
@@ -77,5 +88,9 @@ pub const LIMITS: Limits = Limits {
     results: 3,
     past: 3,
     verifications: 4,
+    many_events: 1_000,
+    many_turns: 300,
+    large_run: 8_000_000,
+    long_text: 100_000,
     golden_bytes: 16_000,
 };

@@ -8,7 +8,7 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
 
-use super::{Scenario, Script, Text, Thread};
+use super::{Growth, Scenario, Script, Text, Thread};
 use crate::protocol::Op;
 
 /// A context mode as a request names it.
@@ -53,6 +53,10 @@ pub enum Request {
     #[arbitrary(skip)]
     #[proptest(skip)]
     Agent(Scenario),
+    /// Another one made large, drawn only where it is asked for.
+    #[arbitrary(skip)]
+    #[proptest(skip)]
+    Large(Growth, Box<Request>),
 }
 
 impl Request {
@@ -64,6 +68,7 @@ impl Request {
             Self::Messages(..) => Op::Messages,
             Self::Tools(_) | Self::Agent(_) => Op::Tools,
             Self::Loop(_) => Op::Loop,
+            Self::Large(_, plan) => plan.op(),
         }
     }
 
@@ -74,6 +79,7 @@ impl Request {
             Self::Tools(script) => return script.tools_input(),
             Self::Loop(script) => return script.loop_input(),
             Self::Agent(scenario) => return scenario.input(),
+            Self::Large(growth, plan) => return plan.grown_input(*growth),
             Self::Escape(escaped) => vec![text("text", escaped)],
             Self::Serialize(thread, prefix) => {
                 let mut members = vec![format!(r#""events":{}"#, thread.json())];
@@ -88,6 +94,19 @@ impl Request {
             }
         };
         format!("{{{}}}", members.join(","))
+    }
+}
+
+impl Request {
+    fn grown_input(&self, growth: Growth) -> String {
+        match self {
+            _ if growth.is_of_a_text() => growth.with_long_text(&self.input()),
+            Self::Serialize(thread, prefix) => Self::Serialize(thread.grown(growth), prefix.clone()).input(),
+            Self::Messages(thread, mode, text) => Self::Messages(thread.grown(growth), *mode, text.clone()).input(),
+            Self::Tools(script) => Self::Tools(script.grown(growth, false)).input(),
+            Self::Loop(script) => Self::Loop(script.grown(growth, true)).input(),
+            Self::Escape(_) | Self::Agent(_) | Self::Large(..) => growth.with_long_text(&self.input()),
+        }
     }
 }
 

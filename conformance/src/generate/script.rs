@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{AtMost, Json, LIMITS, Mode, Name, Rarely, Text, list::join};
+use super::{AtMost, Growth, Json, LIMITS, Mode, Name, Rarely, Text, growth::Grown, list::join};
 
 /// A run of the agent: what is asked, what the model, the tools and the verifier answer, and the limits.
 ///
@@ -19,6 +19,10 @@ pub struct Script {
     limited: bool,
     iterations: Limit,
     requests: Limit,
+    /// What is added to each limit.
+    #[arbitrary(default)]
+    #[proptest(value = "0")]
+    more: usize,
 }
 
 /// A limit from 1 to 4.
@@ -82,8 +86,8 @@ impl Script {
             self.verify.as_ref().map(|verify| format!(r#""verify":[{}]"#, join(verify.iter().map(Verification::json)))),
         );
         if self.limited {
-            members.push(format!(r#""maxIterations":{}"#, self.iterations.number()));
-            members.push(format!(r#""maxToolCallsPerIteration":{}"#, self.requests.number()));
+            members.push(format!(r#""maxIterations":{}"#, self.iterations.number() + self.more));
+            members.push(format!(r#""maxToolCallsPerIteration":{}"#, self.requests.number() + self.more));
         }
         format!("{{{}}}", members.join(","))
     }
@@ -96,9 +100,46 @@ impl Script {
         members.extend(self.model_and_tools());
         if self.limited {
             // No round at all is a limit too.
-            members.push(format!(r#""maxRecursionDepth":{}"#, self.iterations.number() - 1));
+            members.push(format!(r#""maxRecursionDepth":{}"#, self.iterations.number() + self.more - 1));
         }
         format!("{{{}}}", members.join(","))
+    }
+
+    /// A script with more rounds, calls or iterations, and with limits that allow them.
+    pub(super) fn grown(&self, growth: Growth, is_loop: bool) -> Self {
+        let what = growth.of_script(is_loop);
+        let is_round = |turn: &&Turn| matches!(turn, Turn::Use(_, calls) if !calls.is_empty());
+        let round = self.turns.iter().find(is_round);
+        let last = self.turns.iter().find(|turn| matches!(turn, Turn::Say(_))).unwrap_or(&Turn::Nothing);
+        let failure = self.turns.iter().find(|turn| matches!(turn, Turn::Fail(_)));
+        let repeated: Vec<&Turn> = match what {
+            Grown::Rounds | Grown::Calls => round.into_iter().collect(),
+            Grown::Iterations => vec![last],
+            Grown::ToolIterations => round.into_iter().chain([last]).collect(),
+            Grown::Failures => failure.into_iter().collect(),
+        };
+        // Each request repeats what was said before it.
+        let said: usize = repeated.iter().map(|turn| turn.json(&mut 0, &self.odd_tool).len()).sum();
+        let given = self.tools.iter().flat_map(|results| results.iter()).map(|result| result.json().len()).max();
+        let limit = (LIMITS.large_run / (said + given.unwrap_or(0)).max(1)).isqrt().clamp(2, LIMITS.many_turns);
+        let size = if repeated.is_empty() { 0 } else { growth.size(limit) };
+        let mut script = Self { more: size, limited: self.limited || size > 0, ..self.clone() };
+        if let (Grown::Calls, [Turn::Use(text, calls)]) = (what, &*repeated) {
+            let many = calls.iter().cycle().take(size).cloned().collect();
+            let wide = Turn::Use(text.clone(), AtMost::grown(many));
+            script.turns = AtMost::grown([wide].into_iter().chain(self.turns.iter().cloned()).collect());
+            return script;
+        }
+        let more = std::iter::repeat_n(repeated, size).flatten().chain(&*self.turns);
+        script.turns = AtMost::grown(more.cloned().collect());
+        if matches!(what, Grown::Iterations | Grown::ToolIterations) {
+            let verify = self.verify.as_ref().map_or(&[][..], |verify| verify);
+            let again = verify.iter().find(|answer| matches!(answer, Verification::Incomplete(_)));
+            let again = again.cloned().unwrap_or(Verification::Incomplete(None));
+            let verify = std::iter::repeat_n(again, size).chain(verify.iter().cloned()).collect();
+            script.verify = Some(AtMost::grown(verify));
+        }
+        script
     }
 
     /// The last of the plain names is that of no tool, so that some calls are to tools that do not exist.
@@ -113,8 +154,8 @@ impl Script {
 }
 
 impl Limit {
-    fn number(self) -> u8 {
-        self.0 % 4 + 1
+    fn number(self) -> usize {
+        usize::from(self.0 % 4) + 1
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{
-    AtMost, Json, LIMITS, Name, Rarely, Returned, Text,
+    AtMost, Growth, Json, LIMITS, Name, Rarely, Returned, Text,
     list::{join, pick},
 };
 use threadspec::{Event, read_events};
@@ -115,6 +115,11 @@ impl Thread {
     /// The log as a JSON array.
     pub fn json(&self) -> String {
         self.json_with("")
+    }
+
+    /// A longer log.
+    pub(super) fn grown(&self, growth: Growth) -> Self {
+        Self(AtMost::grown(growth.repeated(&self.0, LIMITS.many_events)))
     }
 
     /// The same log with fields that nobody knows.

@@ -25,26 +25,26 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
     if !is_here {
         wrong.push(format!("properties of a run belong into `{AGENT}/`"));
     }
-    for clause in case.clauses.iter().filter(|id| !properties.iter().any(|property| property.clause == **id)) {
+    for clause in case.clauses.iter().filter(|id| !properties.iter().any(|property| property.clause() == **id)) {
         wrong.push(format!("it names `{clause}`, but none of its properties"));
     }
     for property in properties {
-        if !case.clauses.iter().any(|id| *id == property.clause) {
-            wrong.push(format!("`{property}` belongs to `{}`, which it does not name", property.clause));
+        if !case.clauses.iter().any(|id| *id == property.clause()) {
+            wrong.push(format!("`{property}` belongs to `{}`, which it does not name", property.clause()));
         }
-        let level = corpus.clause(property.clause).map(|clause| clause.level);
+        let level = corpus.clause(property.clause()).map(|clause| clause.level);
         if level.is_some_and(|level| level != case.level) {
             let other = if case.level == Level::Must { Level::Should } else { Level::Must };
             wrong.push(format!("`{property}` is a `{other}`, but the case a `{}`", case.level));
         }
-        if property.clause == "AGENT-INDEPENDENT" && case.after().is_empty() {
+        if property.clause() == "AGENT-INDEPENDENT" && case.after().is_empty() {
             wrong.push(format!("`{property}` needs another run before"));
         }
     }
     match universal::subjects(case.input()) {
         Err(why) => wrong.push(why),
         Ok(subjects) => {
-            let missing = properties.iter().filter(|property| !subjects.contains(&property.name));
+            let missing = properties.iter().filter(|property| !subjects.contains(property));
             wrong.extend(missing.map(|property| format!("nothing in its script can break `{property}`")));
         }
     }

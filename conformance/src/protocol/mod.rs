@@ -7,7 +7,7 @@ pub use profile::Profile;
 pub use serve::serve;
 
 use crate::json;
-use crate::universal::{self, Abilities, halves};
+use crate::universal::{Abilities, halves};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 use std::str::FromStr;
@@ -141,7 +141,7 @@ impl Reply {
         if profile != Profile::Universal {
             return Self::read(line);
         }
-        Self::of(universal::value::read(&halves::decode(line)?))
+        Self::of(json::read(&halves::decode(line)?))
     }
 
     fn of(reply: Result<Value, String>) -> Result<(i64, Self), String> {

@@ -22,7 +22,7 @@ pub fn case(case: &Case, corpus: &Corpus, profiles: &[Profile]) -> String {
     }
     if let Expect::Run(properties) = case.expect() {
         for property in properties {
-            let _ = writeln!(out, "  {property}: {}", property.about);
+            let _ = writeln!(out, "  {property}: {}", property.about());
         }
     }
     let _ = write!(out, "\n{}", lay_out(&case.source, 1));

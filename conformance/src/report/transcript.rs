@@ -83,7 +83,7 @@ impl Recorder {
     /// Notes what came of a request. What comes later for the same one corrects it.
     pub fn record(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
         let what = match outcome {
-            Outcome::Reply(reply) => format!(r#""reply":{}"#, halves::escaped(&reply.line(request.id))),
+            Outcome::Reply(reply) => format!(r#""reply":{}"#, halves::written(&reply.line(request.id))),
             Outcome::Accepted(outputs, number) => {
                 format!(r#""reply":{{"id":{},"ok":{}}}"#, request.id, outputs[*number])
             }

@@ -140,7 +140,7 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
         Outcome::Reply(reply) if is_expected(case, &reply) => Judgement::new(Verdict::Pass, ""),
         Outcome::Reply(reply) => {
             // Judging takes the reply apart: two of the largest replies would be too much.
-            let actual = universal::halves::escaped(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
+            let actual = universal::halves::written(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
             let mut judgement = judge_reply(case, terms.into(), reply);
             judgement.shorten();
             let is_told = !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
@@ -246,7 +246,7 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<
         Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),
     };
     let (mut broken, mut unseen) = (Vec::new(), Vec::new());
-    for property in properties {
+    for &property in properties {
         match ruling.holds(property) {
             Holding::Yes => {}
             Holding::No(findings) => broken.extend(findings.iter().map(ToString::to_string)),

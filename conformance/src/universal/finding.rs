@@ -1,5 +1,6 @@
 //! What the oracles say.
 
+use super::Property;
 use super::value::{Difference, Kind};
 
 /// A breach of a clause.
@@ -23,7 +24,7 @@ pub(super) struct Findings {
     /// In the order of the clauses' oracles.
     pub(super) found: Vec<Finding>,
     /// The property, and why it cannot be judged.
-    pub(super) unobserved: Vec<(&'static str, String)>,
+    pub(super) unobserved: Vec<(Property, String)>,
 }
 
 impl Findings {

@@ -1,17 +1,18 @@
 //! Lone surrogates, kept visible.
 //!
 //! No Rust string holds half a surrogate pair, but the judge must see whether one reached a request. Reading puts a mark in
-//! the place of each: the character of the last private plane whose low bits are the half (U+10D83D for `\ud83d`). No text
-//! of the corpus has these characters, so a mark is always a half.
+//! the place of each: the character of the last private plane whose low bits are the half (U+10D83D for `\ud83d`). A
+//! character that looks like a mark is read as two, U+10FFFE and the one 0x800 before it, and U+10FFFE as two of them. So a mark is
+//! always a half, and texts read so are equal, or one inside the other, where they were before.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use threadspec::surrogates::repair_surrogates;
 
 /// U+10D800 stands for U+D800, and so on.
 const PLANE: u32 = 0x10_0000;
-/// The length of an escape.
-const ESCAPE: usize = 6;
+/// Stands before a character that looks like a mark, which is then moved down by this.
+const APART: char = '\u{10fffe}';
+const MOVED: u32 = 0x800;
 /// One half may become so many characters, such as `\ud83d` or `&#xd83d;`.
 const ROOM: usize = 8;
 
@@ -19,42 +20,93 @@ fn mark(half: u32) -> Option<char> {
     char::from_u32(PLANE + half).filter(|c| is_half(*c))
 }
 
-/// Whether the character is the mark of a half.
+/// Whether the character of a text that was read is the mark of a half.
 pub(super) fn is_half(c: char) -> bool {
     (PLANE + 0xd800..PLANE + 0xe000).contains(&u32::from(c))
 }
 
 /// Whether the text holds a mark.
 pub(super) fn has_half(text: &str) -> bool {
-    text.contains(is_half)
+    may_be_marked(text) && text.contains(is_half)
 }
 
-/// JSON text in which a mark stands for each escape of a lone surrogate.
-pub(crate) fn mark_escapes(json: &str) -> Cow<'_, str> {
-    let repaired = repair_surrogates(json);
-    if matches!(repaired, Cow::Borrowed(_)) {
+/// Whether a text has any character of the last plane, in UTF-8: marks and what is kept apart from them are there.
+fn may_be_marked(text: &str) -> bool {
+    text.as_bytes().contains(&0xf4)
+}
+
+/// What is read for a character that looks like a mark, or like what stands before such a one.
+fn apart(c: char) -> Option<[char; 2]> {
+    match c {
+        APART => Some([APART, APART]),
+        c if is_half(c) => char::from_u32(u32::from(c) - MOVED).map(|moved| [APART, moved]),
+        _ => None,
+    }
+}
+
+/// Text in which nothing looks like a mark.
+fn without_marks(text: &str) -> Cow<'_, str> {
+    if !may_be_marked(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    for c in text.chars() {
+        match apart(c) {
+            Some(two) => out.extend(two),
+            None => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Whether [`marked`] may change JSON text.
+pub(crate) fn reads_otherwise(json: &str) -> bool {
+    may_be_marked(json) || may_escape_surrogates(json)
+}
+
+fn may_escape_surrogates(json: &str) -> bool {
+    ["\\ud", "\\uD"].iter().any(|surrogate| json.contains(surrogate))
+}
+
+/// JSON text in which a mark stands for each escape of a lone surrogate, and nothing else looks like one.
+pub(crate) fn marked(json: &str) -> Cow<'_, str> {
+    match without_marks(json) {
+        Cow::Borrowed(json) => mark_escapes(json),
+        Cow::Owned(json) => Cow::Owned(mark_escapes(&json).into_owned()),
+    }
+}
+
+/// The same for JSON text that stands inside a text that was read.
+pub(super) fn mark_escapes(json: &str) -> Cow<'_, str> {
+    if !may_escape_surrogates(json) {
         return Cow::Borrowed(json);
     }
-    let (mut marked, mut copied) = (String::new(), 0);
-    // Repairing keeps positions, so that what differs is what was repaired.
-    for (at, _) in repaired.match_indices("\\ufffd").filter(|&(at, escape)| !json[at..].starts_with(escape)) {
-        marked += &json[copied..at];
-        marked.extend(u32::from_str_radix(&json[at + 2..at + ESCAPE], 16).ok().and_then(mark));
-        copied = at + ESCAPE;
+    let unit = |at: usize| u32::from_str_radix(json.get(at..at + 6)?.strip_prefix("\\u")?, 16).ok();
+    let (mut marked, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(offset) = json[at..].find('\\') {
+        at += offset;
+        let (length, read) = match (unit(at), unit(at + 6)) {
+            (Some(high @ 0xd800..=0xdbff), Some(low @ 0xdc00..=0xdfff)) => {
+                let whole = char::from_u32(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+                (12, whole.and_then(apart).map(|two| two.iter().collect()))
+            }
+            (Some(half @ 0xd800..=0xdfff), _) => (6, mark(half).map(String::from)),
+            (Some(_), _) => (6, None),
+            // The backslash and the character that it escapes, whatever its length.
+            (None, _) => (1 + json[at + 1..].chars().next().map_or(0, char::len_utf8), None),
+        };
+        if let Some(read) = read {
+            marked += &json[copied..at];
+            marked += &read;
+            copied = at + length;
+        }
+        at += length;
     }
-    Cow::Owned(marked + &json[copied..])
+    if copied == 0 { Cow::Borrowed(json) } else { Cow::Owned(marked + &json[copied..]) }
 }
 
-/// JSON text in which an escape stands for each mark, as [`mark_escapes`] reads it.
-pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
-    if !has_half(json) {
-        return Cow::Borrowed(json);
-    }
-    let escape = |c| if is_half(c) { format!("\\u{:04x}", u32::from(c) - PLANE) } else { c.to_string() };
-    Cow::Owned(json.chars().map(escape).collect())
-}
-
-/// Bytes as text, with a mark for each lone surrogate that was written raw, as encoders that check nothing do.
+/// Bytes of JSON text as [`marked`] reads it, with a mark also for each lone surrogate that was written raw, as encoders that
+/// check nothing do.
 ///
 /// # Errors
 ///
@@ -63,12 +115,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     let (mut rest, mut decoded) = (bytes, String::new());
     loop {
         let error = match str::from_utf8(rest) {
-            Ok(text) if decoded.is_empty() => return Ok(Cow::Borrowed(text)),
-            Ok(text) => return Ok(Cow::Owned(decoded + text)),
+            Ok(text) if decoded.is_empty() => return Ok(marked(text)),
+            Ok(text) => return Ok(Cow::Owned(mark_escapes(&(decoded + &without_marks(text))).into_owned())),
             Err(error) => error,
         };
         let (valid, behind) = rest.split_at(error.valid_up_to());
-        decoded += str::from_utf8(valid).unwrap_or_default();
+        decoded += &without_marks(str::from_utf8(valid).unwrap_or_default());
         let half = match behind {
             [0xed, second @ 0xa0..=0xbf, third @ 0x80..=0xbf, ..] => {
                 mark(0xd000 | u32::from(second & 0x3f) << 6 | u32::from(third & 0x3f))
@@ -80,9 +132,50 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     }
 }
 
-/// Text in which U+FFFD stands for each half, as the other profiles read it, and for people.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+/// The characters of a text that was read as they were, each mark with `true`.
+pub(super) fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
+    let mut characters = text.chars();
+    std::iter::from_fn(move || match characters.next()? {
+        APART => {
+            let c = characters.next().unwrap_or(APART);
+            let looks_like_a_mark = || char::from_u32(u32::from(c) + MOVED).filter(|c| is_half(*c));
+            Some((looks_like_a_mark().unwrap_or(c), false))
+        }
+        c => Some((c, is_half(c))),
+    })
+}
+
+fn escape(half: char) -> String {
+    format!("\\u{:04x}", u32::from(half) - PLANE)
+}
+
+/// JSON text in which an escape stands for each mark, inside a text that stays as it was read.
+pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
+    if !has_half(json) {
+        return Cow::Borrowed(json);
+    }
+    Cow::Owned(json.chars().map(|c| if is_half(c) { escape(c) } else { c.to_string() }).collect())
+}
+
+/// JSON text as it was before [`marked`] read it.
+pub(crate) fn written(json: &str) -> Cow<'_, str> {
+    if !may_be_marked(json) {
+        return Cow::Borrowed(json);
+    }
+    Cow::Owned(characters(json).map(|(c, half)| if half { escape(c) } else { c.to_string() }).collect())
+}
+
+/// Text in which U+FFFD stands for each half, as the other profiles read it.
+pub(crate) fn repaired(text: &str) -> Cow<'_, str> {
     if has_half(text) { Cow::Owned(text.replace(is_half, "\u{fffd}")) } else { Cow::Borrowed(text) }
+}
+
+/// Text for people, with U+FFFD for each half.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if !may_be_marked(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(characters(text).map(|(c, half)| if half { '\u{fffd}' } else { c }).collect())
 }
 
 /// Whether a text arrived: all that is not half a character unchanged, and up to eight characters for each half.
@@ -129,12 +222,33 @@ mod tests {
     #[test]
     fn an_escaped_and_a_raw_half_are_seen_and_a_pair_is_none() {
         assert_eq!(
-            mark_escapes(r#""a\ud83d \ud83d\ude00 \\ud83d \ufffd""#),
+            marked(r#""a\ud83d \ud83d\ude00 \\ud83d \ufffd""#),
             "\"a\u{10d83d} \\ud83d\\ude00 \\\\ud83d \\ufffd\""
         );
         assert_eq!(decode(b"\"a\xed\xa0\xbd\"").as_deref(), Ok("\"a\u{10d83d}\""));
         assert_eq!(decode("\u{fffd}é".as_bytes()).as_deref(), Ok("\u{fffd}é"));
         assert!(decode(b"\xff").is_err() && decode(b"a\xed\xa0").is_err());
+    }
+
+    #[test]
+    fn a_character_that_looks_like_a_mark_is_none() {
+        for (json, text) in [
+            ("\"\u{10d83d}\u{10fffe}\u{10d03d}\"", "\u{10d83d}\u{10fffe}\u{10d03d}"),
+            (r#""\udbf6\udc3d\uDBFF\udffe\udbf4\udc3d""#, "\u{10d83d}\u{10fffe}\u{10d03d}"),
+            ("\"\u{10dfff}\u{10d800}\"", "\u{10dfff}\u{10d800}"),
+        ] {
+            let read: String = serde_json::from_str(&marked(json)).expect("JSON");
+            assert!(!has_half(&read), "{read:?}");
+            assert_eq!((&*shown(&read), &*written(&read)), (text, text));
+            assert_eq!(repaired(&read), read);
+            assert_eq!(decode(json.as_bytes()), Ok(marked(json)));
+            assert_eq!(escaped(&read), read);
+        }
+        let both = marked("\"\\ud83d\u{10d83d}\"").into_owned();
+        assert!(has_half(&both));
+        assert_eq!((&*written(&both), &*shown(&both)), ("\"\\ud83d\u{10d83d}\"", "\"\u{fffd}\u{10d83d}\""));
+        let raw = decode("\"\u{10d83d}".as_bytes()).and_then(|one| Ok(one.into_owned() + &decode(b"\xed\xa0\xbd\"")?));
+        assert_eq!(raw.as_deref().map(shown), Ok("\"\u{10d83d}\u{fffd}\"".into()));
     }
 
     #[test]

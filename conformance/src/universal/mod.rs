@@ -29,7 +29,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 pub use finding::Finding;
-pub use property::{PROPERTIES, Property};
+pub use property::Property;
 pub use subjects::subjects;
 
 /// What the hello of a testee says about what can be judged.
@@ -94,7 +94,7 @@ pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<
     if unshared.is_some() {
         findings.add("AGENT-PREFIX", "request 1 holds the response to it: the requests share one list, which grew on");
     } else if abilities.adapter_snapshots {
-        findings.unobserved.push(("agent-snapshots", "the adapter copies the requests itself".into()));
+        findings.unobserved.push((Property::AgentSnapshots, "the adapter copies the requests itself".into()));
     }
     let course = Course::of(&script, unshared.as_ref().unwrap_or(&record), abilities.exact_integers);
     for oracle in oracle::ALL {
@@ -140,18 +140,18 @@ impl Ruling {
     }
 
     /// Whether a property holds.
-    pub fn holds(&self, property: &Property) -> Holding<'_> {
-        let own: Vec<&Finding> = self.findings().iter().filter(|finding| finding.clause == property.clause).collect();
+    pub fn holds(&self, property: Property) -> Holding<'_> {
+        let own: Vec<&Finding> = self.findings().iter().filter(|finding| finding.clause == property.clause()).collect();
         if !own.is_empty() {
             return Holding::No(own);
         }
         if let Some(why) = self.unseen {
             return Holding::Unsupported(why);
         }
-        if let Some(finding) = self.in_the_way(property.clause) {
+        if let Some(finding) = self.in_the_way(property.clause()) {
             return Holding::Blocked(finding);
         }
-        match self.findings.unobserved.iter().find(|(unobserved, _)| *unobserved == property.name) {
+        match self.findings.unobserved.iter().find(|(unobserved, _)| *unobserved == property) {
             Some((_, why)) => Holding::Unsupported(why),
             None => Holding::Yes,
         }
@@ -208,7 +208,7 @@ fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
     others
         .iter()
         .flat_map(collect)
-        .filter(|text| text.len() >= ANYBODYS && !own.contains(text) && value::read(text).is_err())
+        .filter(|text| text.len() >= ANYBODYS && !own.contains(text) && value::read_inside(text).is_err())
         .collect()
 }
 

@@ -2,18 +2,19 @@
 
 use super::halves::has_half;
 use super::message::Call;
-use super::property::PROPERTIES;
+use super::property::Property;
 use super::script::{Outcome, Script, Turn};
 use super::valid::faults;
 use super::value::{is_listed_text, is_ordinary_name};
 use serde_json::Value;
+use strum::IntoEnumIterator;
 
 /// The properties that a run of the script can break.
 ///
 /// # Errors
 ///
 /// Says why the input is no script.
-pub fn subjects(input: &str) -> Result<Vec<&'static str>, String> {
+pub fn subjects(input: &str) -> Result<Vec<Property>, String> {
     let script = Script::read(input)?;
     let value = super::value::read(input)?;
     let calls: Vec<&Call> = (0..script.turns.len()).flat_map(|turn| script.calls(turn)).collect();
@@ -23,35 +24,45 @@ pub fn subjects(input: &str) -> Result<Vec<&'static str>, String> {
     let names = |test: fn(&str) -> bool| any_text(&value, &|text, is_name| is_name && test(text));
     let texts = |test: fn(&str) -> bool| any_text(&value, &|text, _| test(text));
     let ids = |call: &&Call| is_ordinary_name(call.id()) || is_ordinary_name(call.name());
-    let can_break = |name: &str| match name {
-        "agent-start" | "agent-snapshots" | "agent-valid" | "agent-end" | "agent-independent" | "agent-caller" => true,
-        "agent-prefix" | "agent-response" | "agent-ids" | "agent-answered" | "agent-goes-on" => !calls.is_empty(),
-        "agent-order" => (0..script.turns.len()).any(|turn| script.calls(turn).len() > 1),
-        "agent-result" => results.iter().any(|outcome| !outcome.is_failure()),
-        "agent-result-compact" => results.iter().any(|outcome| {
+    let can_break = |property: &Property| match property {
+        Property::AgentStart
+        | Property::AgentSnapshots
+        | Property::AgentValid
+        | Property::AgentEnd
+        | Property::AgentIndependent
+        | Property::AgentCaller => true,
+        Property::AgentPrefix
+        | Property::AgentResponse
+        | Property::AgentIds
+        | Property::AgentAnswered
+        | Property::AgentGoesOn => !calls.is_empty(),
+        Property::AgentOrder => (0..script.turns.len()).any(|turn| script.calls(turn).len() > 1),
+        Property::AgentResult => results.iter().any(|outcome| !outcome.is_failure()),
+        Property::AgentResultCompact => results.iter().any(|outcome| {
             structured(outcome) && matches!(outcome, Outcome::Result(value) if !value.to_string().is_ascii())
         }),
-        "agent-failure" => results.iter().any(Outcome::is_failure),
-        "agent-failure-told" => results.iter().any(|outcome| {
+        Property::AgentFailure => results.iter().any(Outcome::is_failure),
+        Property::AgentFailureTold => results.iter().any(|outcome| {
             matches!(outcome, Outcome::Unknown) || matches!(outcome, Outcome::Failure(text) if !text.is_empty())
         }),
-        "agent-stops" => {
+        Property::AgentStops => {
             script.turns.iter().any(|turn| matches!(turn, Turn::Response { calls, .. } if calls.is_empty()))
         }
-        "agent-limit" => script.limit.is_some(),
-        "agent-encodable" => has_half(&value.to_string()) || texts(|text| text.chars().any(|c| u32::from(c) > 0xffff)),
-        "agent-text" => texts(is_listed_text),
-        "agent-numbers" => any_number(&value) || script.has_huge_numbers,
-        "agent-ordinary" => calls.iter().any(ids) || names(is_ordinary_name),
-        "agent-history" => is_broken,
-        "agent-model-failure" | "agent-model-failure-reported" => {
+        Property::AgentLimit => script.limit.is_some(),
+        Property::AgentEncodable => {
+            has_half(&value.to_string()) || texts(|text| text.chars().any(|c| u32::from(c) > 0xffff))
+        }
+        Property::AgentText => texts(is_listed_text),
+        Property::AgentNumbers => any_number(&value) || script.has_huge_numbers,
+        Property::AgentOrdinary => calls.iter().any(ids) || names(is_ordinary_name),
+        Property::AgentHistory => is_broken,
+        Property::AgentModelFailure | Property::AgentModelFailureReported => {
             // A script that runs out fails, too.
             !script.turns.iter().any(|turn| matches!(turn, Turn::Response { calls, .. } if calls.is_empty()))
                 || script.turns.iter().any(|turn| matches!(turn, Turn::Failure))
         }
-        _ => false,
     };
-    Ok(PROPERTIES.iter().map(|property| property.name).filter(|name| can_break(name)).collect())
+    Ok(Property::iter().filter(can_break).collect())
 }
 
 /// Whether a text of the input passes; the second argument says whether it is the name of a member.

@@ -2,6 +2,7 @@
 
 use super::*;
 use serde_json::json;
+use strum::IntoEnumIterator;
 
 /// A question, two calls at once, a last answer; and the record of a sound run of it.
 fn sound() -> (Value, Value) {
@@ -55,7 +56,7 @@ fn run(input: &Value) -> Value {
 }
 
 fn property(name: &str) -> Property {
-    Property::of(name).expect("a property")
+    name.parse().expect("a property")
 }
 
 fn ruling(input: &Value, output: &Value) -> Ruling {
@@ -93,7 +94,7 @@ fn from_second(output: &mut Value, change: impl Fn(&mut Vec<Value>)) {
 fn a_sound_run_holds_every_property() {
     let (input, output) = sound();
     let ruling = ruling(&input, &output);
-    for property in PROPERTIES {
+    for property in Property::iter() {
         assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
     }
 }
@@ -282,10 +283,10 @@ fn going_on_and_stopping() {
         &["AGENT-FAILURE: the run ends after request 1, although the response to it has 2 calls"],
     );
     assert!(
-        matches!(ruling(&input, &output).holds(&property("agent-result")), Holding::Blocked(_)),
+        matches!(ruling(&input, &output).holds(property("agent-result")), Holding::Blocked(_)),
         "nothing holds unseen"
     );
-    assert_eq!(ruling(&input, &output).holds(&property("agent-start")), Holding::Yes);
+    assert_eq!(ruling(&input, &output).holds(property("agent-start")), Holding::Yes);
     broken(
         |output| {
             let list = output["messages"].clone();
@@ -368,8 +369,8 @@ fn escapes_nobody_needs() {
     assert_found(&input, &answered("{\"k\":\"é\\u2028😀\"}"), &[]);
     for escape in ["{\"k\":\"\\u00e9\u{2028}😀\"}", "{\"k\":\"é\u{2028}\\ud83d\\ude00\"}"] {
         let found = ruling(&input, &answered(escape));
-        assert!(matches!(found.holds(&property("agent-result-compact")), Holding::No(_)), "{escape}");
-        assert_eq!(found.holds(&property("agent-result")), Holding::Yes);
+        assert!(matches!(found.holds(property("agent-result-compact")), Holding::No(_)), "{escape}");
+        assert_eq!(found.holds(property("agent-result")), Holding::Yes);
     }
 }
 
@@ -432,7 +433,7 @@ fn histories_are_mended_or_refused() {
         &["AGENT-HISTORY: request 1: the assistant's text \"hm\" of the given list is lost"],
     );
     let refusal = |why| judge(&input.to_string(), &[], Abilities::default(), Answer::Refusal(why)).expect("a script");
-    assert_eq!(refusal("call h1 has no answer").holds(&property("agent-history")), Holding::Yes);
+    assert_eq!(refusal("call h1 has no answer").holds(property("agent-history")), Holding::Yes);
     assert!(!refusal("").findings().is_empty(), "a refusal says why");
 }
 
@@ -467,11 +468,8 @@ fn a_failing_model_ends_the_run() {
         &["AGENT-MODEL-FAILURE: the model call failed, but the run ends as if nothing had happened"],
     );
     output["failure"] = Value::Null;
-    assert!(matches!(
-        ruling(&input, &output).holds(&property("agent-model-failure-reported")),
-        Holding::Unsupported(_)
-    ));
-    assert_eq!(ruling(&input, &output).holds(&property("agent-model-failure")), Holding::Yes);
+    assert!(matches!(ruling(&input, &output).holds(property("agent-model-failure-reported")), Holding::Unsupported(_)));
+    assert_eq!(ruling(&input, &output).holds(property("agent-model-failure")), Holding::Yes);
 }
 
 #[test]
@@ -517,9 +515,9 @@ fn what_cannot_be_seen_is_unsupported() {
     let abilities = Abilities { adapter_snapshots: true, ..Abilities::default() };
     let ruling = judge(&input.to_string(), &[], abilities, Answer::Output(&output)).expect("a run");
     for name in ["agent-end", "agent-caller", "agent-snapshots"] {
-        assert!(matches!(ruling.holds(&property(name)), Holding::Unsupported(_)), "{name}");
+        assert!(matches!(ruling.holds(property(name)), Holding::Unsupported(_)), "{name}");
     }
-    assert_eq!(ruling.holds(&property("agent-prefix")), Holding::Yes);
+    assert_eq!(ruling.holds(property("agent-prefix")), Holding::Yes);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! JSON values: how they are read for this profile, and how two of them differ.
 
-use super::halves::{arrived, arrived_inside, has_half, mark_escapes};
+use super::halves::{arrived, arrived_inside, has_half, mark_escapes, marked};
 use crate::json;
 use serde_json::{Number, Value};
 
@@ -10,6 +10,15 @@ use serde_json::{Number, Value};
 ///
 /// Says what is wrong when the text is not JSON.
 pub(crate) fn read(text: &str) -> Result<Value, String> {
+    json::read(&marked(text))
+}
+
+/// Reads JSON text that stands inside a text that was read.
+///
+/// # Errors
+///
+/// Says what is wrong when the text is not JSON.
+pub(super) fn read_inside(text: &str) -> Result<Value, String> {
     json::read(&mark_escapes(text))
 }
 

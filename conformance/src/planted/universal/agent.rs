@@ -138,7 +138,7 @@ impl Agent {
             run.turn += 1;
             let turn = run.scripted(0);
             if let Some(error) = turn["error"].as_str() {
-                if (self.failed)(run, &halves::shown(error).into_owned()) {
+                if (self.failed)(run, &halves::repaired(error).into_owned()) {
                     continue;
                 }
                 break;
@@ -193,7 +193,7 @@ impl Implementation for Agent {
     }
 
     fn line(&mut self, request: &Request) -> String {
-        halves::escaped(&self.answer(request).line(request.id)).into_owned()
+        halves::written(&self.answer(request).line(request.id)).into_owned()
     }
 }
 
@@ -213,13 +213,13 @@ pub(super) fn text(value: &Value) -> &str {
 /// Puts U+FFFD into the place of each half character, but in arguments, which are written as JSON text.
 fn whole(message: &mut Value) {
     for name in ["content", "tool_call_id"] {
-        if let Some(text) = message[name].as_str().map(|text| halves::shown(text).into_owned()) {
+        if let Some(text) = message[name].as_str().map(|text| halves::repaired(text).into_owned()) {
             message[name] = text.into();
         }
     }
     for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
         for name in ["id", "name"] {
-            call[name] = halves::shown(text(&call[name])).into();
+            call[name] = halves::repaired(text(&call[name])).into();
         }
         if call["args"].is_null() {
             call["args"] = json!({});
@@ -270,7 +270,7 @@ pub(super) fn outcome(run: &mut Run, call: &Value) -> Outcome {
         _ => pairs().find(|pair| pair[0] == call["args"]).map(|pair| &pair[1]),
     };
     match result.map(|result| (result, result["error"].as_str(), result.as_object().map(serde_json::Map::len))) {
-        Some((_, Some(error), Some(1))) => Outcome::Failure(halves::shown(error).into_owned()),
+        Some((_, Some(error), Some(1))) => Outcome::Failure(halves::repaired(error).into_owned()),
         Some((result, ..)) => Outcome::Result(result.clone()),
         None => Outcome::Result("".into()),
     }
@@ -279,7 +279,7 @@ pub(super) fn outcome(run: &mut Run, call: &Value) -> Outcome {
 /// What the model is told of an outcome.
 pub(super) fn content(outcome: &Outcome) -> Value {
     match outcome {
-        Outcome::Result(Value::String(text)) => halves::shown(text).into(),
+        Outcome::Result(Value::String(text)) => halves::repaired(text).into(),
         Outcome::Result(value) => halves::escaped(&value.to_string()).into(),
         Outcome::Failure(error) => format!("The tool failed: {error}").into(),
         Outcome::Unknown(name) => format!("There is no tool called {name}.").into(),

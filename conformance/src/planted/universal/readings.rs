@@ -93,7 +93,7 @@ pub(super) fn all() -> Vec<Variant> {
             });
         }),
         reading("halves-of-structured-results-as-u-fffd", |agent| {
-            on_structured(agent, |value| halves::shown(&value.to_string()).into())
+            on_structured(agent, |value| halves::repaired(&value.to_string()).into())
         }),
         reading("halves-as-escapes-in-text", |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
@@ -104,7 +104,7 @@ pub(super) fn all() -> Vec<Variant> {
         reading("halves-left-out", |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
                 Outcome::Result(Value::String(text)) if halves::escaped(text) != *text => {
-                    halves::shown(text).replace('\u{fffd}', "").into()
+                    halves::repaired(text).replace('\u{fffd}', "").into()
                 }
                 _ => content(outcome),
             });

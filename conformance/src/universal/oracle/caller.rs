@@ -1,5 +1,6 @@
 //! AGENT-CALLER: the caller's own list is not changed.
 
+use crate::universal::Property;
 use crate::universal::course::Course;
 use crate::universal::finding::Findings;
 
@@ -7,7 +8,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let given = &course.script.given;
     let Some(after) = &course.record.given else {
         let why = "the reply has no `given`: what became of the caller's list cannot be seen";
-        findings.unobserved.push(("agent-caller", why.into()));
+        findings.unobserved.push((Property::AgentCaller, why.into()));
         return;
     };
     let same = |(one, other): (&crate::universal::message::Message, &crate::universal::message::Message)| {

@@ -1,5 +1,6 @@
 //! AGENT-END: the list at the end holds all that the model was shown and all that it answered, and is valid.
 
+use crate::universal::Property;
 use crate::universal::course::{Course, End};
 use crate::universal::finding::Findings;
 use crate::universal::halves::arrived;
@@ -17,7 +18,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         return;
     };
     let Some(messages) = &course.record.messages else {
-        findings.unobserved.push(("agent-end", "the run hands no list back".into()));
+        findings.unobserved.push((Property::AgentEnd, "the run hands no list back".into()));
         return;
     };
     // Instructions may be kept elsewhere than in the conversation.

@@ -3,7 +3,7 @@
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::halves::{arrived_inside, is_half};
+use crate::universal::halves::{arrived_inside, characters};
 use crate::universal::script::Outcome;
 use crate::universal::value::quote_text;
 use std::fmt::Write;
@@ -47,7 +47,8 @@ fn names(text: &str, needle: &str) -> bool {
     forms.iter().any(|form| arrived_inside(form, text)) || {
         // JSON with every character outside ASCII escaped, and that of a text that was JSON text already.
         let ascii = |text: &str| {
-            text.chars().map(|c| if c.is_ascii() || is_half(c) { c.to_string() } else { units(c) }).collect::<String>()
+            let written = |(c, half): (char, bool)| if c.is_ascii() || half { c.to_string() } else { units(c) };
+            characters(text).map(written).collect::<String>()
         };
         let twice = serde_json::Value::from(&json[1..json.len() - 1]).to_string();
         [ascii(&json[1..json.len() - 1]), ascii(&escaped(needle, '\'')), twice[1..twice.len() - 1].to_owned()]

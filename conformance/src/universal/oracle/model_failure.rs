@@ -1,5 +1,6 @@
 //! AGENT-MODEL-FAILURE: a failing model call ends the run, and puts no words into the model's mouth.
 
+use crate::universal::Property;
 use crate::universal::course::{Course, End};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
@@ -39,7 +40,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
     match &course.record.failure {
         None => findings.unobserved.push((
-            "agent-model-failure-reported",
+            Property::AgentModelFailureReported,
             "the reply has no `failure`: how the run reports a failing model cannot be seen".into(),
         )),
         Some(failure) if failure.is_empty() && matches!(course.end, End::ModelFailed { .. }) => {

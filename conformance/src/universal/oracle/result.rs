@@ -5,7 +5,7 @@ use crate::universal::finding::{Findings, at};
 use crate::universal::message::Placed;
 use crate::universal::script::Outcome;
 use crate::universal::value::{
-    Difference, Kind, differences, is_ordinary_name, quote, quote_text, read, text_difference,
+    Difference, Kind, differences, is_ordinary_name, quote, quote_text, read_inside, text_difference,
 };
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ fn compare(course: &Course<'_>, result: &Value, answer: Placed<'_>) -> Vec<Diffe
     let Some(content) = content else {
         return other(format!("the result {} became a message without content", quote(result)));
     };
-    match read(content) {
+    match read_inside(content) {
         // What a language writes for a number that it cannot hold is no JSON.
         Err(_) if course.script.has_huge_numbers => Vec::new(),
         Err(_) => other(format!("the result {} became {}, which is no JSON text", quote(result), quote_text(content))),

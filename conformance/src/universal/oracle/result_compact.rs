@@ -3,7 +3,7 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::script::Outcome;
-use crate::universal::value::read;
+use crate::universal::value::read_inside;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if !course.pairs_up() {
@@ -14,7 +14,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             let Outcome::Result(result) = course.script.outcome(asked.call) else { continue };
             for answer in asked.answers.iter().filter(|_| !result.is_string()) {
                 let text = answer.message.text();
-                if let Some(escape) = needless_escape(text).filter(|_| read(text).is_ok()) {
+                if let Some(escape) = needless_escape(text).filter(|_| read_inside(text).is_ok()) {
                     let place = at(round.turn + 1, answer.index);
                     findings.add("AGENT-RESULT-COMPACT", format!("{place}: `{escape}` is escaped without need"));
                 }

@@ -83,7 +83,7 @@ fn on_arguments(agent: &mut Agent, change: impl Fn(&mut Value) + Send + Sync + '
 /// Changes results that are texts.
 pub(super) fn on_text_result(agent: &mut Agent, change: impl Fn(&str) -> String + Send + Sync + 'static) {
     agent.content = Box::new(move |_, outcome| match outcome {
-        Outcome::Result(Value::String(text)) => change(&crate::universal::halves::shown(text)).into(),
+        Outcome::Result(Value::String(text)) => change(&crate::universal::halves::repaired(text)).into(),
         _ => content(outcome),
     });
 }

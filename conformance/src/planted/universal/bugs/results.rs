@@ -21,10 +21,11 @@ fn python(value: &Value) -> String {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => format!("'{}'", halves::shown(text)),
+        Value::String(text) => format!("'{}'", halves::repaired(text)),
         Value::Array(elements) => format!("[{}]", elements.iter().map(python).collect::<Vec<_>>().join(", ")),
         Value::Object(members) => {
-            let members = members.iter().map(|(name, value)| format!("'{}': {}", halves::shown(name), python(value)));
+            let members =
+                members.iter().map(|(name, value)| format!("'{}': {}", halves::repaired(name), python(value)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
     }
@@ -34,14 +35,14 @@ fn python(value: &Value) -> String {
 fn go(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
-        Value::String(text) => halves::shown(text).into_owned(),
+        Value::String(text) => halves::repaired(text).into_owned(),
         Value::Array(elements) => format!("[{}]", elements.iter().map(go).collect::<Vec<_>>().join(" ")),
         Value::Object(members) => {
             format!(
                 "map[{}]",
                 members
                     .iter()
-                    .map(|(name, value)| format!("{}:{}", halves::shown(name), go(value)))
+                    .map(|(name, value)| format!("{}:{}", halves::repaired(name), go(value)))
                     .collect::<Vec<_>>()
                     .join(" ")
             )
@@ -54,7 +55,7 @@ fn go(value: &Value) -> String {
 fn javascript(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => halves::shown(text).into_owned(),
+        Value::String(text) => halves::repaired(text).into_owned(),
         Value::Array(elements) => elements.iter().map(javascript).collect::<Vec<_>>().join(","),
         Value::Object(_) => "[object Object]".to_owned(),
         other => other.to_string(),
@@ -64,7 +65,7 @@ fn javascript(value: &Value) -> String {
 /// JSON text with the characters escaped that are named.
 fn with_escapes(value: &Value, escapes: fn(char) -> bool) -> String {
     let mut out = String::new();
-    for c in halves::escaped(&value.to_string()).chars() {
+    for c in halves::written(&value.to_string()).chars() {
         if escapes(c) {
             c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}"));
         } else {

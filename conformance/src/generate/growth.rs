@@ -1,0 +1,86 @@
+//! Makes a plan large: one thing in it, many times.
+
+use super::{LIMITS, list::join, list::pick};
+use crate::json::tokens;
+use std::borrow::Cow;
+
+/// What grows, and how far.
+///
+/// Sizes are spread evenly over their orders of magnitude, and get smaller first when a failing case does.
+#[derive(Clone, Copy, Debug, proptest_derive::Arbitrary)]
+pub struct Growth {
+    size: u16,
+    what: u8,
+    at: u8,
+    length: u8,
+}
+
+/// What of a script grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grown {
+    /// The rounds of one iteration.
+    Rounds,
+    /// The calls of one response.
+    Calls,
+    /// Iterations without calls.
+    Iterations,
+    /// Iterations with a round each.
+    ToolIterations,
+    /// Model calls that fail.
+    Failures,
+}
+
+/// Words of the protocol, as tokens: a text is never one of these.
+const WORDS: [&str; 52] = [
+    "answer", "args", "assistant", "byArgs", "byId", "call", "complete", "completion", "content", "contextMode", "error",
+    "events", "human", "human_input_received", "human_input_requested", "instructions", "iteration", "maxIterations",
+    "maxRecursionDepth", "maxToolCallsPerIteration", "message", "messages", "model", "name", "id", "prompt", "question",
+    "reason", "recoverable", "response", "responsePrefix", "result", "role", "standard", "summarizedIterations",
+    "summary", "system", "text", "tool", "tool_call", "tool_call_id", "tool_calls", "tool_result", "toolCallId",
+    "toolName", "tools", "type", "user", "verified", "verify", "xml", "ai",
+];
+
+impl Growth {
+    /// A size from 2 to a limit.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "small and positive")]
+    pub(super) fn size(self, limit: usize) -> usize {
+        let share = f64::from(self.size) / f64::from(u16::MAX);
+        (limit as f64 / 2.0).powf(share).mul_add(2.0, 0.5) as usize
+    }
+
+    /// Whether a text grows, and not the number of things.
+    pub(super) fn is_of_a_text(self) -> bool {
+        self.what.is_multiple_of(3)
+    }
+
+    pub(super) fn of_script(self, is_loop: bool) -> Grown {
+        let all = [Grown::Rounds, Grown::Calls, Grown::ToolIterations, Grown::Iterations, Grown::Failures];
+        pick(if is_loop { &all } else { &all[..2] }, self.what / 3)
+    }
+
+    /// The list with one to three of its elements, which follow each other, repeated.
+    pub(super) fn repeated<T: Clone>(self, list: &[T], limit: usize) -> Vec<T> {
+        let start = usize::from(self.at) % list.len().max(1);
+        let end = (start + 1 + usize::from(self.length % 3)).min(list.len());
+        let segment = list.get(start..end).unwrap_or_default();
+        let more = segment.iter().cycle().take(self.size(limit) * segment.len().min(1)).cloned();
+        list[..start].iter().cloned().chain(more).chain(list[start..].iter().cloned()).collect()
+    }
+
+    /// The input with one of its texts made long, wherever it stands; running numbers tell its parts apart.
+    pub(super) fn with_long_text(self, input: &str) -> String {
+        let is_text = |token: &&str| token.len() > 1 && token.starts_with('"') && !WORDS.contains(&&token[1..token.len() - 1]);
+        let texts: Vec<&str> = tokens(input).filter(is_text).collect();
+        let Some(&text) = texts.get(usize::from(self.at) % texts.len().max(1)) else { return input.to_owned() };
+        let part = &text[1..text.len() - 1];
+        let mut long = String::from("\"");
+        let mut number = 0;
+        let size = self.size(LIMITS.long_text);
+        while long.len() < size {
+            long += &format!("{part}{number} ");
+            number += 1;
+        }
+        long += "\"";
+        tokens(input).map(|token| if token == text { Cow::Borrowed(&*long) } else { Cow::Borrowed(token) }).collect()
+    }
+}
