@@ -18,7 +18,7 @@
 //! | [`report`] | what a person reads of a run |
 //! | [`generate`] | what fuzzing and property tests draw from |
 //! | [`check`] | what must hold of everything that was drawn |
-//! | [`fuzz`] | the differential fuzzer |
+//! | [`fuzz`] | the fuzzer: compares with the reference, or judges by properties |
 //! | [`logs`] | what is wrong with logs, documents and requests that people have |
 //! | [`planted`] | planted bugs, and the matrix of what catches them |
 //! | [`commands`] | the commands of `threadspec`: arguments and exit codes |

@@ -3,6 +3,7 @@
 use super::{Stop, corpus, exit, verify};
 use crate::corpus::Corpus;
 use crate::fuzz::{self, Finding, Options, Progress, Report};
+use crate::lint;
 use crate::protocol::Op;
 use crate::protocol::Profile;
 use crate::report::Failure;
@@ -17,16 +18,17 @@ use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{io, thread};
+use std::{fs, io, thread};
 
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// Where no terminal shows the progress, a line says it this often.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
-/// Compare a program with the reference on generated inputs, or hold it against the properties of any agent
+/// Compare a program with the reference on generated inputs, or judge it by the properties of any agent
 ///
-/// Each case goes to both; in profile universal to the program alone, whose runs are held against the AGENT clauses. What
-/// differs beyond what the profile accepts is made as small as it gets, and what fails for the same reason is reported once. A case depends on the seed and its number alone.
+/// Each case goes to both; in profile universal to the program alone, whose runs are judged by the AGENT clauses. What
+/// differs beyond what the profile accepts is made as small as it gets, and what has one cause is reported once. A case
+/// depends on the seed and its number alone.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub struct Fuzz {
@@ -59,6 +61,21 @@ pub struct Fuzz {
     command: Vec<OsString>,
 }
 
+/// Finds out, before a campaign, whether findings can be saved without harm to anything that is there.
+fn prepare(folder: &Path) -> io::Result<()> {
+    if folder.exists() && fs::read_dir(folder)?.next().is_some() {
+        lint::own_files(folder)?;
+    }
+    fuzz::prepare(folder)
+}
+
+/// Saves findings as cases of a corpus that `lint` accepts.
+fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corpus) -> io::Result<Vec<PathBuf>> {
+    let files = fuzz::save(folder, findings, profile, corpus)?;
+    lint::fix(folder)?;
+    Ok(files)
+}
+
 fn not_writable(folder: &Path, error: &io::Error) -> Stop {
     Stop::new(exit::CORPUS, visible(&format!("{}: {error}", folder.display())))
 }
@@ -81,7 +98,7 @@ impl Fuzz {
     pub fn execute(&self) -> Result<u8, Stop> {
         let corpus = corpus(None)?;
         if let Some(folder) = &self.save {
-            fuzz::prepare(folder).map_err(|error| not_writable(folder, &error))?;
+            prepare(folder).map_err(|error| not_writable(folder, &error))?;
         }
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
@@ -109,7 +126,7 @@ impl Fuzz {
             profile,
             ops: Op::all().filter(|op| has(op) && (self.op.is_empty() || self.op.contains(op))).collect(),
         };
-        print(&format!("{}, seed {}\n\n", verify::introduction(&hello, judged_by), settings.seed));
+        print(&format!("{}\n{}\n\n", verify::introduction(&hello, judged_by), plan(&settings)));
         let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(|why| verify::not_ready(&why))?;
         for orphan in end_orphans() {
             print(&format!("left behind by the testee, and ended: {orphan}\n"));
@@ -131,7 +148,7 @@ impl Fuzz {
         print(&summary(&report, failing, code));
         if let Some(folder) = self.save.as_ref().filter(|_| !report.findings.is_empty()) {
             for file in
-                fuzz::save(folder, &report.findings, profile, &corpus).map_err(|error| not_writable(folder, &error))?
+                save(folder, &report.findings, profile, &corpus).map_err(|error| not_writable(folder, &error))?
             {
                 print(&format!("candidate cases: {}\n", file.display()));
             }
@@ -141,11 +158,17 @@ impl Fuzz {
 
     /// A finding as it is reported.
     fn failure<'a>(&self, finding: &Finding, settings: &Options, corpus: &'a Corpus) -> Result<Failure<'a>, Stop> {
-        let Finding { op, clause, what, count, verdict, input, note, mismatch, .. } = finding;
+        let Finding { op, other_ops, clause, also, what, count, verdict, input, note, mismatch, .. } = finding;
         let clause = corpus
             .clause(clause)
             .ok_or_else(|| Stop::new(exit::CORPUS, format!("the corpus has no clause {clause}")))?;
-        let times = if *count == 1 { "in one case".to_owned() } else { format!("in {count} cases") };
+        let mut times = if *count == 1 { "in one case".to_owned() } else { format!("in {count} cases") };
+        if !other_ops.is_empty() {
+            times += &format!(", also of {}", listed(other_ops));
+        }
+        if !also.is_empty() {
+            times += &format!("; larger ones break {}", listed(also));
+        }
         let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
         Ok(Failure {
             verdict: *verdict,
@@ -202,6 +225,27 @@ fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String>
     });
     bar.finish_and_clear();
     report
+}
+
+/// What the campaign will do, on one line.
+fn plan(settings: &Options) -> String {
+    let Options { seed, cases, time, jobs, profile, ops } = settings;
+    let against = match profile {
+        Profile::Universal => "judged by the properties of any agent",
+        _ => "compared with the reference",
+    };
+    let cases = match cases {
+        Range { end: u64::MAX, .. } => "cases".to_owned(),
+        Range { start: 0, end } => format!("{end} cases"),
+        Range { start, end } => format!("cases {start}..{end}"),
+    };
+    let time = time.map(|time| format!(" for {} s", time.as_secs_f64())).unwrap_or_default();
+    let jobs = if *jobs == 1 { "one process".to_owned() } else { format!("{jobs} processes") };
+    format!("fuzzing: {cases} of {}{time} on {jobs}, {against}; seed {seed}", listed(ops))
+}
+
+fn listed(items: impl IntoIterator<Item = impl ToString>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// Cases a second.

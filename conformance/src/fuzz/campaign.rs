@@ -2,13 +2,13 @@
 
 use super::Coverage;
 use super::draw::{Draw, Relation};
-use super::probe::{Failure, Key, Probe, Probed};
+use super::probe::{Failure, Key, Probe, Probed, Shrunk};
 use crate::corpus::expectation::Mismatch;
 use crate::json::on_deep_stack;
 use crate::protocol::{Op, Profile, Reply};
 use crate::run::Verdict;
 use crate::testee::{Testee, Trouble, interrupt};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -56,10 +56,14 @@ pub struct Progress {
 /// A reason for which cases fail, and the smallest case that shows it.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// The operation.
+    /// The operation of the smallest case.
     pub op: Op,
+    /// Where else it was seen.
+    pub other_ops: BTreeSet<Op>,
     /// The clause that decides it.
     pub clause: &'static str,
+    /// The clauses that larger cases break of which smaller forms break this one, so that the cause is probably the same.
+    pub also: BTreeSet<&'static str>,
     /// What happened, where it was not just another answer: a verdict, or a relation between replies.
     pub what: String,
     /// How many cases failed so.
@@ -211,24 +215,27 @@ impl Campaign<'_> {
     /// What was found, by reason; each with the smallest of the cases that were made smaller.
     fn findings(&self) -> Result<Vec<Finding>, String> {
         let failures = std::mem::take(&mut self.tally().failures);
-        let mut findings: BTreeMap<Key, Finding> = BTreeMap::new();
+        let (mut findings, mut leads): (BTreeMap<Key, Finding>, BTreeMap<Key, BTreeSet<Key>>) = Default::default();
         for (key, failures) in failures {
             let mut examples = Vec::new();
             for &(_, index) in &failures.smallest {
-                examples.extend(self.smaller(&key, index)?.map(|failure| (index, failure)));
+                let example = self.smaller(&key, index)?;
+                examples.extend(example.map(|shrunk| (index, shrunk)));
             }
-            let smallest = examples.into_iter().min_by_key(|(_, failure)| failure.input.len());
-            let smallest = smallest.map(|(case, failure)| (case..case + 1, failure));
+            let smallest = examples.into_iter().min_by_key(|(_, shrunk)| shrunk.failure.input.len());
+            let leads_to = smallest.as_ref().map(|(_, shrunk)| shrunk.leads_to.clone());
+            let smallest = smallest.map(|(case, shrunk)| (case..case + 1, shrunk.failure.named()));
             if let Some((cases, failure)) = smallest.or_else(|| failures.only_after_others(self.settings.profile)) {
+                leads.entry(failure.key.clone()).or_default().extend(leads_to.unwrap_or_default());
                 let finding = findings.entry(failure.key.clone()).or_insert_with(|| Finding::new(cases, failure));
                 finding.count += failures.count;
             }
         }
-        Ok(findings.into_values().collect())
+        Ok(by_cause(findings, &leads, &self.tally().report.coverage.cases))
     }
 
     /// A failing case made smaller; none where it does not fail in a testee that was asked nothing else before.
-    fn smaller(&self, key: &Key, index: u64) -> Result<Option<Failure>, String> {
+    fn smaller(&self, key: &Key, index: u64) -> Result<Option<Shrunk>, String> {
         if interrupt::requested() {
             return Ok(None);
         }
@@ -238,16 +245,48 @@ impl Campaign<'_> {
         let Some(mut tree) = draw.plan(key.op, index) else { return Ok(None) };
         let smallest = probe.shrink(key.op, check, &mut *tree, key);
         probe.testee.finish();
-        let Some((plan, failure)) = smallest else { return Ok(None) };
+        let Some(mut shrunk) = smallest else { return Ok(None) };
         // What was asked on the way may have left something behind.
         let mut fresh = self.probe()?;
-        let again = match fresh.probe(key.op, check, &plan) {
+        let again = match fresh.probe(key.op, check, &shrunk.plan) {
             Probed::Failed(failures) => failures.iter().any(|again| again.key == *key),
             _ => false,
         };
         fresh.testee.finish();
-        Ok(again.then(|| Failure { after: None, ..failure.named() }))
+        shrunk.failure.after = None;
+        Ok(again.then_some(shrunk))
     }
+}
+
+/// One finding for each cause: what fails in another way when it is made smaller still belongs to the finding that it fails as then,
+/// and what breaks the same clause in several operations is one.
+fn by_cause(
+    mut findings: BTreeMap<Key, Finding>,
+    leads: &BTreeMap<Key, BTreeSet<Key>>,
+    cases: &BTreeMap<Op, u64>,
+) -> Vec<Finding> {
+    let mut keys: Vec<Key> = findings.keys().cloned().collect();
+    keys.sort_by_key(|key| std::cmp::Reverse(findings[key].input.len()));
+    for key in keys {
+        // What nearly every case shows explains nothing.
+        let explains = |other: &&Key| {
+            let is_rare = |finding: &Finding| finding.count * 2 <= cases.get(&other.op).copied().unwrap_or(0);
+            findings
+                .get(*other)
+                .is_some_and(|finding| finding.input.len() < findings[&key].input.len() && is_rare(finding))
+        };
+        let cause = leads.get(&key).into_iter().flatten().filter(explains);
+        let cause = cause.min_by_key(|other| findings[*other].input.len()).cloned();
+        if let Some((cause, finding)) = cause.and_then(|cause| Some((cause, findings.remove(&key)?))) {
+            findings.entry(cause).and_modify(|cause| cause.absorb(finding));
+        }
+    }
+    let mut causes: BTreeMap<(&str, String), Finding> = BTreeMap::new();
+    for finding in findings.into_values() {
+        let place = causes.entry((finding.clause, finding.what.clone()));
+        place.and_modify(|known| known.absorb(finding.clone())).or_insert(finding);
+    }
+    causes.into_values().collect()
 }
 
 impl Probed {
@@ -284,6 +323,22 @@ impl Failures {
 impl Finding {
     fn new(cases: Range<u64>, failure: Failure) -> Self {
         let Failure { key: Key { op, clause, what }, verdict, input, expected, after, note, mismatch } = failure;
-        Self { op, clause, what, count: 0, cases, verdict, input, expected, after, note, mismatch }
+        let (other_ops, also) = (BTreeSet::new(), BTreeSet::new());
+        Self { op, other_ops, clause, also, what, count: 0, cases, verdict, input, expected, after, note, mismatch }
+    }
+
+    /// Takes over what has the same cause, and its example if that is smaller and breaks the same clause.
+    fn absorb(&mut self, mut other: Self) {
+        if other.clause == self.clause && other.input.len() < self.input.len() {
+            std::mem::swap(self, &mut other);
+        }
+        self.count += other.count;
+        self.also.extend(other.also);
+        if other.clause != self.clause {
+            self.also.insert(other.clause);
+        }
+        self.other_ops.extend(other.other_ops);
+        self.other_ops.insert(other.op);
+        self.other_ops.remove(&self.op);
     }
 }

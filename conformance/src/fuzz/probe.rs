@@ -11,6 +11,7 @@ use crate::run::Verdict;
 use crate::testee::{Outcome, Testee};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// At most so many smaller forms of a failing case are tried, and for so long.
@@ -58,6 +59,14 @@ impl Failure {
         }
         self
     }
+}
+
+/// A failing case made small.
+pub(super) struct Shrunk {
+    pub(super) plan: Plan,
+    pub(super) failure: Failure,
+    /// How still smaller forms of it fail.
+    pub(super) leads_to: BTreeSet<Key>,
 }
 
 /// A testee that is being asked.
@@ -205,16 +214,21 @@ impl<'a> Probe<'a> {
         check: Relation,
         tree: &mut dyn ValueTree<Value = Plan>,
         key: &Key,
-    ) -> Option<(Plan, Failure)> {
+    ) -> Option<Shrunk> {
         let started = Instant::now();
-        let mut smallest = None;
+        let (mut smallest, mut others) = (None, Vec::new());
         for _ in 0..SHRINK_TRIES {
             let plan = tree.current();
-            let next = match self.probe(op, check, &plan) {
-                Probed::Interrupted => return smallest,
-                Probed::Failed(failures) => failures.into_iter().find(|failure| failure.key == *key),
-                _ => None,
+            let mut failures = match self.probe(op, check, &plan) {
+                Probed::Interrupted => break,
+                Probed::Failed(failures) => failures,
+                _ => Vec::new(),
             };
+            let own = failures.iter().position(|failure| failure.key == *key);
+            let next = own.map(|own| failures.swap_remove(own));
+            if next.is_none() {
+                others.extend(failures.into_iter().map(|other| (other.input.len(), other.key)));
+            }
             // The first form is the case itself: what does not fail alone cannot be made smaller.
             let next = if let Some(failure) = next {
                 smallest = Some((plan, failure));
@@ -226,6 +240,8 @@ impl<'a> Probe<'a> {
                 break;
             }
         }
-        smallest
+        let (plan, failure): (Plan, Failure) = smallest?;
+        others.retain(|(length, _)| *length < failure.input.len());
+        Some(Shrunk { plan, failure, leads_to: others.into_iter().map(|(_, key)| key).collect() })
     }
 }

@@ -5,7 +5,6 @@ use crate::corpus::expectation::Pattern;
 use crate::corpus::layout::canonical;
 use crate::corpus::{AGENT, Corpus, File, Level, cases_in};
 use crate::files::write;
-use crate::lint;
 use crate::protocol::{Profile, Reply};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
@@ -18,19 +17,15 @@ const ABOUT: &str = "Found by fuzzing; candidates for a topic of their own.";
 ///
 /// # Errors
 ///
-/// When it is neither empty nor a corpus, or no file can be written there.
+/// When no file can be written there.
 pub fn prepare(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    if fs::read_dir(folder)?.next().is_some() {
-        lint::own_files(folder)?;
-    }
     let trial = folder.join(format!(".threadspec.{}", process::id()));
     fs::write(&trial, "")?;
     fs::remove_file(trial)
 }
 
-/// Writes findings to `<op>/found.json` below a folder, behind the cases that stand there already, lays out the
-/// folder as `lint --fix` does, and returns the files.
+/// Writes findings to `<op>/found.json` below a folder, behind the cases that stand there already, and returns the files.
 ///
 /// What the case expects is what the reference answers, or in profile `universal` the property that does not hold; a
 /// claim to be confirmed before the case joins a corpus.
@@ -58,7 +53,6 @@ pub fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corp
         write(&file, canonical(&text).as_bytes())?;
         files.push(file);
     }
-    lint::fix(folder)?;
     Ok(files)
 }
 

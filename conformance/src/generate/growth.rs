@@ -1,6 +1,6 @@
 //! Makes a plan large: one thing in it, many times.
 
-use super::{LIMITS, list::join, list::pick};
+use super::{LIMITS, list::pick};
 use crate::json::tokens;
 use std::borrow::Cow;
 
@@ -32,17 +32,68 @@ pub(super) enum Grown {
 
 /// Words of the protocol, as tokens: a text is never one of these.
 const WORDS: [&str; 52] = [
-    "answer", "args", "assistant", "byArgs", "byId", "call", "complete", "completion", "content", "contextMode", "error",
-    "events", "human", "human_input_received", "human_input_requested", "instructions", "iteration", "maxIterations",
-    "maxRecursionDepth", "maxToolCallsPerIteration", "message", "messages", "model", "name", "id", "prompt", "question",
-    "reason", "recoverable", "response", "responsePrefix", "result", "role", "standard", "summarizedIterations",
-    "summary", "system", "text", "tool", "tool_call", "tool_call_id", "tool_calls", "tool_result", "toolCallId",
-    "toolName", "tools", "type", "user", "verified", "verify", "xml", "ai",
+    "answer",
+    "args",
+    "assistant",
+    "byArgs",
+    "byId",
+    "call",
+    "complete",
+    "completion",
+    "content",
+    "contextMode",
+    "error",
+    "events",
+    "human",
+    "human_input_received",
+    "human_input_requested",
+    "instructions",
+    "iteration",
+    "maxIterations",
+    "maxRecursionDepth",
+    "maxToolCallsPerIteration",
+    "message",
+    "messages",
+    "model",
+    "name",
+    "id",
+    "prompt",
+    "question",
+    "reason",
+    "recoverable",
+    "response",
+    "responsePrefix",
+    "result",
+    "role",
+    "standard",
+    "summarizedIterations",
+    "summary",
+    "system",
+    "text",
+    "tool",
+    "tool_call",
+    "tool_call_id",
+    "tool_calls",
+    "tool_result",
+    "toolCallId",
+    "toolName",
+    "tools",
+    "type",
+    "user",
+    "verified",
+    "verify",
+    "xml",
+    "ai",
 ];
 
 impl Growth {
     /// A size from 2 to a limit.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "small and positive")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "small and positive"
+    )]
     pub(super) fn size(self, limit: usize) -> usize {
         let share = f64::from(self.size) / f64::from(u16::MAX);
         (limit as f64 / 2.0).powf(share).mul_add(2.0, 0.5) as usize
@@ -69,7 +120,8 @@ impl Growth {
 
     /// The input with one of its texts made long, wherever it stands; running numbers tell its parts apart.
     pub(super) fn with_long_text(self, input: &str) -> String {
-        let is_text = |token: &&str| token.len() > 1 && token.starts_with('"') && !WORDS.contains(&&token[1..token.len() - 1]);
+        let is_text =
+            |token: &&str| token.len() > 1 && token.starts_with('"') && !WORDS.contains(&&token[1..token.len() - 1]);
         let texts: Vec<&str> = tokens(input).filter(is_text).collect();
         let Some(&text) = texts.get(usize::from(self.at) % texts.len().max(1)) else { return input.to_owned() };
         let part = &text[1..text.len() - 1];

@@ -30,8 +30,8 @@ mod script;
 mod text;
 mod thread;
 
-pub use growth::Growth;
 pub use golden::{GoldenThread, Seed, golden_inputs, seeds};
+pub use growth::Growth;
 pub use json::{Json, JsonOp, JsonStep};
 pub use list::{AtMost, Rarely};
 pub use request::{Mode, Request, samples};

@@ -1,0 +1,113 @@
+//! How a run goes on and ends.
+
+use super::*;
+
+#[test]
+fn going_on_and_stopping() {
+    let (mut input, mut output) = sound();
+    output["requests"].as_array_mut().expect("requests").pop();
+    assert_found(
+        &input,
+        &output,
+        &["AGENT-GOES-ON: the run ends after request 1, although the response to it has 2 calls"],
+    );
+    input["tools"]["a"]["byId"]["c1"] = json!({"error": "no disk"});
+    assert_found(
+        &input,
+        &output,
+        &["AGENT-FAILURE: the run ends after request 1, although the response to it has 2 calls"],
+    );
+    assert!(
+        matches!(ruling(&input, &output).holds(property("agent-result")), Holding::Blocked(_)),
+        "nothing holds unseen"
+    );
+    assert_eq!(ruling(&input, &output).holds(property("agent-start")), Holding::Yes);
+    broken(
+        |output| {
+            let list = output["messages"].clone();
+            output["requests"].as_array_mut().expect("requests").push(list);
+        },
+        &["AGENT-STOPS: request 3 follows a response without calls"],
+    );
+}
+
+#[test]
+fn limits_allow_what_the_clause_says() {
+    let call = |id: &str| json!({"tool_calls": [{"id": id, "name": "a", "args": {}}]});
+    let input = |limit: usize| {
+        json!({
+            "messages": [{"type": "human", "content": "Go"}],
+            "model": [call("c1"), call("c2"), call("c3"), call("c4")],
+            "tools": {"a": {"byId": {"c1": "1", "c2": "2", "c3": "3", "c4": "4"}}},
+            "maxRecursionDepth": limit,
+        })
+    };
+    for (limit, allowed) in [(0, 1..=1), (1, 1..=2), (2, 2..=3)] {
+        for requests in 1..=4 {
+            let mut output = run(&input(limit));
+            output["requests"].as_array_mut().expect("requests").truncate(requests);
+            // Answered to the last call: what is handed back at the end is valid then.
+            messages(&mut output["messages"]).truncate(1 + 2 * requests);
+            let found = ruling(&input(limit), &output);
+            let clauses: Vec<&str> = found.findings().iter().map(|found| found.clause).collect();
+            let expected = match requests {
+                _ if allowed.contains(&requests) => Vec::new(),
+                few if few < *allowed.start() => vec!["AGENT-GOES-ON"],
+                _ => vec!["AGENT-LIMIT"],
+            };
+            assert_eq!(clauses, expected, "limit {limit}, {requests} requests");
+            messages(&mut output["messages"]).pop();
+            let cut = ruling(&input(limit), &output);
+            assert_eq!(cut.findings().iter().any(|found| found.clause == "AGENT-END"), expected.is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_failing_model_ends_the_run() {
+    let (mut input, _) = sound();
+    input["model"][1] = json!({"error": "overloaded"});
+    let sound = run(&input);
+    assert_found(&input, &sound, &[]);
+    let mut output = sound.clone();
+    let again = output["requests"][1].clone();
+    output["requests"].as_array_mut().expect("requests").push(again.clone());
+    assert_found(&input, &output, &[]);
+    output["requests"].as_array_mut().expect("requests").push(again);
+    assert_found(
+        &input,
+        &output,
+        &["AGENT-MODEL-FAILURE: request 4: the model call before it failed, and so did the retry"],
+    );
+    let mut output = sound.clone();
+    messages(&mut output["messages"]).push(json!({"type": "ai", "content": "Sorry"}));
+    assert_found(
+        &input,
+        &output,
+        &["AGENT-MODEL-FAILURE: the list at the end, message 6: the model never said \"Sorry\""],
+    );
+    let mut output = sound.clone();
+    output["failure"] = json!("");
+    assert_found(
+        &input,
+        &output,
+        &["AGENT-MODEL-FAILURE: the model call failed, but the run ends as if nothing had happened"],
+    );
+    output["failure"] = Value::Null;
+    assert!(matches!(ruling(&input, &output).holds(property("agent-model-failure-reported")), Holding::Unsupported(_)));
+    assert_eq!(ruling(&input, &output).holds(property("agent-model-failure")), Holding::Yes);
+}
+
+#[test]
+fn the_list_at_the_end() {
+    broken(
+        |output| drop(messages(&mut output["messages"]).pop()),
+        &["AGENT-END: the list at the end: the last response is missing: \"Done\""],
+    );
+    broken(
+        |output| drop(messages(&mut output["messages"]).remove(4)),
+        &[
+            "AGENT-END: the list at the end: message 5 of the last request is missing: the answer to `c2`, \"{\\\"k\\\":[1,true,null]}\"",
+        ],
+    );
+}
