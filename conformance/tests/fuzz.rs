@@ -4,9 +4,9 @@ use serde_json::Value;
 use std::process::{Command, Output};
 use threadspec::Profile;
 use threadspec_conformance::fuzz::{Finding, Options, Report, run};
-use threadspec_conformance::planted::{self, Bug};
+use threadspec_conformance::planted::{self, Bug, growth};
 use threadspec_conformance::protocol::Op;
-use threadspec_conformance::testee::InProcess;
+use threadspec_conformance::testee::{InProcess, Testee};
 
 fn settings(profile: Profile, cases: u64) -> Options {
     Options { seed: 1, cases: 0..cases, time: None, jobs: 2, profile: profile.into(), ops: Op::all().collect() }
@@ -45,6 +45,31 @@ fn planted_bugs_are_found_and_made_small() {
         let finding = found.unwrap_or_else(|| panic!("{bug}: {:?}", report.findings));
         assert!(size(finding) <= 3, "{bug}: {}", finding.input);
         assert!(finding.count > 0 && finding.mismatch.is_some() | !finding.note.is_empty(), "{finding:?}");
+    }
+}
+
+#[test]
+fn bugs_of_size_are_found_and_made_small() {
+    for (bug, op, most) in [("only-the-last-n-events:40", Op::Serialize, 60), ("rounds-end-after-n:12", Op::Tools, 60)]
+    {
+        let settings = Options { ops: vec![op], ..settings(Profile::Literal, 1_500) };
+        let start = || -> Box<dyn Testee> { Box::new(InProcess::new(growth::named(bug).expect(bug))) };
+        let report = run(&settings, &|| Ok(start()), &mut |_| {}).expect("it starts");
+        assert!(!report.findings.is_empty(), "{bug}");
+        for finding in report.findings {
+            assert!(size(&finding) <= most, "{bug}: {} of {}", size(&finding), finding.input);
+        }
+    }
+}
+
+#[test]
+fn one_cause_is_one_finding() {
+    for (bug, clause) in
+        [("keys-sorted", "JSON-4"), ("ampersand-escaped-last", "ESC-1"), ("tool-results-dropped", "MSG-RESULT")]
+    {
+        let findings = fuzz(bug, &settings(Profile::Hardened, 1_500)).findings;
+        let clauses: Vec<&str> = findings.iter().map(|finding| finding.clause).collect();
+        assert_eq!(clauses, [clause], "{bug}: {findings:?}");
     }
 }
 

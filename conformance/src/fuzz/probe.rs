@@ -148,8 +148,9 @@ impl<'a> Probe<'a> {
         }
         let reply = self.answer(op, input)?;
         let broken = |clause, what: &str, input: &str, expected: &Reply, actual: &Reply| {
-            let [right, found] = [expected, actual].map(|reply| reply.line(0));
-            let mismatch = Mismatch { path: String::new(), sides: Sides::Texts { expected: right, actual: found } };
+            let [expected_line, actual_line] = [expected, actual].map(|reply| reply.line(0));
+            let mismatch =
+                Mismatch { path: String::new(), sides: Sides::Texts { expected: expected_line, actual: actual_line } };
             let key = Key { op, clause, what: what.to_owned() };
             let (verdict, input, expected) = (Verdict::Fail, input.to_owned(), Some(expected.clone()));
             let note = what.to_owned();

@@ -86,17 +86,26 @@ const WORDS: [&str; 52] = [
     "ai",
 ];
 
+/// A size from 2 to a limit, as often in each order of magnitude.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "small and positive"
+)]
+pub(super) fn size(which: u16, limit: usize) -> usize {
+    let share = f64::from(which) / f64::from(u16::MAX);
+    (limit as f64 / 2.0).powf(share).mul_add(2.0, -0.5).ceil() as usize
+}
+
+/// How often something of so many bytes can be said in a run, each request of which repeats what was said before it.
+pub(super) fn repetitions(bytes: usize) -> usize {
+    (LIMITS.large_run / bytes.max(1)).isqrt().clamp(2, LIMITS.many_turns)
+}
+
 impl Growth {
-    /// A size from 2 to a limit.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "small and positive"
-    )]
     pub(super) fn size(self, limit: usize) -> usize {
-        let share = f64::from(self.size) / f64::from(u16::MAX);
-        (limit as f64 / 2.0).powf(share).mul_add(2.0, 0.5) as usize
+        size(self.size, limit)
     }
 
     /// Whether a text grows, and not the number of things.
@@ -134,5 +143,36 @@ impl Growth {
         }
         long += "\"";
         tokens(input).map(|token| if token == text { Cow::Borrowed(&*long) } else { Cow::Borrowed(token) }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn growth(size: u16, what: u8, at: u8) -> Growth {
+        Growth { size, what, at, length: 0 }
+    }
+
+    #[test]
+    fn sizes_are_spread_over_orders_of_magnitude() {
+        let sizes: Vec<usize> = (0..=4).map(|quarter| size(u16::MAX / 4 * quarter, 512)).collect();
+        assert_eq!(sizes, [2, 8, 32, 128, 512]);
+        assert_eq!(repetitions(1_000_000), 2);
+        assert_eq!(repetitions(1), LIMITS.many_turns);
+    }
+
+    #[test]
+    fn elements_are_repeated_where_they_stand() {
+        assert_eq!(growth(0, 1, 1).repeated(&['a', 'b', 'c'], 512), ['a', 'b', 'b', 'b', 'c']);
+        assert_eq!(growth(0, 1, 0).repeated(&[' '; 0], 512), [' '; 0]);
+    }
+
+    #[test]
+    fn one_text_grows_wherever_it_stands() {
+        let input = r#"{"events":[{"type":"tool_call","toolCallId":"c1"},{"type":"tool_result","toolCallId":"c1","result":"b"}]}"#;
+        let long = growth(u16::MAX, 0, 0).with_long_text(input);
+        assert!(long.len() > 2 * LIMITS.long_text && long.matches(r#""c10 c11 "#).count() == 2, "{}", long.len());
+        assert!(long.contains(r#""result":"b""#) && long.contains(r#""type":"tool_call""#));
     }
 }

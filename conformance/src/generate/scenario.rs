@@ -1,5 +1,6 @@
 //! Generates scenarios: what an agent of any framework is asked, and what its model and its tools answer.
 
+use super::growth::{repetitions, size};
 use super::{AtMost, Json, LIMITS, Rarely, Returned, Text, list::join, list::pick};
 use std::fmt;
 
@@ -15,7 +16,7 @@ pub struct Scenario {
     long: Rarely,
     wide: Rarely,
     /// How often a long run or a wide response is repeated.
-    times: u8,
+    times: u16,
     repeats_ids: Rarely,
     end: Last,
     limited: Rarely,
@@ -103,6 +104,11 @@ const ODD_IDS: [&str; 8] = [
 ];
 /// How often the text of a long result is repeated.
 const LONG: usize = 400;
+
+/// About one run in fifty is long, and as many are wide.
+fn is_large(rarely: Rarely) -> bool {
+    rarely.is_now() && rarely.which().is_multiple_of(5)
+}
 
 /// A call as it is written.
 struct Call {
@@ -195,17 +201,26 @@ impl Scenario {
         let mut number = 0;
         let mut call = |asked: &Asked, before: Option<&str>| {
             number += 1;
-            let is_large = self.long.is_now() || self.wide.is_now();
+            let is_large = is_large(self.long) || is_large(self.wide);
             asked.call(number, before.filter(|_| self.repeats_ids.is_now()), self.repeats_ids.is_now(), is_large)
         };
         let mut rounds: Vec<Vec<Call>> = Vec::new();
-        let times = |is: Rarely| if is.is_now() { usize::from(self.times % 48) } else { 0 };
-        let is_long = self.long.is_now();
-        let longer = self.rounds.last().into_iter().cycle().take(times(self.long));
+        let bytes = |round: &Round| {
+            let asked = [&round.first].into_iter().chain(round.others.iter());
+            asked
+                .map(|asked| asked.args.as_ref().map_or(0, |args| args.value().len()) + asked.result.json().len() + 100)
+                .sum()
+        };
+        let times = |is: Rarely, of: Option<&Round>| match of {
+            Some(round) if is_large(is) => size(self.times, repetitions(bytes(round))),
+            _ => 0,
+        };
+        let is_long = is_large(self.long);
+        let longer = self.rounds.last().into_iter().cycle().take(times(self.long, self.rounds.last()));
         for (index, round) in self.rounds.iter().chain(longer).enumerate() {
             // One thing at a time is large: later requests repeat it all.
             let is_wide = index == 0 && !is_long;
-            let wider = std::iter::repeat_n(&round.first, if is_wide { times(self.wide) } else { 0 });
+            let wider = std::iter::repeat_n(&round.first, if is_wide { times(self.wide, Some(round)) } else { 0 });
             let mut calls: Vec<Call> = Vec::new();
             for asked in [&round.first].into_iter().chain(round.others.iter()).chain(wider) {
                 let before = calls.last().map(|call| call.id.clone());

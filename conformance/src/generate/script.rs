@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use super::{AtMost, Growth, Json, LIMITS, Mode, Name, Rarely, Text, growth::Grown, list::join};
+use super::{
+    AtMost, Growth, Json, LIMITS, Mode, Name, Rarely, Text,
+    growth::{Grown, repetitions},
+    list::join,
+};
 
 /// A run of the agent: what is asked, what the model, the tools and the verifier answer, and the limits.
 ///
@@ -121,8 +125,7 @@ impl Script {
         // Each request repeats what was said before it.
         let said: usize = repeated.iter().map(|turn| turn.json(&mut 0, &self.odd_tool).len()).sum();
         let given = self.tools.iter().flat_map(|results| results.iter()).map(|result| result.json().len()).max();
-        let limit = (LIMITS.large_run / (said + given.unwrap_or(0)).max(1)).isqrt().clamp(2, LIMITS.many_turns);
-        let size = if repeated.is_empty() { 0 } else { growth.size(limit) };
+        let size = if repeated.is_empty() { 0 } else { growth.size(repetitions(said + given.unwrap_or(0))) };
         let mut script = Self { more: size, limited: self.limited || size > 0, ..self.clone() };
         if let (Grown::Calls, [Turn::Use(text, calls)]) = (what, &*repeated) {
             let many = calls.iter().cycle().take(size).cloned().collect();

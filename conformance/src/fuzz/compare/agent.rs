@@ -38,18 +38,19 @@ pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Tex
     if let Some(difference) = lists(&["requests", "messages"], "TOOLS-STOP", expected, actual) {
         return Some(difference);
     }
-    let (right, found) = (list(expected, "requests"), list(actual, "requests"));
-    let rounds = right
+    let (expected_requests, actual_requests) = (list(expected, "requests"), list(actual, "requests"));
+    let rounds = expected_requests
         .iter()
-        .zip(found)
+        .zip(actual_requests)
         .enumerate()
-        .find_map(|(number, (right, found))| live(right, found, &format!("/requests/{number}"), texts));
+        .find_map(|(number, (expected, actual))| live(expected, actual, &format!("/requests/{number}"), texts));
     let actual = &without_answers_to_cut_calls(expected, actual, texts.profile);
     let limited = if input["maxRecursionDepth"].is_u64() { "TOOLS-DEPTH" } else { "TOOLS-STOP" };
     rounds
         .or_else(|| {
-            let (right, found) = (right.len(), found.len());
-            (right != found).then(|| Difference::values(limited, "/requests", &requests(right), &requests(found)))
+            let (expected, actual) = (expected_requests.len(), actual_requests.len());
+            (expected != actual)
+                .then(|| Difference::values(limited, "/requests", &requests(expected), &requests(actual)))
         })
         .or_else(|| {
             let difference = live(&expected["messages"], &actual["messages"], "/messages", texts)?;
@@ -89,17 +90,20 @@ fn unknown_rest(expected: &Value, actual: &Value, clause: &'static str, texts: &
 /// Messages of which all but the first were appended during rounds.
 fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<Difference> {
     let mismatch = texts.mismatch(expected, actual, path)?;
-    let (Value::Array(right), Value::Array(found)) = (expected, actual) else {
+    let (Value::Array(expected), Value::Array(actual)) = (expected, actual) else {
         return Some(Difference::new("TOOLS-ACCUMULATE", mismatch));
     };
-    let differing = right.iter().zip(found).find(|(right, found)| texts.mismatch(right, found, "").is_some());
+    let differing =
+        expected.iter().zip(actual).find(|(expected, actual)| texts.mismatch(expected, actual, "").is_some());
     let clause = match differing {
-        None if found.len() > right.len() => "TOOLS-SNAPSHOT",
-        Some((right, found)) if right["type"] == found["type"] => match right["type"].as_str() {
-            Some("ai") if texts.mismatch(&right["content"], &found["content"], "").is_some() => "TOOLS-CONTENT",
-            Some("ai") if repeats_are_renamed_otherwise(right, found) => "TOOLS-DISTINCT",
-            Some("tool") if texts.mismatch(&right["tool_call_id"], &found["tool_call_id"], "").is_some() => "TOOLS-ID",
-            Some("tool") => result_clause(&right["content"], &found["content"], texts),
+        None if actual.len() > expected.len() => "TOOLS-SNAPSHOT",
+        Some((expected, actual)) if expected["type"] == actual["type"] => match expected["type"].as_str() {
+            Some("ai") if texts.mismatch(&expected["content"], &actual["content"], "").is_some() => "TOOLS-CONTENT",
+            Some("ai") if repeats_are_renamed_otherwise(expected, actual) => "TOOLS-DISTINCT",
+            Some("tool") if texts.mismatch(&expected["tool_call_id"], &actual["tool_call_id"], "").is_some() => {
+                "TOOLS-ID"
+            }
+            Some("tool") => result_clause(&expected["content"], &actual["content"], texts),
             _ => "TOOLS-ACCUMULATE",
         },
         _ => "TOOLS-ACCUMULATE",
@@ -109,10 +113,10 @@ fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<D
 
 /// Whether two AI messages have the same calls, but for the ids of some.
 fn repeats_are_renamed_otherwise(expected: &Value, actual: &Value) -> bool {
-    let (right, found) = (list(expected, "tool_calls"), list(actual, "tool_calls"));
-    right.len() == found.len()
-        && right.iter().zip(found).all(|(right, found)| right["name"] == found["name"])
-        && right.iter().zip(found).any(|(right, found)| right["id"] != found["id"])
+    let (expected, actual) = (list(expected, "tool_calls"), list(actual, "tool_calls"));
+    expected.len() == actual.len()
+        && expected.iter().zip(actual).all(|(expected, actual)| expected["name"] == actual["name"])
+        && expected.iter().zip(actual).any(|(expected, actual)| expected["id"] != actual["id"])
 }
 
 /// The clause of what a tool call came to.
@@ -130,7 +134,7 @@ pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts:
     if let Some(difference) = lists(&["requests", "events"], "LOOP-EVENTS", expected, actual) {
         return Some(difference);
     }
-    let (right, found) = (list(expected, "events"), list(actual, "events"));
+    let (expected_events, actual_events) = (list(expected, "events"), list(actual, "events"));
     let recordable = if texts.profile == Profile::Literal { texts_beside_calls(input) } else { Vec::new() };
     let stopped = [expected, actual].map(|run| run["stopReason"] == "stop_condition");
     if stopped[0] != stopped[1] {
@@ -138,7 +142,7 @@ pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts:
         return Some(Difference::new("LOOP-MAX", mismatch));
     }
     let limited = limited_iterations(input, list(expected, "requests").len());
-    events_of_run(right, found, &recordable, texts)
+    events_of_run(expected_events, actual_events, &recordable, texts)
         .map(|(event, difference)| {
             let at_limit = event["iteration"].as_u64().is_some_and(|iteration| limited.contains(&iteration));
             let clause = if at_limit && difference.clause == "LOOP-EVENTS" { "LOOP-LIMIT" } else { difference.clause };
@@ -180,27 +184,27 @@ fn events_of_run<'a>(
         event["role"] == "assistant"
             && recordable.iter().any(|text| texts.mismatch(text, &event["content"], "").is_none())
     };
-    let (mut right, mut found) = (0, 0);
+    let (mut expected_at, mut actual_at) = (0, 0);
     loop {
-        let path = format!("/events/{found}");
-        match (expected.get(right), actual.get(found)) {
+        let path = format!("/events/{actual_at}");
+        match (expected.get(expected_at), actual.get(actual_at)) {
             (None, None) => return None,
             (Some(event), Some(other)) => match event_mismatch(event, other, &path, texts) {
-                None => (right, found) = (right + 1, found + 1),
-                Some(_) if is_recorded(other) => found += 1,
-                Some(_) if is_recorded(event) => right += 1,
+                None => (expected_at, actual_at) = (expected_at + 1, actual_at + 1),
+                Some(_) if is_recorded(other) => actual_at += 1,
+                Some(_) if is_recorded(event) => expected_at += 1,
                 Some(mismatch) => {
-                    return Some((event, Difference::new(event_clause(right, event, other, texts), mismatch)));
+                    return Some((event, Difference::new(event_clause(expected_at, event, other, texts), mismatch)));
                 }
             },
-            (Some(event), None) if is_recorded(event) => right += 1,
-            (None, Some(other)) if is_recorded(other) => found += 1,
+            (Some(event), None) if is_recorded(event) => expected_at += 1,
+            (None, Some(other)) if is_recorded(other) => actual_at += 1,
             (Some(event), None) => {
-                let clause = event_clause(right, event, &Value::Null, texts);
+                let clause = event_clause(expected_at, event, &Value::Null, texts);
                 return Some((event, Difference::values(clause, &path, event, &ENDS_HERE)));
             }
             (None, Some(other)) => {
-                let clause = event_clause(right, other, &Value::Null, texts);
+                let clause = event_clause(expected_at, other, &Value::Null, texts);
                 return Some((other, Difference::values(clause, &path, &ENDS_HERE, other)));
             }
         }
@@ -214,10 +218,10 @@ fn event_mismatch(
     texts: &Texts,
 ) -> Option<crate::corpus::expectation::Mismatch> {
     let mut expected = expected.clone();
-    if let (Some(right), Some(found)) = (expected["error"].as_str(), actual["error"].as_str())
-        && is_error_text(right, found, texts)
+    if let (Some(expected_error), Some(actual_error)) = (expected["error"].as_str(), actual["error"].as_str())
+        && is_error_text(expected_error, actual_error, texts)
     {
-        expected["error"] = found.into();
+        expected["error"] = actual_error.into();
     }
     texts.mismatch(&expected, actual, path)
 }
@@ -236,8 +240,8 @@ fn is_error_text(expected: &str, actual: &str, texts: &Texts) -> bool {
 fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts) -> &'static str {
     let of_both = |name: &str| (&expected[name], &actual[name]);
     let differs = |name: &str| {
-        let (right, found) = of_both(name);
-        texts.mismatch(right, found, "").is_some()
+        let (expected, actual) = of_both(name);
+        texts.mismatch(expected, actual, "").is_some()
     };
     match expected["type"].as_str() {
         _ if position == 0 => "LOOP-PROMPT",
@@ -258,42 +262,44 @@ fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts
 
 /// The requests: in each iteration the thread so far, then what its rounds appended.
 fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
-    let (right, found) = (list(expected, "requests"), list(actual, "requests"));
+    let (expected_requests, actual_requests) = (list(expected, "requests"), list(actual, "requests"));
     let (mut current, mut heads) = (0, (&Value::Null, &Value::Null));
-    let beginnings = beginnings(input, right.len());
+    let beginnings = beginnings(input, expected_requests.len());
     let xml = input["contextMode"] == "xml";
-    for (number, (right, found)) in right.iter().zip(found).enumerate() {
+    for (number, (expected_request, actual_request)) in expected_requests.iter().zip(actual_requests).enumerate() {
         let path = format!("/requests/{number}");
         if let Some(iteration) = beginnings.iter().position(|&beginning| beginning == number) {
-            let (before, now) = (list_of(heads.1), list_of(found));
+            let (before, now) = (list_of(heads.1), list_of(actual_request));
             // In standard mode a fresh list begins with the one before, too.
             if xml && iteration > 0 && now.len() > before.len() && now.starts_with(before) {
                 let note = format!("iteration {} goes on with the messages of the one before", iteration + 1);
                 return Some(Difference::note("CTX-FRESH", note));
             }
             current = iteration;
-            heads = (right, found);
-            if let Some(difference) = head(input, iteration + 1, actual, found, texts) {
+            heads = (expected_request, actual_request);
+            if let Some(difference) = head(input, iteration + 1, actual, actual_request, texts) {
                 return Some(at(difference, &path));
             }
             continue;
         }
-        let [right_head, found_head] = [heads.0, heads.1].map(|head| list_of(head).len());
-        let (Value::Array(right), Value::Array(found)) = (right, found) else {
-            return Some(Difference::values("TOOLS-ACCUMULATE", &path, right, found));
+        let [expected_head, actual_head] = [heads.0, heads.1].map(|head| list_of(head).len());
+        let (Value::Array(expected_request), Value::Array(actual_request)) = (expected_request, actual_request) else {
+            return Some(Difference::values("TOOLS-ACCUMULATE", &path, expected_request, actual_request));
         };
-        if !found.starts_with(list_of(heads.1)) {
+        if !actual_request.starts_with(list_of(heads.1)) {
             let note = format!("request {number} does not begin with the first request of iteration {}", current + 1);
             return Some(Difference::note("CTX-FRESH", note));
         }
-        let [right, found] = [&right[right_head..], &found[found_head..]].map(|live| Value::from(live.to_vec()));
-        if let Some(difference) = live(&right, &found, "", texts) {
+        let [expected_request, actual_request] =
+            [&expected_request[expected_head..], &actual_request[actual_head..]].map(|live| Value::from(live.to_vec()));
+        if let Some(difference) = live(&expected_request, &actual_request, "", texts) {
             return Some(at(difference, &path));
         }
     }
     let limited = if input["maxToolCallsPerIteration"].is_u64() { "LOOP-LIMIT" } else { "TOOLS-STOP" };
-    (right.len() != found.len())
-        .then(|| Difference::values(limited, "/requests", &requests(right.len()), &requests(found.len())))
+    (expected_requests.len() != actual_requests.len()).then(|| {
+        Difference::values(limited, "/requests", &requests(expected_requests.len()), &requests(actual_requests.len()))
+    })
 }
 
 fn at(difference: Difference, path: &str) -> Difference {

@@ -59,13 +59,13 @@ pub(super) fn compare(events: &[Event], expected: &str, actual: &str, texts: &Te
         return None;
     }
     let clause = match (elements(expected), elements(actual)) {
-        (Some(right), Some(found)) if is_reordered(&right, &found) => Some("DOC-2"),
-        (Some(right), Some(found)) => {
-            let mut pairs = right.iter().zip(&found).enumerate();
+        (Some(expected), Some(actual)) if is_reordered(&expected, &actual) => Some("DOC-2"),
+        (Some(expected), Some(actual)) => {
+            let mut pairs = expected.iter().zip(&actual).enumerate();
             pairs
-                .find_map(|(id, (right, found))| element(events, id, right, found, texts))
-                .or_else(|| (found.len() < right.len()).then_some("DOC-2"))
-                .or_else(|| (found.len() > right.len()).then_some("DOC-5"))
+                .find_map(|(id, (expected, actual))| element(events, id, expected, actual, texts))
+                .or_else(|| (actual.len() < expected.len()).then_some("DOC-2"))
+                .or_else(|| (actual.len() > expected.len()).then_some("DOC-5"))
         }
         _ => Some(misshapen(events, expected, actual)),
     };
@@ -125,7 +125,7 @@ fn is_reordered(expected: &[Spelled<'_>], actual: &[Spelled<'_>]) -> bool {
 /// Whether a list is what is left of another one.
 pub(super) fn is_subsequence<T: PartialEq>(some: &[T], all: &[T]) -> bool {
     let mut all = all.iter();
-    some.iter().all(|wanted| all.any(|element| element == wanted))
+    some.iter().all(|one| all.any(|element| element == one))
 }
 
 /// An element as it is spelled.
@@ -165,21 +165,21 @@ fn element<'a>(
 ) -> Option<&'static str> {
     let event = events.get(id)?;
     let names = |element: &Spelled<'a>| element.attributes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-    let (wanted, found) = (names(expected), names(actual));
-    if wanted != found {
-        let missing = wanted.iter().find(|name| !found.contains(name));
+    let (expected_names, actual_names) = (names(expected), names(actual));
+    if expected_names != actual_names {
+        let missing = expected_names.iter().find(|name| !actual_names.contains(name));
         return Some(match missing {
             Some(name) => attribute_clause(name, event),
-            None if found.len() == wanted.len() => "ATT-ORDER",
+            None if actual_names.len() == expected_names.len() => "ATT-ORDER",
             None if tool_name(event).is_some_and(|name| name.contains('"')) => "ATT-ESCAPED",
             None => row(event),
         });
     }
     let values = expected.attributes.iter().zip(&actual.attributes);
     values
-        .filter(|((_, right), (_, found))| right != found)
-        .find_map(|((name, right), (_, found))| match *name {
-            "name" => name_clause(events, id, right, found, texts),
+        .filter(|((_, expected), (_, actual))| expected != actual)
+        .find_map(|((name, expected), (_, actual))| match *name {
+            "name" => name_clause(events, id, expected, actual, texts),
             name => Some(attribute_clause(name, event)),
         })
         .or_else(|| body_clause(event, expected.body, actual.body, texts))

@@ -23,21 +23,22 @@ pub(super) fn messages(
     actual: &[Value],
     texts: &Texts,
 ) -> Option<Difference> {
-    for (index, right) in expected.iter().enumerate() {
+    for (index, expected_message) in expected.iter().enumerate() {
         let path = format!("/{index}");
-        let Some(found) = actual.get(index) else {
+        let Some(actual_message) = actual.get(index) else {
             let clause = if context.xml { "CTX-XML" } else { clause(context, expected, actual, index, texts) };
-            return Some(Difference::values(clause, &path, right, &ENDS_HERE));
+            return Some(Difference::values(clause, &path, expected_message, &ENDS_HERE));
         };
         if context.xml
-            && right["type"] == "human"
-            && let (Some(right), Some(document)) = (right["content"].as_str(), found["content"].as_str())
-            && let Some(difference) = document::compare(context.events, right, document, texts)
+            && expected_message["type"] == "human"
+            && let (Some(expected_text), Some(document)) =
+                (expected_message["content"].as_str(), actual_message["content"].as_str())
+            && let Some(difference) = document::compare(context.events, expected_text, document, texts)
         {
             return Some(difference);
         }
-        let right = accepted(right, found, context.xml);
-        if let Some(mismatch) = texts.mismatch(&right, found, &path) {
+        let expected_message = accepted(expected_message, actual_message, context.xml);
+        if let Some(mismatch) = texts.mismatch(&expected_message, actual_message, &path) {
             return Some(Difference::new(clause(context, expected, actual, index, texts), mismatch));
         }
     }
@@ -61,68 +62,74 @@ fn accepted(expected: &Value, actual: &Value, is_judged: bool) -> Value {
 
 /// The clause of a message that differs.
 fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: usize, texts: &Texts) -> &'static str {
-    let right = &expected[index];
-    let wanted = text(&right["content"]);
-    let found = actual.get(index).unwrap_or(&Value::Null);
+    let expected_message = &expected[index];
+    let expected_text = text(&expected_message["content"]);
+    let actual_message = actual.get(index).unwrap_or(&Value::Null);
     let hardened = texts.profile == Profile::Hardened;
-    if context.xml && right["type"] != "system" {
+    if context.xml && expected_message["type"] != "system" {
         return "CTX-XML";
     }
-    if !context.xml && found["content"].as_str().is_some_and(|text| text.starts_with("<thread>\n")) {
+    if !context.xml && actual_message["content"].as_str().is_some_and(|text| text.starts_with("<thread>\n")) {
         return "CTX-DEFAULT";
     }
-    if right["type"] != "system" && found["type"] == "system" {
-        return if wanted.starts_with("[System]: ") { "MSG-SYSTEM" } else { "CTX-SYSTEM" };
+    if expected_message["type"] != "system" && actual_message["type"] == "system" {
+        return if expected_text.starts_with("[System]: ") { "MSG-SYSTEM" } else { "CTX-SYSTEM" };
     }
-    if right["type"] == "system" && found["type"] != "system" {
+    if expected_message["type"] == "system" && actual_message["type"] != "system" {
         return "CTX-SYSTEM";
     }
     if is_reordered(expected, actual) {
-        let missing = [wanted, text(&found["content"])].contains(&MISSING);
-        let results = [right, found].iter().any(|message| message["type"] == "tool");
+        let missing = [expected_text, text(&actual_message["content"])].contains(&MISSING);
+        let results = [expected_message, actual_message].iter().any(|message| message["type"] == "tool");
         return match (hardened, missing, results) {
             (true, true, _) => "MSG-MISSING",
             (true, false, true) => "MSG-PAIRED",
             _ => "EQ-2",
         };
     }
-    if right["type"] == found["type"] && texts.is_half_lost(wanted, text(&found["content"])) {
+    if expected_message["type"] == actual_message["type"]
+        && texts.is_half_lost(expected_text, text(&actual_message["content"]))
+    {
         return "INP-SURROGATE";
     }
     if actual.len() > expected.len() && is_subsequence(expected, actual) {
-        return added_clause(context.events, found);
+        return added_clause(context.events, actual_message);
     }
-    match right["type"].as_str() {
-        Some("system") => system_clause(context.events, wanted, found),
-        Some("ai") if right["tool_calls"].is_null() => "MSG-ASSISTANT",
+    match expected_message["type"].as_str() {
+        Some("system") => system_clause(context.events, expected_text, actual_message),
+        Some("ai") if expected_message["tool_calls"].is_null() => "MSG-ASSISTANT",
         Some("ai") => {
             let calls = |message: &Value| message["tool_calls"].as_array().map_or(0, Vec::len);
-            if calls(found) > 0 && calls(found) != calls(right) { "MSG-GROUP" } else { "MSG-CALL" }
+            if calls(actual_message) > 0 && calls(actual_message) != calls(expected_message) {
+                "MSG-GROUP"
+            } else {
+                "MSG-CALL"
+            }
         }
-        Some("tool") if found["type"] != "tool" && hardened => {
-            if wanted == MISSING {
+        Some("tool") if actual_message["type"] != "tool" && hardened => {
+            if expected_text == MISSING {
                 "MSG-MISSING"
             } else {
                 "MSG-PAIRED"
             }
         }
-        Some("tool") if found["tool_call_id"] != right["tool_call_id"] && hardened => "MSG-PAIRED",
-        Some("tool") => match wanted {
+        Some("tool") if actual_message["tool_call_id"] != expected_message["tool_call_id"] && hardened => "MSG-PAIRED",
+        Some("tool") => match expected_text {
             MISSING if hardened => "MSG-MISSING",
             "undefined" if hardened => "EVT-RESULT-ABSENT",
-            _ => tool_text_clause(wanted, text(&found["content"]), texts),
+            _ => tool_text_clause(expected_text, text(&actual_message["content"]), texts),
         },
-        _ if wanted.starts_with("[Tool result]: ") && hardened => "MSG-ORPHAN",
-        _ if wanted.starts_with("[System]: ") => "MSG-SYSTEM",
-        _ if wanted.starts_with("[Human Response]: ") => "MSG-ANSWER",
-        _ if wanted.starts_with("[Error") => "MSG-ERROR",
+        _ if expected_text.starts_with("[Tool result]: ") && hardened => "MSG-ORPHAN",
+        _ if expected_text.starts_with("[System]: ") => "MSG-SYSTEM",
+        _ if expected_text.starts_with("[Human Response]: ") => "MSG-ANSWER",
+        _ if expected_text.starts_with("[Error") => "MSG-ERROR",
         _ => "MSG-USER",
     }
 }
 
 /// The clause of a message that should not be there.
-fn added_clause(events: &[Event], found: &Value) -> &'static str {
-    let content = text(&found["content"]);
+fn added_clause(events: &[Event], added: &Value) -> &'static str {
+    let content = text(&added["content"]);
     let summarizes = |event: &Event| match &event.kind {
         EventKind::Summary { summary, .. } => content.contains(&**summary),
         _ => false,
