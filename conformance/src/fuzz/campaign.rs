@@ -268,12 +268,11 @@ fn by_cause(
     let mut keys: Vec<Key> = findings.keys().cloned().collect();
     keys.sort_by_key(|key| std::cmp::Reverse(findings[key].input.len()));
     for key in keys {
-        // What nearly every case shows explains nothing.
+        // What nearly every case shows explains nothing, and neither does what is explained by this one.
         let explains = |other: &&Key| {
             let is_rare = |finding: &Finding| finding.count * 2 <= cases.get(&other.op).copied().unwrap_or(0);
-            findings
-                .get(*other)
-                .is_some_and(|finding| finding.input.len() < findings[&key].input.len() && is_rare(finding))
+            let is_explained = leads.get(*other).is_some_and(|leads| leads.contains(&key));
+            **other != key && !is_explained && findings.get(*other).is_some_and(is_rare)
         };
         let cause = leads.get(&key).into_iter().flatten().filter(explains);
         let cause = cause.min_by_key(|other| findings[*other].input.len()).cloned();
@@ -281,12 +280,12 @@ fn by_cause(
             findings.entry(cause).and_modify(|cause| cause.absorb(finding));
         }
     }
-    let mut causes: BTreeMap<(&str, String), Finding> = BTreeMap::new();
+    let mut by_clause: BTreeMap<(&str, String), Finding> = BTreeMap::new();
     for finding in findings.into_values() {
-        let place = causes.entry((finding.clause, finding.what.clone()));
+        let place = by_clause.entry((finding.clause, finding.what.clone()));
         place.and_modify(|known| known.absorb(finding.clone())).or_insert(finding);
     }
-    causes.into_values().collect()
+    by_clause.into_values().collect()
 }
 
 impl Probed {

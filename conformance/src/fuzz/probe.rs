@@ -217,7 +217,7 @@ impl<'a> Probe<'a> {
         key: &Key,
     ) -> Option<Shrunk> {
         let started = Instant::now();
-        let (mut smallest, mut others) = (None, Vec::new());
+        let (mut smallest, mut leads_to) = (None, BTreeSet::new());
         for _ in 0..SHRINK_TRIES {
             let plan = tree.current();
             let mut failures = match self.probe(op, check, &plan) {
@@ -228,11 +228,13 @@ impl<'a> Probe<'a> {
             let own = failures.iter().position(|failure| failure.key == *key);
             let next = own.map(|own| failures.swap_remove(own));
             if next.is_none() {
-                others.extend(failures.into_iter().map(|other| (other.input.len(), other.key)));
+                leads_to.extend(failures.into_iter().map(|other| other.key));
             }
             // The first form is the case itself: what does not fail alone cannot be made smaller.
             let next = if let Some(failure) = next {
                 smallest = Some((plan, failure));
+                // What is tried from here on is simpler.
+                leads_to.clear();
                 tree.simplify()
             } else {
                 smallest.is_some() && tree.complicate()
@@ -241,8 +243,7 @@ impl<'a> Probe<'a> {
                 break;
             }
         }
-        let (plan, failure): (Plan, Failure) = smallest?;
-        others.retain(|(length, _)| *length < failure.input.len());
-        Some(Shrunk { plan, failure, leads_to: others.into_iter().map(|(_, key)| key).collect() })
+        let (plan, failure) = smallest?;
+        Some(Shrunk { plan, failure, leads_to })
     }
 }

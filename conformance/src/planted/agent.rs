@@ -9,6 +9,7 @@ use std::vec::IntoIter;
 use threadspec::{
     ContextMode, Event, EventKind, Message, Profile, ToolCall,
     agent::{Response, ScriptedTools, ScriptedVerifier, ToolError, Tools, Turn, Verification, Verifier},
+    surrogates::without_marks,
 };
 
 /// The scripted model and its tools, and what the model was asked.
@@ -202,6 +203,7 @@ pub(super) fn assistant(response: &Response) -> Message {
 
 pub(super) fn outcome(twin: &Twin, call: &ToolCall, result: Result<Value, ToolError>) -> String {
     match result {
+        Ok(Value::String(text)) => (twin.result_content)(twin, Some(&without_marks(&text).into())),
         Ok(result) => (twin.result_content)(twin, Some(&result)),
         Err(ToolError::NotFound) => format!("Tool not found: \"{}\"", call.name),
         Err(ToolError::Failed(message)) => format!("Tool error: {message}"),

@@ -2,6 +2,7 @@
 
 use super::twin::Twin;
 use serde_json::Value;
+use threadspec::surrogates::without_marks;
 use threadspec::{Event, EventKind, Profile, Role};
 
 impl Twin {
@@ -73,7 +74,9 @@ pub(super) fn join(iterations: &[u64], separator: &str) -> String {
 pub(super) fn result_text(twin: &Twin, result: Option<&Value>) -> String {
     match (result, twin.profile) {
         (None, _) => "undefined".to_owned(),
-        (Some(result), Profile::Literal) => (twin.string)(twin, result),
+        (Some(result @ Value::String(_)), Profile::Literal) => (twin.string)(twin, result),
+        // In structured results the library marks half characters.
+        (Some(result), Profile::Literal) => without_marks(&(twin.string)(twin, result)).into_owned(),
         (Some(_), Profile::Hardened) => (twin.result_content)(twin, result),
     }
 }

@@ -249,6 +249,9 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
         EventKind::ToolResult { result: Some(value), .. } => texts.profile == Profile::Hardened && !value.is_string(),
         _ => false,
     };
+    if read.as_deref().and_then(read_back).as_ref() == Some(original) && read.as_ref() != Some(original) {
+        return Some("ESC-1");
+    }
     let in_json = || json_clause(original, read.as_deref().filter(|read| read != original)?, texts);
     let clause = if json { in_json() } else { None };
     if read.as_deref().is_some_and(|read| differs_in_white_space(original, read)) {

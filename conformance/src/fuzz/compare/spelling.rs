@@ -56,6 +56,10 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
     };
     let (at, character) = original.char_indices().find(differs)?;
     let [escaping, white_space] = form.clauses();
+    if rest.starts_with("&amp;") && character != '&' {
+        // What stands here was escaped, and then once more.
+        return Some(escaping);
+    }
     Some(match character {
         _ if is_in_reference(&original, at) && !rest.starts_with("&#38;") => "ESC-2",
         _ if SPECIAL.contains(&character) => escaping,
