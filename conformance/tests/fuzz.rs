@@ -50,7 +50,7 @@ fn planted_bugs_are_found_and_made_small() {
 
 #[test]
 fn bugs_of_size_are_found_and_made_small() {
-    for (bug, op, most) in [("only-the-last-n-events:40", Op::Serialize, 60), ("rounds-end-after-n:12", Op::Tools, 60)]
+    for (bug, op, most) in [("only-the-last-n-events:40", Op::Serialize, 130), ("rounds-end-after-n:12", Op::Tools, 60)]
     {
         let settings = Options { ops: vec![op], ..settings(Profile::Literal, 1_500) };
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(growth::named(bug).expect(bug))) };

@@ -252,7 +252,12 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     if read.as_deref().and_then(read_back).as_ref() == Some(original) && read.as_ref() != Some(original) {
         return Some("ESC-1");
     }
-    let in_json = || json_clause(original, read.as_deref().filter(|read| read != original)?, texts);
+    let in_json = || {
+        // What became of forbidden characters is no matter of JSON.
+        let others = |text: &str| text.replace(|c| !is_xml_char(c) || c == '\u{fffd}', "");
+        let [original, read] = [others(original), others(read.as_deref()?)];
+        if read == original { None } else { json_clause(&original, &read, texts) }
+    };
     let clause = if json { in_json() } else { None };
     if read.as_deref().is_some_and(|read| differs_in_white_space(original, read)) {
         return Some("DOC-2");

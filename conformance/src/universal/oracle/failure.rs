@@ -43,7 +43,13 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 fn names(text: &str, needle: &str) -> bool {
     let needle = needle.trim();
     let json = serde_json::Value::from(needle).to_string();
-    let forms = [needle.to_owned(), json[1..json.len() - 1].to_owned(), escaped(needle, '\''), escaped(needle, '"')];
+    let forms = [
+        needle.to_owned(),
+        json[1..json.len() - 1].to_owned(),
+        escaped(needle, '\''),
+        escaped(needle, '"'),
+        debugged(needle),
+    ];
     forms.iter().any(|form| arrived_inside(form, text)) || {
         // JSON with every character outside ASCII escaped, and that of a text that was JSON text already.
         let ascii = |text: &str| {
@@ -57,7 +63,16 @@ fn names(text: &str, needle: &str) -> bool {
     }
 }
 
-/// The text as Python's `repr`, JavaScript's `inspect` and Rust's `Debug` write it between these quotes.
+/// The text as Rust's `Debug` writes it.
+fn debugged(text: &str) -> String {
+    let written = |(c, half): (char, bool)| match c {
+        c if half || c == '\'' => c.to_string(),
+        c => c.escape_debug().to_string(),
+    };
+    characters(text).map(written).collect()
+}
+
+/// The text as Python's `repr` and JavaScript's `inspect` write it between these quotes.
 fn escaped(text: &str, quote: char) -> String {
     let mut out = String::new();
     for c in text.chars() {
