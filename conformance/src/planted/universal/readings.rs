@@ -53,7 +53,9 @@ pub(super) fn all() -> Vec<Variant> {
         reading("failures-as-json", |agent| {
             on_failure(agent, |error| json!({"status": "error", "error": error}).to_string())
         }),
-        reading("failures-in-string-notation", |agent| on_failure(agent, |error| format!("ToolError({error:?})"))),
+        reading("failures-in-string-notation", |agent| {
+            on_failure(agent, |error| format!("ToolError({:?})", halves::written(error)));
+        }),
         reading("failures-as-they-are", |agent| on_failure(agent, str::to_owned)),
         reading("unknown-tools-as-json", |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
