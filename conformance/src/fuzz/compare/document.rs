@@ -249,7 +249,8 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
         EventKind::ToolResult { result: Some(value), .. } => texts.profile == Profile::Hardened && !value.is_string(),
         _ => false,
     };
-    if read.as_deref().and_then(read_back).as_ref() == Some(original) && read.as_ref() != Some(original) {
+    let once = |escaped: &str| escaped.replace("&amp;", "&");
+    if actual.len() > expected.len() && once(actual) == once(expected) {
         return Some("ESC-1");
     }
     let in_json = || {
