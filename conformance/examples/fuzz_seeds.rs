@@ -1,7 +1,7 @@
 //! Writes what each fuzz target begins with to a folder of its own: `cargo run -p threadspec-conformance --example fuzz_seeds -- fuzz/corpus`.
 
-use std::{env, fs, io, path::Path};
-
+use std::path::Path;
+use std::{env, fs, io};
 use threadspec_conformance::generate::seeds;
 
 fn main() -> io::Result<()> {

@@ -85,7 +85,8 @@ fn the_readme_shows_every_command() {
 #[test]
 fn every_use_names_one_module() {
     let mut files = Vec::new();
-    for folder in ["src", "tests", "examples", "benches", "fuzz/fuzz_targets"] {
+    let of_the_workspace = ["src", "tests", "examples", "benches", "fuzz/fuzz_targets"];
+    for folder in of_the_workspace.into_iter().chain(["conformance/src", "conformance/tests", "conformance/examples"]) {
         rust_files(&root().join(folder), &mut files);
     }
     let mut nested = Vec::new();

@@ -6,7 +6,7 @@ use threadspec_conformance::corpus::growth;
 use threadspec_conformance::corpus::{Case, Level, embedded, embedded_files};
 use threadspec_conformance::json::on_deep_stack;
 use threadspec_conformance::planted;
-use threadspec_conformance::planted::growth::{Extent, survey};
+use threadspec_conformance::planted::growth::{Breadth, survey};
 use threadspec_conformance::planted::matrix::{Matrix, Selection};
 
 #[test]
@@ -31,7 +31,7 @@ fn breaks() -> impl Iterator<Item = &'static [&'static str]> {
 fn no_bug_of_size_survives() {
     let (corpus, _) = embedded();
     let table = growth::table(&embedded_files()).expect("a table");
-    let survey = on_deep_stack(|| survey(corpus, &table, Extent::OneProfile));
+    let survey = on_deep_stack(|| survey(corpus, &table, Breadth::OneProfile));
     let survey = survey.and_then(|survey| survey).expect("threads to work on");
     assert!(survey.trials > 300, "{}", survey.trials);
     assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
@@ -43,7 +43,7 @@ fn no_bug_of_size_survives() {
 fn no_bug_of_a_small_size_survives() {
     let (corpus, _) = embedded();
     let table = growth::table(&embedded_files()).expect("a table");
-    let survey = on_deep_stack(|| survey(corpus, &table, Extent::SmallSizes));
+    let survey = on_deep_stack(|| survey(corpus, &table, Breadth::SmallSizes));
     let survey = survey.and_then(|survey| survey).expect("threads to work on");
     assert!(survey.trials > 3000, "{}", survey.trials);
     assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));

@@ -1,6 +1,7 @@
 //! The transcripts in the documents are what the program prints.
 
-use std::{env, path::Path};
+use std::env;
+use std::path::Path;
 
 #[test]
 fn transcripts_are_real() {

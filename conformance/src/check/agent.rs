@@ -1,20 +1,16 @@
 //! What must hold of tool rounds and of the outer loop.
 
-use std::collections::{BTreeSet, HashMap};
-
-use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::Value;
-
 use super::{hold, same};
 use crate::generate::Script;
-use threadspec::{
-    ContextMode, ContextOptions, Event, EventKind, Message, Profile,
-    agent::{
-        self, LoopOptions, LoopRun, ScriptedModel, ScriptedTools, ScriptedVerifier, StopReason, ToolOptions, Verifier,
-    },
-    build_messages, oracle,
-    surrogates::repair_surrogates,
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
+use threadspec::agent::{
+    self, LoopOptions, LoopRun, ScriptedModel, ScriptedTools, ScriptedVerifier, StopReason, ToolOptions, Verifier,
 };
+use threadspec::surrogates::repair_surrogates;
+use threadspec::{ContextMode, ContextOptions, Event, EventKind, Message, Profile, build_messages, oracle};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,7 +1,8 @@
 //! What must hold of any bytes that are read as a log.
 
 use super::{equivalence, messages, profile_of, same, serialize};
-use threadspec::{Event, read_each_event, read_events, surrogates::unmark_surrogates};
+use threadspec::surrogates::unmark_surrogates;
+use threadspec::{Event, read_each_event, read_events};
 
 /// Any bytes are an error or a thread, of which all the rest holds.
 ///

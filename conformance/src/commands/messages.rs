@@ -5,7 +5,8 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, surrogates::unmark_surrogates, wire};
+use threadspec::surrogates::unmark_surrogates;
+use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, wire};
 
 /// Print the messages that a model is shown of an event log
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 use super::{Stop, corpus, exit, files, select};
 use crate::corpus::Case;
 use crate::corpus::growth;
-use crate::planted::growth::{Extent, Survey, families, survey};
+use crate::planted::growth::{Breadth, Survey, families, survey};
 use crate::planted::matrix::{Matrix, Selection, Trial};
 use crate::planted::readings::permitted;
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
@@ -55,7 +55,7 @@ impl Mutants {
         let grown = if self.filter.is_empty() {
             let table =
                 growth::table(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(exit::CORPUS, error))?;
-            survey(&corpus, &table, Extent::EveryProfile).map_err(harness)?
+            survey(&corpus, &table, Breadth::EveryProfile).map_err(harness)?
         } else {
             Survey::default()
         };

@@ -1,7 +1,8 @@
 //! `threadspec serve`.
 
 use super::{Stop, exit};
-use crate::planted::{self, growth, misbehaviour::Misbehaviour, universal};
+use crate::planted::misbehaviour::Misbehaviour;
+use crate::planted::{self, growth, universal};
 use crate::protocol::serve;
 use crate::testee::Reference;
 use std::io;

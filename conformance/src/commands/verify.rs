@@ -8,18 +8,18 @@ use crate::corpus::Case;
 use crate::protocol::{Hello, Op, Profile, Request};
 use crate::report::record::Options;
 use crate::report::transcript::{Header, Recorder, Writer};
-use crate::run::{CaseResult, Judgement, Settings, Watch, order::Shard, run};
+use crate::run::order::Shard;
+use crate::run::{CaseResult, Judgement, Settings, Watch, run};
 use crate::terminal::visible;
 use crate::testee::{InProcess, Outcome, Process, Reference, Testee, adopt_orphans, end_orphans, interrupt};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
-use std::env;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
-use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
+use std::{env, io};
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Seeds are short enough to be typed.

@@ -1,11 +1,13 @@
 //! One case of the corpus: what is asked, what is expected, and which clauses say so.
 
-use super::{Oracle, expectation::Pattern};
+use super::Oracle;
+use super::expectation::Pattern;
 use crate::json;
 use crate::protocol::{Op, Profile, RejectKind, Request};
 use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use std::sync::{Arc, OnceLock};
 use threadspec_golden::template::{expand, outline};
 

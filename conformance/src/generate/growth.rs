@@ -1,6 +1,7 @@
 //! Makes a plan large: one thing in it, many times.
 
-use super::{LIMITS, list::pick};
+use super::LIMITS;
+use super::list::pick;
 use crate::json::tokens;
 use std::borrow::Cow;
 

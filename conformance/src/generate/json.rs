@@ -1,8 +1,8 @@
 //! Generates JSON values.
 
+use super::list::pick;
+use super::{AtMost, LIMITS, Piece};
 use std::fmt;
-
-use super::{AtMost, LIMITS, Piece, list::pick};
 
 /// Numbers that ECMAScript spells in its own way, reads as another, or keeps.
 const NUMBERS: [&str; 30] = [

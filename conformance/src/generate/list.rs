@@ -1,13 +1,10 @@
 //! Generates lists of limited length and rare choices.
 
-use std::ops::Deref;
-
 use arbitrary::{Arbitrary, Unstructured};
-use proptest::{
-    arbitrary::{Arbitrary as Generated, any},
-    collection::{VecStrategy, vec},
-    strategy::{Map, Strategy},
-};
+use proptest::arbitrary::{Arbitrary as Generated, any};
+use proptest::collection::{VecStrategy, vec};
+use proptest::strategy::{Map, Strategy};
+use std::ops::Deref;
 
 /// A list of at most `N` elements, in both engines.
 #[derive(Clone, Debug)]

@@ -1,15 +1,11 @@
 //! Generates whole requests.
 
-use std::fmt;
-
-use proptest::{
-    arbitrary::any,
-    strategy::{Strategy, ValueTree},
-    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
-};
-
 use super::{Growth, Scenario, Script, Text, Thread};
 use crate::protocol::Op;
+use proptest::arbitrary::any;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::fmt;
 
 /// A context mode as a request names it.
 #[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]

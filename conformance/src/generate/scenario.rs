@@ -1,7 +1,8 @@
 //! Generates scenarios: what an agent of any framework is asked, and what its model and its tools answer.
 
 use super::growth::{repetitions, size};
-use super::{AtMost, Json, LIMITS, Rarely, Returned, Text, list::join, list::pick};
+use super::list::{join, pick};
+use super::{AtMost, Json, LIMITS, Rarely, Returned, Text};
 use std::fmt;
 
 /// A run of tool rounds for profile `universal`.

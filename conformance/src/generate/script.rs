@@ -1,12 +1,9 @@
 //! Generates scripts: a model, its tools, a verifier and limits.
 
+use super::growth::{Grown, repetitions};
+use super::list::join;
+use super::{AtMost, Growth, Json, LIMITS, Mode, Name, Rarely, Text};
 use std::fmt;
-
-use super::{
-    AtMost, Growth, Json, LIMITS, Mode, Name, Rarely, Text,
-    growth::{Grown, repetitions},
-    list::join,
-};
 
 /// A run of the agent: what is asked, what the model, the tools and the verifier answer, and the limits.
 ///

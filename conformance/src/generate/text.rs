@@ -1,8 +1,8 @@
 //! Generates texts and names.
 
+use super::list::pick;
+use super::{AtMost, LIMITS, Rarely};
 use std::fmt;
-
-use super::{AtMost, LIMITS, Rarely, list::pick};
 use threadspec::surrogates::repair_surrogates;
 
 /// A kind of text that implementations get wrong in their own way.

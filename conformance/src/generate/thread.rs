@@ -1,11 +1,8 @@
 //! Generates threads.
 
+use super::list::{join, pick};
+use super::{AtMost, Growth, Json, LIMITS, Name, Rarely, Returned, Text};
 use std::fmt;
-
-use super::{
-    AtMost, Growth, Json, LIMITS, Name, Rarely, Returned, Text,
-    list::{join, pick},
-};
 use threadspec::{Event, read_events};
 
 /// A log of events.

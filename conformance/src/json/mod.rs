@@ -8,7 +8,8 @@ pub use halves::{HALF, plain, settled};
 pub use stack::{DEEP_STACK, on_deep_stack};
 
 use serde::Serialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
 

@@ -1,12 +1,11 @@
 //! What each clause speaks of: event types, the places where they are rendered, and profiles. Each combination needs a
 //! case.
 
-use crate::corpus::Case;
-use crate::corpus::{Corpus, Problem};
+use crate::corpus::{Case, Corpus, Problem};
 use crate::json;
-use crate::protocol::Op;
-use crate::protocol::Profile;
-use serde::{Deserialize, Deserializer, de::Error as _};
+use crate::protocol::{Op, Profile};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::HashSet;
 use strum::{Display, EnumIter, IntoEnumIterator};

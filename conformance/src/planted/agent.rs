@@ -6,11 +6,9 @@ use crate::protocol::Reply;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::vec::IntoIter;
-use threadspec::{
-    ContextMode, Event, EventKind, Message, Profile, ToolCall,
-    agent::{Response, ScriptedTools, ScriptedVerifier, ToolError, Tools, Turn, Verification, Verifier},
-    surrogates::without_marks,
-};
+use threadspec::agent::{Response, ScriptedTools, ScriptedVerifier, ToolError, Tools, Turn, Verification, Verifier};
+use threadspec::surrogates::without_marks;
+use threadspec::{ContextMode, Event, EventKind, Message, Profile, ToolCall};
 
 /// The scripted model and its tools, and what the model was asked.
 pub(super) struct ScriptedRun {

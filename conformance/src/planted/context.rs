@@ -1,6 +1,7 @@
 //! The messages of a request.
 
-use super::{document::join, twin::Twin};
+use super::document::join;
+use super::twin::Twin;
 use serde_json::Value;
 use std::collections::HashMap;
 use threadspec::{ContextMode, Event, EventKind, Message, Role, ToolCall};

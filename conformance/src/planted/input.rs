@@ -1,16 +1,15 @@
 //! From a request to an operation, and back.
 
-use super::{agent::ScriptedRun, twin::Twin};
+use super::agent::ScriptedRun;
+use super::twin::Twin;
 use crate::json::plain;
 use crate::protocol::{Op, RejectKind, Reply, Request};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use threadspec::{
-    ContextMode, Event, Message,
-    agent::{Turn, Verification},
-    surrogates::{mark_surrogates, repair_surrogates},
-};
+use threadspec::agent::{Turn, Verification};
+use threadspec::surrogates::{mark_surrogates, repair_surrogates};
+use threadspec::{ContextMode, Event, Message};
 
 /// The members of every operation's input.
 #[derive(Default, Deserialize)]

@@ -1,14 +1,11 @@
 //! A twin of the reference in which every decision is a seam: a plain function that a planted bug can replace.
 
 use super::{agent, context, document, input, text};
-use crate::protocol::Implementation;
-use crate::protocol::{Hello, Op, Reply, Request};
+use crate::protocol::{Hello, Implementation, Op, Reply, Request};
 use crate::testee::Reference;
 use serde_json::{Map, Number, Value};
-use threadspec::{
-    ContextMode, Event, EventKind, Message, Profile, ToolCall,
-    agent::{Response, ToolError},
-};
+use threadspec::agent::{Response, ToolError};
+use threadspec::{ContextMode, Event, EventKind, Message, Profile, ToolCall};
 
 /// The twin, with its seams. [`Twin::default`] has no bug, which the corpus confirms.
 ///

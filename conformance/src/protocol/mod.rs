@@ -8,7 +8,8 @@ pub use serve::serve;
 
 use crate::json;
 use crate::universal::{Abilities, halves};
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};

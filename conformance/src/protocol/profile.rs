@@ -1,6 +1,7 @@
 //! The profiles that the protocol knows.
 
-use std::{fmt, str::FromStr};
+use std::fmt;
+use std::str::FromStr;
 
 /// By what replies are judged: as one of the two renderings of this specification, or by what any agent owes its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]

@@ -5,17 +5,18 @@ use crate::json::plain;
 use crate::protocol::{self, Hello, Implementation, Op, RejectKind, Reply, Request};
 use crate::universal::Abilities;
 use serde::Serialize;
-use serde_json::{Map, Value, json, value::RawValue};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use threadspec::agent::{
+    LoopOptions, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier, run_loop,
+    run_tools,
+};
+use threadspec::surrogates::{mark_surrogates, marked, repair_surrogates, unmark_surrogates};
 use threadspec::{
-    ContextMode, ContextOptions, Error, Event, Field, Message, Profile, SerializeOptions,
-    agent::{
-        LoopOptions, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier,
-        run_loop, run_tools,
-    },
-    build_messages, escape_text, oracle, read_events, read_json, serialize_thread,
-    surrogates::{mark_surrogates, marked, repair_surrogates, unmark_surrogates},
+    ContextMode, ContextOptions, Error, Event, Field, Message, Profile, SerializeOptions, build_messages, escape_text,
+    oracle, read_events, read_json, serialize_thread,
 };
 
 /// The reference as a testee.

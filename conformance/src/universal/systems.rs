@@ -5,27 +5,27 @@ use super::message::{Conversation, Placed};
 
 /// A way to place system messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Standing {
     AsGiven,
     First,
     Last,
 }
 
 /// The ways that explain where the system messages of a request stand.
-pub(super) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Vec<Place> {
+pub(super) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Vec<Standing> {
     let indexes = |list: &Conversation<'_>| list.systems.iter().map(|placed| placed.index).collect::<Vec<_>>();
     let (given, own) = (indexes(given), indexes(request));
     let count = own.len();
     let mut places = Vec::new();
     // Of joined messages only the first has a place to keep.
     if own == given || count < given.len() && own.first() == given.first() {
-        places.push(Place::AsGiven);
+        places.push(Standing::AsGiven);
     }
     if own.iter().copied().eq(0..count) {
-        places.push(Place::First);
+        places.push(Standing::First);
     }
     if own.iter().copied().eq(request.length - count..request.length) {
-        places.push(Place::Last);
+        places.push(Standing::Last);
     }
     places
 }

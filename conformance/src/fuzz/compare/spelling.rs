@@ -2,7 +2,8 @@
 
 use super::texts::{Texts, is_well_formed};
 use crate::json::{self, compact, tokens};
-use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, oracle::normalize_line_ends, read_thread};
+use threadspec::oracle::normalize_line_ends;
+use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, read_thread};
 
 /// The five characters that are always escaped.
 pub(super) const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];

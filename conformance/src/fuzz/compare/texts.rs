@@ -5,7 +5,8 @@ use crate::json::{replace_halves, tokens};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use threadspec::{Profile, escape_text, is_xml_char, json_stringify, oracle, surrogates::repair_surrogates};
+use threadspec::surrogates::repair_surrogates;
+use threadspec::{Profile, escape_text, is_xml_char, json_stringify, oracle};
 
 /// Stands for a half character in what the literal profile expects: it may become anything there (INP-SURROGATE).
 const ANYTHING: char = '\u{ffff}';

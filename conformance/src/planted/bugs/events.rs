@@ -1,11 +1,9 @@
 //! Types, bodies and results of events in the document.
 
 use super::{Bug, bug, hardened, literal};
-use crate::planted::{
-    context::result_content,
-    document::{body, kind, result_text},
-    text::string,
-};
+use crate::planted::context::result_content;
+use crate::planted::document::{body, kind, result_text};
+use crate::planted::text::string;
 use serde_json::Value;
 use threadspec::{EventKind, Role};
 

@@ -2,10 +2,8 @@
 
 use super::{Bug, bug};
 use crate::json::Node;
-use crate::planted::{
-    input::raw_input,
-    text::{members, number, quoted},
-};
+use crate::planted::input::raw_input;
+use crate::planted::text::{members, number, quoted};
 use serde_json::Number;
 
 fn double(number: &Number) -> f64 {

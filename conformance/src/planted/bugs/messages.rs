@@ -1,12 +1,10 @@
 //! From events to messages in standard mode.
 
 use super::{Bug, bug, hardened, literal};
-use crate::planted::{
-    context::{answers, call, joins, message, orphan, result_content},
-    document::calls,
-    text::string,
-    twin::Twin,
-};
+use crate::planted::context::{answers, call, joins, message, orphan, result_content};
+use crate::planted::document::calls;
+use crate::planted::text::string;
+use crate::planted::twin::Twin;
 use serde_json::Value;
 use threadspec::{Event, EventKind, Message, Role};
 

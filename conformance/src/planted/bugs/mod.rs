@@ -13,7 +13,8 @@ mod run;
 mod system;
 mod unplanned;
 
-use super::{Bug, twin::Twin};
+use super::Bug;
+use super::twin::Twin;
 use threadspec::Profile;
 
 /// Every table.

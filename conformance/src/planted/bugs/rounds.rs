@@ -4,11 +4,8 @@ use super::{Bug, bug, hardened, literal};
 use crate::planted::agent::{assistant, cut, distinct, free, outcome};
 use crate::planted::twin::Twin;
 use serde_json::{Value, json};
-use threadspec::{
-    Message, Profile, ToolCall,
-    agent::{Response, ToolError},
-    ecma_string,
-};
+use threadspec::agent::{Response, ToolError};
+use threadspec::{Message, Profile, ToolCall, ecma_string};
 
 /// Each call of a script.
 fn each_call(input: &mut Value, change: impl Fn(&mut Value)) {

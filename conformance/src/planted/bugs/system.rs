@@ -1,10 +1,8 @@
 //! The System message and the two context modes.
 
 use super::{Bug, bug};
-use crate::planted::{
-    context::{summaries, system, xml},
-    document::join,
-};
+use crate::planted::context::{summaries, system, xml};
+use crate::planted::document::join;
 use crate::protocol::Op;
 use serde_json::Value;
 use threadspec::{ContextMode, Event, EventKind, Message, escape_xml};

@@ -1,12 +1,10 @@
 //! Bugs that were written when the corpus was finished, to see what it catches without having been tuned to it.
 
 use super::{Bug, bug, hardened, literal};
-use crate::planted::{
-    agent::feedback,
-    context::{answers, message, result_content, summaries, system},
-    document::{body, prefix},
-    text::{attribute, quoted, string, text},
-};
+use crate::planted::agent::feedback;
+use crate::planted::context::{answers, message, result_content, summaries, system};
+use crate::planted::document::{body, prefix};
+use crate::planted::text::{attribute, quoted, string, text};
 use crate::protocol::Op;
 use serde_json::{Value, json};
 use threadspec::{ContextMode, Event, EventKind, Role};

@@ -34,7 +34,7 @@ struct Family {
 /// With which sizes, and in which profiles, each bug is tried. What shows with the largest size that its cases claim shows with every smaller
 /// one too, since whole outputs are compared; that this is so is what the small sizes are tried for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub enum Breadth {
     /// The largest, in one of those profiles in which it is wrong, by turns.
     OneProfile,
     /// The largest, in each of them.
@@ -87,25 +87,25 @@ pub fn families() -> impl Iterator<Item = &'static str> {
 /// # Errors
 ///
 /// When the system has no thread to work on.
-pub fn survey(corpus: &Corpus, table: &[Growth], extent: Extent) -> io::Result<Survey> {
+pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result<Survey> {
     let mut trials = Vec::new();
     let everything = vec![String::new()];
     for row in table {
         for family in FAMILIES.iter().filter(|family| family.is_for(row)) {
             let mut profiles: Vec<Profile> = row.profiles.clone();
             profiles.retain(|profile| family.profiles.contains(profile));
-            if extent != Extent::EveryProfile && !profiles.is_empty() {
+            if breadth != Breadth::EveryProfile && !profiles.is_empty() {
                 let turn = trials.len() % profiles.len();
                 profiles = vec![profiles[turn]];
             }
             for profile in profiles {
                 let cases = row.cases(corpus, profile);
                 let largest = cases.last().map_or(0, |&(_, size)| size);
-                let sizes = match (extent, row.quantity) {
+                let sizes = match (breadth, row.quantity) {
                     // Its size means nothing.
-                    (Extent::SmallSizes, Quantity::WhiteSpace) => Vec::new(),
+                    (Breadth::SmallSizes, Quantity::WhiteSpace) => Vec::new(),
                     (_, Quantity::WhiteSpace) => vec![1],
-                    (Extent::SmallSizes, _) => SMALL.into_iter().filter(|&n| n < largest).collect(),
+                    (Breadth::SmallSizes, _) => SMALL.into_iter().filter(|&n| n < largest).collect(),
                     _ => vec![largest.saturating_sub(1)],
                 };
                 let members = if row.members.is_empty() { &everything } else { &row.members };
@@ -118,7 +118,7 @@ pub fn survey(corpus: &Corpus, table: &[Growth], extent: Extent) -> io::Result<S
     }
     let is_idle = |family: &&Family| {
         let is_tried = trials.iter().any(|trial| trial.family.name == family.name);
-        !is_tried && (extent != Extent::SmallSizes || family.quantity != Quantity::WhiteSpace)
+        !is_tried && (breadth != Breadth::SmallSizes || family.quantity != Quantity::WhiteSpace)
     };
     let idle: Vec<String> =
         FAMILIES.iter().filter(is_idle).map(|family| format!("{}: no case is about it", family.name)).collect();

@@ -2,8 +2,9 @@
 
 use super::Reading;
 use crate::json::replace_halves;
+use crate::planted::document;
 use crate::planted::text::{attribute, text};
-use crate::planted::{document, twin::Twin};
+use crate::planted::twin::Twin;
 use crate::protocol::{Op, RejectKind, Reply};
 use serde_json::{Map, Number, Value, json};
 use threadspec::{Event, EventKind, Message, Profile, escape_text, is_xml_char, json_stringify};
