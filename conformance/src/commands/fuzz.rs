@@ -106,8 +106,7 @@ impl Fuzz {
         let mut testee = start().map_err(|why| verify::not_ready(&why))?;
         let hello = testee.hello().clone();
         testee.finish();
-        let judged_by = verify::judged_by(self.profile, &hello)?;
-        let profile = judged_by;
+        let profile = verify::judged_by(self.profile, &hello)?;
         let has = |op: &Op| hello.ops.contains(op) && (profile != Profile::Universal || *op == Op::Tools);
         if let Some(op) = self.op.iter().find(|op| !has(op)) {
             return Err(Stop::new(
@@ -126,7 +125,7 @@ impl Fuzz {
             profile,
             ops: Op::all().filter(|op| has(op) && (self.op.is_empty() || self.op.contains(op))).collect(),
         };
-        print(&format!("{}\n{}\n\n", verify::introduction(&hello, judged_by), plan(&settings)));
+        print(&format!("{}\n{}\n\n", verify::introduction(&hello, profile), plan(&settings)));
         let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(|why| verify::not_ready(&why))?;
         for orphan in end_orphans() {
             print(&format!("left behind by the testee, and ended: {orphan}\n"));
