@@ -1,6 +1,6 @@
 //! What can be listed is checked: modules and rooms against the documents that name them, and clauses in code against the registry.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,6 +63,40 @@ fn the_readme_names_every_room() {
         assert!(library.contains(&format!("//! | [`{room}`] |")), "lib.rs does not describe `{room}`");
         assert!(layout.contains(&format!("`{room}`")), "the README does not name `{room}`");
     }
+}
+
+/// A room may use those that it builds upon, never in a circle.
+#[test]
+fn no_rooms_use_each_other() {
+    let source = root().join("conformance/src");
+    let rooms: Vec<&str> = include_str!("../src/lib.rs")
+        .lines()
+        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
+        .collect();
+    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for &room in &rooms {
+        let mut files = vec![source.join(room).with_extension("rs")];
+        if source.join(room).is_dir() {
+            files.clear();
+            rust_files(&source.join(room), &mut files);
+        }
+        // A file's tests stand at its end, and may use anything.
+        let code = |file: &PathBuf| {
+            let text = fs::read_to_string(file).expect("the file is readable");
+            text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned)
+        };
+        let code: String = files.iter().filter_map(code).collect();
+        let others = rooms.iter().filter(|&&other| other != room && code.contains(&format!("crate::{other}::")));
+        uses.insert(room, others.copied().collect());
+    }
+    assert!(uses.values().map(BTreeSet::len).sum::<usize>() > 30, "{uses:?}");
+    while let Some(room) = uses.iter().find(|(_, used)| used.is_empty()).map(|(&room, _)| room) {
+        uses.remove(room);
+        for used in uses.values_mut() {
+            used.remove(room);
+        }
+    }
+    assert!(uses.is_empty(), "these rooms use each other: {uses:#?}");
 }
 
 #[test]

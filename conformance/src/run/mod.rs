@@ -5,7 +5,6 @@
 //! is accused for what was only too much at once.
 
 mod blame;
-pub(crate) mod iterations;
 mod judge;
 mod known;
 mod oracles;

@@ -1,9 +1,9 @@
 //! Checks the properties that a case demands with `holds`.
 
-use super::iterations::beginnings;
 use crate::corpus::Oracle;
 use crate::json::{self, HALF};
 use crate::protocol::Op;
+use crate::tolerance::iterations::beginnings;
 use serde_json::Value;
 use threadspec::{Event, Message, Profile, oracle};
 

@@ -1,6 +1,6 @@
 //! The messages of a thread, where the literal profile accepts several forms.
 
-use crate::run::iterations::beginnings;
+use super::iterations::beginnings;
 use serde_json::{Map, Value, json};
 use threadspec::{Event, EventKind, read_events};
 

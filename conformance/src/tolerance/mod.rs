@@ -7,6 +7,7 @@ mod failures;
 mod form;
 mod history;
 mod input;
+pub(crate) mod iterations;
 mod observed;
 mod white_space;
 

@@ -8,8 +8,8 @@ use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
 use super::{Difference, ENDS_HERE, events, text};
 use crate::protocol::{Implementation, Op, Reply, Request};
-use crate::run::iterations::{beginnings, request_limit};
 use crate::testee::Reference;
+use crate::tolerance::iterations::{beginnings, request_limit};
 use serde_json::{Value, json};
 use threadspec::Profile;
 
