@@ -39,10 +39,12 @@ fn planted_bugs_are_found_and_made_small() {
 
 #[test]
 fn a_reading_is_no_finding() {
+    // The ignored test below draws thousands.
+    const CASES: u64 = 12;
     for reading in readings() {
-        let report = fuzz(reading, 40);
+        let report = fuzz(reading, CASES);
         assert!(report.findings.is_empty(), "{}: {:?}", reading.name, report.findings);
-        assert_eq!(report.coverage.total(), 40, "{}", reading.name);
+        assert_eq!(report.coverage.total(), CASES, "{}", reading.name);
     }
 }
 
