@@ -44,8 +44,9 @@ function corpus() {
     if (op === undefined) return [];
     return cases.filter(({ expect }) => !expect.reject)
       .flatMap(({ input, input_json: text, expect }) => {
+        if (op !== 'tools') return [...messageLists(expect)];
         const { messages } = input ?? JSON.parse(text, wellFormed);
-        return [...messageLists(expect), ...(op === 'tools' ? messageLists(messages) : [])];
+        return [...messageLists(expect), ...messageLists(messages)];
       });
   });
   return [...new Set(lists.map((list) => JSON.stringify(list)))];

@@ -61,8 +61,9 @@ def corpus():
         file = parse(path.read_text(encoding="utf-8"))
         for case in file["cases"]:
             if "reject" not in case["expect"]:
-                given_input = case["input"] if "input" in case else parse(case["input_json"])
-                given = given_input["messages"] if file["op"] == "tools" else []
+                given = []
+                if file["op"] == "tools":
+                    given = (case["input"] if "input" in case else parse(case["input_json"]))["messages"]
                 for messages in [*message_lists(case["expect"]), *message_lists(given)]:
                     lists[json.dumps(well_formed(messages))] = None
     return list(lists)
