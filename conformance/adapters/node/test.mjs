@@ -123,6 +123,17 @@ test('tools', async () => {
   assert.deepEqual(requests, [all.slice(0, 1), all.slice(0, 4), all.slice(0, 7)]);
 });
 
+test('a result of profile universal may be null', async () => {
+  const input = {
+    messages: [{ type: 'human', content: 'go' }],
+    model: [{ tool_calls: [{ id: 'c1', name: 't', args: {} }] }, { content: 'done' }],
+  };
+  for (const tools of [{ t: [null] }, { t: { byId: { c1: null } } }, { t: { byArgs: [[{}, null]] } }]) {
+    const { ok } = await ask('tools', { ...input, tools }, 'universal');
+    assert.equal(ok.messages[2].content, 'null', JSON.stringify(tools));
+  }
+});
+
 test('loop', async () => {
   const input = {
     prompt: 'go',

@@ -14,9 +14,11 @@ function equal(one, other) {
 
 /** The result that a tool's script has for a call. */
 function resultOf(script, { id, args }) {
-  if (Array.isArray(script)) return script[0] ?? '';
+  // A result may be null.
+  if (Array.isArray(script)) return script.length > 0 ? script[0] : '';
   if (script.byId) return Object.hasOwn(script.byId, id) ? script.byId[id] : '';
-  return script.byArgs.find(([known]) => equal(known, args ?? {}))?.[1] ?? '';
+  const [, result = ''] = script.byArgs.find(([known]) => equal(known, args ?? {})) ?? [];
+  return result;
 }
 
 /** The input with results as lists, in the order in which the script's calls come. */
