@@ -25,28 +25,29 @@ fn breaks() -> impl Iterator<Item = &'static [&'static str]> {
     planted::all().map(|bug| bug.breaks).chain(planted::universal::bugs().iter().map(|bug| bug.breaks))
 }
 
+/// No bug of size survives, and so many were tried.
+#[track_caller]
+fn assert_caught(breadth: Breadth, least: usize) {
+    let (corpus, _) = embedded();
+    let table = growth::table(&embedded_files()).expect("a table");
+    let survey = on_deep_stack(|| survey(corpus, &table, breadth));
+    let survey = survey.and_then(|survey| survey).expect("threads to work on");
+    assert!(survey.trials > least, "{}", survey.trials);
+    assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
+}
+
 /// Two to three minutes; `threadspec mutants` tries them all, too, in each profile.
 #[test]
 #[ignore = "slow: the largest cases against every family of bugs; `threadspec mutants` does it, too"]
 fn no_bug_of_size_survives() {
-    let (corpus, _) = embedded();
-    let table = growth::table(&embedded_files()).expect("a table");
-    let survey = on_deep_stack(|| survey(corpus, &table, Breadth::OneProfile));
-    let survey = survey.and_then(|survey| survey).expect("threads to work on");
-    assert!(survey.trials > 300, "{}", survey.trials);
-    assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
+    assert_caught(Breadth::OneProfile, 300);
 }
 
 /// A quarter of an hour. Nothing else tries the small sizes, for which the largest ones stand.
 #[test]
 #[ignore = "slow: every family of bugs with a dozen sizes"]
 fn no_bug_of_a_small_size_survives() {
-    let (corpus, _) = embedded();
-    let table = growth::table(&embedded_files()).expect("a table");
-    let survey = on_deep_stack(|| survey(corpus, &table, Breadth::SmallSizes));
-    let survey = survey.and_then(|survey| survey).expect("threads to work on");
-    assert!(survey.trials > 3000, "{}", survey.trials);
-    assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
+    assert_caught(Breadth::SmallSizes, 3000);
 }
 
 #[test]

@@ -56,11 +56,8 @@ pub fn check(input: impl Read + Send + 'static, options: Options, report: &mut R
             // The messages of one request, a line each.
             (_, Some(_)) => {
                 let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
-                let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
-                let list = format!(
-                    "[{}]",
-                    lines.into_iter().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>().join(",")
-                );
+                let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
+                let list = format!("[{}]", lines.collect::<Vec<_>>().join(","));
                 check_requests(Batches::of_list(&list, vec![&list]), options.api, report)
             }
         };

@@ -101,7 +101,7 @@ impl Chunks {
     }
 }
 
-/// All of a file as text, without a byte order mark; nothing, and an error, if it is not UTF-8.
+/// All of a file as text, with its byte order mark; nothing, and an error, if it is not UTF-8.
 pub(super) fn whole(first: Chunk, mut chunks: Chunks, report: &mut Report<'_>) -> io::Result<Option<String>> {
     let mut bytes = first.bytes;
     if !chunks.has_ended() {

@@ -95,7 +95,7 @@ impl Worker<'_, '_, '_> {
         self.afresh();
         let (first, second) = (self.put(last), self.put(last));
         self.afresh();
-        let hangs = matches!((first, &second), (Outcome::Reply(_) | Outcome::Accepted(..), Outcome::Timeout(_)));
+        let hangs = first.is_reply() && matches!(second, Outcome::Timeout(_));
         if hangs {
             self.charge(last, second, "by itself: it is answered, and nothing after it");
         }
