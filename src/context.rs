@@ -46,11 +46,11 @@ impl FromStr for ContextMode {
 /// How to build the messages of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ContextOptions<'a> {
-    /// Who decides where the sources are silent.
+    /// What decides where the sources are silent.
     pub profile: Profile,
     /// How history is presented.
     pub mode: ContextMode,
-    /// Stands in the system message behind the summaries; empty for none.
+    /// The text behind the summaries in the system message; empty for none.
     pub instructions: &'a str,
 }
 
@@ -160,7 +160,7 @@ impl MessageBuilder {
         self.messages
     }
 
-    /// Lends the list to tool rounds, which append to it; what they append goes when they end.
+    /// Lends the list to tool rounds, and removes what they appended.
     pub(crate) fn lend<T>(&mut self, rounds: impl FnOnce(&mut Vec<Message>) -> T) -> T {
         self.settle();
         let length = self.messages.len();
@@ -196,7 +196,7 @@ impl MessageBuilder {
     }
 }
 
-/// The message that one event becomes by itself; in the literal profile, that is all there is to it.
+/// The message that one event becomes on its own, which is all that the literal profile asks for.
 fn message_of(event: &Event) -> Option<Message> {
     Some(match &event.kind {
         EventKind::Message { role: Role::User, content } => Message::human(content),

@@ -169,7 +169,7 @@ pub(crate) fn write_object(out: &mut impl JsonSink, members: &Map<String, Value>
     out.push_plain("}");
 }
 
-/// The array index that a property key is: canonical decimal, 0 to 2^32 - 2.
+/// The array index, if a property key is one: canonical decimal, 0 to 2^32 - 2.
 fn array_index(key: &str) -> Option<u32> {
     let canonical = key == "0" || (key.bytes().all(|byte| byte.is_ascii_digit()) && !key.starts_with('0'));
     if !canonical {

@@ -52,7 +52,7 @@ impl Error {
         error
     }
 
-    /// The same fault as one of an event; the reader that knows which event adds its index and line.
+    /// Makes it an error of an event; the reader of the log adds index and line.
     pub(crate) fn of_event(mut self) -> Self {
         self.0.kind = Kind::Event;
         self

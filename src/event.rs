@@ -323,7 +323,7 @@ impl<'de> Deserialize<'de> for Event {
     }
 }
 
-/// A tool's result: a text, or structured data.
+/// A tool's result as an event holds it: a text without marks, or structured data with them.
 pub(crate) fn as_result(value: &Value) -> Value {
     match value {
         Value::String(text) => without_marks(text).into_owned().into(),

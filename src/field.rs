@@ -5,13 +5,12 @@ use crate::surrogates::without_marks;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// The largest integer that a double holds exactly with all its neighbours below: 2^53 - 1.
+/// The largest integer up to which a double holds every integer exactly: 2^53 - 1.
 pub(crate) const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
-/// A value of a JSON input and the path to it: what an input is read through, so that every error names the field and what
-/// was expected there.
+/// A value of a JSON input with the path to it, so that every error names the field and what was expected there.
 ///
-/// Each method that wants a type refuses every other one: an array is no object, and a string no number.
+/// Nothing is converted: each method that reads a type refuses every other type.
 ///
 /// ```
 /// use serde_json::json;
@@ -31,12 +30,12 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The whole input. Only errors about itself name it so; the paths of its members begin with their own names.
+    /// The whole input. `name` appears only in errors about the input itself, not in the paths of its members.
     pub fn root(value: &'a Value, name: &str) -> Self {
         Self { value: Some(value), path: name.to_owned(), is_root: true }
     }
 
-    /// A member; absent if the value has none of this name, or is no object.
+    /// A member; absent if the value has no member of this name, or is not an object.
     #[must_use]
     pub fn get(&self, name: &str) -> Self {
         let value = self.value.and_then(|value| value.get(name));
@@ -49,7 +48,7 @@ impl<'a> Field<'a> {
         self.value.is_some_and(|value| !value.is_null()).then_some(self)
     }
 
-    /// The value, if there is one; null is one.
+    /// The value, if the field is present; null is a value.
     pub fn value(&self) -> Option<&'a Value> {
         self.value
     }
@@ -119,7 +118,7 @@ impl<'a> Field<'a> {
         Error::of_field(&*self.path, reason)
     }
 
-    /// The error that something else was expected here.
+    /// The error about a field that is not what was expected.
     pub(crate) fn expected(&self, what: &str) -> Error {
         self.error(match self.value {
             None => format!("missing, expected {what}"),
@@ -128,7 +127,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The integer that a double is; `1.0` and `-0` are integers.
+/// The integer, if a double is one; `1.0` and `-0` are.
 fn integral(double: f64) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "guarded: integral and in range")]
     let integer = double as u64;

@@ -1,4 +1,4 @@
-//! Ids that are free: what a call is called that cannot keep its own id.
+//! New ids for calls that cannot keep their own.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,17 +6,17 @@ use std::collections::{HashMap, HashSet};
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     taken: HashSet<String>,
-    /// For each id the last number that was tried behind it: the numbers before it are taken for good.
+    /// For each id the last number that was appended to it; all smaller ones are taken.
     tried: HashMap<String, usize>,
 }
 
 impl Ids {
-    /// Takes an id. Whether it was free.
+    /// Takes an id; `true` if it was free.
     pub(crate) fn take(&mut self, id: &str) -> bool {
         self.taken.insert(id.to_owned())
     }
 
-    /// Takes the first of `<id>_2`, `<id>_3`, … that is free; what does not fit into so many characters is cut off the id.
+    /// Takes the first of `<id>_2`, `<id>_3`, … that is free. The id is cut so that at most `longest` characters result.
     pub(crate) fn take_numbered(&mut self, id: &str, longest: usize) -> String {
         let number = self.tried.entry(id.to_owned()).or_insert(1);
         loop {

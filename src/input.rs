@@ -16,9 +16,9 @@ use std::io;
 ///
 /// # Errors
 /// The first fault: an [`Error`] with [`is_invalid_event`](Error::is_invalid_event) that names the event's index and line,
-/// the field and the reason; or one with [`is_invalid_input`](Error::is_invalid_input) where there is no list of events
-/// to speak of (INP-1). Nothing partial is returned. JSON nested deeper than 128 levels and numbers beyond the double
-/// range are refused (INP-3).
+/// the field and the reason, or one with [`is_invalid_input`](Error::is_invalid_input) if the input holds no list of events
+/// (INP-1). Nothing partial is returned. JSON nested deeper than 128 levels and numbers beyond the double range are
+/// refused (INP-3).
 ///
 /// ```
 /// let events = threadspec::read_events(
@@ -33,19 +33,19 @@ pub fn read_events(json: &str) -> Result<Vec<Event>, Error> {
     read_each_event(json)?.into_iter().collect()
 }
 
-/// Reads a log of events and judges each on its own, so that a tool can report everything that is wrong with it.
+/// Reads a log and judges each event on its own, so that a tool can report everything that is wrong with the log.
 ///
 /// # Errors
-/// Only where there is no list of events to speak of, see [`read_events`].
+/// Only if the input holds no list of events, see [`read_events`].
 pub fn read_each_event(json: &str) -> Result<Vec<Result<Event, Error>>, Error> {
     let elements = read_elements(json, &["events"])?;
     Ok(elements.into_iter().map(|element| element.and_then(|element| element.read(Event::from_json))).collect())
 }
 
-/// Reads JSON Lines, one event a line, while they arrive: of a log of any size, one line is in memory.
+/// Reads JSON Lines, one event a line, as they arrive. Only one line at a time is in memory.
 ///
 /// A faulty line costs only itself: its error names the event's index and line, as those of [`read_events`] do. Blank lines are
-/// skipped. Where the input cannot be read on, or is not UTF-8, the last item says so.
+/// skipped. An error of the input, or a line that is not UTF-8, is the last item.
 ///
 /// ```
 /// use threadspec::{EventReader, Profile, ThreadStream};
@@ -73,7 +73,7 @@ impl<R: io::BufRead> EventReader<R> {
         Self { input, bytes: Vec::new(), line: 0, next_index: 0, has_ended: false }
     }
 
-    /// The next line; nothing at the end.
+    /// The next line; `None` at the end.
     fn next_line(&mut self) -> Result<Option<&str>, Error> {
         self.bytes.clear();
         self.line += 1;
@@ -114,7 +114,7 @@ impl<R: io::BufRead> Iterator for EventReader<R> {
 /// Reads one event: a JSON object, as it stands in a log.
 ///
 /// # Errors
-/// As [`read_events`], but for the index and the line, which only the log's reader knows.
+/// As [`read_events`], without index and line.
 ///
 /// ```
 /// let error = threadspec::read_event(r#"{"type": "message", "role": "user", "iteration": 0}"#).unwrap_err();
@@ -147,14 +147,14 @@ pub(crate) struct JsonElement {
 }
 
 impl JsonElement {
-    /// What a reader makes of the element; its error gets the position.
+    /// Reads the element, and adds its position to an error.
     pub(crate) fn read<T>(&self, reader: impl FnOnce(&Value) -> Result<T, Error>) -> Result<T, Error> {
         reader(&self.value).map_err(|error| error.at_event(self.index).at_line(self.line))
     }
 }
 
-/// The elements of a log, each read as JSON on its own: a line of JSON Lines that is none costs only itself. In an object
-/// they are the first of the members with these names.
+/// The elements of a log, each read as JSON on its own: a broken line of JSON Lines costs only itself. In an object the
+/// first member that has one of these names holds them.
 pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<JsonElement, Error>>, Error> {
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
     let json = &*mark_surrogates(json);
@@ -180,9 +180,9 @@ pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<Jso
         .collect())
 }
 
-/// The elements of the one JSON value that a text is.
+/// The elements of a log that is a single JSON value.
 fn list_in<'a>(json: &'a str, names: &[&str]) -> Result<Vec<&'a str>, Error> {
-    // The value has been read once, so that only its depth or its numbers can be at fault here.
+    // The value was readable as raw JSON, so that only its depth or its numbers can be at fault here.
     let again = |error: serde_json::Error| Error::input(reason(&error));
     let array = match json.as_bytes().first() {
         Some(b'[') => json,
@@ -201,7 +201,7 @@ fn list_in<'a>(json: &'a str, names: &[&str]) -> Result<Vec<&'a str>, Error> {
     Ok(elements.into_iter().map(RawValue::get).collect())
 }
 
-/// The non-blank lines of a text, if it is JSON Lines: if its first such line is a JSON object.
+/// The non-blank lines of a text, if there are several and the first of them is a JSON object: JSON Lines.
 fn lines(json: &str) -> Option<Vec<&str>> {
     let lines: Vec<&str> = json.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let first = lines.first()?;
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(EventReader::new(&b""[..]).count(), 0);
         let bytes = [USER.as_bytes(), b"\n\xff\n", USER.as_bytes()].concat();
         let each: Vec<_> = EventReader::new(&*bytes).collect();
-        assert_eq!(each.len(), 2, "nothing behind what is not text");
+        assert_eq!(each.len(), 2, "nothing is read behind a line that is not UTF-8");
         assert_eq!(each[1].as_ref().map_err(ToString::to_string), Err("line 2: not UTF-8".to_owned()));
     }
 

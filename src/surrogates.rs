@@ -48,14 +48,14 @@ pub fn repair_surrogates(json: &str) -> Cow<'_, str> {
     Cow::Owned(repaired)
 }
 
-/// The first character of a mark, a noncharacter. Two of them are one that was there.
+/// The first character of a mark, a noncharacter. Doubled, it stands for itself.
 const MARK: char = '\u{fdd0}';
 /// The second character of the mark of U+D800; the others follow.
 const FIRST_HALF: u32 = 0xe000;
 
 /// Replaces every escape of a lone surrogate in JSON text by its mark, and doubles every U+FDD0.
 ///
-/// Positions stay what they were, up to the first U+FDD0 that is no escape.
+/// Positions stay what they were, up to the first U+FDD0 that is not written as an escape.
 ///
 /// ```
 /// use threadspec::surrogates::{mark_surrogates, unmark_surrogates};
@@ -154,7 +154,7 @@ fn replace_marks(text: &str, mut replacement: impl FnMut(u32) -> String) -> Cow<
             Some(half @ ..0x800) => replaced.push_str(&replacement(0xd800 + half)),
             _ => replaced.push(MARK),
         }
-        // One that stands alone was never marked, and stays.
+        // A single U+FDD0, in data that was never marked, stays as it is.
         let marked =
             second.filter(|&second| second == MARK || (FIRST_HALF..FIRST_HALF + 0x800).contains(&second.into()));
         rest = &behind[marked.map_or(0, char::len_utf8)..];

@@ -1,7 +1,7 @@
 //! Events read straight from JSON text: the quick way for a log without faults.
 //!
-//! It takes nothing that [`Event::from_json`] would not take, and takes it for the same event. What it does not take (faults,
-//! lone surrogates, unusual spellings) is left to the other way, which knows what to say of it.
+//! It accepts only what [`Event::from_json`] accepts, and reads the same event. Everything else (faults, lone surrogates, unusual
+//! spellings) is left to that slower way, which can say what is wrong.
 
 use crate::field::MAX_SAFE_INTEGER;
 use crate::surrogates::mark_surrogates;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The events of a JSON array, or of JSON Lines of more than one line; `None` is no verdict.
+/// The events of a JSON array, or of JSON Lines of more than one line; `None` leaves them to the slower way.
 pub(crate) fn read(json: &str) -> Option<Vec<Event>> {
     if matches!(mark_surrogates(json), Cow::Owned(_)) {
         return None;
@@ -22,20 +22,19 @@ pub(crate) fn read(json: &str) -> Option<Vec<Event>> {
         let events: Vec<Typed> = serde_json::from_str(json).ok()?;
         return Some(events.into_iter().map(|Typed(event)| event).collect());
     }
-    // An object alone may be more than an event.
+    // A single object may be an event, or a log with an `events` array.
     let lines = || json.lines().map(str::trim).filter(|line| !line.is_empty());
     lines().nth(1)?;
     lines().map(read_one).collect()
 }
 
-/// The event of a JSON object; `None` is no verdict.
+/// The event of a JSON object; `None` leaves it to the slower way.
 pub(crate) fn read_one(json: &str) -> Option<Event> {
-    // What is marked in data is left to the other way.
     let Cow::Borrowed(json) = mark_surrogates(json) else { return None };
     serde_json::from_str(json).ok().map(|Typed(event)| event)
 }
 
-/// An event, as its own reader takes it.
+/// An event that [`EventVisitor`] reads.
 struct Typed(Event);
 
 #[derive(Deserialize)]
@@ -60,7 +59,7 @@ enum Field {
     Other,
 }
 
-/// A word that need not be kept.
+/// A string that is borrowed where it holds no escape.
 #[derive(Deserialize)]
 struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -136,7 +135,7 @@ impl<'de> Visitor<'de> for EventVisitor {
     }
 }
 
-/// A member that comes twice is left to the other way.
+/// Sets a member. One that comes twice is left to the slower way.
 fn set<T, E: serde::de::Error>(member: &mut Option<T>, value: T) -> Result<(), E> {
     match member.replace(value) {
         None => Ok(()),
@@ -181,7 +180,7 @@ impl Members<'_> {
     }
 }
 
-/// A value that nobody wants, but that must be readable like any other: its numbers within range, its strings Unicode.
+/// A value that is ignored, but must be readable like any other: its numbers within range, its strings Unicode.
 struct Checked;
 
 impl<'de> Deserialize<'de> for Checked {

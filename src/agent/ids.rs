@@ -4,7 +4,7 @@ use crate::ids::Ids;
 use crate::{Message, ToolCall};
 use std::collections::HashSet;
 
-/// The ids of calls and of results in a list.
+/// The ids of all calls and results in a list of messages.
 pub(super) fn ids_of(messages: &[Message]) -> Ids {
     let mut ids = Ids::default();
     for message in messages {

@@ -35,7 +35,7 @@ pub trait Tools {
     /// Calls a tool.
     ///
     /// # Errors
-    /// A [`ToolError`], of which the model is told (LOOP-TOOL-ERROR).
+    /// A [`ToolError`], which the model is told (LOOP-TOOL-ERROR).
     fn call(&mut self, call: &ToolCall) -> Result<Value, ToolError>;
 }
 

@@ -9,13 +9,13 @@ use crate::{Message, Profile, ToolCall};
 /// How to run tool rounds. The default is the literal profile without a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolOptions {
-    /// Who decides where the sources are silent.
+    /// What decides where the sources are silent.
     pub profile: Profile,
     /// How many rounds are executed at most (TOOLS-DEPTH); `None` is no limit.
     pub max_recursion_depth: Option<usize>,
 }
 
-/// What came of [`run_tools`].
+/// The outcome of [`run_tools`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolRun {
     /// The list at the end, the final assistant message included.
@@ -27,8 +27,8 @@ pub struct ToolRun {
 /// Runs tool rounds until a response calls no tool (clauses TOOLS-*).
 ///
 /// There is at most one request more than executed rounds. The tool calls of a response after the last allowed round are not
-/// executed; in the hardened profile they are answered by `[Not executed: limit reached]` (TOOLS-CUT). There, too, a
-/// response that repeats an id gets distinct ones (TOOLS-DISTINCT).
+/// executed. In the hardened profile they are answered by `[Not executed: limit reached]` (TOOLS-CUT), and calls of one
+/// response with the same id get distinct ones (TOOLS-DISTINCT).
 ///
 /// ```
 /// use threadspec::agent::{ScriptedModel, ScriptedTools, ToolOptions, run_tools};
@@ -75,7 +75,7 @@ pub(super) enum Step<'a> {
 
 /// The inner loop: asks, executes, appends to `messages`, asks again. Returns the response that ended it.
 ///
-/// With the ids of the run, as in the hardened profile, what it appends is what providers accept.
+/// In the hardened profile `hardened` holds the ids of the run so far, and only what providers accept is appended.
 pub(super) fn rounds(
     messages: &mut Vec<Message>,
     model: &mut dyn Model,

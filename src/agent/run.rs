@@ -1,4 +1,4 @@
-//! The outer loop: iterations until a verifier is content or a limit is reached.
+//! The outer loop: iterations until a verifier is satisfied or a limit is reached.
 
 use super::rounds::{Limit, Step, rounds};
 use super::{Model, Response, Tools, Verification, Verifier};
@@ -10,11 +10,11 @@ use std::fmt;
 /// How to run the outer loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopOptions {
-    /// Who decides where the sources are silent.
+    /// What decides where the sources are silent.
     pub profile: Profile,
     /// How history is presented; it changes no event (LOOP-MODES).
     pub mode: ContextMode,
-    /// Stands in the system message; empty for none.
+    /// The text of the system message; empty for none.
     pub instructions: String,
     /// Stops after so many iterations, if the last one succeeded (LOOP-MAX); `None` is no limit.
     pub max_iterations: Option<u64>,
@@ -38,7 +38,7 @@ impl Default for LoopOptions {
 /// Why the outer loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// The verifier was content, or there was none.
+    /// The verifier was satisfied, or there was none.
     Completed,
     /// The maximum of iterations was reached.
     StopCondition,
@@ -56,7 +56,7 @@ impl fmt::Display for StopReason {
     }
 }
 
-/// What came of [`run_loop`].
+/// The outcome of [`run_loop`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopRun {
     /// The thread, from the prompt on.
@@ -69,7 +69,7 @@ pub struct LoopRun {
     pub stop_reason: StopReason,
 }
 
-/// So many iterations may fail in a row (LOOP-ERROR).
+/// The run ends when so many iterations in a row have failed (LOOP-ERROR).
 const MAX_FAILURES: u32 = 3;
 
 /// Runs an agent: iterations of tool rounds, each on the thread so far, until the work is done (clauses LOOP-*).
@@ -172,7 +172,7 @@ impl LoopRun {
         }
     }
 
-    /// Appends the text of the response that ended an iteration, unless it stands there already.
+    /// Appends the text of the response that ended an iteration, unless [`record`](Self::record) did already.
     fn record_text(&mut self, last: &Response, profile: Profile) {
         if last.tool_calls.is_empty() || profile == Profile::Literal {
             self.record_content(&last.content);

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 pub struct Turn(pub Result<Response, String>);
 
 impl Turn {
-    /// The turn that a field of an input describes. `null` is as good as absent.
+    /// The turn that a field of an input describes. `null` means absent.
     ///
     /// # Errors
     /// An [`Error`] that names what is missing or of the wrong type.
@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Turn {
 
 /// A model that answers from a script, and remembers what it was asked: for tests of prompts, tools and loops.
 ///
-/// A script that runs out fails with `script exhausted`.
+/// After the end of the script each request fails with `script exhausted`.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptedModel {
     turns: std::vec::IntoIter<Turn>,
@@ -87,9 +87,7 @@ impl ScriptedTools {
     pub fn new(results: HashMap<String, Vec<Value>>) -> Self {
         Self { results, called: HashMap::new() }
     }
-}
 
-impl ScriptedTools {
     /// The tools that a field of an input describes: `{name: [result…]}`.
     ///
     /// # Errors
@@ -119,7 +117,7 @@ impl Tools for ScriptedTools {
     }
 }
 
-/// A verifier that answers from a script. One that runs out is content.
+/// A verifier that answers from a script; after its end, that the work is complete.
 #[derive(Clone, Debug, Default)]
 pub struct ScriptedVerifier {
     verifications: std::vec::IntoIter<Verification>,

@@ -71,7 +71,7 @@ fn forged<'a>(document: &'a Document, events: &'a [Event], profile: Profile) -> 
     })
 }
 
-/// What is wrong with each element, if there are as many as events.
+/// What `wrong` says of each element with its event; if their numbers differ, only that.
 fn each_element<'a>(
     document: &'a Document,
     events: &'a [Event],
@@ -93,7 +93,7 @@ fn each_element<'a>(
 /// normalization of line ends, and with forbidden characters dropped or replaced in whatever way.
 ///
 /// # Errors
-/// The first event whose text is another.
+/// The first event whose text differs.
 pub fn round_trip(events: &[Event], document: &str, profile: Profile) -> Result<(), Violation> {
     round_trip_in(&read(document)?, events, profile)
 }
@@ -101,7 +101,7 @@ pub fn round_trip(events: &[Event], document: &str, profile: Profile) -> Result<
 /// [`round_trip`] of a document that was read already.
 ///
 /// # Errors
-/// The first event whose text is another.
+/// The first event whose text differs.
 pub fn round_trip_in(document: &Document, events: &[Event], profile: Profile) -> Result<(), Violation> {
     first(changed_texts(events, document, profile, profile))
 }
@@ -140,7 +140,7 @@ pub fn not_carried(events: &[Event], profile: Profile) -> Vec<NotCarried> {
     for (event, content) in events.iter().enumerate() {
         let mut scan = |place, text: &str, white_space: &[char]| {
             let white_space = if profile == Profile::Literal { white_space } else { &[] };
-            // As in nearly all texts.
+            // The quick way for nearly all texts.
             if first_forbidden(text).is_none() && !text.contains(white_space) {
                 return;
             }
@@ -156,7 +156,8 @@ pub fn not_carried(events: &[Event], profile: Profile) -> Vec<NotCarried> {
     found
 }
 
-/// What the oracles of a document say, each by its name, in the order in which a fault is best named. The document is read once.
+/// The verdicts of a document's oracles, each with its name; the first that fails describes a fault best. The document is read
+/// once.
 pub fn document_verdicts(
     events: &[Event],
     document: &str,
@@ -176,8 +177,7 @@ pub fn document_verdicts(
     ]
 }
 
-/// Everything that the oracles of [`document_verdicts`] have to say of a document that was read already, each with the oracle's
-/// name; nothing where all hold.
+/// Every violation that the oracles of [`document_verdicts`] find in a document that was read already, each with the oracle's name.
 pub fn document_violations(
     read: &Document,
     events: &[Event],
@@ -197,7 +197,7 @@ pub(super) fn read(document: &str) -> Result<Document, Violation> {
     read_thread(document).map_err(|error| Violation::new(error.to_string()))
 }
 
-/// Every text that did not come back as `kept_as` wants it.
+/// Every text that did not come back as the profile `kept_as` demands.
 fn changed_texts<'a>(
     events: &'a [Event],
     document: &'a Document,
@@ -238,7 +238,7 @@ fn texts(event: &Event, profile: Profile) -> Vec<Cow<'_, str>> {
         EventKind::ToolResult { result: Some(value), .. } if profile == Profile::Hardened => {
             json_stringify(value).into()
         }
-        // `String` throws at an object with a `toString` of its own, so that there is no letter to follow.
+        // `String` throws for an object with its own `toString`, so that the sources do not say what to write.
         EventKind::ToolResult { result: Some(value), .. } if has_own_string(value) => {
             return vec![ecma_string(value).into(), with_own_strings(value).into()];
         }
@@ -259,7 +259,7 @@ fn has_own_string(value: &Value) -> bool {
     }
 }
 
-/// `String` of a value with the JSON text of each object with a `toString` of its own.
+/// `String` of a value, but with JSON text for each object that has its own `toString`.
 fn with_own_strings(value: &Value) -> String {
     match value {
         Value::Array(elements) => {
@@ -319,17 +319,17 @@ fn attributes(events: &[Event], id: usize, names: &Names<'_>, profile: Profile) 
     attributes
 }
 
-/// The names that the result at a position may have, given the id that it answers: that of the nearest preceding call, in
+/// The names that a result at a position may have if it answers a call id: that of the nearest preceding call, in
 /// literal also that of the thread's last call with the id (ATT-NAME, ATT-NAME-NEAREST).
 ///
 /// # Panics
 /// When the position is beyond the thread.
-pub fn accepted_names(events: &[Event], id: usize, wanted: &str, profile: Profile) -> Vec<String> {
-    assert!(id <= events.len(), "position {id} of {} events", events.len());
-    Names::of(events).accepted(id, wanted, profile)
+pub fn accepted_names(events: &[Event], position: usize, call_id: &str, profile: Profile) -> Vec<String> {
+    assert!(position <= events.len(), "position {position} of {} events", events.len());
+    Names::of(events).accepted(position, call_id, profile)
 }
 
-/// The tools that calls name: for each id, the positions of its calls, in order.
+/// For each call id, the positions of its calls and the names of their tools, in order.
 pub(super) struct Names<'a>(HashMap<&'a str, Vec<(usize, &'a str)>>);
 
 impl<'a> Names<'a> {
@@ -344,8 +344,8 @@ impl<'a> Names<'a> {
     }
 
     /// As [`accepted_names`].
-    pub(super) fn accepted(&self, position: usize, wanted: &str, profile: Profile) -> Vec<String> {
-        let calls = self.0.get(wanted).map_or(&[][..], Vec::as_slice);
+    pub(super) fn accepted(&self, position: usize, call_id: &str, profile: Profile) -> Vec<String> {
+        let calls = self.0.get(call_id).map_or(&[][..], Vec::as_slice);
         let name = |call: Option<&(usize, &str)>| call.map_or("unknown", |(_, name)| name).to_owned();
         let nearest = name(calls[..calls.partition_point(|(call, _)| *call < position)].last());
         match profile {
@@ -356,7 +356,7 @@ impl<'a> Names<'a> {
 }
 
 pub(super) fn same_text(original: &str, read: &str, profile: Profile) -> bool {
-    // As nearly all texts are.
+    // The quick way for nearly all texts.
     if original == read && first_forbidden(original).is_none() {
         return true;
     }
@@ -394,7 +394,7 @@ fn with_normal_ends(text: &str) -> Cow<'_, str> {
     if memchr(b'\r', text.as_bytes()).is_some() { normalize_line_ends(text).into() } else { text.into() }
 }
 
-/// Whether the stretches of permitted characters are all in `read`, in order, with something else only between them.
+/// Whether `read` consists of the stretches of permitted characters, in order, with anything else only between them.
 fn permitted_in_order(original: &str, read: &str) -> bool {
     let mut rest = Some(original);
     let stretches = iter::from_fn(|| {

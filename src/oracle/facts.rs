@@ -18,9 +18,9 @@ use std::collections::{HashMap, HashSet};
 /// | completion, human_input_requested | none | |
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact<'a> {
-    /// Somebody said something; `type` is the event's `type` attribute, `error!` for an unrecoverable error.
+    /// Somebody said something.
     Said {
-        /// Who: `human`, `ai`, `system`, `human_input_received`, `error` or `error!`.
+        /// Who: `human`, `ai`, `system`, `human_input_received`, `error` or, if it is not recoverable, `error!`.
         speaker: &'static str,
         /// What.
         text: &'a str,
@@ -151,7 +151,7 @@ pub fn conveyed_by_document_in(events: &[Event], document: &Document, profile: P
 
 fn conveys_call(event: &Event, name: &str, body: &str, profile: Profile) -> bool {
     let EventKind::ToolCall { tool_name, args, .. } = &event.kind else { return false };
-    // As text, or, where digits or surrogates are written in another way, as the value that it is.
+    // The same text, or the same value where digits or surrogates are spelled differently.
     let same_args = same_text(&json_stringify_object(args), body, profile)
         || serde_json::from_str(body).is_ok_and(|body: Value| json_stringify(&body) == json_stringify_object(args));
     same_attribute(tool_name, name, profile) && same_args
@@ -308,7 +308,7 @@ impl Item<'_> {
     }
 }
 
-/// Arguments as text, whatever the order of their members: a message holds the value, not its text.
+/// Arguments as text with sorted members: a message holds the value, in which order means nothing.
 fn in_any_order(args: &Map<String, Value>) -> String {
     let mut args = Value::Object(args.clone());
     args.sort_all_objects();

@@ -10,7 +10,7 @@ use std::iter;
 
 /// A document has the form that the specification gives it: lines, indentation, attributes (DOC-1, DOC-2, DOC-3, ATT-*).
 ///
-/// For documents whose events are not at hand; a response prefix behind the document is not its part.
+/// Needs no events. A response prefix must be cut off before ([`split_response_prefix`](crate::split_response_prefix)).
 ///
 /// # Errors
 /// The first line or element that has another form.
@@ -18,12 +18,12 @@ pub fn well_shaped(document: &str) -> Result<(), Violation> {
     first(misshapen(&read(document)?, document))
 }
 
-/// The verdict that the first of some violations gives.
+/// The first violation as an error.
 pub(super) fn first(mut violations: impl Iterator<Item = Violation>) -> Result<(), Violation> {
     violations.next().map_or(Ok(()), Err)
 }
 
-/// Each element, and each line, that has not the form of a document that was read already.
+/// Each element and each line of another form, in a document that was read already.
 pub(super) fn misshapen(read: &Document, document: &str) -> impl Iterator<Item = Violation> {
     let elements = read.elements.iter().enumerate();
     let elements = elements.filter_map(|(id, element)| Some(Violation::of_event(id, misshapen_element(id, element)?)));
@@ -62,7 +62,7 @@ fn misshapen_element(id: usize, element: &Element) -> Option<String> {
     Some(format!("{name}={}", quote(value)))
 }
 
-/// Events that do not begin and end with their lines, and what stands around them.
+/// Events that do not fill their lines, and whatever else is not an event.
 fn misshapen_lines(document: &str, count: usize) -> impl Iterator<Item = Violation> {
     let mut rest = document.strip_prefix("<thread>\n").and_then(|rest| rest.strip_suffix("</thread>"));
     let frame =
@@ -76,7 +76,7 @@ fn misshapen_lines(document: &str, count: usize) -> impl Iterator<Item = Violati
         let at_start = lines.strip_prefix("  <event type=\"").is_some();
         let end = lines.find("</event>").map(|at| &lines[at + "</event>".len()..]);
         let next = end.and_then(|end| end.strip_prefix('\n'));
-        // Where an event is not in its lines, what follows is looked for behind it.
+        // After an event that does not end its line, go on after its end tag.
         rest = next.or_else(|| end.map(str::trim_start)).or(Some(""));
         (!at_start || next.is_none())
             .then(|| Violation::of_event(id, "not `  <event type=\"…\" …>…</event>` from the line's start to its end"))
@@ -84,10 +84,9 @@ fn misshapen_lines(document: &str, count: usize) -> impl Iterator<Item = Violati
     frame.into_iter().chain(each)
 }
 
-/// Everything in a document that is not as the specification has it, for documents whose events are not at hand: each with the name
-/// of the oracle.
+/// Every violation of form in a document, each with the name of its oracle. Needs no events.
 ///
-/// Beyond [`well_formed`](super::well_formed), [`well_shaped`] and [`well_escaped`] it goes on behind a character that XML forbids.
+/// Unlike [`well_formed`](super::well_formed), [`well_shaped`] and [`well_escaped`], it goes on behind a character that XML forbids.
 ///
 /// ```
 /// use threadspec::{Profile, oracle::form_violations};
@@ -146,7 +145,7 @@ pub fn well_escaped(document: &str, profile: Profile) -> Result<(), Violation> {
     first(misspelled(document, profile))
 }
 
-/// Everything of another spelling in a document that is known to be well-formed.
+/// Every violation of [`well_escaped`] in a document that is known to be well-formed.
 pub(super) fn misspelled(document: &str, profile: Profile) -> impl Iterator<Item = Violation> {
     let (mut line, mut counted) = (1, 0);
     character_data(document).flat_map(move |(start, data, place)| {
@@ -188,7 +187,7 @@ fn character_data(document: &str) -> impl Iterator<Item = (usize, &str, &'static
     })
 }
 
-/// What in a stretch of character data is not spelled as it must be, and where.
+/// The characters and references of another spelling in a stretch of character data, with their positions.
 fn misspellings(data: &str, white_space: &[char], profile: Profile) -> Vec<(usize, String)> {
     let hardened = profile == Profile::Hardened;
     let raw = |c: char| matches!(c, '>' | '"' | '\'') || (hardened && white_space.contains(&c));

@@ -1,6 +1,6 @@
 //! Properties that every implementation's output must have, each as a plain function with a precise report.
 //!
-//! | oracle | speaks of | clause |
+//! | oracle | judges | clause |
 //! |---|---|---|
 //! | [`well_formed`] | a document | DOC-4 |
 //! | [`no_forgery`] | a document | DOC-5, ATT-* |
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::{ContextOptions, Event, EventKind, Profile, SerializeOptions, build_messages, serialize_thread};
 
-    /// Work that grows with the square of a thread would take very long here.
+    /// Work that grows with the square of a thread's length would take very long here.
     #[test]
     fn long_threads_take_no_longer_per_event() {
         let count = 20_000_usize;

@@ -16,8 +16,8 @@ const MOST_BYTES: usize = 32 << 20;
 
 /// Writes `system` and `messages` of an Anthropic messages request.
 ///
-/// Of a hardened list the API accepts the result ([`provider_rules`](crate::oracle::provider_rules)); ids, names and lone
-/// surrogates as in [`to_openai`](super::to_openai), and ids consist of letters, digits, `_` and `-`.
+/// The API accepts the result for a hardened list ([`provider_rules`](crate::oracle::provider_rules)). Ids, names and lone
+/// surrogates are treated as in [`to_openai`](super::to_openai); ids consist of letters, digits, `_` and `-`.
 ///
 /// The turns of that format alternate, so that messages of one side in a row become one, block by block; a tool message is
 /// a `tool_result` block on the user's side. The user begins and ends: where the assistant would, a short text of the user
@@ -78,7 +78,7 @@ pub fn to_anthropic(messages: &[Message]) -> Result<Value, Error> {
     let turns = turns.into_iter().map(|(role, content)| json!({"role": role, "content": content}));
     request.insert("messages".to_owned(), turns.collect());
     let request = Value::from(request);
-    // JSON spells a character in at most six bytes for each of its own.
+    // JSON writes at most six bytes for each byte of a text.
     let size = messages.iter().map(|message| message.content().len()).sum::<usize>();
     let size = if size < MOST_BYTES / 12 { size } else { request.to_string().len() };
     if count > MOST_MESSAGES || size > MOST_BYTES {
@@ -113,7 +113,7 @@ pub fn from_anthropic(request: &Value) -> Result<Vec<Message>, Error> {
     Ok(messages)
 }
 
-/// The API refuses texts that do not.
+/// Whether a text is more than white space; the API refuses texts that are not.
 fn says_something(text: &str) -> bool {
     // White space as both Python and JavaScript trim it.
     let is_white = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{feff}');

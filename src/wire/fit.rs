@@ -6,21 +6,21 @@ use crate::{Error, Message, ToolCall};
 use serde_json::{Map, Value};
 use std::collections::{HashMap, VecDeque};
 
-/// What a provider takes as the id of a call.
+/// What a provider accepts as the id of a call.
 #[derive(Clone, Copy)]
 pub(super) struct IdForm {
     /// The most UTF-16 code units, hence characters.
     pub(super) longest: usize,
-    /// Whether only letters, digits, `_` and `-` are taken.
+    /// Whether only letters, digits, `_` and `-` are accepted.
     pub(super) plain: bool,
 }
 
-/// Names of tools with 1 to 64 letters, digits, `_` and `-` are taken everywhere.
+/// What every provider accepts as the name of a tool: 1 to 64 letters, digits, `_` and `-`.
 const NAMES: IdForm = IdForm { longest: 64, plain: true };
-/// What every provider takes as one text.
+/// What every provider accepts as one text, in characters.
 const LONGEST_TEXT: usize = 10_485_760;
 
-/// The messages with ids, names and arguments that a provider takes.
+/// The messages with ids, names and arguments that a provider accepts.
 ///
 /// Each call gets an id of its own, for its answer too; ids and names that are refused are replaced one to one, in order, so
 /// that a longer list begins with what the shorter one became.
@@ -35,7 +35,7 @@ pub(super) fn fit(messages: &[Message], ids: IdForm) -> Result<Vec<Message>, Err
     messages.iter().enumerate().map(|(position, message)| fitting.message(position, message)).collect()
 }
 
-/// The error about a list of which nothing is left.
+/// The error about a list of which nothing can be sent.
 pub(super) fn nothing_to_send() -> Error {
     Error::input("there is nothing to send: no message says anything")
 }
@@ -84,7 +84,7 @@ impl Fitting {
 }
 
 impl IdForm {
-    /// An id that the form takes and that looks like this one; this one itself, if it is taken.
+    /// The nearest id of this form: the id itself if it fits, `if_empty` if nothing is left of it.
     fn nearest(self, id: &str, if_empty: &str) -> String {
         let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
         let id: String = id.chars().map(|c| if self.plain && !fits(c) { '_' } else { c }).collect();
@@ -117,8 +117,7 @@ impl Names {
     }
 }
 
-/// Arguments with U+FFFD for each lone surrogate, which providers refuse. A key that another one has then goes on with a
-/// number.
+/// Arguments with U+FFFD for each lone surrogate, which providers refuse. Keys that become equal get numbers.
 fn without_marks_in(members: &Map<String, Value>) -> Map<String, Value> {
     let mut ids = Ids::default();
     for key in members.keys() {

@@ -12,8 +12,8 @@
 //! | Anthropic | `system` and `messages` of a messages request | [`to_anthropic`], [`from_anthropic`] |
 //!
 //! Providers accept only lists in which every call is answered at once (PROVIDER-1): the lists that
-//! [`build_messages`](crate::build_messages) makes in the hardened profile. What they demand beyond that, of ids, names, texts
-//! and the order of roles, the writers see to ([`provider_rules`](crate::oracle::provider_rules)).
+//! [`build_messages`](crate::build_messages) makes in the hardened profile. The writers see to what providers demand beyond that
+//! of ids, names, texts and the order of roles ([`provider_rules`](crate::oracle::provider_rules)).
 
 mod anthropic;
 mod field;
@@ -65,7 +65,7 @@ pub fn read_transcript(json: &str) -> Result<Vec<Event>, Error> {
 /// The members of an object that hold the elements of a log.
 const LISTS: &[&str] = &["events", "messages"];
 
-/// What a reader makes of each message of a list; its error gets the position.
+/// Reads each message of a list, and adds its position to an error.
 fn read_each<T>(messages: &Value, mut read: impl FnMut(&Field<'_>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
     let messages = messages.as_array().ok_or_else(|| Error::input("expected an array of messages"))?;
     let read = |(position, message)| {

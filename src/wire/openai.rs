@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Writes the `messages` of an OpenAI chat completions request. Arguments are JSON text as `JSON.stringify` writes it.
 ///
-/// Of a list that [`build_messages`](crate::build_messages) makes in the hardened profile the API accepts the result
+/// The API accepts the result for a list that [`build_messages`](crate::build_messages) makes in the hardened profile
 /// ([`provider_rules`](crate::oracle::provider_rules)). Ids that are empty, too long or used before, and names that are not
 /// 1 to 64 letters, digits, `_` and `-`, are replaced one to one, in order, so that a longer list begins with what a shorter
 /// one became; a lone surrogate in arguments is U+FFFD. Other lists are written in the same way, and may be refused.
@@ -69,8 +69,8 @@ pub fn from_openai(messages: &Value) -> Result<Vec<Message>, Error> {
 /// Reads an OpenAI-style transcript as a thread: a JSON array of messages, an object with `messages`, or JSON Lines.
 ///
 /// Messages are read as [`from_openai`] does. An assistant message is its text, then its calls; an empty text next to calls
-/// leaves no event. The iterations, which a transcript does not know, follow one rule: the thread begins at 0, and the
-/// first assistant message after a user message, or of all, begins the next one.
+/// leaves no event. A transcript has no iterations, so they are counted: the thread begins at 0, and the next one begins
+/// with the first assistant message, and with the first one after each user message.
 ///
 /// ```
 /// use threadspec::wire::events_from_openai;

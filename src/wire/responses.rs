@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 /// Writes the `input` items of an OpenAI Responses request that carries the whole history.
 ///
-/// Of a hardened list the API accepts the result ([`provider_rules`](crate::oracle::provider_rules)): ids and names that
+/// The API accepts the result for a hardened list ([`provider_rules`](crate::oracle::provider_rules)): ids and names that
 /// it refuses are replaced as [`to_openai`](super::to_openai) does. The text of an AI message that also calls tools stands
-/// before them, if it is not empty.
+/// before the calls, if it is not empty.
 ///
 /// ```
 /// use serde_json::json;

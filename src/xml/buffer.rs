@@ -3,7 +3,7 @@
 //! A block without a special character is copied whole, a block with a few by runs of fixed length of which only a part
 //! counts, a block with many byte by byte from a table: nothing depends on branches that a processor cannot predict.
 //!
-//! This is the one module of the workspace with `unsafe`, in two places, each with its proof: a function that is compiled
+//! This is the library's one module with `unsafe`, for two things, each with its proof: a function that is compiled
 //! for processors with AVX2 is called where there is AVX2, and bytes that are UTF-8 are not checked for being UTF-8 once
 //! more. All positions are checked. Tests compare every escape with the plain version; they are small
 //! enough for Miri, under which they have not been run yet.
@@ -24,7 +24,7 @@ pub(crate) struct Escapes {
     /// except U+FFFE and U+FFFF.
     written: [[u8; 8]; 256],
     length: [u8; 256],
-    /// The control characters that are written as they are, filled up with bytes that are none.
+    /// The control characters that are written as they are, padded with spaces.
     kept: [u8; 3],
     /// What is special besides the five characters of XML and control characters.
     also: u8,
@@ -101,7 +101,7 @@ impl Escapes {
             .writing(b'\\', "\\\\")
     }
 
-    /// With the classes: one for each upper half that has special bytes.
+    /// Fills in the classes: one for each upper half that has special bytes.
     const fn sealed(mut self) -> Self {
         let mut class = 1;
         let mut high = 0;
@@ -110,7 +110,7 @@ impl Escapes {
             let mut low = 0;
             while low < 16 {
                 let byte = high * 16 + low;
-                // What begins U+FFFE and U+FFFF is looked at more closely.
+                // The first byte of U+FFFE and U+FFFF needs a closer look.
                 if self.length[byte] != 1 || byte == 0xef {
                     self.low[low] |= class;
                     any = true;
@@ -126,7 +126,7 @@ impl Escapes {
         self
     }
 
-    /// What a text in this form is: `None` where it stays as it is.
+    /// The escaped text; `None` if nothing in it is escaped.
     pub(crate) fn escape(&self, text: &str) -> Option<String> {
         let first = self.find(text)?;
         let mut out = Buffer::with_capacity(text.len() + text.len() / 8 + 4 * BLOCK);
@@ -139,7 +139,7 @@ impl Escapes {
     fn find(&self, text: &str) -> Option<usize> {
         #[cfg(target_arch = "x86_64")]
         if avx2::is_available() {
-            // SAFETY: the function wants what has just been found available.
+            // SAFETY: the features that the function needs are available.
             return unsafe { avx2::find(text.as_bytes(), self) };
         }
         find(text.as_bytes(), self, specials)
@@ -164,9 +164,9 @@ impl Buffer {
     }
 
     pub(crate) fn as_str(&self) -> &str {
-        // SAFETY: the first `whole` bytes are UTF-8. `whole` is the length of a `String` in `from`; it grows in `commit` alone, behind a whole
-        // `&str` or a whole escaped one, and shrinks in `truncate` alone, to a boundary between characters. An escaped text is UTF-8: of the
-        // text, which is, whole characters are replaced (single bytes below 0x80, and U+FFFE and U+FFFF), by texts.
+        // SAFETY: the first `whole` bytes are UTF-8. `from` sets `whole` to the length of a `String`; only `commit` makes it larger, after a whole
+        // `&str` or a whole escaped one was appended, and only `truncate` makes it smaller, to a boundary between characters. An escaped text is
+        // UTF-8, since whole characters of a text (single bytes below 0x80, and U+FFFE and U+FFFF) are replaced by texts.
         unsafe { str::from_utf8_unchecked(&self.bytes[..self.whole]) }
     }
 
@@ -198,7 +198,7 @@ impl Buffer {
         self.bytes.truncate(self.whole);
         #[cfg(target_arch = "x86_64")]
         if avx2::is_available() {
-            // SAFETY: the function wants what has just been found available.
+            // SAFETY: the features that the function needs are available.
             unsafe { avx2::append(&mut self.bytes, text, escapes) };
             self.commit();
             return;
@@ -267,7 +267,7 @@ fn append(out: &mut Vec<u8>, text: &str, escapes: &Escapes, specials: impl Fn(&[
     }
 }
 
-/// Appends the block at a position that another one follows; returns where the next block begins.
+/// Appends the block at a position, behind which at least another block follows; returns where the next one begins.
 #[inline(always)]
 fn append_block(
     out: &mut Vec<u8>,
@@ -329,8 +329,8 @@ fn append_byte_by_byte(out: &mut Vec<u8>, bytes: &[u8], start: usize, escapes: &
     start + at
 }
 
-/// Appends the first bytes of a piece. All of it is copied and the rest taken back, since copying a length that is known to
-/// the compiler is a few instructions.
+/// Appends the first `used` bytes of a piece. The whole piece is copied and the rest taken back, since copying a length that
+/// the compiler knows takes a few instructions.
 #[inline(always)]
 fn put<const N: usize>(out: &mut Vec<u8>, piece: &[u8; N], used: usize) {
     out.extend_from_slice(piece);

@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(buffer.into_string(), format!("before{expected}behind"));
     }
 
-    /// Every character, at every place of a block and of what is left behind the last one.
+    /// Every character, at every place of a block and of the rest behind the last block.
     #[test]
     fn blocks_are_escaped_as_characters_are() {
         let ascii = (0..128).map(|byte| char::from(byte).to_string());

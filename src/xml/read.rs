@@ -34,8 +34,8 @@ impl Element {
 
 /// Reads a `<thread>` document back into its elements.
 ///
-/// Strict: it refuses all that XML 1.0 refuses, and of the rest all that is not a thread document. It speaks of the
-/// document proper: separate a response prefix first, with [`split_response_prefix`].
+/// Strict: it refuses all that XML 1.0 refuses, and of the rest all that is not a thread document. A response prefix is not
+/// part of the document: separate it first, with [`split_response_prefix`].
 ///
 /// # Errors
 /// An [`Error`] with line and column, and
@@ -239,7 +239,7 @@ impl<'a> StrictReader<'a> {
 pub(crate) fn first_forbidden(source: &str) -> Option<(usize, char)> {
     let bytes = source.as_bytes();
     let control = |byte: u8| (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
-    // Blocks are asked in a form that compilers vectorize; few need a closer look.
+    // Blocks are checked in a form that compilers vectorize; few need a closer look.
     for (block, start) in bytes.chunks(64).zip((0..).step_by(64)) {
         if block.iter().fold(0, |any, &byte| any | u8::from(control(byte)) | u8::from(byte == 0xef)) == 0 {
             continue;

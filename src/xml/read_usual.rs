@@ -1,13 +1,13 @@
 //! Reads documents of the usual form in one pass: the quick way for what a serializer writes.
 //!
-//! It takes nothing that the strict reader would not take, and takes it for the same document. What it does not take (faults, other
-//! elements, comments, unusual spellings) is left to the strict reader, which knows what to say of it.
+//! It accepts only what the strict reader accepts, and reads the same document. Everything else (faults, other elements,
+//! comments, unusual spellings) is left to the strict reader, which can say what is wrong.
 
 use super::read::{is_space, normalize, resolve};
 use super::{Document, Element};
 use memchr::{memchr, memchr2, memmem};
 
-/// The document, if it is of the usual form and holds no character that XML forbids; `None` is no verdict.
+/// The document, if it has the usual form; `None` leaves it to the strict reader. `source` holds no character that XML forbids.
 pub(super) fn read(source: &str) -> Option<Document> {
     let mut elements = Vec::new();
     let mut rest = source.strip_prefix("<thread>")?.trim_start_matches(is_space);
@@ -23,7 +23,7 @@ pub(super) fn read(source: &str) -> Option<Document> {
 
 /// The attributes of a start tag, and what stands behind it.
 fn attributes(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
-    /// More are compared with each other more cleverly.
+    /// Elements with more attributes are left to the strict reader, which finds duplicates faster.
     const MOST: usize = 8;
     let mut attributes: Vec<(String, String)> = Vec::with_capacity(5);
     loop {

@@ -13,7 +13,7 @@ use std::{io, mem};
 /// How to write a thread document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SerializeOptions<'a> {
-    /// Who decides where the sources are silent.
+    /// What decides where the sources are silent.
     pub profile: Profile,
     /// Follows `</thread>` after one LF, verbatim; nothing follows when it is empty (DOC-6).
     pub response_prefix: &'a str,
@@ -131,7 +131,7 @@ pub struct ThreadStream<W> {
 }
 
 impl<W: io::Write> ThreadStream<W> {
-    /// So much is collected for one write.
+    /// How many bytes are collected for one write.
     const CHUNK: usize = 1 << 16;
 
     /// Begins a document. Writes are large already: the writer needs no buffer.
@@ -202,7 +202,7 @@ fn likely_length(event: &Event) -> usize {
     text + text / 16 + 96
 }
 
-/// The lines of a document, and what the next ones need to know of those before them.
+/// Writes the lines of a document, and remembers what later lines need to know of earlier ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines<S> {
     profile: Profile,
@@ -212,7 +212,7 @@ pub(crate) struct Lines<S> {
     tool_names: HashMap<S, S>,
 }
 
-/// Lines whose events need not stay.
+/// Lines that keep copies of the names, so that the events need not stay.
 pub(crate) type ThreadLines = Lines<String>;
 
 impl ThreadLines {

@@ -42,7 +42,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-SIZE", "There are at most 100000 messages, and 32 MB in all."),
 ];
 
-/// Models that go on from an assistant message that stands last.
+/// Models that accept an assistant message as the last one, and continue it.
 const PREFILLED: [&str; 12] = [
     "claude-2",
     "claude-instant",
@@ -103,7 +103,7 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
             if block["type"] == "tool_use" {
                 let id = text(block, "id");
                 if let Some(before) = ids.insert(id, position) {
-                    // What was reported are repeats in one message.
+                    // Only repeats in one message were reported.
                     let is_certain = before == position;
                     breaches.add_as(is_certain, "ANT-ID-UNIQUE", format!("{place}.id"), format!("{id:?} again"));
                 }
@@ -126,7 +126,7 @@ fn role(body: &Value, position: usize, breaches: &mut Breaches) {
     let follows = position.checked_sub(1).is_some_and(|before| messages[before]["role"] == "user");
     let leads = messages.get(position + 1).is_none_or(|next| next["role"] == "assistant");
     if messages[position]["role"] == "system" && !(inside && follows && leads) {
-        // Which models take it there is not known of all.
+        // It is not known of every model whether it accepts this.
         let is_certain = !(follows && leads) || PREFILLED.iter().any(|known| model.starts_with(known));
         breaches.add_as(is_certain, "ANT-SYSTEM", format!("messages[{position}].role"), "a system message");
     }
@@ -143,7 +143,7 @@ fn results(message: &Value) -> impl Iterator<Item = &str> {
     blocks.map(|block| text(block, "tool_use_id"))
 }
 
-/// What a message answers of the calls before it. If it goes on with a user's turn, only its results are looked at.
+/// Judges the results in a message. Missing ones are reported at the first message of a turn only.
 fn answers<'a>(
     open: &mut Open<'a>,
     message: &'a Value,
@@ -229,7 +229,7 @@ fn block(block: &Value, is_claude: bool, place: &str, breaches: &mut Breaches) {
     if let Some((_, known)) = MEMBERS.iter().find(|(name, _)| *name == kind) {
         for name in block.as_object().into_iter().flatten().map(|(name, _)| &**name) {
             if !known.contains(&name) && name != "type" && name != "cache_control" {
-                // Members are added from time to time; this one never was.
+                // New members come from time to time; `index` never was one.
                 let is_certain = name == "index";
                 breaches.add_as(is_certain, "ANT-EXTRA", format!("{place}.{name}"), "unknown");
             }
@@ -237,7 +237,7 @@ fn block(block: &Value, is_claude: bool, place: &str, breaches: &mut Breaches) {
     }
 }
 
-/// Python's and JavaScript's idea of white space together.
+/// White space as Python and JavaScript together define it.
 fn is_blank(text: &str) -> bool {
     text.chars().all(is_white)
 }
@@ -274,7 +274,7 @@ fn texts(message: &Value, place: &str, is_last: bool, breaches: &mut Breaches) {
     }
 }
 
-/// The message that the model goes on from.
+/// An assistant message that stands last.
 fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
     let Some((message, before)) = messages.split_last() else { return };
     if message["role"] != "assistant" {

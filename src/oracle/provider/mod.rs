@@ -1,4 +1,4 @@
-//! What model APIs accept as the history of an agent that calls tools: the rules of each, and who breaks them.
+//! What model APIs accept as the history of an agent that calls tools: the rules of each, and the breaches in a request.
 //!
 //! `golden/provider-rules.json` has where each rule was seen, with a request that breaks it and one that does not;
 //! `golden/provider-rules.md` says which rules are not judged here, and why.
@@ -59,7 +59,7 @@ pub struct Breach {
     pub place: String,
     /// What is wrong there.
     pub what: String,
-    /// Whether every version and server of the API refuses it, as far as is known; otherwise some of them do.
+    /// Whether every version and server of the API refuses it, as far as is known; otherwise only some do.
     pub is_certain: bool,
 }
 
@@ -81,7 +81,7 @@ pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
 
 /// The rules that the body of a request breaks, in the order of the body; none if the API accepts it.
 ///
-/// It is the text that is judged: only there a lone surrogate can be seen.
+/// It takes the JSON text, since a parsed value shows no lone surrogate.
 ///
 /// ```
 /// use threadspec::oracle::{Api, provider_breaches};
@@ -116,7 +116,7 @@ impl Breaches {
         self.add_as(true, rule, place, what);
     }
 
-    /// As [`add`](Self::add), of what only some versions or servers may refuse.
+    /// As [`add`](Self::add), for what only some versions or servers may refuse.
     fn add_as(&mut self, is_certain: bool, rule: &'static str, place: impl Into<String>, what: impl Into<String>) {
         self.0.push(Breach { rule, place: place.into(), what: what.into(), is_certain });
     }
@@ -127,12 +127,12 @@ impl Breaches {
         }
     }
 
-    /// A list that, where there is one, is not empty.
+    /// Adds a breach if a list is present and empty.
     fn not_empty(&mut self, rule: &'static str, place: &str, list: &Value) {
         self.add_if(list.as_array().is_some_and(Vec::is_empty), rule, place, || "an empty array".to_owned());
     }
 
-    /// Lone surrogates anywhere.
+    /// Adds a breach for every text or name with a lone surrogate.
     fn surrogates(&mut self, is_certain: bool, rule: &'static str, place: &str, value: &Value) {
         match value {
             Value::String(text) if has_marks(text) => {

@@ -27,7 +27,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
 ];
 
 const LONGEST_ID: usize = 40;
-/// What newer versions take.
+/// The same in newer versions.
 const LONGEST_ID_NOW: usize = 64;
 const LONGEST_NAME: usize = 64;
 const MOST_TOOLS: usize = 128;
@@ -112,7 +112,7 @@ fn arguments(arguments: &Value, place: &str, breaches: &mut Breaches) {
     let Some(text) = arguments.as_str() else {
         return breaches.add("OAI-CHAT-ARGS-STRING", place, "not a string");
     };
-    // What a server reads when it parses the text; a surrogate in the outer text is no matter of this rule.
+    // As a server parses the text. Lone surrogates of the outer text become escapes, which do not break the inner JSON.
     let inner = crate::surrogates::mark_surrogates(&unmark_surrogates(text)).into_owned();
     match serde_json::from_str::<Map<String, Value>>(&inner) {
         Ok(members) => breaches.surrogates(false, "DS-UTF16", place, &Value::Object(members)),

@@ -31,7 +31,7 @@ const LONGEST_TEXT: usize = 10_485_760;
 
 pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     let items = list(body, "input");
-    // With a stored response or item before it, a call or its output may be there.
+    // If the request refers to something stored, a call or its output may be there.
     let refers = |item: &Value| matches!(text(item, "type"), "item_reference" | "compaction" | "compaction_summary");
     let stateless =
         body["previous_response_id"].is_null() && body["conversation"].is_null() && !items.iter().any(refers);
@@ -45,7 +45,7 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
         if let Some(id) = call_id(item, "function_call") {
             length_of_id(id, &at_id, breaches);
             if !called.insert(id) {
-                // In a later round it was seen to be refused by gateways only.
+                // In a later round only gateways were seen to refuse it.
                 let is_open = !answered.remove(id);
                 breaches.add_as(is_open, "OAI-RESP-ONE-OUTPUT", &*at_id, format!("a second call {id:?}"));
             }
@@ -104,7 +104,7 @@ fn output(output: &Value, place: &str, breaches: &mut Breaches) {
         _ => false,
     };
     breaches.add_if(!right, "OAI-RESP-OUTPUT-FORM", place, || {
-        "no string that is short enough, and no such parts".to_owned()
+        "neither a string that is short enough nor an array of such parts".to_owned()
     });
 }
 
