@@ -8,7 +8,7 @@ use std::{fs, process};
 ///
 /// # Errors
 ///
-/// When there is none, and it cannot be made.
+/// When `path` is a folder itself, or its folder is missing and cannot be made.
 pub fn prepare(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());

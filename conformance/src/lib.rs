@@ -13,13 +13,13 @@
 //! | [`lint`] | everything that can be wrong with a corpus |
 //! | [`testee`] | what is being tested: a process, an implementation in this process, the reference |
 //! | [`run`] | puts cases to a testee and judges what comes back |
-//! | [`tolerance`] | which differences between replies count as none |
+//! | [`tolerance`] | which differences between replies do not count |
 //! | [`universal`] | the judge of profile `universal` |
-//! | [`report`] | what a person reads of a run |
+//! | [`report`] | reports of a run, for people and for other programs |
 //! | [`generate`] | what fuzzing and property tests draw from |
 //! | [`check`] | what must hold of everything that was drawn |
 //! | [`fuzz`] | the fuzzer: compares with the reference, or judges by properties |
-//! | [`logs`] | what is wrong with logs, documents and requests that people have |
+//! | [`logs`] | what is wrong with a log, a document or a list of requests |
 //! | [`planted`] | planted bugs, and the matrix of what catches them |
 //! | [`commands`] | the commands of `threadspec`: arguments and exit codes |
 

@@ -36,7 +36,7 @@ enum Command {
     Mutants(commands::Mutants),
 }
 
-/// What to write for a command that stands without `--` before it.
+/// The hint to print when the command of a testee is given without `--` before it.
 fn missing_dashes(error: &clap::Error) -> Option<String> {
     let words: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let is_asked = words.get(1).is_some_and(|command| ["verify", "fuzz"].contains(&&**command));

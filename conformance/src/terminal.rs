@@ -1,4 +1,4 @@
-//! Writing to people: their terminal, whatever stands in the text.
+//! Writes to a terminal: colours, and text in which every character is visible.
 
 use anstyle::{AnsiColor, Style};
 use std::io::{self, ErrorKind, Write};
@@ -7,15 +7,15 @@ use std::sync::OnceLock;
 /// Why something that was printed did not arrive.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// What stands for good.
+/// The style of success.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// What stands for bad.
+/// The style of failure.
 pub const BAD: Style = AnsiColor::Red.on_default();
-/// What stands for neither.
+/// The style of what is neither.
 pub const WARNING: Style = AnsiColor::Yellow.on_default();
-/// What leads the eye.
+/// The style of what matters most.
 pub const STRONG: Style = Style::new().bold();
-/// What may be overlooked.
+/// The style of what matters least.
 pub const FAINT: Style = Style::new().dimmed();
 
 /// Text in a style.
@@ -23,7 +23,7 @@ pub fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Writes text to stdout, its colours only where they are wanted (a terminal, no `NO_COLOR`).
+/// Writes text to stdout, with colours only where they are wanted (a terminal, no `NO_COLOR`).
 pub fn print(text: &str) {
     let mut stdout = anstream::stdout().lock();
     // A reader that has gone away (`| head`) has what it wanted.
@@ -61,7 +61,7 @@ fn visible_char(c: char) -> String {
         '\n' => "⏎".to_owned(),
         '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or(c).to_string(),
         '\u{7f}' => "␡".to_owned(),
-        // What Debug writes as an escape is what has no shape of its own.
+        // `Debug` writes as an escape what has no shape of its own.
         _ if c.escape_debug().to_string().starts_with("\\u") => format!("⟨U+{:04X}⟩", u32::from(c)),
         _ => c.to_string(),
     }

@@ -37,19 +37,19 @@ fn read<T: DeserializeOwned>(input: &str) -> T {
     serde_json::from_str(&repair_surrogates(input)).unwrap_or_else(|error| panic!("{error}: {input}"))
 }
 
-/// A script: all that [`run_loop`] and [`tools`] check.
+/// Checks a script as an input of both operations, `loop` and `tools`.
 ///
 /// # Panics
-/// When they do.
+/// When [`run_loop`] or [`tools`] does.
 pub fn agent(script: &Script) {
     run_loop(&script.loop_input());
     tools(&script.tools_input());
 }
 
-/// An input of the operation `loop`: the loop's events and requests fit together, and the context mode changes no event.
+/// Checks an input of the operation `loop`: events and requests fit together, and the context mode changes no event.
 ///
 /// # Panics
-/// When they do not, or the input is none.
+/// When that does not hold, or the input cannot be read.
 pub fn run_loop(input: &str) {
     let script: LoopInput = read(input);
     let outcome = |run: &LoopRun| (run.response.clone(), run.iterations, run.stop_reason);
@@ -85,7 +85,7 @@ fn run_in(script: &LoopInput, profile: Profile, mode: ContextMode) -> LoopRun {
         })
         .collect();
     let requests = model.requests();
-    // How many iterations may have begun so far: a request that goes on can look like one that begins.
+    // How many iterations may have begun so far. A request that continues an iteration can look like one that begins the next.
     let mut begun = BTreeSet::from([0]);
     for (number, request) in requests.iter().enumerate() {
         let goes_on = number > 0 && oracle::snapshots(&requests[number - 1..=number]).is_ok();
@@ -103,7 +103,7 @@ fn run_in(script: &LoopInput, profile: Profile, mode: ContextMode) -> LoopRun {
     run
 }
 
-/// What the events of any run look like.
+/// Checks what holds of the events of every run.
 fn thread_of_run(script: &LoopInput, run: &LoopRun) {
     let events = &*run.events;
     same(&events.first(), &Some(&Event::user(0, &script.prompt)), "the prompt comes first", events);
@@ -129,10 +129,10 @@ fn thread_of_run(script: &LoopInput, run: &LoopRun) {
     same(&ended_as, &run.stop_reason, "the last event and the stop reason", events);
 }
 
-/// An input of the operation `tools`: each request continues the one before it, and nothing is lost at the end.
+/// Checks an input of the operation `tools`: each request continues the one before it, and nothing is lost at the end.
 ///
 /// # Panics
-/// When it does not, or the input is none.
+/// When that does not hold, or the input cannot be read.
 pub fn tools(input: &str) {
     let script: ToolsInput = read(input);
     let [literal, hardened] = Profile::ALL.map(|profile| {

@@ -1,20 +1,23 @@
-//! What must hold of any text as a corpus file.
+//! What must hold of any text that is read as a corpus file.
 
 use super::on_stack_for;
 use crate::corpus::{CLAUSES, Corpus, File};
 use crate::json;
 use threadspec::Profile;
 
-/// A registry of its own, since reading that of the corpus takes ten times as long as most files.
+/// A registry with one clause: reading that of the corpus takes ten times as long as reading most files.
 const CLAUSES_FILE: &str = r#"{"clauses":[{"id":"ESC-1","level":"must","source":"a seed","text":"a text"}]}"#;
 
-/// A corpus file is read or has problems, and every case that was read makes a request that is JSON on one line.
+/// A corpus file yields cases or problems, and each of its cases makes a request that is JSON on one line.
+///
+/// # Panics
+/// When that does not hold.
 pub fn case(file: &str) {
     on_stack_for(file.as_bytes(), || read_as_corpus(file));
 }
 
 fn read_as_corpus(file: &str) {
-    // The folder is the operation; a text that speaks of several, or of none, is in the wrong one.
+    // A file lies in the folder of its operation. This guesses it; a wrong guess is one more problem to report.
     let op = ["escape", "serialize", "messages", "tools"].into_iter().find(|op| file.contains(op)).unwrap_or("loop");
     let path = format!("{op}/any.json");
     let registry = File { path: CLAUSES.to_owned(), text: CLAUSES_FILE.to_owned() };

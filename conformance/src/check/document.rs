@@ -6,10 +6,11 @@ use threadspec::{
     read_thread, serialize_thread, split_response_prefix,
 };
 
-/// Both forms of a text come back from a parser, and are those of its characters one by one, which no block of 64 bytes holds.
+/// A text that is escaped, as content and as an attribute value, comes back from a parser; and escaping it as a whole gives the same as
+/// escaping it character by character.
 ///
 /// # Panics
-/// When they do not.
+/// When that does not hold.
 pub fn escape(text: &str, profile: Profile) {
     let kept: String = text.chars().map(|c| if is_xml_char(c) { c } else { '\u{fffd}' }).collect();
     let (expected_text, expected_value) = match profile {
@@ -67,11 +68,11 @@ pub fn serialize(events: &[Event], profile: Profile) {
 /// # Panics
 /// When they do not, except where roxmltree is known to be wrong.
 pub fn read(document: &str) {
-    // What it is does not matter here.
+    // Whether it is a document does not matter here.
     let _ = read_twice(document);
 }
 
-/// What both readers say.
+/// Reads a document with both readers and compares what they find.
 fn read_twice(document: &str) -> Result<Document, Error> {
     let first = read_thread(document);
     match (&first, roxmltree::Document::parse(document)) {
@@ -84,7 +85,7 @@ fn read_twice(document: &str) -> Result<Document, Error> {
         (Err(_), _) => {}
         (Ok(_), Err(second)) => panic!("only the reader accepts {document:?}: {second}"),
         (Ok(read), Ok(second)) => {
-            // It keeps a CR next to a reference, where XML 1.0 (2.11) wants an LF.
+            // roxmltree keeps a CR next to a reference, where XML 1.0 (2.11) wants an LF.
             let ends_differ = document.contains('\r') && document.contains('&');
             let within_lines = |character: &char| !ends_differ || !"\r\n".contains(*character);
             let events: Vec<_> = second.root_element().children().filter(roxmltree::Node::is_element).collect();
@@ -101,8 +102,8 @@ fn read_twice(document: &str) -> Result<Document, Error> {
     first
 }
 
-/// What roxmltree 0.21 takes although XML 1.0 does not: references to what is no character, processing instructions whose
-/// target runs into something else, and end tags with a colon too many.
+/// Whether a document has something that roxmltree 0.21 accepts and XML 1.0 forbids: a reference to a number that is no character, a
+/// processing instruction whose target is not a name, or an end tag that begins with a colon.
 fn roxmltree_is_lax(document: &str) -> bool {
     let refers_to_no_character = document.split("&#").skip(1).any(|rest| {
         let number = rest.split(';').next().unwrap_or_default();

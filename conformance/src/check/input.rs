@@ -4,10 +4,10 @@ use super::{equivalence, messages, profile_of, same, serialize};
 use threadspec::surrogates::unmark_surrogates;
 use threadspec::{Event, read_each_event, read_events};
 
-/// Any bytes are an error or a thread, of which all the rest holds.
+/// Any bytes are refused with an error, or are a thread that passes the other checks.
 ///
 /// # Panics
-/// When they are not, or it does not.
+/// When that does not hold.
 pub fn input(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let (all, each) = (read_events(text), read_each_event(text));

@@ -18,10 +18,10 @@ fn without_system(messages: &[Message]) -> &[Message] {
     }
 }
 
-/// Both modes build the lists that they must, and what providers accept in hardened, wherever a thread is cut.
+/// Both modes build the messages that they must, and in hardened providers accept them, wherever a thread is cut.
 ///
 /// # Panics
-/// When they do not.
+/// When that does not hold.
 pub fn messages(events: &[Event], profile: Profile) {
     let what = |what: &str| format!("{what} ({profile})");
     let [standard, xml] = ContextMode::ALL.map(|mode| build(events, profile, mode));
@@ -58,7 +58,7 @@ pub fn messages(events: &[Event], profile: Profile) {
 /// Both modes carry every fact of a thread.
 ///
 /// # Panics
-/// When one of them lost it.
+/// When one of them lacks a fact.
 pub fn equivalence(events: &[Event], profile: Profile) {
     let document = serialize_thread(events, &SerializeOptions { profile, ..SerializeOptions::default() });
     let messages = build(events, profile, ContextMode::Standard);

@@ -1,6 +1,6 @@
 //! What must hold of every thread, text, document and script: the bodies of the fuzz targets and of the property tests.
 //!
-//! Each function takes what an engine has come up with and panics with the violation and the input that shows it.
+//! Each function takes an input that an engine has drawn, and panics with the violation and that input.
 
 mod agent;
 mod case;
@@ -20,12 +20,13 @@ pub use reply::reply;
 
 use threadspec::{Event, Profile};
 
-/// One profile for a thread: any, but always the same. A fuzzer gets further in the time that the other one would take, and reaches
-/// it by a neighbour of the thread.
+/// The profile in which a thread is checked, always the same for the same thread. Checking one profile takes half the time, and a fuzzer
+/// soon tries a similar thread that gets the other one.
 pub fn profile_of(events: &[Event]) -> Profile {
     let last = events.last().map_or(0, |event| event.kind.event_type() as usize);
     Profile::ALL[(events.len() + last) % 2]
 }
+
 /// Panics when something does not hold, with the events that show it.
 #[track_caller]
 fn hold(verdict: Result<(), impl Display>, what: &str, events: &[Event]) {
@@ -47,12 +48,12 @@ fn fail(violation: &dyn Display, what: &str, events: &[Event]) -> ! {
     panic!("{what}: {violation}\n{{\"events\":{events}}}")
 }
 
-/// Where to cut a thread. One place for the sake of speed, but any: it depends on the document that was made of the thread.
+/// Where to cut a thread: at one place only, for speed. The length of its document decides, so that any place is tried with some thread.
 fn cut(events: &[Event], document: &str) -> usize {
     document.len() % (events.len() + 1)
 }
 
-/// On a stack as deep as the runner's own, if the text may need it: values of any nesting are read, up to a limit.
+/// Runs `body`, on a stack as deep as the runner's own if the text has so many brackets that it may need it.
 fn on_stack_for(text: &[u8], body: impl FnOnce() + Send) {
     if text.iter().filter(|byte| b"[{".contains(byte)).count() < 500 {
         body();

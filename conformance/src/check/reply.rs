@@ -7,12 +7,15 @@ use crate::run::{Verdict, judge};
 use crate::testee::Outcome;
 use std::sync::LazyLock;
 
-/// A few golden cases, of every operation; the large ones cost much and ask nothing else of a line.
+/// A few golden cases of every operation. The large ones are left out: they take long and check nothing else of a line.
 static CASES: LazyLock<Vec<&Case>> =
     LazyLock::new(|| embedded().0.cases.iter().filter(|case| !case.is_template).step_by(80).collect());
 
-/// A line is a reply that reads the same when it is written again, and gets a verdict from any case; or it is garbage and
-/// there is a reason why.
+/// A line is a reply that reads the same when it is written again and gets a verdict from any case, or it is garbage, for a stated
+/// reason.
+///
+/// # Panics
+/// When that does not hold.
 pub fn reply(line: &[u8]) {
     on_stack_for(line, || judge_line(line));
 }

@@ -1,4 +1,4 @@
-//! Many cases, on several testees at once; then the smallest failing ones, made smaller.
+//! Runs many cases, on several testees at once, then makes the smallest failing ones smaller.
 
 use super::Coverage;
 use super::draw::{Draw, Relation};
@@ -15,9 +15,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{panic, thread};
 
-/// Of the cases that fail for one reason, so many of the smallest are made smaller.
+/// How many of the cases that fail for one reason are made smaller; the smallest are taken.
 const EXAMPLES: usize = 2;
-/// After this many cases in a row that cost a testee its process the campaign ends.
+/// The campaign ends after so many cases in a row that cost a testee its process.
 const MOST_LOST_IN_A_ROW: usize = 10;
 /// How often progress is reported, and the end of the time checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub struct Options {
     /// What every case is drawn from.
     pub seed: u64,
-    /// The numbers of the cases, which go round the operations.
+    /// The numbers of the cases; the operations take turns.
     pub cases: Range<u64>,
     /// When to stop drawing.
     pub time: Option<Duration>,
@@ -47,7 +47,7 @@ pub type Start<'a> = &'a (dyn Fn() -> Result<Box<dyn Testee>, String> + Sync);
 pub struct Progress {
     /// What was drawn.
     pub coverage: Coverage,
-    /// Reasons to fail, so far.
+    /// How many reasons to fail were found so far.
     pub findings: usize,
     /// Since the beginning.
     pub elapsed: Duration,
@@ -58,26 +58,25 @@ pub struct Progress {
 pub struct Finding {
     /// The operation of the smallest case.
     pub op: Op,
-    /// Where else it was seen.
+    /// Other operations in which it was seen.
     pub other_ops: BTreeSet<Op>,
     /// The clause that decides it.
     pub clause: &'static str,
-    /// The clauses that larger cases break of which smaller forms break this one, so that the cause is probably the same.
+    /// Clauses that larger cases break whose smaller forms break this one: the cause is probably the same.
     pub also: BTreeSet<&'static str>,
-    /// What happened, where it was not just another answer: a verdict, or a relation between replies.
+    /// The verdict, or the broken relation between replies; empty for an answer that is merely wrong.
     pub what: String,
     /// How many cases failed so.
     pub count: u64,
-    /// The numbers of the cases to run again to see it, among those of the operation: one case, or all up to one where the
-    /// reply depends on earlier requests.
+    /// Which cases of the operation to run to see it again: one, or all up to one if the reply depends on earlier requests.
     pub cases: Range<u64>,
     /// The verdict.
     pub verdict: Verdict,
     /// The input, as raw JSON text.
     pub input: String,
-    /// What the reference answers; nothing where properties are judged.
+    /// What the reference answers; `None` where properties are judged.
     pub expected: Option<Reply>,
-    /// What was asked before, if the failure hangs on it.
+    /// The input that was asked before, if the failure depends on it.
     pub after: Option<String>,
     /// What happened, in words.
     pub note: String,
@@ -96,13 +95,13 @@ pub struct Report {
     pub elapsed: Duration,
     /// The reasons to fail.
     pub findings: Vec<Finding>,
-    /// What the testees did wrong in ending.
+    /// What the testees did wrong while they ended.
     pub shutdown: Vec<String>,
-    /// Why the campaign ended before its time.
+    /// Why the campaign ended early.
     pub stopped: Option<String>,
 }
 
-/// What the workers have in common.
+/// What the workers share.
 #[derive(Default)]
 struct Tally {
     report: Report,
@@ -113,9 +112,9 @@ struct Tally {
 #[derive(Default)]
 struct Failures {
     count: u64,
-    /// The length of the input and the number of the case, of the smallest ones: the same whatever came first.
+    /// Input length and number of the smallest cases: the same in whatever order cases fail.
     smallest: Vec<(usize, u64)>,
-    /// The smallest as it came, should it not come again.
+    /// The smallest one as it was first seen, in case it does not fail again.
     as_it_came: Option<Failure>,
 }
 
@@ -129,7 +128,7 @@ struct Campaign<'a> {
 
 /// Runs a campaign.
 ///
-/// `watch` hears how far it is, some ten times a second.
+/// `watch` is told how far it is, about fifty times a second.
 ///
 /// # Errors
 ///
@@ -172,7 +171,7 @@ impl Campaign<'_> {
         Ok(Probe::new((self.start)()?, self.settings.profile))
     }
 
-    /// Every case whose turn it is.
+    /// Runs the cases of one worker.
     fn work(&self, worker: u64) -> Result<(), String> {
         let Options { seed, cases, jobs, ops, profile, .. } = self.settings;
         let mut probe = self.probe().inspect_err(|_| self.over.store(true, Ordering::Relaxed))?;
@@ -212,7 +211,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// What was found, by reason; each with the smallest of the cases that were made smaller.
+    /// The findings, each with the smallest of the cases that were made smaller.
     fn findings(&self) -> Result<Vec<Finding>, String> {
         let failures = std::mem::take(&mut self.tally().failures);
         let (mut findings, mut leads): (BTreeMap<Key, Finding>, BTreeMap<Key, BTreeSet<Key>>) = Default::default();
@@ -234,7 +233,7 @@ impl Campaign<'_> {
         Ok(by_cause(findings, &leads, &self.tally().report.coverage.cases))
     }
 
-    /// A failing case made smaller; none where it does not fail in a testee that was asked nothing else before.
+    /// A failing case made smaller; `None` if it does not fail in a testee that was asked nothing else before.
     fn smaller(&self, key: &Key, index: u64) -> Result<Option<Shrunk>, String> {
         if interrupt::requested() {
             return Ok(None);
@@ -246,7 +245,7 @@ impl Campaign<'_> {
         let smallest = probe.shrink(key.op, check, &mut *tree, key);
         probe.testee.finish();
         let Some(mut shrunk) = smallest else { return Ok(None) };
-        // What was asked on the way may have left something behind.
+        // The requests on the way may have changed the testee, so ask a fresh one.
         let mut fresh = self.probe()?;
         let again = match fresh.probe(key.op, check, &shrunk.plan) {
             Probed::Failed(failures) => failures.iter().any(|again| again.key == *key),
@@ -258,8 +257,8 @@ impl Campaign<'_> {
     }
 }
 
-/// One finding for each cause: what fails in another way when it is made smaller still belongs to the finding that it fails as then,
-/// and what breaks the same clause in several operations is one.
+/// One finding for each cause. A finding whose smaller forms fail like another one joins that one, and findings that break the same
+/// clause in several operations become one.
 fn by_cause(
     mut findings: BTreeMap<Key, Finding>,
     leads: &BTreeMap<Key, BTreeSet<Key>>,

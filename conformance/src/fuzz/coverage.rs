@@ -48,7 +48,7 @@ impl Coverage {
         self.cases.values().sum()
     }
 
-    /// In a few words.
+    /// A summary in a few words.
     pub fn text(&self) -> String {
         let (events, rows, classes, all) = (self.events.len(), EventType::ALL.len(), self.classes.len(), CLASSES.len());
         format!("{} ops, {events}/{rows} event types, {classes}/{all} text classes", self.cases.len())

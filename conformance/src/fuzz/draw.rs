@@ -20,7 +20,7 @@ pub(super) enum Relation {
     Refused(u64),
     /// The same input gets the same reply again, after another one in between.
     Again,
-    /// Fields that nobody knows change nothing.
+    /// Unknown fields change nothing.
     UnknownFields,
     /// The document of the first events is the beginning of the document of all.
     Growing,
@@ -31,7 +31,7 @@ pub(super) enum Relation {
 impl Relation {
     /// The relation that a case checks; three in four check none.
     pub(super) fn of(op: Op, index: u64) -> Self {
-        // Spread, for neighbours to be spoiled in unrelated ways.
+        // The numbers are scattered, so that neighbouring cases are made invalid in unrelated ways.
         let refused = Self::Refused(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33);
         let checks: &[Self] = match op {
             Op::Escape | Op::Tools => &[Self::Again],
@@ -50,7 +50,7 @@ impl Relation {
     }
 }
 
-/// Where plans come from.
+/// Draws the plans of cases.
 pub(super) struct Draw {
     seed: u64,
     ops: Vec<(Op, Plans)>,
@@ -77,7 +77,7 @@ impl Draw {
                 Op::Tools => any::<Script>().prop_map(Plan::Tools).boxed(),
                 Op::Loop => any::<Script>().prop_map(Plan::Loop).boxed(),
             };
-            // What makes it large comes first: it is what a failing case loses first.
+            // The growth comes first, so that a failing case that shrinks loses it first.
             let large = (any::<Growth>(), usual.clone()).prop_map(|(growth, plan)| Plan::Large(growth, Box::new(plan)));
             (op, Plans { usual, large: large.boxed() })
         };
@@ -104,7 +104,7 @@ impl Draw {
     }
 }
 
-/// The same input with fields that nobody knows in each event.
+/// The same input with unknown fields in each event.
 pub(super) fn with_unknown_fields(plan: &Plan, input: &str) -> String {
     match plan {
         Plan::Serialize(thread, _) | Plan::Messages(thread, ..) => {
@@ -130,7 +130,7 @@ pub(super) fn with_wrong_event(input: &str, how: u64) -> String {
     let spoiled = || {
         let mut input = json::read(input).ok()?;
         let event = input.get_mut("events")?.as_array_mut()?.last_mut()?.as_object_mut()?;
-        // Any result is one, and `verified` is not required.
+        // Any value is a valid result, and `verified` is not required.
         let required: Vec<String> =
             event.keys().filter(|name| !["result", "verified"].contains(&name.as_str())).cloned().collect();
         let how = usize::try_from(how).ok()?;

@@ -1,9 +1,10 @@
-//! The fuzzer: generated requests, put to a testee and to the reference; in profile `universal` to a testee alone.
+//! The fuzzer: puts generated requests to a testee and to the reference; in profile `universal` to a testee alone.
 //!
-//! `draw` makes a case of a seed and a number, one in fifty of them large; `probe` asks, judges by `compare` what differs from
-//! the reference beyond what the profile accepts, or by `property` which properties of any agent do not hold, checks
-//! relations between the testee's own replies, and makes failing cases small; `campaign` does so for many cases, and makes one
-//! finding of what has one cause; `save` writes findings as candidate cases of the corpus.
+//! - `draw` makes a case from a seed and a number; one case in fifty is large.
+//! - `probe` puts a case to the testee, judges the reply, checks relations between the testee's own replies, and makes a failing case
+//!   small. `compare` judges by the reference and what the profile accepts, `property` by the properties of any agent.
+//! - `campaign` does so for many cases, and makes one finding of what has one cause.
+//! - `save` writes findings as candidate cases of the corpus.
 
 mod campaign;
 mod compare;

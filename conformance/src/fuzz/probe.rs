@@ -1,5 +1,5 @@
-//! One case: what is asked, what comes back, and making a failing one small. In profile `universal` the properties of the
-//! run are judged, elsewhere what differs from the reference.
+//! Puts one case to a testee, judges the reply, and makes a failing case small. In profile `universal` the properties of the run are
+//! judged, elsewhere what differs from the reference.
 
 use super::compare::{Difference, answering_clause, compare, has_halves};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 const SHRINK_TRIES: usize = 400;
 const SHRINK_TIME: Duration = Duration::from_secs(15);
 
-/// What failures have in common that are reported once.
+/// What failures that are reported as one have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) op: Op,
     pub(super) clause: &'static str,
-    /// A verdict or a relation, where it is not just another answer.
+    /// The verdict or the broken relation; empty for an answer that is merely wrong.
     pub(super) what: String,
 }
 
@@ -43,16 +43,16 @@ pub(super) struct Failure {
     pub(super) verdict: Verdict,
     /// The input that shows it.
     pub(super) input: String,
-    /// What the reference answers; nothing where properties are judged.
+    /// What the reference answers; `None` where properties are judged.
     pub(super) expected: Option<Reply>,
-    /// What was asked before, if the failure hangs on it.
+    /// The input that was asked before, if the failure depends on it.
     pub(super) after: Option<String>,
     pub(super) note: String,
     pub(super) mismatch: Option<Mismatch>,
 }
 
 impl Failure {
-    /// Blames half a character for what no smaller case without one shows.
+    /// Blames a lone surrogate that no smaller failing case is without, if no more precise clause is known.
     pub(super) fn named(mut self) -> Self {
         if self.key.clause == answering_clause(self.key.op) && has_halves(&self.input) {
             self.key.clause = "INP-SURROGATE";
@@ -74,7 +74,7 @@ pub(super) struct Probe<'a> {
     pub(super) testee: Box<dyn Testee + 'a>,
     pub(super) profile: Profile,
     last_id: i64,
-    /// An earlier request, to be asked in between.
+    /// The request of the case before.
     earlier: Option<(Op, String)>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Probe<'a> {
         Request { id: self.last_id, op, profile: self.profile, input: input.to_owned() }
     }
 
-    /// Asks and judges. What fails is an error, and so is what cannot be judged.
+    /// Asks and judges. A reply that fails is an `Err`, and so is one that cannot be judged.
     fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
         let request = self.request(op, input);
         let is_universal = self.profile == Profile::Universal;
@@ -174,7 +174,7 @@ impl<'a> Probe<'a> {
             Relation::UnknownFields => {
                 let input = with_unknown_fields(plan, input);
                 let other = self.answer(op, &input)?;
-                let what = "fields that nobody knows";
+                let what = "unknown fields";
                 Ok(if other == reply { None } else { broken("INP-2", what, &input, &reply, &other) })
             }
             Relation::Growing => {
@@ -233,7 +233,7 @@ impl<'a> Probe<'a> {
             // The first form is the case itself: what does not fail alone cannot be made smaller.
             let next = if let Some(failure) = next {
                 smallest = Some((plan, failure));
-                // What is tried from here on is simpler.
+                // Only simpler forms are tried from here on.
                 leads_to.clear();
                 tree.simplify()
             } else {

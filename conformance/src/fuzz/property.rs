@@ -4,10 +4,10 @@ use super::compare::Difference;
 use crate::protocol::Reply;
 use crate::universal::{self, Abilities, Answer, Finding};
 
-/// The clause by which a valid input is answered at all.
+/// The clause that is broken when a valid input gets no proper answer.
 pub(super) const ANSWERING: &str = "AGENT-GOES-ON";
 
-/// The clauses that a reply breaks, each with what is wrong first.
+/// The clauses that a reply breaks, each with the first finding.
 pub(super) fn broken(input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> Vec<Difference> {
     let answer = match reply {
         Reply::Ok(output) => Answer::Output(output),

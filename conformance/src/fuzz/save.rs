@@ -1,4 +1,4 @@
-//! Findings as candidate cases of the corpus.
+//! Writes findings as candidate cases of the corpus.
 
 use super::Finding;
 use crate::corpus::expectation::Pattern;
@@ -25,10 +25,10 @@ pub fn prepare(folder: &Path) -> io::Result<()> {
     fs::remove_file(trial)
 }
 
-/// Writes findings to `<op>/found.json` below a folder, behind the cases that stand there already, and returns the files.
+/// Writes findings to `<op>/found.json` below a folder, after the cases that are there already, and returns the files.
 ///
-/// What the case expects is what the reference answers, or in profile `universal` the property that does not hold; a
-/// claim to be confirmed before the case joins a corpus.
+/// A case expects what the reference answers, or in profile `universal` the property that does not hold. Confirm that claim before
+/// the case joins a corpus.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ struct Cases {
 }
 
 impl Cases {
-    /// Those of the file at a path; none where there is no such file.
+    /// Reads the cases of a file; there are none if there is no such file.
     fn read(path: &Path, name: &str) -> io::Result<Self> {
         let text = match fs::read_to_string(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
@@ -82,7 +82,7 @@ impl Cases {
         })
     }
 
-    /// A case that is there already is not written again.
+    /// Adds a finding as a case, unless a case with its input is there already.
     fn add(&mut self, finding: &Finding, profile: Profile, corpus: &Corpus) {
         let input = with_visible_characters(&crate::json::compact(&finding.input));
         if !self.inputs.insert(input.clone()) {
@@ -98,7 +98,7 @@ impl Cases {
         let why = Value::from(format!("Fuzzing found an implementation that breaks {} here{about}.", finding.clause));
         let after = match &finding.after {
             Some(after) if crate::json::interoperable(after).is_ok() => format!(r#""after":[{after}],"#),
-            // Without what was asked before it could show nothing.
+            // Without the request before it, the case would show nothing.
             _ if finding.clause == "AGENT-INDEPENDENT" => return,
             _ => String::new(),
         };

@@ -16,7 +16,7 @@ use threadspec::{Event, Profile, SerializeOptions, read_events, serialize_thread
 fn answered(op: Op) -> impl Iterator<Item = &'static Case> {
     let one_output =
         |case: &&Case| !case.is_template && matches!(case.expect(), Expect::Output(patterns) if patterns.len() == 1);
-    // Those of profile `universal` have a folder of their own, and are no business of the reference.
+    // Cases of profile `universal` have folders of their own; the reference does not answer them.
     let in_folder =
         move |case: &&Case| case.id.strip_prefix(&*op.to_string()).is_some_and(|rest| rest.starts_with('/'));
     embedded().0.cases.iter().filter(in_folder).filter(one_output)
@@ -27,12 +27,12 @@ pub fn golden_inputs(op: Op) -> impl Iterator<Item = String> {
     answered(op).map(|case| repair_surrogates(case.input()).into_owned())
 }
 
-/// What a seed is called that comes from a case.
+/// The name of a seed that is made from a case.
 fn seed_name(case: &Case) -> String {
     case.id.replace('/', "-")
 }
 
-/// Whether a fuzzer can take it up thousands of times.
+/// Whether a text is small enough for a fuzzer to run it thousands of times.
 fn is_small(text: &str) -> bool {
     text.len() <= LIMITS.golden_bytes
 }
@@ -56,7 +56,7 @@ static THREADS: LazyLock<Vec<(String, Vec<Event>)>> =
 
 /// A thread of the golden corpus, or none, that goes on with a generated one.
 ///
-/// What fuzzing draws threads from, so that its seeds can be the corpus itself.
+/// Fuzzing draws threads in this form, so that its seeds can be the corpus itself.
 #[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
 pub struct GoldenThread {
     which: u16,
@@ -78,10 +78,10 @@ impl fmt::Debug for GoldenThread {
     }
 }
 
-/// What a fuzz target begins with.
+/// An input that a fuzz target begins with.
 #[derive(Clone, Debug)]
 pub struct Seed {
-    /// The golden case that it is made of, or a number.
+    /// The golden case that it is made from, or a number.
     pub name: String,
     /// The input of the target.
     pub bytes: Vec<u8>,

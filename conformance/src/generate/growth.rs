@@ -1,4 +1,4 @@
-//! Makes a plan large: one thing in it, many times.
+//! Makes one thing in a plan large: a text, or the number of events, rounds, calls or iterations.
 
 use super::LIMITS;
 use super::list::pick;
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// What grows, and how far.
 ///
-/// Sizes are spread evenly over their orders of magnitude, and get smaller first when a failing case does.
+/// Sizes are spread evenly over their orders of magnitude. When a failing case shrinks, its size does first.
 #[derive(Clone, Copy, Debug, proptest_derive::Arbitrary)]
 pub struct Growth {
     size: u16,
@@ -31,7 +31,7 @@ pub(super) enum Grown {
     Failures,
 }
 
-/// Words of the protocol, as tokens: a text is never one of these.
+/// Words of the protocol: a string that is one of them is not made long.
 const WORDS: [&str; 52] = [
     "answer",
     "args",
@@ -87,7 +87,7 @@ const WORDS: [&str; 52] = [
     "ai",
 ];
 
-/// A size from 2 to a limit, as often in each order of magnitude.
+/// A size from 2 to a limit, equally likely in each order of magnitude.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -99,7 +99,7 @@ pub(super) fn size(which: u16, limit: usize) -> usize {
     (limit as f64 / 2.0).powf(share).mul_add(2.0, -0.5).ceil() as usize
 }
 
-/// How often something of so many bytes can be said in a run, each request of which repeats what was said before it.
+/// How often something of so many bytes may occur in a run, each request of which repeats all that came before it.
 pub(super) fn repetitions(bytes: usize) -> usize {
     (LIMITS.large_run / bytes.max(1)).isqrt().clamp(2, LIMITS.many_turns)
 }
@@ -119,7 +119,7 @@ impl Growth {
         pick(if is_loop { &all } else { &all[..2] }, self.what / 3)
     }
 
-    /// The list with one to three of its elements, which follow each other, repeated.
+    /// The list with one to three adjacent elements repeated.
     pub(super) fn repeated<T: Clone>(self, list: &[T], limit: usize) -> Vec<T> {
         let start = usize::from(self.at) % list.len().max(1);
         let end = (start + 1 + usize::from(self.length % 3)).min(list.len());

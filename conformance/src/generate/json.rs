@@ -4,7 +4,7 @@ use super::list::pick;
 use super::{AtMost, LIMITS, Piece};
 use std::fmt;
 
-/// Numbers that ECMAScript spells in its own way, reads as another, or keeps.
+/// Numbers that ECMAScript spells differently, rounds, or keeps as they are.
 const NUMBERS: [&str; 30] = [
     "0",
     "-0",
@@ -87,7 +87,7 @@ pub enum JsonOp {
     Literal(u8),
     /// A string.
     Text(Piece),
-    /// A number with a reputation.
+    /// A number that implementations tend to get wrong.
     Number(u8),
     /// Any double.
     Double(f64),
@@ -111,7 +111,7 @@ impl Json {
         self.write("{".to_owned(), vec!['}'])
     }
 
-    /// Goes on with a text in which these brackets are to be closed, until they are or the program ends.
+    /// Continues a text in which the brackets `open` are not closed yet, until they are or the program ends.
     fn write(&self, mut json: String, mut open: Vec<char>) -> String {
         for JsonStep { key, op } in self.0.iter() {
             if !matches!(op, JsonOp::Close) {

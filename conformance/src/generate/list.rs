@@ -11,7 +11,7 @@ use std::ops::Deref;
 pub struct AtMost<const N: usize, T>(Vec<T>);
 
 impl<const N: usize, T> AtMost<N, T> {
-    /// A list that has grown beyond what is drawn.
+    /// A list of any length, for what grows beyond what is drawn.
     pub(super) fn grown(list: Vec<T>) -> Self {
         Self(list)
     }
@@ -51,12 +51,12 @@ impl<const N: usize, T: Generated> Generated for AtMost<N, T> {
 pub struct Rarely(u8);
 
 impl Rarely {
-    /// Whether this is the time.
+    /// Whether the rare choice is made.
     pub fn is_now(self) -> bool {
         self.0 % 10 == 9
     }
 
-    /// What else the plan says, for choosing in which way.
+    /// A number by which to choose among several rare ways.
     pub(super) fn which(self) -> usize {
         usize::from(self.0 / 10)
     }

@@ -2,14 +2,14 @@
 //!
 //! There is one description, the *plans*: plain data types that derive both `arbitrary::Arbitrary` (libFuzzer) and
 //! `proptest::arbitrary::Arbitrary` (property tests, differential fuzzing, shrinking). A plan holds choices, mostly small
-//! numbers, and any combination of choices means something. [`Thread::json`], [`Script::loop_input`] and [`Request::input`]
+//! numbers, and every combination of choices is valid. [`Thread::json`], [`Script::loop_input`] and [`Request::input`]
 //! write what was chosen as JSON text, the one form in which lone surrogates, number spellings and repeated keys can
 //! exist; Rust values are read from that text as from any other log.
 //!
 //! | plan | what it stands for | from |
 //! |---|---|---|
 //! | [`Text`] | a text of pieces, each of a documented [`Class`] or any character | [`CLASSES`] |
-//! | [`Json`] | a JSON value that traps ECMAScript's rules | numbers, keys |
+//! | [`Json`] | a JSON value that tries ECMAScript's rules | numbers, keys |
 //! | [`Name`] | the name of a tool or of a call; one in ten is odd | names |
 //! | [`Thread`] | a log of events; one reference in ten is deliberately wrong | the above |
 //! | [`Script`] | a model, tools, a verifier and limits | the above |

@@ -32,7 +32,7 @@ impl Mode {
     }
 }
 
-/// A question to any implementation: an operation of the protocol, and its input.
+/// A request to any implementation: an operation of the protocol, and its input.
 #[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
 pub enum Request {
     /// `escape`.
@@ -49,7 +49,7 @@ pub enum Request {
     #[arbitrary(skip)]
     #[proptest(skip)]
     Agent(Scenario),
-    /// Another one made large, drawn only where it is asked for.
+    /// Another request made large, drawn only where it is asked for.
     #[arbitrary(skip)]
     #[proptest(skip)]
     Large(Growth, Box<Request>),

@@ -78,9 +78,9 @@ pub enum Last {
     RunOut,
 }
 
-/// The last of these is that of no tool.
+/// Names that the model calls; no tool has the last one.
 const TOOLS: [&str; 4] = ["search", "bash", "read_file", "missing"];
-/// Each second of these is that of no tool.
+/// Odd names that the model calls; no tool has the second, the fourth and so on.
 const ODD_TOOLS: [&str; 10] = [
     "__proto__",
     "toString",
@@ -106,7 +106,7 @@ const ODD_IDS: [&str; 8] = [
 /// How often the text of a long result is repeated.
 const LONG: usize = 400;
 
-/// About one run in fifty is long, and as many are wide.
+/// Whether a run is long, or wide: about one in fifty is.
 fn is_large(rarely: Rarely) -> bool {
     rarely.is_now() && rarely.which().is_multiple_of(5)
 }
@@ -134,12 +134,12 @@ impl Scenario {
             Last::Say(text) => turns.push(format!(r#"{{"content":{}}}"#, text.json())),
             Last::EmptyList(text) => turns.push(format!(r#"{{"content":{},"tool_calls":[]}}"#, text.json())),
             Last::Nothing => turns.push("{}".into()),
-            // With a message, so that whoever reports it says something.
+            // Never empty, so that an agent that reports the error has something to say.
             Last::Fail(text) => turns.push(format!(r#"{{"error":"Down. {}}}"#, &text.json()[1..])),
             Last::RunOut => {}
         }
         if matches!(self.end, Last::Say(_) | Last::EmptyList(_) | Last::Nothing) {
-            // For whoever asks once more.
+            // For an agent that calls the model once more.
             turns.push(r#"{"content":"Anything else?"}"#.into());
         }
         let tools = join(TOOLS[..3].iter().chain(ODD_TOOLS.iter().step_by(2)).map(|name| {
@@ -197,7 +197,7 @@ impl Scenario {
         join(messages)
     }
 
-    /// The calls of each response; the last one is repeated where the run is long, and widened where a response is wide.
+    /// The calls of each response. In a long run the last response is repeated; in a wide one the first response repeats its first call.
     fn calls(&self) -> Vec<Vec<Call>> {
         let mut number = 0;
         let mut call = |asked: &Asked, before: Option<&str>| {
@@ -237,7 +237,7 @@ impl Asked {
     fn call(&self, number: usize, before: Option<&str>, is_found_by_arguments: bool, is_large: bool) -> Call {
         let id = match before {
             Some(before) if self.odd_id.is_now() || self.name % 2 == 1 => before.to_owned(),
-            // Once an odd id is used, it is no longer odd to see it: the number keeps ids apart.
+            // Each odd id is used at most once, so that ids differ.
             _ if self.odd_id.is_now() && number <= ODD_IDS.len() => ODD_IDS[number - 1].to_owned(),
             _ => format!("call_{number}"),
         };

@@ -100,7 +100,7 @@ impl Script {
         let mut members = vec![format!(r#""messages":[{messages}]"#)];
         members.extend(self.model_and_tools());
         if self.limited {
-            // No round at all is a limit too.
+            // A limit of zero rounds is valid, too.
             members.push(format!(r#""maxRecursionDepth":{}"#, self.iterations.number() + self.more - 1));
         }
         format!("{{{}}}", members.join(","))
@@ -142,7 +142,7 @@ impl Script {
         script
     }
 
-    /// The last of the plain names is that of no tool, so that some calls are to tools that do not exist.
+    /// The members `model` and `tools`. No tool has the last of the plain names, so that some calls are to tools that do not exist.
     fn model_and_tools(&self) -> [String; 2] {
         let mut calls = 0;
         let model = join(self.turns.iter().map(|turn| turn.json(&mut calls, &self.odd_tool)));
@@ -181,7 +181,7 @@ impl Call {
         *calls += usize::from(!self.wrong.is_now());
         let id = if odd { self.name.odd_json() } else { format!("\"call_{calls}\"") };
         let args = self.args.as_ref().map(|args| format!(r#","args":{}"#, args.object())).unwrap_or_default();
-        // Half of the odd names are that of the odd tool; the two would hardly ever meet by chance.
+        // Half of the odd names are that of the odd tool, which would hardly ever be called by chance.
         let name = if self.name.is_odd() && self.wrong.which().is_multiple_of(2) {
             odd_tool.odd_json()
         } else {

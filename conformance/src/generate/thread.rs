@@ -17,7 +17,7 @@ pub struct Step {
     what: What,
 }
 
-/// What happens in a step: as often something around tools, where most rules are about order, as anything else.
+/// What happens in a step. Half of the steps are about tools, since most rules of order are.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
 pub enum What {
     /// An event that refers to no other.
@@ -56,7 +56,7 @@ pub enum Tool {
         name: Name,
         /// Whether the id is that of an earlier call, or odd.
         wrong: Rarely,
-        /// Which id, then.
+        /// The odd id.
         id: Name,
         /// The arguments.
         args: Json,
@@ -67,9 +67,9 @@ pub enum Tool {
         call: u8,
         /// Whether it is a second result, stands before its call, or belongs to no call.
         wrong: Rarely,
-        /// The call that it names if it belongs to none, unless that is nearly the id of a call.
+        /// The id that it names if it belongs to no call; some results name nearly the id of a call instead.
         id: Name,
-        /// Whether JSON has dropped an `undefined`.
+        /// Whether the result is absent: JSON drops `undefined`.
         absent: Rarely,
         /// The result.
         result: Returned,
@@ -119,12 +119,12 @@ impl Thread {
         Self(AtMost::grown(growth.repeated(&self.0, LIMITS.many_events)))
     }
 
-    /// The same log with fields that nobody knows.
+    /// The same log with unknown fields.
     pub fn json_with_unknown_fields(&self) -> String {
         self.json_with(UNKNOWN_FIELDS)
     }
 
-    /// The log as it is read.
+    /// The events that are read from the log.
     ///
     /// # Panics
     /// When the reader refuses it, which would be a finding: every thread is valid.
@@ -146,7 +146,7 @@ impl Thread {
 }
 
 impl What {
-    /// The members of the event behind `"type":`; none for a result while there is no call to answer.
+    /// The event's members after `"type":`; `None` for a result while every call has one.
     fn json(&self, calls: &mut Calls) -> Option<String> {
         match self {
             Self::Alone(event) => Some(event.json()),

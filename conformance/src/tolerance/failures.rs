@@ -1,4 +1,4 @@
-//! Tools that fail: what the script says of them, and SPEC-01's "separate error events" (LOOP-TOOL-ERROR).
+//! Tools that fail: the results that the script gives them, and SPEC-01's "separate error events" (LOOP-TOOL-ERROR).
 
 use super::each_document;
 use crate::protocol::Op;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use threadspec::agent::{ScriptedTools, ToolError, Tools};
 use threadspec::{Profile, ToolCall, escape_attribute, escape_text};
 
-/// By call, in the order in which a run executes them: what a call that fails comes to; none for one that does not.
+/// The result of each call that fails, `None` for one that succeeds, in the order in which a run executes the calls.
 pub(super) fn outcomes(op: Op, input: &Value) -> Vec<Option<String>> {
     let results = |list: &Value| list.as_array().cloned().unwrap_or_default();
     let tools = input["tools"].as_object().into_iter().flatten();
@@ -36,7 +36,7 @@ struct Replaced {
     text: String,
 }
 
-/// Puts the result of a failed tool where an error event stands in its place, in the events and in all requests.
+/// Replaces each error event that stands in place of a failed tool's result by that result, in the events and in all requests.
 pub(super) fn settle(input: &Value, output: &mut Value) {
     let mut outcomes = outcomes(Op::Loop, input).into_iter();
     let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
@@ -85,7 +85,7 @@ pub(super) fn settle(input: &Value, output: &mut Value) {
     }
 }
 
-/// The same in a document, at the first place that is left.
+/// Does the same in a document, at the first error event that fits.
 fn in_document(document: &str, replaced: &Replaced) -> String {
     let name = escape_attribute(&replaced.name, Profile::Literal);
     let [error, text] = [&replaced.error, &replaced.text].map(|text| escape_text(text, Profile::Literal));

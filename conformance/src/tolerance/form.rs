@@ -16,7 +16,7 @@ const FIELDS: [(&str, &[&str]); 8] = [
     ("summary", &["summary", "summarizedIterations"]),
 ];
 
-/// Leaves what the protocol names.
+/// Removes the members that the protocol does not name, and optional ones that are null.
 pub(super) fn strip(op: Op, output: &mut Value) {
     match op {
         Op::Escape | Op::Serialize => {}
@@ -74,8 +74,7 @@ fn event(event: &mut Value) {
     }
 }
 
-/// Puts the members of the arguments in events in the order in which the model wrote them: documents are built of events, and there
-/// the order counts.
+/// Orders the arguments in events as the model wrote them: documents are built from events, and there the order counts.
 pub(super) fn order_arguments(input: &Value, output: &mut Value) {
     let turns = input["model"].as_array().into_iter().flatten();
     let calls = turns.flat_map(|turn| turn["tool_calls"].as_array().into_iter().flatten());

@@ -4,17 +4,18 @@ use super::iterations::beginnings;
 use serde_json::{Map, Value, json};
 use threadspec::{Event, EventKind, read_events};
 
-/// What the suite writes before the answer of a person (MSG-ANSWER).
+/// What stands before the answer of a person (MSG-ANSWER).
 const ANSWER: &str = "[Human Response]: ";
 
-/// The output of `messages` in standard mode.
+/// Settles the output of `messages` in standard mode.
 pub(super) fn settle_messages(input: &Value, output: &mut Value) {
     if let (Some(list), Some(events)) = (output.as_array(), events(&input["events"])) {
         *output = as_the_reference(&events, list).into();
     }
 }
 
-/// The requests of a run in standard mode: each begins with the thread so far, as the first of its iteration has it.
+/// Settles the requests of a run in standard mode: each begins with the thread so far, in the form that the first request of its
+/// iteration has.
 pub(super) fn settle_requests(input: &Value, output: &mut Value) {
     let Some(log) = output["events"].as_array().cloned() else { return };
     let Some(requests) = output.get_mut("requests").and_then(Value::as_array_mut) else { return };

@@ -45,7 +45,7 @@ fn throws(value: &Value) -> bool {
     }
 }
 
-/// The same input in the words of another reading: in literal a limit of zero may mean the default (LOOP-LIMIT).
+/// The input with the meaning that another permitted reading gives it: in literal a limit of zero may mean the default (LOOP-LIMIT).
 pub(crate) fn other_input(op: Op, profile: Profile, input: &str) -> Option<String> {
     let name = "maxToolCallsPerIteration";
     if op != Op::Loop || profile == Profile::Hardened || !input.contains(name) {

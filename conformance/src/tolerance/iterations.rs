@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-/// The limit that holds where a script names none (LOOP-LIMIT).
-const REQUESTS: u64 = 20;
+/// The limit where a script names none (LOOP-LIMIT).
+const DEFAULT_LIMIT: u64 = 20;
 
-/// After how many requests an iteration ends at the latest. With a limit of zero there are none, or it means the default.
+/// How many requests an iteration makes at most; the default for a limit of zero, which means that or no requests at all.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is positive, and the nearest will do")]
 pub(crate) fn request_limit(input: &Value) -> u64 {
-    // `20.0` is an integer, too; a limit beyond all counts is as good as its nearest one.
+    // `20.0` is an integer, too; a limit beyond `u64` becomes the largest one.
     let limit = input["maxToolCallsPerIteration"].as_f64().filter(|&limit| limit > 0.0);
-    limit.map_or(REQUESTS, |limit| limit as u64)
+    limit.map_or(DEFAULT_LIMIT, |limit| limit as u64)
 }
 
 /// The numbers of the requests that begin an iteration, in a run of so many requests: the first one, and each after a

@@ -1,7 +1,7 @@
-//! Which differences between replies count as none: what `verify` and `fuzz` accept alike, in one place.
+//! Which differences between replies do not count, for `verify` and for `fuzz`.
 //!
 //! A reply is not compared as it stands, but as the reference would have spelled it: `settled` undoes what
-//! [`TOLERATED`] lists. What several cases accept for reasons of their own is said by their expectations (`oneOf`, `holds`).
+//! [`TOLERATED`] lists. What single cases accept besides is in their expectations (`oneOf`, `holds`).
 
 mod failures;
 mod form;
@@ -47,14 +47,14 @@ pub const TOLERATED: &[(&str, &str)] = &[
     ("cases of other clauses", "what stands around summaries in the system message (CTX-SUMMARIES)"),
 ];
 
-/// What was asked, and by what the reply is judged.
+/// What was asked, and which clauses the reply is judged by.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) op: Op,
     pub(crate) profile: Profile,
     /// The input, as JSON text.
     pub(crate) input: &'a str,
-    /// Whether a clause is to be held exactly. What other `should` clauses shape is tolerated.
+    /// Whether a clause must hold exactly. What other `should` clauses shape is tolerated.
     pub(crate) holds: &'a dyn Fn(&str) -> bool,
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn settled<'v>(asked: &Asked<'_>, output: Cow<'v, Value>) -> Cow<'v, 
         Op::Messages | Op::Tools | Op::Loop => {
             let value = output.to_mut();
             form::strip(asked.op, value);
-            // An input that cannot be read leaves nothing else to tolerate.
+            // Without an input that can be read there is nothing else to tolerate.
             if let Ok(input) = json::read(asked.input) {
                 run(asked, &input, value);
             }
@@ -144,7 +144,7 @@ fn each_message(output: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
     }
 }
 
-/// Where what a refusal says departs from the texts that it must hold, in any order.
+/// Where the message of a refusal departs from the expected texts, which may stand in any order.
 pub(crate) fn refusal(expected: &Pattern, message: &str) -> Vec<Mismatch> {
     match expected {
         Pattern::Includes(parts)

@@ -1,6 +1,5 @@
-//! What only `should` clauses shape: where another clause is judged, it is put as they say.
-//!
-//! So a case fails for nothing but its own clauses.
+//! Where another clause is judged, rewords what only `should` clauses shape in their words, so that a case fails for its own clauses
+//! only.
 
 use super::{Asked, each_message, failures};
 use crate::protocol::Op;
@@ -8,7 +7,7 @@ use serde_json::{Value, json};
 use std::vec::IntoIter;
 use threadspec::{Profile, escape_text};
 
-/// A text of a run as it is worded, and as the clauses word it.
+/// A text of a run as the testee words it, and as the clauses do.
 struct Wording {
     actual: String,
     expected: String,
@@ -54,14 +53,14 @@ fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
         completion(input, output);
     }
     let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
-    let wordings: Vec<Wording> = Script::of(asked, input).wordings(events);
+    let wordings: Vec<Wording> = Texts::of(asked, input).wordings(events);
     if wordings.iter().any(Wording::differs) {
         let requests = output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
         requests.for_each(|request| reword(&wordings, request, 0, documents));
     }
 }
 
-/// The prompt at iteration 0.
+/// Puts the prompt at iteration 0.
 fn prompt(input: &Value, output: &mut Value, in_documents: bool) {
     let Some(first) = output.get_mut("events").and_then(|events| events.get_mut(0)) else { return };
     let Some(iteration) = first["iteration"].as_f64().filter(|&iteration| iteration > 0.0) else { return };
@@ -76,7 +75,7 @@ fn prompt(input: &Value, output: &mut Value, in_documents: bool) {
     }
 }
 
-/// The event that ends a run.
+/// Adds the completion event that is missing at the end of a run.
 fn completion(input: &Value, output: &mut Value) {
     let (response, iterations) = (output["response"].clone(), output["iterations"].clone());
     let is_completed = output["stopReason"] == "completed";
@@ -87,15 +86,15 @@ fn completion(input: &Value, output: &mut Value) {
     }
 }
 
-/// What the script makes of a run, as far as the clauses that are not held word it.
-struct Script {
+/// The texts that a script produces in a run, in the words of the clauses that need not hold exactly.
+struct Texts {
     is_prompt: bool,
     feedback: IntoIter<String>,
     outcomes: IntoIter<Option<String>>,
     errors: IntoIter<String>,
 }
 
-impl Script {
+impl Texts {
     fn of(asked: &Asked<'_>, input: &Value) -> Self {
         let tolerated = |clause: &str| !(asked.holds)(clause);
         let list = |name: &str| input[name].as_array().cloned().unwrap_or_default().into_iter();
@@ -115,7 +114,7 @@ impl Script {
         }
     }
 
-    /// Words the events as the clauses do, and says what was changed, in order.
+    /// Rewords the events as the clauses do, and returns their texts in both wordings, in order.
     fn wordings(mut self, events: &mut [Value]) -> Vec<Wording> {
         events.iter_mut().filter_map(|event| self.wording(event)).collect()
     }
@@ -165,7 +164,7 @@ impl Wording {
     }
 }
 
-/// Words a list of messages as the clauses do. The texts stand in it in order, and perhaps not all of them.
+/// Rewords a list of messages as the clauses do. The texts stand in it in order, though some may be missing.
 fn reword(wordings: &[Wording], list: &mut Value, given: usize, documents: Option<Profile>) {
     let mut rest = wordings;
     for message in list.as_array_mut().into_iter().flatten().skip(given) {
@@ -200,7 +199,7 @@ fn in_document<'w>(wordings: &'w [Wording], document: &str, profile: Profile) ->
     (out + rest, left)
 }
 
-/// The system message of a thread with summaries: their texts in order, then the instructions.
+/// Rewords the system message of a thread with summaries, if it has their texts in order and then the instructions.
 fn summaries(input: &Value, output: &mut Value) {
     let of_type = |event: &&Value| event["type"] == "summary";
     let summaries: Vec<&Value> = input["events"].as_array().into_iter().flatten().filter(of_type).collect();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// How a reference begins.
 const REFERENCE: &str = "&#";
-/// What may be a reference in text, and in an attribute value.
+/// White space that may be written as a reference.
 const IN_TEXT: &[char] = &['\r'];
 const IN_ATTRIBUTES: &[char] = &['\t', '\n', '\r'];
 
@@ -13,7 +13,7 @@ pub(super) fn raw_text(text: &str) -> Cow<'_, str> {
     raw(text, IN_TEXT)
 }
 
-/// A document with its references as the characters themselves; what stands behind it is left alone.
+/// A document with its references as the characters themselves; what follows the document is left alone.
 pub(super) fn raw_document(document: &str) -> Cow<'_, str> {
     if !document.contains(REFERENCE) {
         return Cow::Borrowed(document);
@@ -53,7 +53,7 @@ fn raw<'a>(escaped: &'a str, white_space: &[char]) -> Cow<'a, str> {
     Cow::Owned(raw)
 }
 
-/// What a reference stands for; none where XML has no such reference.
+/// The character that a reference stands for; `None` if XML has no such reference.
 fn character(number: &str) -> Option<char> {
     let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
     let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));

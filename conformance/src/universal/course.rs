@@ -7,13 +7,13 @@ use super::script::{Script, Turn};
 /// How a run ended, compared with its script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// After a response without calls, and so many requests more.
+    /// A response had no calls; `extra` requests follow it.
     Stopped { extra: usize },
-    /// After a failing model call, and so many requests more (a retry that failed too is not counted).
+    /// A model call failed; `extra` requests follow it, apart from one retry that failed, too.
     ModelFailed { extra: usize },
-    /// At the limit, and so many requests more.
+    /// The limit was reached; `extra` requests follow.
     Limited { extra: usize },
-    /// Although a request was due; `after` is the turn before it, none if there was no request at all.
+    /// Another request was due; `after` is the last turn, `None` if there was no request at all.
     TooEarly { after: Option<usize> },
 }
 
@@ -32,12 +32,12 @@ pub(super) struct Asked<'a> {
     pub(super) answered_by_old_id: bool,
 }
 
-/// A response with calls, and what the next request says behind it.
+/// A response with calls, and what follows it in the next request.
 #[derive(Clone, Debug)]
 pub(super) struct Round<'a> {
-    /// The request that was answered, counted from 0; so its turn, too.
+    /// The number of the request that it answers, counted from 0; that is also the number of its turn.
     pub(super) turn: usize,
-    /// Where the request before it stops to be repeated; `None` if all of it is.
+    /// Where the next request stops repeating this one; `None` if it repeats all of it.
     pub(super) broken_prefix: Option<usize>,
     /// The text of the response.
     pub(super) content: &'a str,
@@ -46,7 +46,7 @@ pub(super) struct Round<'a> {
     pub(super) calls: Vec<Asked<'a>>,
     /// Answers without a `tool_call_id`.
     pub(super) nameless: Vec<Placed<'a>>,
-    /// Whatever else stands behind the response.
+    /// All other messages behind the response.
     pub(super) others: Vec<Placed<'a>>,
 }
 
@@ -124,7 +124,7 @@ fn round<'a>(script: &'a Script, requests: &[Conversation<'a>], turn: usize) -> 
     let start = if broken_prefix.is_none() {
         before.rest.len()
     } else {
-        // Where the response may be all the same: the last message with its calls.
+        // The response may be there all the same: take the last message with its calls.
         next.rest.iter().rposition(repeats).unwrap_or(next.rest.len())
     };
     let behind = next.rest.get(start..).unwrap_or_default();

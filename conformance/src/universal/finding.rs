@@ -1,4 +1,4 @@
-//! What the oracles say.
+//! What the oracles find.
 
 use super::Property;
 use super::value::{Difference, Kind};
@@ -39,8 +39,8 @@ impl Findings {
         self.found.iter().any(|finding| clauses.contains(&finding.clause))
     }
 
-    /// Adds differences of values under the clauses that they belong to: that of `owner`, unless all are about texts,
-    /// numbers and names that clauses of their own speak of.
+    /// Adds differences of values under the clause `owner`, unless all of them are about texts, numbers and names, which have
+    /// clauses of their own.
     pub(super) fn add_differences(&mut self, owner: &'static str, place: &str, differences: &[Difference]) {
         const SHOWN: usize = 3;
         let of_owner = differences.iter().any(|difference| difference.kind == Kind::Other);
@@ -57,7 +57,7 @@ impl Findings {
     }
 }
 
-/// Request 2, message 5; both counted from 0 here and from 1 for people.
+/// "request 2, message 5" for the indexes 1 and 4.
 pub(super) fn at(request: usize, message: usize) -> String {
     format!("request {}, message {}", request + 1, message + 1)
 }

@@ -1,19 +1,20 @@
-//! Lone surrogates, kept visible.
+//! Keeps lone surrogates (here: halves) visible.
 //!
-//! No Rust string holds half a surrogate pair, but the judge must see whether one reached a request. Reading puts a mark in
-//! the place of each: the character of the last private plane whose low bits are the half (U+10D83D for `\ud83d`). A
-//! character that looks like a mark is read as two, U+10FFFE and the one 0x800 before it, and U+10FFFE as two of them. So a mark is
-//! always a half, and texts read so are equal, or one inside the other, where they were before.
+//! A Rust string cannot hold one, but the judge must see whether one reached a request. So reading replaces each half by a mark: the
+//! character of the last private plane with the same low bits (U+10D83D for `\ud83d`). A character that looks like a mark is read as two,
+//! U+10FFFE and the character 0x800 below it, and U+10FFFE as two of itself. So a mark always stands for a half, and texts that were read
+//! are equal, or contain one another, only where they did so before.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// U+10D800 stands for U+D800, and so on.
 const PLANE: u32 = 0x10_0000;
-/// Stands before a character that looks like a mark, which is then moved down by this.
+/// Stands before a character that looks like a mark.
 const APART: char = '\u{10fffe}';
+/// How far such a character is moved down.
 const MOVED: u32 = 0x800;
-/// One half may become so many characters, such as `\ud83d` or `&#xd83d;`.
+/// A half may become up to so many characters, such as `\ud83d` or `&#xd83d;`.
 const ROOM: usize = 8;
 
 fn mark(half: u32) -> Option<char> {
@@ -35,7 +36,7 @@ fn may_be_marked(text: &str) -> bool {
     text.as_bytes().contains(&0xf4)
 }
 
-/// What is read for a character that looks like a mark, or like what stands before such a one.
+/// The two characters that are read for one that looks like a mark, or for [`APART`] itself.
 fn apart(c: char) -> Option<[char; 2]> {
     match c {
         APART => Some([APART, APART]),
@@ -105,8 +106,8 @@ pub(super) fn mark_escapes(json: &str) -> Cow<'_, str> {
     if copied == 0 { Cow::Borrowed(json) } else { Cow::Owned(marked + &json[copied..]) }
 }
 
-/// Bytes of JSON text as [`marked`] reads it, with a mark also for each lone surrogate that was written raw, as encoders that
-/// check nothing do.
+/// Decodes JSON text as [`marked`] reads it, with a mark also for each lone surrogate in its bytes, as encoders that check nothing write
+/// them.
 ///
 /// # Errors
 ///
@@ -132,7 +133,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     }
 }
 
-/// The characters of a text that was read as they were, each mark with `true`.
+/// The characters of a text as they were before it was read; a mark comes with `true`.
 pub(super) fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut characters = text.chars();
     std::iter::from_fn(move || match characters.next()? {
@@ -149,7 +150,7 @@ fn escape(half: char) -> String {
     format!("\\u{:04x}", u32::from(half) - PLANE)
 }
 
-/// JSON text in which an escape stands for each mark, inside a text that stays as it was read.
+/// JSON text with an escape for each mark; all else stays as it was read.
 pub(crate) fn escaped(json: &str) -> Cow<'_, str> {
     if !has_half(json) {
         return Cow::Borrowed(json);
@@ -178,7 +179,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(characters(text).map(|(c, half)| if half { '\u{fffd}' } else { c }).collect())
 }
 
-/// Whether a text arrived: all that is not half a character unchanged, and up to eight characters for each half.
+/// Whether a text arrived: unchanged but for its halves, each of which may be up to eight characters.
 pub(super) fn arrived(expected: &str, actual: &str) -> bool {
     expected == actual || has_half(expected) && ends(expected, actual, BTreeSet::from([0])).contains(&actual.len())
 }

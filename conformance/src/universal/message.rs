@@ -1,5 +1,4 @@
-//! Messages as the judge reads them: as leniently as a provider would (D22), but with what is absent kept apart from what
-//! is empty.
+//! Messages as the judge reads them: as leniently as a provider would, but what is absent is told from what is empty.
 
 use super::value::{equal, quote_text};
 use serde_json::{Map, Value};

@@ -1,5 +1,5 @@
-//! The judge of profile `universal`: what any tool-calling agent owes its model, judged from the input of op `tools` and
-//! the requests that came of it (clauses AGENT-*).
+//! The judge of profile `universal`: whether a run of any tool-calling agent follows the clauses AGENT-*. It sees the input of op `tools`
+//! and the requests that the agent made.
 //!
 //! It knows no implementation and expects no output: it lays the requests beside the script (`course`), asks one oracle
 //! for each clause (`oracle`), and names each fault once, by the clause that it breaks. Texts keep lone surrogates
@@ -65,7 +65,7 @@ pub enum Holding<'a> {
     Unsupported(&'a str),
 }
 
-/// What there is to say about a run.
+/// The judgement of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Ruling {
     findings: Findings,
@@ -81,7 +81,7 @@ pub struct Ruling {
 ///
 /// # Errors
 ///
-/// Says why the input is no script, or the output none of op `tools`.
+/// Says why the input is not a script, or the output not one of op `tools`.
 pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
     let script = Script::read(input)?;
     let mut findings = Findings::default();
@@ -157,7 +157,7 @@ impl Ruling {
         }
     }
 
-    /// The breach that forbids to judge a clause, so that nothing holds merely because it was never seen.
+    /// A breach that keeps a clause from being judged, so that nothing holds merely because it was never seen.
     fn in_the_way(&self, clause: &str) -> Option<&Finding> {
         let first = |clauses: &[&str]| self.findings().iter().find(|finding| clauses.contains(&finding.clause));
         if self.cut_short && !(self.has_requests && matches!(clause, "AGENT-START" | "AGENT-HISTORY" | "AGENT-CALLER"))
@@ -193,10 +193,10 @@ impl Ruling {
     }
 }
 
-/// The texts of other inputs that the own one does not have; very short ones may be anybody's, and so may JSON text, which
-/// results are written as.
+/// The texts of other inputs that this input does not have. Very short texts are left out, since they may come from anywhere, and so is
+/// JSON text, as results are written as JSON.
 fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
-    const ANYBODYS: usize = 4;
+    const SHORTEST: usize = 4;
     let collect = |input: &&str| {
         let mut texts = HashSet::new();
         if let Ok(value) = value::read(input) {
@@ -208,7 +208,7 @@ fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
     others
         .iter()
         .flat_map(collect)
-        .filter(|text| text.len() >= ANYBODYS && !own.contains(text) && value::read_inside(text).is_err())
+        .filter(|text| text.len() >= SHORTEST && !own.contains(text) && value::read_inside(text).is_err())
         .collect()
 }
 

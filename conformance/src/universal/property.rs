@@ -113,7 +113,7 @@ impl Property {
         }
     }
 
-    /// What it says.
+    /// What it demands, in a few words.
     pub fn about(self) -> &'static str {
         self.get_message().unwrap_or_default()
     }

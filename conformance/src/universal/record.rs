@@ -22,7 +22,7 @@ impl Record {
     ///
     /// # Errors
     ///
-    /// Says why it is none.
+    /// Says why it is not one.
     pub(super) fn read(output: &Value) -> Result<Self, String> {
         let requests = output["requests"].as_array().ok_or("it has no list of `requests`")?;
         let read =
@@ -48,15 +48,15 @@ impl Record {
         self.failure.as_ref().is_some_and(|failure| !failure.is_empty())
     }
 
-    /// The same record with requests as they were when they were sent, if they are one list that grew on: then a request
-    /// holds the very response to it.
+    /// The record with requests as they were when they were sent, if they are all one list that grew later; `None` if they are not. Such a
+    /// list shows in request 1, which then holds the response to it.
     pub(super) fn unshared(&self, script: &Script) -> Option<Self> {
         let first = Conversation::of(self.requests.first()?);
         let own = script.given.iter().filter(|message| message.role != Role::System).count();
         let start = if valid::faults(&script.given).is_empty() {
             own
         } else {
-            // A mended history has a length of its own, so that only requests of the same length give it away.
+            // A mended history may have any length: only if all requests have the same, they may be one list.
             let same = |request: &Vec<Message>| request.len() == first.length;
             if self.requests.len() < 2 || !self.requests.iter().all(same) {
                 return None;
@@ -67,7 +67,7 @@ impl Record {
             if is_as_given {
                 own
             } else {
-                // Every question is kept, so that the response stands behind the last one.
+                // A mended history keeps every question, so the response stands behind the last one.
                 let asked = first.rest.iter().rposition(|placed| placed.message.role == Role::Human);
                 let behind = asked.map_or(0, |asked| asked + 1);
                 let found = first.rest[behind..].iter().position(|placed| is_response(placed.message, script, 0))?;

@@ -129,7 +129,7 @@ impl Script {
         self.limit.is_some_and(|limit| rounds >= limit.max(1))
     }
 
-    /// Whether a half character stands in the given list.
+    /// Whether the given list has a lone surrogate.
     pub(super) fn gives_halves(&self) -> bool {
         self.given.iter().any(|message| {
             let texts = message.content.iter().chain(&message.call_id);
@@ -137,7 +137,7 @@ impl Script {
         })
     }
 
-    /// Whether a half character comes up with the response to request `index`: in it, or in what its tools give.
+    /// Whether the response to request `index` has a lone surrogate, or a result of its calls.
     pub(super) fn meets_halves(&self, index: usize) -> bool {
         let said = matches!(self.turns.get(index), Some(Turn::Response { content, .. }) if has_half(content));
         let calls = self.calls(index);
@@ -185,10 +185,10 @@ fn read_results(results: &Value) -> Result<Results, String> {
         Value::Array(results) => match &results[..] {
             [] => Ok(Results::Always(NOTHING.clone())),
             [result] => Ok(Results::Always(result.clone())),
-            _ => {
-                Err("frameworks run calls in parallel, so that no result may hang on the order: use `byId` or `byArgs`"
-                    .into())
-            }
+            _ => Err(
+                "frameworks run calls in parallel, so that no result may depend on the order: use `byId` or `byArgs`"
+                    .into(),
+            ),
         },
         Value::Object(members) if members.len() == 1 => {
             if let Some(Value::Object(by_id)) = members.get("byId") {

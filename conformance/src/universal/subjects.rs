@@ -1,4 +1,4 @@
-//! What a script can show: a property that it cannot break would hold of everything.
+//! What a script can show: a property that no run of it can break would hold of every agent.
 
 use super::halves::has_half;
 use super::message::Call;

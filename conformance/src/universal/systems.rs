@@ -32,7 +32,7 @@ pub(super) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Ve
 
 /// Whether the system messages sent carry the texts of those given, in order; several may be joined into fewer.
 pub(super) fn carry(given: &[Placed<'_>], sent: &[Placed<'_>]) -> bool {
-    /// What may stand between two joined texts.
+    /// How many bytes may stand between two joined texts.
     const SEPARATOR: usize = 8;
     if sent.len() > given.len() || sent.is_empty() != given.is_empty() {
         return false;
@@ -43,7 +43,7 @@ pub(super) fn carry(given: &[Placed<'_>], sent: &[Placed<'_>]) -> bool {
     }
     let joined: String = sent.iter().map(|placed| placed.message.text()).collect();
     let length = |list: &[Placed<'_>]| list.iter().map(|placed| placed.message.text().len()).sum::<usize>();
-    // Half characters may take some room of their own.
+    // A lone surrogate may become several characters.
     let halves: usize =
         given.iter().map(|placed| placed.message.text().chars().filter(|c| super::halves::is_half(*c)).count()).sum();
     let in_order = given.iter().try_fold(0, |from, placed| {

@@ -4,7 +4,7 @@ use super::halves::{arrived, arrived_inside, has_half, mark_escapes, marked};
 use crate::json;
 use serde_json::{Number, Value};
 
-/// Reads JSON text; half characters keep their marks ([`halves`](super::halves)), numbers beyond the doubles are null.
+/// Reads JSON text; lone surrogates become marks ([`halves`](super::halves)), numbers beyond the doubles null.
 ///
 /// # Errors
 ///
@@ -22,14 +22,14 @@ pub(super) fn read_inside(text: &str) -> Result<Value, String> {
     json::read(&mark_escapes(text))
 }
 
-/// What differs.
+/// What a difference is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A text that AGENT-TEXT lists.
     Text,
     /// A number (AGENT-NUMBERS).
     Number,
-    /// What hangs on a name that AGENT-ORDINARY lists.
+    /// Something that depends on a name that AGENT-ORDINARY lists.
     Name,
     /// Anything else.
     Other,
@@ -85,7 +85,7 @@ fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mu
 
 fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<Difference>) {
     let (Some(ones), Some(others)) = (expected.as_object(), actual.as_object()) else { return };
-    // Whoever trips over `__proto__` often loses what stands beside it.
+    // An implementation that mishandles `__proto__` often loses the members beside it, too.
     let tripped = ones
         .iter()
         .any(|(name, value)| (is_ordinary_name(name) || holds_ordinary_name(value)) && !others.contains_key(name));
@@ -96,7 +96,7 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
             what: format!("{}{what}", if path.is_empty() { String::new() } else { format!("at {path}: ") }),
         });
     };
-    // Keys that differ only in half characters may fall together (D18).
+    // Keys that differ only in lone surrogates may become one.
     let (halved, whole): (Vec<_>, Vec<_>) = ones.iter().partition(|(name, _)| has_half(name));
     let extra: Vec<_> = others.iter().filter(|(name, _)| !whole.iter().any(|(known, _)| known == name)).collect();
     for (name, _) in &whole {
@@ -164,7 +164,7 @@ fn holds_ordinary_name(value: &Value) -> bool {
 fn equal_numbers(one: &Number, other: &Number, exact: bool) -> bool {
     match (integer(one), integer(other)) {
         (Some(one), Some(other)) if exact => one == other,
-        // Bit for bit is meant: no arithmetic was to be done. -0 equals 0.
+        // Nothing is calculated, so the very same double is expected. -0 equals 0.
         #[allow(clippy::float_cmp, reason = "the same double is asked for")]
         _ => one.as_f64() == other.as_f64(),
     }

@@ -1,8 +1,8 @@
-//! Tool rounds and the outer loop.
+//! Compares tool rounds and runs of the outer loop.
 //!
-//! The first request of each iteration is judged against the testee's own events so far, which are judged before. So a
-//! text beside calls, which the literal profile records or loses (LOOP-TEXT), is right in the requests where it is in the events, and an
-//! error text with a class name before it or cut after 500 characters (LOOP-ERROR) is right in both.
+//! The events are judged first, and then the first request of each iteration against the testee's own events so far. So requests must have
+//! what the events have where there is a choice: a text beside calls, which the literal profile may record or lose (LOOP-TEXT), and an error
+//! text with a class name before it or cut after 500 characters (LOOP-ERROR).
 
 use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
@@ -18,7 +18,7 @@ const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 /// An error text may be cut after so many characters (LOOP-ERROR).
 const ERROR_TEXT: usize = 500;
 
-/// The list that a member is; empty where there is none. [`lists`] has looked for those of an output.
+/// A member that is a list; empty if it is none. That an output has its lists, [`lists`] has checked.
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     list_of(&value[name])
 }
@@ -27,13 +27,13 @@ fn list_of(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The lists that an output must have.
+/// The first list that an output lacks.
 fn lists(names: &[&str], clause: &'static str, expected: &Value, actual: &Value) -> Option<Difference> {
     let missing = names.iter().find(|&&name| !actual[name].is_array())?;
     Some(Difference::values(clause, &format!("/{missing}"), &expected[missing], &actual[missing]))
 }
 
-/// The output of `tools`.
+/// Compares outputs of `tools`.
 pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
     if let Some(difference) = lists(&["requests", "messages"], "TOOLS-STOP", expected, actual) {
         return Some(difference);
@@ -64,7 +64,7 @@ pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Tex
         .or_else(|| unknown_rest(expected, actual, "TOOLS-STOP", texts))
 }
 
-/// An output of `tools` without the answers that the literal profile lets calls have that a limit cuts off.
+/// An output of `tools` without answers to calls that a limit cuts off, which the literal profile permits.
 fn without_answers_to_cut_calls(expected: &Value, actual: &Value, profile: Profile) -> Value {
     let mut actual = actual.clone();
     let cut = list(expected, "messages").last().map(|last| list(last, "tool_calls")).unwrap_or_default();
@@ -82,12 +82,12 @@ fn requests(count: usize) -> String {
     format!("{count} requests")
 }
 
-/// A difference anywhere, after all that could be named has been found equal.
+/// Any difference that the more precise comparisons have not found.
 fn unknown_rest(expected: &Value, actual: &Value, clause: &'static str, texts: &Texts) -> Option<Difference> {
     texts.mismatch(expected, actual, "").map(|mismatch| Difference::new(clause, mismatch))
 }
 
-/// Messages of which all but the first were appended during rounds.
+/// Compares lists of messages to which rounds have appended.
 fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<Difference> {
     let mismatch = texts.mismatch(expected, actual, path)?;
     let (Value::Array(expected), Value::Array(actual)) = (expected, actual) else {
@@ -119,7 +119,7 @@ fn repeats_are_renamed_otherwise(expected: &Value, actual: &Value) -> bool {
         && expected.iter().zip(actual).any(|(expected, actual)| expected["id"] != actual["id"])
 }
 
-/// The clause of what a tool call came to.
+/// The clause that a wrong tool result breaks.
 fn result_clause(expected: &Value, actual: &Value, texts: &Texts) -> &'static str {
     let expected = text(expected);
     if expected.starts_with("Tool error: ") || expected.starts_with("Tool not found: ") {
@@ -129,7 +129,7 @@ fn result_clause(expected: &Value, actual: &Value, texts: &Texts) -> &'static st
     }
 }
 
-/// The output of `loop`.
+/// Compares outputs of `loop`.
 pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
     if let Some(difference) = lists(&["requests", "events"], "LOOP-EVENTS", expected, actual) {
         return Some(difference);
@@ -172,8 +172,8 @@ fn texts_beside_calls(input: &Value) -> Vec<&Value> {
         .collect()
 }
 
-/// The events in order; between those expected may stand texts beside calls, and one that has stood before its calls need
-/// not come again when a limit ends the iteration. Where they differ: the event, and how.
+/// Compares the events in order. Texts beside calls may stand between the expected events, and a text that stood before its calls need not
+/// come again when a limit ends the iteration. Returns the first event that differs, and how.
 fn events_of_run<'a>(
     expected: &'a [Value],
     actual: &'a [Value],
@@ -260,7 +260,7 @@ fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts
     }
 }
 
-/// The requests: in each iteration the thread so far, then what its rounds appended.
+/// Compares the requests: in each iteration the thread so far, then what its rounds appended.
 fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
     let (expected_requests, actual_requests) = (list(expected, "requests"), list(actual, "requests"));
     let (mut current, mut heads) = (0, (&Value::Null, &Value::Null));
@@ -310,7 +310,7 @@ fn at(difference: Difference, path: &str) -> Difference {
     Difference { mismatch, ..difference }
 }
 
-/// The first request of an iteration: what the testee's own events up to it are built into.
+/// Compares the first request of an iteration with what the reference builds from the testee's own events so far.
 fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts: &Texts) -> Option<Difference> {
     let current = u32::try_from(iteration).map_or(f64::INFINITY, f64::from);
     let before = |event: &&Value| event["iteration"].as_f64().is_some_and(|number| number < current);
@@ -332,7 +332,7 @@ fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts:
     };
     let context = Context { events: &events, xml: input["contextMode"] == "xml" };
     let difference = messages::messages(&context, expected, request, texts)?;
-    // What was to be carried over and is not there at all is the loop's fault, not that of the builder of messages.
+    // What should be carried over and is missing altogether is the loop's fault, not that of how messages are built.
     let lost = expected.len() > request.len() || difference.clause == "DOC-2";
     let clause = if iteration > 1 && lost { "LOOP-RETAIN" } else { difference.clause };
     Some(Difference { clause, ..difference })

@@ -1,4 +1,4 @@
-//! Documents: event by event, so that a difference is blamed on the clause of its place.
+//! Compares documents event by event, so that a difference is blamed on the clause of its place.
 
 use super::Difference;
 use super::spelling::{
@@ -13,7 +13,7 @@ use threadspec::{
 /// Names that objects of JavaScript have already, and one that is falsy (NAME-ORDINARY).
 const NOT_ORDINARY: [&str; 5] = ["__proto__", "toString", "constructor", "hasOwnProperty", ""];
 
-/// The output of `escape`.
+/// Compares outputs of `escape`.
 pub(super) fn escaped(text: &str, expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
     if texts.same_escaped(text, expected, actual) {
         return None;
@@ -22,7 +22,7 @@ pub(super) fn escaped(text: &str, expected: &str, actual: &str, texts: &Texts) -
     Some(Difference::new(clause, texts.texts("", expected, actual)))
 }
 
-/// A document and what was asked to stand behind it.
+/// Compares documents and the response prefix behind them.
 pub(super) fn with_prefix(
     events: &[Event],
     prefix: Option<&str>,
@@ -33,7 +33,7 @@ pub(super) fn with_prefix(
     let (document, behind) = match prefix {
         None => (actual, Some("")),
         Some("") => (actual.strip_suffix('\n').unwrap_or(actual), Some("")),
-        // Where the prefix lost half characters in its own way, the document still ends at its end tag.
+        // Where lone surrogates of the prefix were replaced, the document still ends at its end tag.
         Some(prefix) => match actual.split_once("</thread>\n") {
             _ if actual.ends_with(&format!("\n{prefix}")) => (&actual[..actual.len() - prefix.len() - 1], Some(prefix)),
             Some((_, behind)) if texts.same(prefix, behind) => {
@@ -53,7 +53,7 @@ pub(super) fn with_prefix(
     compare(events, &expected[..end], document, texts)
 }
 
-/// A document against the reference's.
+/// Compares a document with the reference's.
 pub(super) fn compare(events: &[Event], expected: &str, actual: &str, texts: &Texts) -> Option<Difference> {
     if expected == actual {
         return None;
@@ -94,7 +94,7 @@ fn objection(events: &[Event], document: &str, texts: &Texts) -> Option<Differen
     Some(Difference::note(clause, violation.to_string()))
 }
 
-/// An event of a run, in which a structured result is a string already.
+/// An event with a canonical result if that is a string, as structured results of a run are.
 fn with_canonical_result(event: &Event, texts: &Texts) -> Event {
     let mut event = event.clone();
     if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &mut event.kind {
@@ -122,7 +122,7 @@ fn is_reordered(expected: &[Spelled<'_>], actual: &[Spelled<'_>]) -> bool {
     !same_place && expected == actual
 }
 
-/// Whether a list is what is left of another one.
+/// Whether a list is another one with some elements left out.
 pub(super) fn is_subsequence<T: PartialEq>(some: &[T], all: &[T]) -> bool {
     let mut all = all.iter();
     some.iter().all(|one| all.any(|element| element == one))
@@ -254,7 +254,7 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
         return Some("ESC-1");
     }
     let in_json = || {
-        // What became of forbidden characters is no matter of JSON.
+        // What became of forbidden characters does not concern JSON.
         let others = |text: &str| text.replace(|c| !is_xml_char(c) || c == '\u{fffd}', "");
         let [original, read] = [others(original), others(read.as_deref()?)];
         if read == original { None } else { json_clause(&original, &read, texts) }
@@ -286,7 +286,7 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     })
 }
 
-/// The clause of a document that does not have the form of one: that of the place where it first differs.
+/// The clause that a document of the wrong form breaks: that of the place where it first differs.
 fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'static str {
     if events.is_empty() {
         return "DOC-3";

@@ -1,4 +1,4 @@
-//! Lists of messages.
+//! Compares lists of messages.
 
 use super::document::{self, is_subsequence};
 use super::spelling::json_clause;
@@ -10,13 +10,13 @@ use threadspec::{Event, EventKind, Profile};
 /// The text that stands for the result of a call without one.
 const MISSING: &str = "[No result recorded]";
 
-/// What the messages are built of.
+/// What the messages are built from.
 pub(super) struct Context<'a> {
     pub(super) events: &'a [Event],
     pub(super) xml: bool,
 }
 
-/// The messages that present a thread.
+/// Compares the messages that present a thread.
 pub(super) fn messages(
     context: &Context<'_>,
     expected: &[Value],
@@ -51,7 +51,7 @@ pub(super) fn messages(
     None
 }
 
-/// The expected message, with the text that is there where it has been judged already.
+/// The expected message, with the actual text where that has been judged already.
 fn accepted(expected: &Value, actual: &Value, is_judged: bool) -> Value {
     let mut expected = expected.clone();
     if is_judged && expected["type"] == "human" && actual["type"] == "human" && actual["content"].is_string() {

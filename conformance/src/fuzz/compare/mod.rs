@@ -1,18 +1,18 @@
-//! Whether a reply is the reference's, or one that the profile accepts in its place; and if neither, which clause it breaks.
+//! Whether a reply is the reference's or one that the profile accepts in its place, and otherwise which clause it breaks.
 //!
-//! Beside what [`crate::tolerance`] lists, this is what cases accept by their expectations:
+//! Besides what [`crate::tolerance`] lists, the following is accepted, as cases accept it by their expectations:
 //!
 //! | output | accepted in its place |
 //! |---|---|
-//! | every text | for a half character its JSON escape inside JSON text, in literal anything (INP-SURROGATE); an integer beyond 2^53 by its exact digits or all digits of its double (JSON-LARGE) |
-//! | names, ids and keys that differ only in half characters | as one or as several |
+//! | every text | for a lone surrogate its JSON escape inside JSON text, in literal anything (INP-SURROGATE); for an integer beyond 2^53 its exact digits or all digits of its double (JSON-LARGE) |
+//! | names, ids and keys that differ only in lone surrogates | as one or as several |
 //! | document, literal | forbidden characters dropped or replaced, either name of a repeated id, an absent result empty |
 //! | response prefix | an empty one as nothing or one LF |
 //! | tools, literal | calls that a limit cuts off answered in any words |
 //! | loop | the error text as [`agent`] says; in literal a text beside calls recorded as an event or not, and a limit of zero as the default |
 //! | a refusal | for what [`tolerance::may_refuse`] says |
 //!
-//! The document must also hold before the oracles of the library, whatever is found equal here.
+//! A document in which nothing is found must still pass the oracles of the library.
 
 mod agent;
 mod document;
@@ -31,7 +31,7 @@ use std::fmt::Display;
 use texts::Texts;
 use threadspec::{Error, Event, Profile, read_events};
 
-/// What stands where a list is too short.
+/// What is shown in place of an element that a list lacks.
 const ENDS_HERE: &str = "nothing: the list ends here";
 
 /// How a reply departs from what is accepted.
@@ -58,7 +58,7 @@ impl Difference {
     }
 }
 
-/// The clause by which a valid input is answered at all.
+/// The clause that is broken when a valid input gets no proper answer.
 pub(super) fn answering_clause(op: Op) -> &'static str {
     match op {
         Op::Escape => "ESC-3",
@@ -69,12 +69,12 @@ pub(super) fn answering_clause(op: Op) -> &'static str {
     }
 }
 
-/// Whether half a character stands in an input.
+/// Whether an input has a lone surrogate.
 pub(super) fn has_halves(input: &str) -> bool {
     Texts::of(input, Profile::Literal).halves
 }
 
-/// What the reference answers, and how an answer departs from all that is accepted.
+/// The reference's answer, and how the actual one departs from all that is accepted.
 pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Difference>) {
     let expected = Reference.answer(request);
     let difference = match (&expected, actual) {
@@ -108,12 +108,12 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
     (expected, difference)
 }
 
-/// A difference that only a `should` clause makes; of messages, the one that shapes them.
+/// A difference that only a `should` clause makes; in messages that is CTX-SUMMARIES.
 fn observed(op: Op, difference: Difference) -> Difference {
     if op == Op::Messages { Difference { clause: "CTX-SUMMARIES", ..difference } } else { difference }
 }
 
-/// How an output departs, where `should` clauses are held exactly or not.
+/// How an output departs from the expected one; `held` says whether `should` clauses must hold exactly.
 fn settled_difference(request: &Request, expected: &Value, actual: &Value, held: bool) -> Option<Difference> {
     let profile = request.profile.rendering();
     let actual = tolerance::settled(
@@ -185,7 +185,7 @@ fn events(events: &Value) -> Result<Vec<Event>, Error> {
     read_events(&events.to_string())
 }
 
-/// A text for naming the clause of a difference that was found before; empty where there is none.
+/// The text of a value, empty if it has none: used only to name the clause of a difference already found.
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The clause of a text that is not the right one, by what is wrong with its characters.
+//! Which clause a wrong text breaks, by what is wrong with its characters.
 
 use super::texts::{Texts, is_well_formed};
 use crate::json::{self, compact, tokens};
@@ -16,7 +16,7 @@ pub(super) enum EscapedAs {
 }
 
 impl EscapedAs {
-    /// What hardened writes as a reference here.
+    /// The white space that hardened writes as references here.
     fn white_space(self) -> &'static [char] {
         match self {
             Self::Text => &['\r'],
@@ -40,7 +40,7 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
     if literal && original.contains(forbids) && (actual.contains(forbids) || !is_well_formed(actual)) {
         return Some("ESC-FORBIDDEN");
     }
-    // What became of forbidden characters is nobody's fault here, so they are left out, with what stands for them.
+    // In literal, forbidden characters may become anything, so they are left out, with what stands for them.
     let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
     let actual = if literal { left(actual) } else { actual.to_owned() };
     let original = left(original);
@@ -82,7 +82,7 @@ fn is_in_reference(text: &str, at: usize) -> bool {
     })
 }
 
-/// The clause of a JSON text that differs from the right one in more than what its strings hold.
+/// The clause of a JSON text that differs from the expected one in more than the content of its strings.
 pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
     let (expected, actual) = (texts.canonical(expected), texts.canonical(actual));
     if json::read(&actual).is_err() {
@@ -115,7 +115,7 @@ pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option
     }
 }
 
-/// DOC-2 for a text that was shortened or changed at its ends.
+/// DOC-2 for a text that was shortened or changed at its ends, else the clause given.
 pub(super) fn shortened_or(original: &str, read: &str, clause: &'static str) -> &'static str {
     let kept = read.trim_end_matches(['…', '.']);
     let shortened = !kept.is_empty() && original.starts_with(kept) || original.trim() == read.trim();
@@ -128,7 +128,7 @@ pub(super) fn differs_in_white_space(original: &str, read: &str) -> bool {
     normalize_line_ends(original) != normalize_line_ends(read) && ink(original) == ink(read)
 }
 
-/// What a parser reads between tags; none where it refuses.
+/// What a parser reads between tags; `None` if it refuses.
 pub(super) fn read_back(escaped: &str) -> Option<String> {
     let document = read_thread(&format!("<thread><event>{escaped}</event></thread>")).ok()?;
     match document.elements.into_iter().collect::<Vec<_>>().as_mut_slice() {

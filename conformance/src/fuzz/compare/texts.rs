@@ -1,4 +1,4 @@
-//! What an input leaves open in every text: half characters, and the digits of large integers.
+//! Compares texts, with what an input leaves open in each: lone surrogates, and the digits of large integers.
 
 use crate::corpus::expectation::{Mismatch, Sides};
 use crate::json::{replace_halves, tokens};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{Profile, escape_text, is_xml_char, json_stringify, oracle};
 
-/// Stands for a half character in what the literal profile expects: it may become anything there (INP-SURROGATE).
+/// Stands for a lone surrogate in what the literal profile expects: it may become anything there (INP-SURROGATE).
 const ANYTHING: char = '\u{ffff}';
 
 /// Beyond this a double does not hold every integer.
@@ -40,7 +40,7 @@ impl Texts {
         Self { profile, halves, large }
     }
 
-    /// The input whose answer is to be expected.
+    /// The input to which the reference gives the expected answer.
     pub(in crate::fuzz) fn input<'a>(&self, input: &'a str) -> Cow<'a, str> {
         if !self.halves || self.profile == Profile::Hardened {
             return Cow::Borrowed(input);
@@ -48,9 +48,9 @@ impl Texts {
         replace_halves(input, "\\uffff")
     }
 
-    /// A text in the one spelling of what may be spelled in several ways.
+    /// A text in canonical spelling, where several are accepted.
     pub(super) fn canonical<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        // Only JSON text can hold an escape of half a character.
+        // Only JSON text can hold an escape of a lone surrogate.
         if text.starts_with(['{', '[']) { self.canonical_everywhere(text) } else { self.canonical_digits(text.into()) }
     }
 
@@ -85,7 +85,7 @@ impl Texts {
             || self.halves && self.profile == Profile::Literal && oracle::in_order(expected.split(ANYTHING), &actual)
     }
 
-    /// Whether a text first differs where half a character stood.
+    /// Whether a text first differs where a lone surrogate stood.
     pub(super) fn is_half_lost(&self, expected: &str, actual: &str) -> bool {
         let differing = expected.chars().zip(actual.chars().map(Some).chain(std::iter::repeat(None)));
         let first = differing.into_iter().find(|&(expected, actual)| Some(expected) != actual);
@@ -155,11 +155,11 @@ pub(super) fn is_well_formed(escaped: &str) -> bool {
     oracle::well_formed(&format!("<text>{escaped}</text>")).is_ok()
 }
 
-/// Whether strings of an input differ only in half characters. What they name may then be one thing or several, in both
-/// profiles; in literal a half character may also vanish.
+/// Whether strings of an input differ only in lone surrogates. What they name may then be one thing or several, in both
+/// profiles; in literal a lone surrogate may also vanish.
 pub(super) fn halves_collide(input: &str, profile: Profile) -> bool {
     let stand_in = if profile == Profile::Literal { "" } else { "\\ufffd" };
-    // A text of half characters alone may become the empty one.
+    // A text of lone surrogates only may become the empty one.
     let mut seen: HashMap<Cow<'_, str>, &str> = HashMap::from([("\"\"".into(), "\"\"")]);
     tokens(input).filter(|token| token.starts_with('"')).any(|token| {
         let read = replace_halves(token, stand_in);

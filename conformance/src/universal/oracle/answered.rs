@@ -15,9 +15,9 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 
 fn judge_round(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     let request = round.turn + 1;
-    // An answer without an id may be that of any call.
+    // An answer without an id may belong to any call.
     let mut nameless = round.nameless.len();
-    // A call that was not sent is missed by AGENT-RESPONSE.
+    // A call that was not sent is a matter of AGENT-RESPONSE.
     for asked in round.calls.iter().filter(|asked| asked.sent.is_some()) {
         let id = shown(asked.sent.map_or(asked.call.id(), |sent| sent.id()));
         match &asked.answers[..] {

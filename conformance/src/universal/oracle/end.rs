@@ -48,7 +48,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             return;
         }
     }
-    // One fault, one name: what stands in the last request already has been judged.
+    // Faults that the last request has already were judged there.
     let is_empty_response = |index: usize| {
         index + 1 == messages.len() && messages[index].text().is_empty() && messages[index].calls.is_empty()
     };

@@ -21,7 +21,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
                 Outcome::Failure(message) => ("the error", message),
                 Outcome::Unknown => ("the unknown tool", asked.call.name()),
             };
-            // Answers to calls of one id cannot be told apart: one of them is enough.
+            // Answers to calls with the same id cannot be told apart: one of them is enough.
             let siblings =
                 round.calls.iter().filter(|other| other.call.id() == asked.call.id() || std::ptr::eq(*other, asked));
             let mut answers = siblings
@@ -51,7 +51,7 @@ fn names(text: &str, needle: &str) -> bool {
         debugged(needle),
     ];
     forms.iter().any(|form| arrived_inside(form, text)) || {
-        // JSON with every character outside ASCII escaped, and that of a text that was JSON text already.
+        // JSON text with every character outside ASCII escaped, and JSON text that was escaped twice.
         let ascii = |text: &str| {
             let written = |(c, half): (char, bool)| if c.is_ascii() || half { c.to_string() } else { units(c) };
             characters(text).map(written).collect::<String>()

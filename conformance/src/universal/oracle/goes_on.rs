@@ -50,7 +50,7 @@ pub(in crate::universal) fn may_refuse(script: &Script, after: Option<usize>) ->
     }
 }
 
-/// The clause whose subject came up in these turns, if one did: whoever stops there breaks it.
+/// The clause that an agent breaks by stopping in these turns: that of the first failure or lone surrogate in them, else AGENT-GOES-ON.
 pub(in crate::universal) fn subject(script: &Script, turns: std::ops::Range<usize>) -> &'static str {
     for turn in turns {
         if matches!(script.turn(turn), Turn::Failure) {

@@ -45,7 +45,7 @@ fn lost<'a>(texts: &[&'a str], sent: &[&str], fits: impl Fn(&str, &str) -> bool)
     let mut place = 0;
     for text in texts {
         let Some(found) = (place..sent.len()).find(|&index| fits(text, sent[index])) else { return Some(text) };
-        // Not past it where it is but a part: joined texts are found in the same message.
+        // A text that is only a part of a message may be joined with the next one: look there again.
         place = if sent[found].len() > text.len() { found } else { found + 1 };
     }
     None

@@ -5,7 +5,7 @@ use crate::universal::finding::{Findings, at};
 use crate::universal::halves::shown;
 use std::collections::HashSet;
 
-/// `strangers` are the texts and ids that only other runs have to do with.
+/// `strangers` are the texts and ids that only other runs have.
 pub(in crate::universal) fn judge(course: &Course<'_>, strangers: &HashSet<String>, findings: &mut Findings) {
     let lists = course.record.requests.iter().enumerate().map(|(number, list)| (Some(number), list));
     for (number, list) in lists.chain(course.record.messages.iter().map(|list| (None, list))) {

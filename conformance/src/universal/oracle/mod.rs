@@ -30,7 +30,7 @@ pub(super) use independent::judge as independent;
 /// is compared, and are named by [`Findings::add_differences`].
 type Oracle = fn(&Course<'_>, &mut Findings);
 
-/// In this order, since a breach of one may forbid to judge another.
+/// In this order, since what one finds may keep a later one from judging.
 pub(super) const ALL: [Oracle; 18] = [
     goes_on::judge,
     stops::judge,

@@ -1,4 +1,4 @@
-//! AGENT-MODEL-FAILURE: a failing model call ends the run, and puts no words into the model's mouth.
+//! AGENT-MODEL-FAILURE: a failing model call ends the run, and nothing is said in the model's name.
 
 use crate::universal::Property;
 use crate::universal::course::{Course, End};
@@ -19,7 +19,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             .add("AGENT-MODEL-FAILURE", format!("request {}: the model call before it failed, {what}", request + 1));
     }
     let lists = course.record.requests.iter().enumerate().skip(failed + 1);
-    // What was there before the failure did not come of it; a mended history may hold anything.
+    // What was there before the failure is not its effect; a mended history may hold anything.
     let before = &course.record.requests[failed];
     let invented = |message: &Message| {
         message.role == Role::Ai

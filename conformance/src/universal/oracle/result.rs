@@ -43,7 +43,7 @@ fn judge_answer(
             difference.kind = Kind::Name;
         }
     }
-    // The failure of a sibling took it along.
+    // The failure of a sibling may have replaced the result.
     let mut failures = round.calls.iter().filter_map(|other| match course.script.outcome(other.call) {
         Outcome::Failure(message) if !message.is_empty() => Some(message),
         _ => None,
@@ -53,7 +53,7 @@ fn judge_answer(
     findings.add_differences(owner, &place, &found);
 }
 
-/// Calls that are sent with one id: their answers are right if they are, in some order.
+/// Judges calls that are sent with the same id: their answers may be in any order.
 fn judge_ambiguous(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     let mut open: Vec<&Asked<'_>> = round.calls.iter().filter(|asked| asked.is_ambiguous).collect();
     let answers: Vec<Placed<'_>> = open.iter().flat_map(|asked| asked.answers.iter().copied()).collect();
@@ -87,7 +87,7 @@ fn compare(course: &Course<'_>, result: &Value, answer: Placed<'_>) -> Vec<Diffe
         return other(format!("the result {} became a message without content", quote(result)));
     };
     match read_inside(content) {
-        // What a language writes for a number that it cannot hold is no JSON.
+        // What a language writes for a number that it cannot hold is not JSON.
         Err(_) if course.script.has_huge_numbers => Vec::new(),
         Err(_) => other(format!("the result {} became {}, which is no JSON text", quote(result), quote_text(content))),
         Ok(value) => differences(result, &value, course.exact),

@@ -12,7 +12,7 @@ const CLAUSE: &str = "AGENT-START";
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let Some(request) = course.requests.first() else { return };
     let given = Conversation::of(&course.script.given);
-    // What becomes of a history that nobody accepts is for AGENT-HISTORY to say.
+    // A history that no provider accepts is a matter of AGENT-HISTORY.
     if valid::faults(&course.script.given).iter().any(|fault| fault.pairing) {
         return;
     }
@@ -23,7 +23,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             (None, None) => break,
             (Some(one), Some(other)) => {
                 if let Some(what) = of_another_kind(one.message, other.message) {
-                    // Behind it nothing stands where it should; one name is enough.
+                    // All that follows is out of place, so one finding is enough.
                     findings.add(CLAUSE, format!("{}: {what}", at(0, other.index)));
                     break;
                 }
@@ -93,7 +93,7 @@ fn systems(given: &Conversation<'_>, request: &Conversation<'_>, findings: &mut 
         };
         let what =
             format!("request 1: the system messages {} became {}", texts(&given.systems), texts(&request.systems));
-        // A text that is there, but not as it was, may belong to AGENT-TEXT.
+        // A text that was changed may belong to AGENT-TEXT.
         let kind = match (&given.systems[..], &request.systems[..]) {
             ([one], [other]) => text_difference(one.message.text(), other.message.content.as_deref()),
             _ => None,

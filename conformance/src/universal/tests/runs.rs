@@ -46,7 +46,7 @@ fn limits_allow_what_the_clause_says() {
         for requests in 1..=4 {
             let mut output = run(&input(limit));
             output["requests"].as_array_mut().expect("requests").truncate(requests);
-            // Answered to the last call: what is handed back at the end is valid then.
+            // The last call is answered, so that the list at the end is valid.
             messages(&mut output["messages"]).truncate(1 + 2 * requests);
             let found = ruling(&input(limit), &output);
             let clauses: Vec<&str> = found.findings().iter().map(|found| found.clause).collect();
