@@ -49,7 +49,7 @@ impl Twin {
                 log.ids.push(tool_call_id.clone());
             }
         }
-        // A failing model ends the run; what there was is the result.
+        // A failing model ends the run; the messages so far are the result.
         let _ = self.rounds(&mut messages, &mut script, limits, &mut log);
         json!({"requests": script.requests, "messages": messages})
     }
@@ -168,7 +168,7 @@ impl Log {
     }
 }
 
-/// Makes the ids of a response distinct, of which the thread has these so far.
+/// Makes the ids of a response distinct; `thread` holds the ids so far.
 #[expect(clippy::ptr_arg, reason = "bugs drop calls")]
 pub(super) fn distinct(twin: &Twin, calls: &mut Vec<ToolCall>, thread: &mut Vec<String>) {
     if twin.profile == Profile::Hardened {
@@ -189,7 +189,7 @@ pub(super) fn free(id: &str, taken: &[String]) -> String {
     (2..taken.len() + 3).map(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
 }
 
-/// What answers the calls that a limit cuts off.
+/// The answers to calls that a limit cuts off.
 pub(super) fn cut(twin: &Twin, calls: &[ToolCall]) -> Vec<Message> {
     let answer = |call: &ToolCall| Message::tool(&call.id, "[Not executed: limit reached]");
     if twin.profile == Profile::Hardened { calls.iter().map(answer).collect() } else { Vec::new() }

@@ -13,7 +13,7 @@ const fn deed(name: &'static str, verdict: Verdict, how: fn(&[u8])) -> Deed {
 
 /// A moment that is long for a machine, and shorter than any timeout.
 const MOMENT: Duration = Duration::from_millis(40);
-/// Longer than the timeout of those who try these.
+/// Longer than the timeout of the tests that try these deeds.
 const TOO_LONG: Duration = Duration::from_millis(1500);
 
 /// Every deed.
@@ -112,7 +112,7 @@ pub(super) const ALL: &[Deed] = &[
         say(line);
         forever();
     }),
-    // A reply that is none of this case.
+    // A reply that no case expects.
     deed("answers-at-length", Verdict::Fail, |line| {
         say(&edited(line, "\"ok\":", &format!("\"ok\":\"{}\",\"was\":", "x".repeat(8 << 20))));
     }),
@@ -167,7 +167,7 @@ fn die() {
     exit(9);
 }
 
-/// Whoever starts a process that never ends will kill it; should he be gone, its input has ended.
+/// Waits to be killed; ends a minute after its input has ended, in case nobody is left to do so.
 fn forever() {
     let mut rest = Vec::new();
     let _ = io::stdin().lock().read_to_end(&mut rest);
@@ -189,7 +189,7 @@ fn signal(name: &str, process: u32) {
     abort();
 }
 
-/// A child keeps stdout open.
+/// Ends, but leaves a child that keeps stdout open.
 fn ends_but_for_a_child() {
     start_sleeper(false);
     exit(0);

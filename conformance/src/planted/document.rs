@@ -75,7 +75,7 @@ pub(super) fn result_text(twin: &Twin, result: Option<&Value>) -> String {
     match (result, twin.profile) {
         (None, _) => "undefined".to_owned(),
         (Some(result @ Value::String(_)), Profile::Literal) => (twin.string)(twin, result),
-        // In structured results the library marks half characters.
+        // In structured results the library marks lone surrogates.
         (Some(result), Profile::Literal) => without_marks(&(twin.string)(twin, result)).into_owned(),
         (Some(_), Profile::Hardened) => (twin.result_content)(twin, result),
     }

@@ -60,7 +60,7 @@ impl Twin {
         };
         (self.after)(self, request.op, &value, &mut output);
         self.spellings.iter().for_each(|spelling| spelling(&mut output));
-        // The library marks half characters in messages and events, and nowhere else.
+        // The library marks lone surrogates in messages and events, and nowhere else.
         Ok(if matches!(request.op, Op::Escape | Op::Serialize) { output } else { plain(output) })
     }
 
@@ -79,7 +79,7 @@ impl Twin {
     }
 }
 
-/// The input with a mark before each of the library's marks that a text happens to hold, where the library reads it.
+/// The input as the library reads it: a text that happens to hold one of the library's marks gets another mark before it.
 fn as_the_library_reads(input: &Value) -> Value {
     let mut input = input.clone();
     for name in ["events", "messages", "model", "tools", "verify"] {

@@ -35,7 +35,7 @@ pub struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Whether the corpus says that the bug is one. A `should` case is enough for what breaks no `must`.
+    /// Whether the corpus catches the bug. A `should` case is enough for a bug that breaks no `must`.
     pub fn is_caught(&self) -> bool {
         let counts = |case: &&Case| !self.wrong || !self.breaks_a_must || case.level == Level::Must;
         !self.troubles.is_empty() || self.failed.iter().any(counts)
@@ -59,7 +59,7 @@ impl Trial<'_> {
     }
 }
 
-/// Which cases a bug gets.
+/// Which cases are put to a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection {
     /// Every case, for the whole matrix.
@@ -80,14 +80,14 @@ pub struct Matrix<'a> {
 }
 
 impl<'a> Matrix<'a> {
-    /// Runs the cases against every bug. Those of a process are served by the program at the given path.
+    /// Runs the cases against every bug. `program` is the path of `threadspec`, which serves as the misbehaving processes.
     ///
     /// Each bug gets every case, or, in a fraction of the time, those of the clauses that it breaks; where it is right
     /// it always gets every case.
     ///
     /// # Errors
     ///
-    /// When the corpus lacks a clause that a bug breaks, or the system has no thread to work on.
+    /// When the corpus lacks a clause that a bug breaks, or no thread of the operating system can be started.
     pub fn of(corpus: &Corpus, cases: &'a [&'a Case], program: &Path, selection: Selection) -> io::Result<Self> {
         let unknown = |bug: &Bug| bug.breaks.iter().copied().find(|clause| corpus.clause(clause).is_none());
         if let Some((bug, clause)) = all().find_map(|bug| Some((bug.name, unknown(bug)?))) {
@@ -159,8 +159,8 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Whether a case is put to every bug of its profile. What is large is for bugs of size, which the literal and the hardened profile keep
-/// apart (`planted::growth`).
+/// Whether a case is put to every bug of its profile. In the literal and the hardened profile, large cases are put to bugs of size only
+/// (`planted::growth`).
 fn is_for_all_bugs(case: &Case) -> bool {
     !case.is_template || case.is_in(protocol::Profile::Universal)
 }
@@ -229,7 +229,7 @@ fn trial<'a>(
     trial
 }
 
-/// A reading on every case of a profile that permits it.
+/// Puts every case of a profile that permits a reading to that reading.
 fn permitted_trial<'a>(reading: &Permitted, cases: &'a [&'a Case], expected: &HashMap<&str, Outcome>) -> Trial<'a> {
     let Permitted { name, profile, .. } = *reading;
     let failed = reading.objections(cases, |case, outcome| expected.get(&*case.id) == Some(outcome));
@@ -244,7 +244,7 @@ fn permitted_trial<'a>(reading: &Permitted, cases: &'a [&'a Case], expected: &Ha
     }
 }
 
-/// Runs a few cases against a process that misbehaves; one that is caught at all is caught at once.
+/// Runs a few cases against a process that misbehaves; it does so with each reply, so a few are enough.
 fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -> Trial<'a> {
     const TIMEOUT: Duration = Duration::from_millis(500);
     let profile = Profile::Literal;

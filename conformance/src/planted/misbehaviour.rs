@@ -1,7 +1,7 @@
 //! Processes that misbehave, whatever they answer: served for real by `threadspec serve --bug NAME`.
 //!
-//! `NAME` is that of a [`Deed`], done with every reply, or `DEED@WHEN`, done once: with the hello (`@hello`), with the reply
-//! to the nth request (`@3`), with each reply that holds a text (`@two`), or after the last one (`@end`).
+//! `NAME` is that of a [`Deed`], done with every reply, or `DEED@WHEN`: done with the hello (`@hello`), with the reply to the
+//! third request (`@3`), with each reply that holds a text (`@two`), or after the last reply (`@end`).
 
 use super::deeds;
 use crate::protocol::serve;
@@ -16,7 +16,7 @@ pub struct Deed {
     pub name: &'static str,
     /// Does it, given the reply with its line end.
     pub(super) how: fn(&[u8]),
-    /// What the case gets with whose reply it is done; a pass, if it is allowed.
+    /// The verdict on the case with whose reply it is done; a pass if it is allowed.
     pub verdict: Verdict,
 }
 
@@ -48,7 +48,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Misbehaviour {
-    /// The one of a name.
+    /// The misbehaviour of a name; `None` for an unknown deed.
     pub fn named(name: &str) -> Option<Self> {
         let (deed, when) = name.split_once('@').unwrap_or((name, ""));
         let deed = deeds().find(|one| one.name == deed)?;
@@ -61,7 +61,7 @@ impl Misbehaviour {
         Some(Self { deed: *deed, when })
     }
 
-    /// Serves stdin and stdout, in this way.
+    /// Serves stdin and stdout, misbehaving in this way.
     ///
     /// # Errors
     ///
@@ -76,10 +76,10 @@ impl Misbehaviour {
     }
 }
 
-/// Stdout, but for what becomes of each line.
+/// Stdout, with the deed in place of some of the lines.
 struct Lines<'a> {
     how: &'a Misbehaviour,
-    /// Of the request that is answered; 0 is the hello.
+    /// The number of the request that is answered; 0 is the hello.
     number: usize,
     line: Vec<u8>,
     last: Vec<u8>,

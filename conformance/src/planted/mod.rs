@@ -1,9 +1,9 @@
-//! Planted bugs: small, realistic deviations, as implementers in other languages make them. What the corpus is worth is
-//! how many of them it catches.
+//! Planted bugs: small, realistic deviations, as implementers in other languages make them. They measure the corpus, which must catch
+//! them all.
 //!
-//! A bug is a line or two in one of the tables of `bugs`, which replace a seam of a twin of the reference. [`misbehaviour`]
-//! holds those of a program rather than of its answers, [`readings`] what a profile permits, [`universal`] the bugs and
-//! readings of an agent that is not the reference. [`matrix`] runs the corpus on all of them.
+//! A bug is a line or two in one of the tables of `bugs`, which replace a seam of a twin of the reference. [`growth`] has bugs
+//! that show only with size, [`misbehaviour`] those of a process rather than of its answers, [`readings`] what a profile permits,
+//! [`universal`] the bugs and readings of an agent that is not the reference. [`matrix`] runs the corpus on all but those of size.
 
 #![allow(
     clippy::assigning_clones,

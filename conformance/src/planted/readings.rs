@@ -1,4 +1,4 @@
-//! Readings: deviations from the reference that a clause or an erratum permits. Whoever is accused for one is innocent.
+//! Readings: deviations from the reference that a clause or an erratum permits.
 //!
 //! A reading is planted like a bug. Neither a case nor the fuzzer may object to it in a profile in which it is permitted,
 //! but for the `should` clauses that it does not follow.
@@ -23,7 +23,7 @@ pub struct Reading {
     pub permitted_by: &'static [&'static str],
     /// The profiles in which it is permitted.
     pub profiles: &'static [Profile],
-    /// The `should` clauses that it does not follow. Cases of these may say so, and no others.
+    /// The `should` clauses that it does not follow. Only cases of these may object.
     pub neglects: &'static [&'static str],
     plant: fn(&mut Twin),
 }
@@ -56,7 +56,7 @@ impl fmt::Debug for Permitted {
     }
 }
 
-/// Each reading in each profile that permits it; then all at once that follow every `should` clause, and all at once.
+/// Each reading in each profile that permits it; then, at once, all that follow every `should` clause; then all at once.
 pub fn permitted() -> Vec<Permitted> {
     let of = |name, profile, readings: Vec<&'static Reading>| {
         let neglects = readings.iter().flat_map(|reading| reading.neglects).copied().collect();
@@ -74,7 +74,7 @@ pub fn permitted() -> Vec<Permitted> {
 }
 
 impl Permitted {
-    /// The twin of the reference with these readings; where two decide the same, the last one does.
+    /// The twin of the reference with these readings; where two replace the same seam, the last one counts.
     pub fn implementation(&self) -> impl Implementation + use<> {
         let mut twin = Twin::default();
         self.readings.iter().for_each(|reading| (reading.plant)(&mut twin));

@@ -9,16 +9,17 @@ use threadspec::{ContextMode, Event, EventKind, Message, Profile, ToolCall};
 
 /// The twin, with its seams. [`Twin::default`] has no bug, which the corpus confirms.
 ///
-/// Each seam is called like the thing that it decides; the functions of the same names in the modules beside this one
-/// are the right ones. Most get the twin itself, and with it the profile and the other seams.
+/// Each seam is named after what it decides; the correct functions have the same names, in the modules beside this one. Most get
+/// the twin itself, and with it the profile and the other seams.
 #[derive(Clone)]
 pub(super) struct Twin {
     /// The profile of the request at hand.
     pub(super) profile: Profile,
     /// What outlives a request: nothing, unless a bug leaves something here.
     pub(super) memory: Value,
-    /// From how much on something goes wrong that grows, and in which members of the input.
+    /// The size from which on a bug of size shows.
     pub(super) n: usize,
+    /// The members of the input in which it changes texts, and how.
     pub(super) member: String,
     pub(super) change: fn(&str, usize) -> String,
 

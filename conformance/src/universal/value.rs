@@ -96,7 +96,7 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
             what: format!("{}{what}", if path.is_empty() { String::new() } else { format!("at {path}: ") }),
         });
     };
-    // Keys that differ only in lone surrogates may become one.
+    // Keys that differ only in lone surrogates may become one (E18).
     let (halved, whole): (Vec<_>, Vec<_>) = ones.iter().partition(|(name, _)| has_half(name));
     let extra: Vec<_> = others.iter().filter(|(name, _)| !whole.iter().any(|(known, _)| known == name)).collect();
     for (name, _) in &whole {

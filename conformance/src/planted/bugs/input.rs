@@ -19,7 +19,7 @@ fn default(event: &mut Value, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// Reads what is nested no deeper than that, and crashes at the rest.
+/// Reads JSON text that is nested no deeper than the limit, and crashes at any other.
 fn shallow(raw: &str, limit: usize) -> String {
     let mut depth = 0_usize;
     for token in tokens(raw) {

@@ -216,7 +216,7 @@ pub(super) const BUGS: &[Bug] = &[
     }),
 ];
 
-/// JSON text of which every object lost the members that come again; which come again depends on the direction.
+/// JSON text in which each object keeps only one member of a name: the last one, or the first one if `turn` reverses.
 fn without_earlier_twins(text: &str, turn: fn(&mut Vec<(&str, Node<'_>)>)) -> String {
     fn write(node: Node<'_>, turn: fn(&mut Vec<(&str, Node<'_>)>)) -> String {
         let list = |parts: Vec<String>| parts.join(",");

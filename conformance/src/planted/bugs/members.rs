@@ -1,4 +1,4 @@
-//! The members of an input, taken as the host language takes what nobody checks.
+//! Members of an input that nobody checks, taken as the host language takes them.
 
 use super::{Bug, bug};
 use crate::planted::text::text;

@@ -18,7 +18,7 @@ fn with_content(message: Message, change: impl FnOnce(String) -> String) -> Mess
     }
 }
 
-/// What an event says in a role, if it is a message of that role.
+/// The text of an event that is a message of this role.
 fn said(event: &Event, by: Role) -> Option<&str> {
     match &event.kind {
         EventKind::Message { role, content } if *role == by => Some(content),

@@ -358,7 +358,7 @@ fn cut_off<'a>(input: &Value, output: &'a mut Value) -> Option<&'a mut Vec<Value
     })
 }
 
-/// In a profile, gives each call that repeats an id another one, made of the id and how often it stood there before.
+/// In one profile, gives each call that repeats an id another one, made from the id and how often it occurred before.
 fn renumber_in(profile: Profile, twin: &Twin, calls: &mut [ToolCall], other: fn(&str, usize) -> String) {
     if twin.profile != profile {
         return;

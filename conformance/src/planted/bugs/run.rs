@@ -18,7 +18,7 @@ fn is_error(event: &Event) -> bool {
     matches!(event.kind, EventKind::Error { .. })
 }
 
-/// The events that a loop leaves.
+/// The events in the output of a loop.
 fn events(op: Op, output: &mut Value) -> Option<&mut Vec<Value>> {
     if op == Op::Loop { output["events"].as_array_mut() } else { None }
 }
@@ -212,7 +212,7 @@ pub(super) const BUGS: &[Bug] = &[
     bug("no-request-limit", &["LOOP-LIMIT"], |twin| twin.request_limit = |_| usize::MAX),
     bug("last-calls-not-executed-at-the-limit", &["LOOP-LIMIT"], |twin| {
         twin.before = |_, op, input| {
-            // The same as a limit on rounds: the calls of the last response stand without results.
+            // Like a limit on rounds: without its calls, the last response ends the iteration.
             let limit = input["maxToolCallsPerIteration"].as_u64().and_then(|limit| usize::try_from(limit).ok());
             if let (Op::Loop, Some(turn)) = (op, limit.and_then(|limit| input["model"].get_mut(limit.checked_sub(1)?)))
             {

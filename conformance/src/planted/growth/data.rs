@@ -17,7 +17,7 @@ pub(super) fn events_of<'a>(input: &'a mut Value, kind: &'a str) -> impl Iterato
     events(input).into_iter().flatten().filter(move |event| event["type"] == kind)
 }
 
-/// Changes the texts in the members of a name, and in all that is below them; of arguments also the names.
+/// Changes every text in and below the members of a name; in arguments also the names of members.
 pub(super) fn change_texts(value: &mut Value, member: &str, change: &dyn Fn(&str) -> String) {
     change_below(value, member, false, change);
 }
@@ -84,7 +84,7 @@ pub(super) fn change_objects(value: &mut Value, change: &dyn Fn(&mut Map<String,
     }
 }
 
-/// Replaces what lies below so many levels.
+/// Replaces arrays and objects below so many levels by null.
 pub(super) fn cut_below(value: &mut Value, levels: usize) {
     if levels == 0 && (value.is_array() || value.is_object()) {
         *value = Value::Null;
@@ -96,19 +96,19 @@ pub(super) fn cut_below(value: &mut Value, levels: usize) {
     }
 }
 
-/// Keeps the last so many.
+/// Keeps the last `n` elements.
 pub(super) fn keep_last<T>(items: &mut Vec<T>, n: usize) {
     items.drain(..items.len().saturating_sub(n));
 }
 
-/// Removes the one at a position, if there is one.
+/// Removes the element at a position, if there is one.
 pub(super) fn lose<T>(items: &mut Vec<T>, position: usize) {
     if position < items.len() {
         items.remove(position);
     }
 }
 
-/// Swaps the one at a position with the one before, if there are both.
+/// Swaps the element at a position with the one before, if there are both.
 pub(super) fn swap<T>(items: &mut [T], position: usize) {
     if position > 0 && position < items.len() {
         items.swap(position - 1, position);

@@ -1,4 +1,4 @@
-//! The table of families.
+//! The table of families of bugs that show only with size.
 
 use super::Family;
 use super::data::{
@@ -29,7 +29,7 @@ const fn hardened(family: Family) -> Family {
     Family { profiles: &[Profile::Hardened], ..family }
 }
 
-/// The history without what is so many iterations old, and is of this kind.
+/// The history without events of a kind that are `n` or more iterations old.
 fn without_old(twin: &Twin, history: &[Event], is_lost: fn(&EventKind) -> bool) -> Vec<Event> {
     let is_old = |event: &Event| event.iteration > 0 && age(history, event) >= twin.n;
     history.iter().filter(|event| !is_old(event) || !is_lost(&event.kind)).cloned().collect()
@@ -37,12 +37,12 @@ fn without_old(twin: &Twin, history: &[Event], is_lost: fn(&EventKind) -> bool) 
 
 /// How many iterations ago an event of the history was.
 fn age(history: &[Event], event: &Event) -> usize {
-    // What is shown is for the next iteration.
+    // The history is shown to the next iteration.
     let now = history.last().map_or(0, |last| last.iteration) + 1;
     usize::try_from(now - event.iteration).unwrap_or(usize::MAX)
 }
 
-/// Makes the results of calls that are known no more the results of others.
+/// Makes results of calls that are forgotten name another call.
 fn forget(input: &mut Value, is_forgotten: impl Fn(usize, usize) -> bool) {
     let mut known: HashMap<String, (usize, usize)> = HashMap::new();
     let mut count = 0;
@@ -61,7 +61,7 @@ fn is_result(kind: &EventKind) -> bool {
     matches!(kind, EventKind::ToolResult { .. })
 }
 
-/// Where the rounds begin in a list to which a round was added.
+/// Where the rounds begin in a list of messages.
 fn rounds(messages: &[Message]) -> Vec<usize> {
     let has_calls = |(index, message): (usize, &Message)| (!message.tool_calls().is_empty()).then_some(index);
     messages.iter().enumerate().filter_map(has_calls).collect()
@@ -428,12 +428,12 @@ pub(super) const FAMILIES: &[Family] = &[
     hardened(white_space("carriage-returns-as-line-feeds", |text, _| text.replace('\r', "\n"))),
 ];
 
-/// Texts that something goes wrong with from n characters on.
+/// Texts that go wrong from n characters on.
 const fn texts(name: &'static str, change: fn(&str, usize) -> String) -> Family {
     Family { change: Some(change), ..family(name, Quantity::Text, |_| {}) }
 }
 
-/// Texts of which something happens to the white space.
+/// Texts whose white space is changed.
 const fn white_space(name: &'static str, change: fn(&str, usize) -> String) -> Family {
     Family { change: Some(change), ..family(name, Quantity::WhiteSpace, |_| {}) }
 }

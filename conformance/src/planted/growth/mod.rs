@@ -1,4 +1,4 @@
-//! Bugs that show only with size: families of them, one per quantity that can grow, with the size as a parameter.
+//! Families of bugs that show only with size. Each family is about one quantity that can grow, and has the size as a parameter.
 
 mod data;
 mod families;
@@ -31,8 +31,8 @@ struct Family {
     plant: fn(&mut Twin),
 }
 
-/// With which sizes, and in which profiles, each bug is tried. What shows with the largest size that its cases claim shows with every smaller
-/// one too, since whole outputs are compared; that this is so is what the small sizes are tried for.
+/// With which sizes, and in which profiles, each bug is tried. A bug that is caught with the largest size that its cases claim is caught with
+/// every smaller one, too, since whole outputs are compared; trying small sizes confirms that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breadth {
     /// The largest, in one of those profiles in which it is wrong, by turns.
@@ -43,7 +43,7 @@ pub enum Breadth {
     SmallSizes,
 }
 
-/// Sizes that nobody rounds to.
+/// Small sizes, most of them unusual as limits.
 const SMALL: [u64; 12] = [1, 2, 3, 5, 11, 17, 50, 65, 101, 129, 257, 1001];
 
 /// A bug of a family, in the place where it is to be caught.
@@ -86,7 +86,7 @@ pub fn families() -> impl Iterator<Item = &'static str> {
 ///
 /// # Errors
 ///
-/// When the system has no thread to work on.
+/// When no thread of the operating system can be started.
 pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result<Survey> {
     let mut trials = Vec::new();
     let everything = vec![String::new()];
@@ -102,7 +102,7 @@ pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result
                 let cases = row.cases(corpus, profile);
                 let largest = cases.last().map_or(0, |&(_, size)| size);
                 let sizes = match (breadth, row.quantity) {
-                    // Its size means nothing.
+                    // A bug of white space has no size.
                     (Breadth::SmallSizes, Quantity::WhiteSpace) => Vec::new(),
                     (_, Quantity::WhiteSpace) => vec![1],
                     (Breadth::SmallSizes, _) => SMALL.into_iter().filter(|&n| n < largest).collect(),
@@ -158,7 +158,7 @@ impl Family {
         twin
     }
 
-    /// Whether it does anything to the texts of a case. There is no line feed in a name, for one.
+    /// Whether it changes any text of a case: a name has no line feed, for example.
     fn touches(&self, case: &Case, member: &str) -> bool {
         let Some(change) = self.change.filter(|_| self.quantity == Quantity::WhiteSpace) else { return true };
         let Ok(input) = json::read(case.input()) else { return false };
@@ -180,7 +180,7 @@ impl Trial<'_> {
         let fails = |case: &Case| {
             let mut testee = InProcess::new(self.family.planted(n, self.member));
             let outcome = answer(&mut testee, case, self.profile);
-            // What the twin says without a bug needs no judge.
+            // An answer that is the same without the bug needs no judge.
             sound.get(&(case.id.clone(), self.profile)) != Some(&outcome)
                 && CaseResult { case, judgement: judge(case, self.profile, outcome) }.counts_against(true)
         };
@@ -190,7 +190,7 @@ impl Trial<'_> {
     }
 }
 
-/// What a testee says to a case, after the requests that are sent first.
+/// A testee's answer to a case, after the requests that are sent first.
 fn answer(testee: &mut dyn Testee, case: &Case, profile: Profile) -> Outcome {
     let mut id = 0;
     let mut ask = |input: &str| {

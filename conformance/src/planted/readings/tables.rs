@@ -27,7 +27,7 @@ const fn neglect(name: &'static str, neglects: &'static [&'static str], plant: f
     Reading { name, permitted_by: neglects, profiles: &Profile::ALL, neglects, plant }
 }
 
-/// Changes each object of a reply, from the outside in; what the model or a tool said is data.
+/// Changes each object of a reply, from the outside in, but no arguments and results, which are data.
 fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(|element| each_object(element, change)),
@@ -51,7 +51,7 @@ fn reverse(value: &mut Value) {
     }
 }
 
-/// A half character as a character of a private plane, so that two that differ do so.
+/// An input with each lone surrogate as a character of a private plane, so that different ones stay different.
 fn told_apart(input: &str) -> String {
     let repaired = threadspec::surrogates::repair_surrogates(input);
     let (mut out, mut copied) = (String::new(), 0);
@@ -67,7 +67,7 @@ fn told_apart(input: &str) -> String {
     out + &repaired[copied..]
 }
 
-/// And back, as U+FFFD.
+/// Replaces these characters by U+FFFD.
 fn no_longer_told_apart(value: &mut Value) {
     let read = |text: &str| text.replace(|c| ('\u{10d800}'..'\u{10e000}').contains(&c), "\u{fffd}");
     match value {
@@ -153,7 +153,7 @@ const SPELLINGS: &[Reading] = &[
     }),
 ];
 
-/// Each CR of a text in the next of several spellings.
+/// A text with each `from` in the next of several spellings.
 fn mixed(escaped: &str, from: char, spellings: &[&str]) -> String {
     let mut parts = escaped.split(from);
     let first = parts.next().unwrap_or_default().to_owned();
@@ -334,11 +334,11 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// What follows the `must` clauses only.
+/// Readings that follow the `must` clauses only.
 const NEGLECT: &[Reading] = &[
     neglect("prompt-at-iteration-one", &["LOOP-PROMPT"], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
     neglect("no-completion-event", &["LOOP-VERIFY"], |twin| twin.completion = |_, _, _| None),
-    // Before the next one, which shows more where all are planted at once.
+    // Stands before the next one, which replaces it when all are planted at once and changes more.
     neglect("no-feedback", &["LOOP-VERIFY"], |twin| twin.feedback = |_, _| None),
     neglect("feedback-in-other-words", &["LOOP-VERIFY"], |twin| {
         twin.feedback = |iteration, reason| {

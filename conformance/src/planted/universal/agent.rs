@@ -104,7 +104,7 @@ impl Default for Agent {
 }
 
 impl Agent {
-    /// Op `tools`.
+    /// Answers op `tools`.
     fn run(&mut self, input: &str) -> Result<Value, String> {
         let input = value::read(&(self.raw)(input))?;
         let mut run = Run { list: list(&input["messages"]), input, memory: self.memory.take(), ..Run::default() };
@@ -210,7 +210,7 @@ pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Puts U+FFFD into the place of each half character, but in arguments, which are written as JSON text.
+/// Replaces each lone surrogate by U+FFFD, except in arguments, which are written as JSON text; drops members that are null or empty.
 fn whole(message: &mut Value) {
     for name in ["content", "tool_call_id"] {
         if let Some(text) = message[name].as_str().map(|text| halves::repaired(text).into_owned()) {
@@ -256,7 +256,7 @@ pub(super) fn distinct(run: &mut Run, message: &mut Value) {
     }
 }
 
-/// What the script says of a call.
+/// What the script gives for a call.
 pub(super) fn outcome(run: &mut Run, call: &Value) -> Outcome {
     let Some(results) = run.input["tools"].get(text(&call["name"])) else {
         return Outcome::Unknown(text(&call["name"]).to_owned());
@@ -286,7 +286,7 @@ pub(super) fn content(outcome: &Outcome) -> Value {
     }
 }
 
-/// Makes a history one that every provider accepts: each call is answered once, directly behind its message.
+/// Makes every provider accept a history: each call is answered once, directly behind its message.
 pub(super) fn mend(list: &mut Vec<Value>) {
     if is_sound(list) {
         return;

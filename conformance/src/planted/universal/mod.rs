@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 pub struct Variant {
     /// In kebab-case, telling the mechanism.
     pub name: String,
-    /// The clauses that it breaks; none, if it is a reading.
+    /// The clauses that it breaks; empty for a reading.
     pub breaks: &'static [&'static str],
     plant: Box<dyn Fn(&mut Agent) + Send + Sync>,
 }
@@ -55,7 +55,7 @@ pub fn variant(name: &str) -> Option<&'static Variant> {
     bugs().iter().chain(readings()).find(|variant| variant.name == name)
 }
 
-/// The agent as it should be, which must pass.
+/// The agent without a variant, which must pass.
 pub fn sound() -> impl Implementation {
     Agent::default()
 }

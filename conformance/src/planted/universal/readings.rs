@@ -1,4 +1,4 @@
-//! Readings: what the clauses and the fairness rules permit, so that nothing may accuse it.
+//! Readings: deviations that the clauses and the fairness rules permit, so that no case may object to them.
 
 use super::Variant;
 use super::agent::{Agent, Outcome, answer, calls, content, distinct, mend, text};
@@ -10,7 +10,7 @@ fn reading(name: &str, plant: impl Fn(&mut Agent) + Send + Sync + 'static) -> Va
     bug(name, &[], plant)
 }
 
-/// A broken history is dealt with in another way.
+/// Deals with a broken history in another way.
 fn on_broken(agent: &mut Agent, deal: fn(&mut Vec<Value>) -> Result<(), String>) {
     agent.begin = Box::new(move |run| {
         let mut mended = run.list.clone();
@@ -35,7 +35,7 @@ fn everywhere(agent: &mut Agent, change: impl Fn(&mut Value) + Send + Sync + 'st
     });
 }
 
-/// Each request and the list at the end, rearranged.
+/// Rearranges each request as it is sent.
 fn rearranged(agent: &mut Agent, change: fn(&mut Vec<Value>)) {
     agent.shown = Box::new(move |_, request| change(request));
 }

@@ -9,10 +9,10 @@ use crate::testee::{InProcess, Outcome, Testee};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::collections::HashMap;
 
-/// Larger inputs are for what no smaller one shows.
+/// A case with a larger input, in bytes, is put only to bugs that no smaller case of their clauses catches.
 const LARGE: usize = 4 << 10;
 
-/// What the agent as it should be answers, by case.
+/// What the agent without a bug answers, by case.
 type Expected<'a> = HashMap<&'a str, Outcome>;
 
 /// The cases that the agent fails without a bug.
@@ -21,7 +21,7 @@ pub(in crate::planted) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     cases.iter().copied().filter(|case| case.is_in(Profile::Universal) && fails(&mut agent, case, None)).collect()
 }
 
-/// Every bug and every reading. To be called where threads have stacks for deep values.
+/// Tries every bug and every reading. The threads of the caller's pool need stacks for deep values.
 pub(in crate::planted) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
     let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).collect();
     cases.sort_by_key(|case| case.input().len());
@@ -54,7 +54,7 @@ fn trial<'a>(
     };
     for case in cases.iter().copied() {
         let is_own = case.clauses.iter().any(|clause| breaks.contains(&&**clause));
-        // A reading must pass every case, and what breaks no `must` every case that must.
+        // A reading must pass every case, a bug that breaks no `must` every `must` case.
         let is_asked = if !wrong {
             true
         } else if case.input().len() > LARGE {

@@ -1,5 +1,5 @@
-//! AGENT-FAILURE and AGENT-FAILURE-TOLD: what happens when a tool fails or is not there; AGENT-ORDINARY: and when it is
-//! there, but has an odd name.
+//! AGENT-FAILURE and AGENT-FAILURE-TOLD: what happens when a tool fails or does not exist; AGENT-ORDINARY: when a tool has an
+//! odd name.
 
 use super::super::Variant;
 use super::super::agent::{Agent, Outcome, calls, content, outcome, text};
@@ -40,7 +40,7 @@ fn not_found(agent: &mut Agent, name: &'static str) {
     );
 }
 
-/// Whatever a plain object has already counts as a tool.
+/// A member that every JavaScript object has counts as a tool.
 fn inherited(agent: &mut Agent, name: &'static str, gives: &'static str) {
     agent.outcome = Box::new(move |run, call| match outcome(run, call) {
         Outcome::Unknown(called) if called == name => Outcome::Result(gives.into()),

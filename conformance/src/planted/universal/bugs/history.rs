@@ -19,7 +19,7 @@ fn on_broken(agent: &mut Agent, deal: fn(&mut Vec<Value>)) {
     });
 }
 
-/// Mends it, and drops such messages.
+/// Mends a broken history, but drops such messages.
 fn mended_without(agent: &mut Agent, drops: fn(&Value) -> bool) {
     agent.begin = Box::new(move |run| {
         let given = run.list.clone();

@@ -1,4 +1,4 @@
-//! The tables of planted bugs of the agent, by clause; and how texts, arguments and results are got at.
+//! The tables of planted bugs of the agent, by clause, and what they share: ways to change texts, arguments and results.
 
 mod answers;
 mod failures;
@@ -145,7 +145,7 @@ fn is(message: &Value, types: &[&str]) -> bool {
     message["type"].as_str().is_some_and(|own| types.contains(&own))
 }
 
-/// Changes a request as it is sent, where it is not the first.
+/// Changes each request but the first as it is sent.
 fn on_later_requests(agent: &mut Agent, change: impl Fn(&mut Run, &mut Vec<Value>) + Send + Sync + 'static) {
     agent.shown = Box::new(move |run, request| {
         if run.turn > 0 {

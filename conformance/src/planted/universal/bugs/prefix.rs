@@ -63,7 +63,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("question-repeated-at-the-end", PREFIX, |agent| {
             on_later_requests(agent, |run, request| {
                 let asked = request.iter().rfind(|message| is(message, &["human"])).cloned();
-                // It moves along, so that no request begins with the one before.
+                // It is at another place in each request, so none begins with the one before.
                 if run.turn > 1 {
                     request.extend(asked);
                 } else if let Some(asked) = asked {

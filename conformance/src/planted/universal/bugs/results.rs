@@ -62,7 +62,7 @@ fn javascript(value: &Value) -> String {
     }
 }
 
-/// JSON text with the characters escaped that are named.
+/// JSON text in which these characters are escaped.
 fn with_escapes(value: &Value, escapes: fn(char) -> bool) -> String {
     let mut out = String::new();
     for c in halves::written(&value.to_string()).chars() {
@@ -75,12 +75,12 @@ fn with_escapes(value: &Value, escapes: fn(char) -> bool) -> String {
     out
 }
 
-/// Results whose kind is named are written in another way.
+/// Writes results of some kind in another way.
 fn where_it_is(agent: &mut Agent, is: fn(&Value) -> bool, write: fn(&Value) -> String) {
     on_structured(agent, move |value| if is(value) { write(value).into() } else { json_text(value) });
 }
 
-/// Numbers in results are changed.
+/// Changes numbers in results.
 fn numbers_in_results(agent: &mut Agent, change: fn(&mut Value)) {
     on_structured(agent, move |value| {
         let mut value = value.clone();

@@ -13,7 +13,7 @@ fn on_end(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync + 's
     agent.end = Box::new(move |_, output| output["messages"].as_array_mut().into_iter().for_each(&change));
 }
 
-/// What the run before left behind is taken over at the beginning.
+/// Begins a run with messages that the run before left behind.
 fn taken_over(agent: &mut Agent, from: fn(&[Value]) -> Vec<Value>) {
     agent.begin = Box::new(move |run| {
         mend(&mut run.list);

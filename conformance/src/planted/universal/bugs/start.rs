@@ -1,4 +1,4 @@
-//! AGENT-START: what becomes of the given list; AGENT-CALLER: and of the caller's own.
+//! AGENT-START: what becomes of the given list; AGENT-CALLER: what becomes of the caller's own.
 
 use super::super::Variant;
 use super::{bug, family, is, on_given};

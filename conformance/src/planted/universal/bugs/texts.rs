@@ -106,7 +106,7 @@ fn home_expanded(text: &str) -> String {
     text.replace("$HOME", "/root").replace('~', "/root")
 }
 
-/// Half characters of results pass as they are.
+/// Lets lone surrogates of results pass as they are.
 fn halves_pass(agent: &mut Agent, passes: fn(&Outcome) -> Option<Value>) {
     agent.content = Box::new(move |_, outcome| passes(outcome).unwrap_or_else(|| content(outcome)));
 }

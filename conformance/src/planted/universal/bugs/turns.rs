@@ -1,4 +1,4 @@
-//! AGENT-GOES-ON, AGENT-STOPS and AGENT-LIMIT: when the model is asked again; AGENT-MODEL-FAILURE: and when it fails.
+//! AGENT-GOES-ON, AGENT-STOPS and AGENT-LIMIT: when the model is asked again; AGENT-MODEL-FAILURE: what happens when it fails.
 
 use super::super::Variant;
 use super::super::agent::{Agent, calls, text};
@@ -10,7 +10,7 @@ const STOPS: &[&str] = &["AGENT-STOPS"];
 const LIMIT: &[&str] = &["AGENT-LIMIT"];
 const MODEL: &[&str] = &["AGENT-MODEL-FAILURE"];
 
-/// The run ends after a round, without a word.
+/// Ends the run after a round, without saying why.
 fn ends_after(agent: &mut Agent, ends: impl Fn(&[Value], usize) -> bool + Send + Sync + 'static) {
     agent.after_round = Box::new(move |run| {
         if ends(&run.list, run.turn) {
@@ -19,7 +19,7 @@ fn ends_after(agent: &mut Agent, ends: impl Fn(&[Value], usize) -> bool + Send +
     });
 }
 
-/// The model is asked again after a response without calls, if its text is one of these.
+/// Asks the model again after a response without calls that has one of these texts.
 fn asks_again(agent: &mut Agent, again: fn(&str) -> bool) {
     agent.is_last = Box::new(move |_, message| calls(message).is_empty() && !again(text(&message["content"])));
 }
@@ -29,7 +29,7 @@ fn last_calls(list: &[Value]) -> Vec<Value> {
     list.iter().rfind(|message| message["type"] == "ai").map(calls).unwrap_or_default()
 }
 
-/// The model is asked again after a failure, so many times, with a message or without.
+/// Asks the model again after a failure, so many times, with a message or without.
 fn retries(agent: &mut Agent, times: usize, message: Option<fn(&str) -> Value>) {
     agent.failed = Box::new(move |run, error| {
         let tried = run.memory["tried"].as_u64().map_or(0, |tried| usize::try_from(tried).unwrap_or(0));
@@ -46,7 +46,7 @@ fn retries(agent: &mut Agent, times: usize, message: Option<fn(&str) -> Value>) 
     });
 }
 
-/// A failure is told as a message at the end.
+/// Reports a failure as a message at the end.
 fn invents(agent: &mut Agent, message: fn(&str) -> Value) {
     agent.failed = Box::new(move |run, error| {
         run.stop = Some(error.clone());
