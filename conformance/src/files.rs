@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::{fs, process};
 
-/// Makes sure that there is a folder to write a file to.
+/// Creates the folder of a file if necessary.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Runs the threadspec corpus against any implementation that speaks the one-page protocol of `PROTOCOL.md`.
 //!
 //! Data flows one way: [`corpus`] reads cases, [`run`] puts them to a [`testee`] and judges the replies, [`report`]
-//! shows what came of it. Nothing here knows how a thread is serialized: the cases, and the oracles of the library, decide.
+//! shows the results. Nothing here knows how a thread is serialized: the cases and the oracles of the library decide.
 //!
 //! | module | what it is |
 //! |---|---|

@@ -39,10 +39,10 @@ enum Command {
 /// The hint to print when the command of a testee is given without `--` before it.
 fn missing_dashes(error: &clap::Error) -> Option<String> {
     let words: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let is_asked = words.get(1).is_some_and(|command| ["verify", "fuzz"].contains(&&**command));
+    let takes_testee = words.get(1).is_some_and(|command| ["verify", "fuzz"].contains(&&**command));
     let ContextValue::String(unknown) = error.get(ContextKind::InvalidArg)? else { return None };
     let place = words.iter().position(|word| word == unknown)?;
-    if error.kind() != ErrorKind::UnknownArgument || !is_asked || unknown.starts_with('-') {
+    if error.kind() != ErrorKind::UnknownArgument || !takes_testee || unknown.starts_with('-') {
         return None;
     }
     let (options, command) = (words[1..place].join(" "), words[place..].join(" "));
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Command::Mutants(command) => command.execute(),
     });
     let result = result.unwrap_or_else(|error| {
-        Err(commands::Stop { code: commands::exit::CORPUS, message: format!("no thread to work on: {error}") })
+        Err(commands::Stop { code: commands::exit::CORPUS, message: format!("cannot start a thread: {error}") })
     });
     let result = match (result, terminal::lost()) {
         (Ok(_), Some(error)) => {

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
 
-/// Why something that was printed did not arrive.
+/// The first error in writing to stdout.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
 /// The style of success.
@@ -34,7 +34,7 @@ pub fn print(text: &str) {
     }
 }
 
-/// Why something that was printed did not arrive.
+/// The first error in writing to stdout, if there was one.
 pub fn lost() -> Option<&'static io::Error> {
     LOST.get()
 }

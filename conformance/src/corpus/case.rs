@@ -11,15 +11,15 @@ use serde_json::value::RawValue;
 use std::sync::{Arc, OnceLock};
 use threadspec_golden::template::{expand, outline};
 
-/// How much a case binds.
+/// How binding a case is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", parse_err_fn = unknown_level, parse_err_ty = String)]
 pub enum Level {
-    /// The texts decide it: failing it is not conformant.
+    /// The sources decide it: whoever fails it is not conformant.
     #[default]
     Must,
-    /// The texts imply it: failing it is a warning, unless the run is strict.
+    /// The sources imply it: failing it is a warning, unless the run is strict.
     Should,
 }
 
@@ -56,7 +56,7 @@ pub struct Case {
     pub why: String,
     /// The ids of the clauses that it tests.
     pub clauses: Vec<String>,
-    /// How much it binds.
+    /// How binding it is.
     pub level: Level,
     /// The profiles that it belongs to.
     pub profiles: Vec<Profile>,
@@ -71,7 +71,7 @@ pub struct Case {
     outline: OnceLock<String>,
 }
 
-/// What is asked.
+/// What is sent.
 #[derive(Clone, Debug)]
 struct Sent {
     after: Vec<String>,
@@ -115,8 +115,8 @@ impl Case {
         sound(self.expectation())
     }
 
-    /// Outputs of a template that are accepted, as JSON text on one line: a reply that is one of them word for word need
-    /// not be read. Other replies may be as good.
+    /// The outputs that a template accepts, as JSON text on one line: a reply with one of them byte for byte need not be
+    /// parsed. Other replies may be as good. Empty for a case that is no template.
     pub fn accepted(&self) -> Arc<[String]> {
         let make = || {
             if !self.is_template {
@@ -128,7 +128,7 @@ impl Case {
         Arc::clone(self.accepted.get_or_init(make))
     }
 
-    /// The input, in which a template makes each repetition once at most: what the case is about, however large it is.
+    /// The input, with each repetition of a template made once at most: enough to see what the case is about.
     pub fn outline(&self) -> &str {
         if !self.is_template {
             return self.input();
@@ -146,7 +146,7 @@ impl Case {
         sound(self.requests())
     }
 
-    /// Why it cannot be expanded, if it is a template that cannot.
+    /// Why it cannot be expanded, if so.
     pub(super) fn template_problem(&self) -> Option<String> {
         self.requests().err().or_else(|| self.expectation().err())
     }
@@ -177,7 +177,7 @@ impl Case {
         fingerprint(&json::compact(&self.source))
     }
 
-    /// Reads a case, but for what is asked and expected; what is wrong with the rest is returned beside it.
+    /// Reads everything of a case but its inputs and its expectation, and returns what is wrong with that beside it.
     pub(crate) fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
         let written: Written = serde_json::from_str(source.get()).map_err(|error| error.to_string())?;
         let mut problems = Vec::new();
@@ -226,11 +226,11 @@ impl Case {
         Ok((case, problems))
     }
 
-    /// What is wrong with what is asked and expected; of a template only its outline is looked at.
+    /// What is wrong with the inputs and the expectation; of a template only the outline is checked.
     ///
     /// # Errors
     ///
-    /// Says what is so wrong that there is no case.
+    /// Says why there is no usable case at all.
     pub(super) fn check(&self) -> Result<Vec<String>, String> {
         let (written, mut problems) = (self.written()?, Vec::new());
         let extent = if self.is_template { Extent::Outline } else { Extent::Plain };
@@ -240,14 +240,14 @@ impl Case {
         }
         let expect = written.expect.read(extent, &mut problems)?;
         if !self.is_template {
-            // Read once is enough.
+            // They need not be read again.
             let _ = (self.sent.set(Ok(sent)), self.expect.set(Ok(expect)));
         }
         Ok(problems)
     }
 }
 
-/// What comes of a case of a corpus that was checked.
+/// What a case yields that a checked corpus holds.
 fn sound<T>(made: Result<T, String>) -> T {
     made.expect("the corpus was checked")
 }
@@ -286,10 +286,10 @@ struct Written<'a> {
     expect: WrittenExpect<'a>,
 }
 
-/// How much of a template is made.
+/// How much of a template is expanded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// It is none.
+    /// The case is no template.
     Plain,
     /// Each repetition once at most.
     Outline,

@@ -8,7 +8,7 @@ use serde::Deserialize;
 pub struct Clause {
     /// Its id, as cases name it.
     pub id: String,
-    /// How much it binds.
+    /// How binding it is.
     pub level: super::Level,
     /// Where it comes from.
     pub source: String,

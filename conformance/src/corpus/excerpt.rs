@@ -1,12 +1,12 @@
-//! Of two long texts what is about their differences, so that nothing large outlives its case.
+//! Excerpts of two long texts around their differences, so that nothing large outlives its case.
 
-/// Equal text is shown this far on both sides of a difference.
+/// How many characters of equal text are shown on each side of a difference.
 pub const CONTEXT: usize = 30;
-/// Texts up to this length stand as they are.
+/// Texts of up to this many bytes are kept whole.
 const LONGEST: usize = 4 << 10;
 
-/// Two texts as they are, or of long ones what is between the first and the last difference, with a little around it, and in
-/// words how much was left out.
+/// Two short texts as they are; of long ones what stands between the first and the last difference, with some context and a note on
+/// how many characters were left out.
 ///
 /// ```
 /// use threadspec_conformance::corpus::excerpt::excerpts;
@@ -35,8 +35,8 @@ pub fn excerpts(expected: &str, actual: &str) -> [String; 2] {
     })
 }
 
-/// The beginning and the end of a text, so many characters of each. What is left out is named at the inner end of both, or of the one
-/// that is wanted; a text that is not much longer stays whole.
+/// The first and the last characters of a text, `first` and `last` many; a note at the cut says how many were left out. A text that is
+/// not much longer stays whole, as the beginning, or as the end if `first` is 0.
 fn ends(text: &str, first: usize, last: usize, what: &str) -> (String, String) {
     let length = text.chars().count();
     let left_out = length.saturating_sub(first + last);
@@ -49,7 +49,7 @@ fn ends(text: &str, first: usize, last: usize, what: &str) -> (String, String) {
     if first > 0 { (format!("{beginning}{named}"), end.to_owned()) } else { (String::new(), format!("{named}{end}")) }
 }
 
-/// The last place at which a text can be cut, up to an index.
+/// The last character boundary up to an index.
 fn boundary(text: &str, index: usize) -> usize {
     (0..=index).rev().find(|&place| text.is_char_boundary(place)).unwrap_or_default()
 }

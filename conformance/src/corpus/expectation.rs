@@ -1,4 +1,4 @@
-//! Expected values: JSON with four matchers in it, and where an actual value departs from it.
+//! Expected values: JSON with four matchers in it, and where an actual value differs.
 
 use super::alignment::{self, Next};
 use super::excerpt::excerpts;
@@ -6,9 +6,9 @@ use crate::json::{self, HALF};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// What stands where a side has nothing.
+/// Shown where one side has no value.
 pub const NOTHING: &str = "nothing";
-/// Of a value so many bytes are shown.
+/// How much of a value is shown.
 const LONGEST_VALUE: usize = 4 << 10;
 
 /// An expected value, read from a case.
@@ -30,7 +30,7 @@ pub enum Pattern {
     Includes(Vec<Pattern>),
 }
 
-/// One departure from an expected value.
+/// One difference from an expected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// Where, as a JSON Pointer; empty for the whole value.
@@ -126,7 +126,7 @@ impl Pattern {
         }
     }
 
-    /// The one value that matches; none where several would do.
+    /// The only value that matches; none where several would.
     pub fn value(&self) -> Option<Value> {
         match self {
             Self::Any | Self::Includes(_) => None,
@@ -165,7 +165,7 @@ impl Pattern {
         }
     }
 
-    /// Where the actual value departs from the pattern; empty if it does not.
+    /// Where the actual value differs from the pattern; empty if it matches.
     pub fn mismatches(&self, actual: &Value) -> Vec<Mismatch> {
         let mut found = Vec::new();
         self.compare(actual, String::new, &mut found);
@@ -190,7 +190,7 @@ impl Pattern {
                 if let Some(closest) = closest {
                     found.extend(closest);
                 } else {
-                    let order = if index == 0 { "" } else { " after what is expected before it" };
+                    let order = if index == 0 { "" } else { " after the part before it" };
                     let actual = format!("{NOTHING} like it{order}: {}", json::shortened(actual, LONGEST_VALUE));
                     found.push(values(path, parts[index].describe(), &actual));
                 }
@@ -217,7 +217,8 @@ impl Pattern {
     }
 }
 
-/// The first of these parts that an array or a string does not have behind the others, and of an array where it was sought.
+/// The first part that an array or a string does not have after the parts before it, and the element of an array from which on it was
+/// sought.
 fn first_missing(parts: &[Pattern], actual: &Value) -> Option<(usize, usize)> {
     match actual {
         Value::Array(elements) => {
@@ -245,17 +246,17 @@ fn first_missing(parts: &[Pattern], actual: &Value) -> Option<(usize, usize)> {
     }
 }
 
-/// Where, of the elements from a place on, the list departs that comes closest to an expected list. Of anything else that it is
-/// missing says more.
+/// Where a list is expected: the differences of the closest list among the elements from `from` on. For anything else it is clearer to
+/// say that it is missing.
 fn closest_list(part: &Pattern, elements: &[Value], from: usize, path: &str) -> Option<Vec<Mismatch>> {
     let lists = elements.iter().enumerate().skip(from).filter(|(_, element)| element.is_array());
-    let departs = |(index, element): (usize, &Value)| {
+    let differences = |(index, element): (usize, &Value)| {
         let mut found = Vec::new();
         part.compare(element, || format!("{path}/{index}"), &mut found);
         found
     };
     if matches!(part, Pattern::Array(_) | Pattern::Includes(_)) {
-        lists.map(departs).min_by_key(Vec::len)
+        lists.map(differences).min_by_key(Vec::len)
     } else {
         None
     }
@@ -269,12 +270,12 @@ fn values(path: String, mut expected: String, actual: &str) -> Mismatch {
     Mismatch { path, sides: Sides::Values { expected, actual: readable(actual) } }
 }
 
-/// What a testee wrote, with words for what no string can hold.
+/// What a testee wrote, with words for lone surrogates, which no string can hold.
 fn readable(actual: &str) -> String {
     actual.replace(HALF, "<half a surrogate pair>")
 }
 
-/// What is missing is placed where it is expected, and what is too much where it is.
+/// A missing element is placed where it is expected, an extra one where it is.
 fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mut Vec<Mismatch>) {
     let (mut here, mut there) = (0, 0);
     while here < expected.len() || there < actual.len() {
@@ -287,7 +288,7 @@ fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mu
                 found.push(values(format!("{path}/{here}"), expected[here].describe(), NOTHING));
                 here += 1;
             }
-            Next::TooMuch => {
+            Next::Extra => {
                 let actual = json::shortened(&actual[there], LONGEST_VALUE);
                 found.push(values(format!("{path}/{there}"), NOTHING.to_owned(), &actual));
                 there += 1;
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_too_much_moves_nothing_else() {
+    fn a_missing_or_extra_element_moves_no_other() {
         let message = |kind: &str, text: &str| json!({"type": kind, "content": text});
         let all = json!([message("human", "a"), message("ai", "b"), message("tool", "c"), message("ai", "d")]);
         let without = |index: usize| {

@@ -74,13 +74,13 @@ pub struct Growth {
     pub quantity: Quantity,
     /// The operation, with its context mode where it has one.
     pub place: String,
-    /// Of a text, the members of the input that hold it.
+    /// The members of the input that hold it, if it is a text.
     #[serde(default)]
     pub members: Vec<String>,
     /// The profiles in which it shows; both when absent.
     #[serde(default = "own_profiles")]
     pub profiles: Vec<Profile>,
-    /// The cases, and how much each has of it; of several texts, the shortest.
+    /// The size of it in each case; of several texts, that of the shortest.
     pub cases: BTreeMap<String, u64>,
 }
 
@@ -137,7 +137,7 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
         for &profile in row.profiles.iter().filter(|&&profile| row.cases(corpus, profile).is_empty()) {
             problem(format!("{name}: no case in profile {profile}"));
         }
-        for (id, &said) in &row.cases {
+        for (id, &stated) in &row.cases {
             let Some(case) = corpus.cases.iter().find(|case| case.id == *id) else {
                 problem(format!("{name}: there is no case `{id}`"));
                 continue;
@@ -147,8 +147,8 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
                 problem(format!("{name}: `{id}` belongs to {}", place(case)));
             }
             match row.size(case) {
-                Ok(size) if size == said => {}
-                Ok(size) => problem(format!("{name}: `{id}` has {size}, not {said}")),
+                Ok(size) if size == stated => {}
+                Ok(size) => problem(format!("{name}: `{id}` has {size}, not {stated}")),
                 Err(error) => problem(format!("{name}: `{id}`: {error}")),
             }
         }
@@ -181,7 +181,7 @@ fn object<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = (&'a String,
     value[name].as_object().into_iter().flatten()
 }
 
-/// How much of it an input has.
+/// How much of a quantity an input has.
 fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
     let (events, turns) = (list(input, "events"), list(input, "model"));
     let is = |event: &Value, kind: &str| event["type"] == kind;
@@ -220,12 +220,12 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
         Quantity::Elements => most(&mut data(input).map(|value| largest(value, &<[Value]>::len, &|_| 0))),
         Quantity::Depth => most(&mut data(input).map(depth)),
         Quantity::Requests => case.after().len() + 1,
-        // These go by members.
+        // `size_of_texts` measures these.
         Quantity::Text | Quantity::Id | Quantity::WhiteSpace => 0,
     }
 }
 
-/// For each call, how far behind it its result is, and how many calls are open then.
+/// For each result, how many events after its call it stands, and how many calls are open there.
 fn open_calls(events: &[Value]) -> impl Iterator<Item = (usize, usize)> {
     let mut open: BTreeMap<&str, usize> = BTreeMap::new();
     events.iter().enumerate().filter_map(move |(position, event)| {

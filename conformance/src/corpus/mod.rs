@@ -85,7 +85,7 @@ pub struct Corpus {
 
 static EMBEDDED: LazyLock<(Corpus, Vec<Problem>)> = LazyLock::new(|| {
     on_deep_stack(read_embedded).unwrap_or_else(|error| {
-        (Corpus::default(), vec![Problem::in_file(".", format!("no thread to read it on: {error}"))])
+        (Corpus::default(), vec![Problem::in_file(".", format!("cannot start a thread: {error}"))])
     })
 });
 
@@ -94,7 +94,7 @@ pub fn embedded() -> (&'static Corpus, &'static [Problem]) {
     (&EMBEDDED.0, &EMBEDDED.1)
 }
 
-/// Reads the corpus that is part of this program. What its cases ask and expect is read when it is needed: a test has checked it.
+/// Reads the corpus that is part of this program. Inputs and expectations are read when they are needed: a test has checked them.
 pub(crate) fn read_embedded() -> (Corpus, Vec<Problem>) {
     Corpus::of(&embedded_files(), |_| Ok(Vec::new()))
 }
@@ -131,7 +131,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
         if entry.file_type().map_err(name)?.is_dir() {
             collect(&path, paths)?;
         } else if path.is_dir() {
-            // It could lead back here.
+            // The link could lead back here.
             return Err(io::Error::other(format!("{}: a link to a folder", path.display())));
         } else if path.extension().is_some_and(|extension| extension == "json") {
             if path.exists() && !path.is_file() {
@@ -175,7 +175,7 @@ impl Corpus {
         (corpus, problems)
     }
 
-    /// The templates that cannot be expanded. Reading a corpus only sees their outline, since most runs need few of them.
+    /// The templates that cannot be expanded. Reading a corpus checks only their outline, since most runs need few of them.
     pub fn template_problems(&self) -> Vec<Problem> {
         self.cases.iter().filter_map(|case| Some(case.problem(case.template_problem()?))).collect()
     }
@@ -227,7 +227,7 @@ pub(crate) fn is_case_file(file: &File) -> bool {
     is_kebab_case(topic) && (folder == AGENT || folder.parse::<Op>().is_ok()) && members()
 }
 
-/// Says what is wrong with what a case asks and expects, and as an error, if it is so wrong that there is no case.
+/// What is wrong with the inputs and the expectation of a case; as an error, why there is no usable case at all.
 type ContentCheck = fn(&Case) -> Result<Vec<String>, String>;
 
 /// The cases of a case file, and everything that is wrong with each of them or with the file.

@@ -1,4 +1,4 @@
-//! Half characters in values: lone surrogates that a reply or an input holds.
+//! Lone surrogates in the values of replies and inputs.
 
 use super::read;
 use serde_json::{Map, Value};
@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use threadspec::Profile;
 use threadspec::surrogates::{unmark_surrogates, without_marks};
 
-/// Stands for half a surrogate pair in the strings of a reply: noncharacters, in an order that no text has.
+/// Stands for a lone surrogate in the strings of a reply: noncharacters, in a sequence that no text has.
 pub const HALF: &str = "\u{fdd0}\u{fdef}\u{fdd0}\u{fdef}";
 
-/// The output of a reply in which half a surrogate pair is U+FFFD wherever the profile takes the one for the other
-/// (INP-SURROGATE), and is left as [`HALF`], which no expectation matches, where it does not.
+/// The output of a reply in which each [`HALF`] is replaced by U+FFFD where the profile accepts either (INP-SURROGATE).
+/// Elsewhere it stays, and no expectation matches it.
 ///
 /// In arguments both are accepted. Elsewhere the hardened profile wants U+FFFD; the literal one does not care, but a
 /// document must be well-formed in both.
@@ -35,7 +35,7 @@ fn settle(value: &Value, profile: Profile, in_args: bool) -> Value {
     }
 }
 
-/// What a program that reads each lone surrogate as U+FFFD makes of data in which the library has marked them.
+/// Data in which the library has marked lone surrogates, as a program gets it that reads each of them as U+FFFD.
 pub fn plain(value: Value) -> Value {
     if any_string(&value, &|text| matches!(without_marks(text), Cow::Owned(_))) {
         read(&unmark_surrogates(&value.to_string())).unwrap_or(value)

@@ -15,12 +15,12 @@ use std::collections::HashSet;
 
 /// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
 pub const MAX_DEPTH: usize = 10_000;
-/// More values in one text are refused: many small ones take a multiple of their length.
+/// More values in one text are refused: many small values take many times the memory of their text.
 pub const MAX_VALUES: usize = 1 << 20;
 
 /// Splits JSON text into its tokens, without the white space between them.
 ///
-/// The text is taken to be valid; of any other text the tokens mean nothing, but nothing panics.
+/// The text is taken to be valid; the tokens of any other text mean nothing, but nothing panics.
 pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -108,9 +108,9 @@ pub(crate) fn member(object: &str, name: &str) -> Option<String> {
     members.iter().find(|(key, _)| *key == quoted).map(|(_, value)| value.text())
 }
 
-/// A value as JSON text, of which `…` replaces what is beyond so many bytes.
+/// A value as JSON text; `…` replaces what is beyond `longest` bytes.
 pub(crate) fn shortened(value: &impl Serialize, longest: usize) -> String {
-    /// Takes so many bytes and no more.
+    /// A writer that takes a number of bytes and no more.
     struct Beginning(Vec<u8>, usize);
     impl std::io::Write for Beginning {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -180,12 +180,12 @@ pub fn interoperable(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// JSON text with something, itself JSON, in the place of each lone surrogate escape.
+/// JSON text in which a replacement, to stand inside a JSON string, takes the place of each lone surrogate escape.
 pub(crate) fn replace_halves<'a>(text: &'a str, replacement: &str) -> Cow<'a, str> {
     let Cow::Owned(repaired) = threadspec::surrogates::repair_surrogates(text) else { return Cow::Borrowed(text) };
-    // Repairing keeps positions, so that what differs is what was repaired.
+    // Repairing keeps positions, so what differs was repaired.
     let halves = || repaired.match_indices("\\ufffd").filter(|&(at, escape)| !text[at..].starts_with(escape));
-    // A text that grows by doubling would be held twice.
+    // Allocated at once: a text that grows by doubling is held twice for a moment.
     let mut replaced = String::with_capacity(text.len() + halves().count() * replacement.len());
     let mut copied = 0;
     for (at, escape) in halves() {

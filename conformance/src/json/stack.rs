@@ -9,7 +9,7 @@ pub const DEEP_STACK: usize = 256 << 20;
 ///
 /// # Errors
 ///
-/// When the system has no such thread.
+/// When the system cannot start such a thread.
 pub fn on_deep_stack<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, work)?;

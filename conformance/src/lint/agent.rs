@@ -1,4 +1,4 @@
-//! What is particular to the cases of profile `universal`.
+//! Checks that only the cases of profile `universal` need.
 
 use crate::corpus::{AGENT, Case, Corpus, Expect, Level, Problem};
 use crate::protocol::Profile;
@@ -23,10 +23,10 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         return wrong;
     };
     if !is_here {
-        wrong.push(format!("properties of a run belong into `{AGENT}/`"));
+        wrong.push(format!("properties of a run belong in `{AGENT}/`"));
     }
     for clause in case.clauses.iter().filter(|id| !properties.iter().any(|property| property.clause() == **id)) {
-        wrong.push(format!("it names `{clause}`, but none of its properties"));
+        wrong.push(format!("it names `{clause}`, but demands none of its properties"));
     }
     for property in properties {
         if !case.clauses.iter().any(|id| *id == property.clause()) {

@@ -1,5 +1,5 @@
-//! What became of the cases: the manifest of those that there are, those of the last release, and the reasons for what
-//! has changed since. Ids stand in the reports and lists of other projects, so none may vanish or turn silently.
+//! The history of the cases: the manifest, the manifest of the last release, and the reasons for what has changed since.
+//! Other projects have the ids in their reports and lists, so no case may silently vanish or change.
 
 use crate::corpus::layout::canonical;
 use crate::corpus::{Corpus, File, MANIFEST, Problem};
@@ -33,7 +33,7 @@ struct Change {
     why: String,
 }
 
-/// The manifest as it should be: it makes a changed, renamed or lost case visible in every review.
+/// The manifest as it should be. It shows every changed, renamed or lost case in a review.
 pub fn manifest(corpus: &Corpus) -> String {
     let hashes: BTreeMap<&str, String> = corpus.cases.iter().map(|case| (case.id.as_str(), case.hash())).collect();
     let hashes: Map<String, Value> = hashes.into_iter().map(|(id, hash)| (id.to_owned(), hash.into())).collect();
@@ -82,7 +82,7 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
     problems
 }
 
-/// The content of a file that may be absent as long as there is nothing to say.
+/// The content of a file that may be absent.
 fn read<T: Default + for<'de> Deserialize<'de>>(path: &str, text: Option<&str>, problems: &mut Vec<Problem>) -> T {
     text.map(serde_json::from_str).transpose().map_or_else(
         |error: serde_json::Error| {

@@ -25,7 +25,7 @@ pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     let (corpus, mut problems) = Corpus::read(files);
     let template_problems = corpus.template_problems();
     if !template_problems.is_empty() {
-        // What else is wrong with cases that cannot be asked is not to be known.
+        // The other checks need the expanded cases.
         problems.extend(template_problems);
         return (corpus, problems);
     }
@@ -87,12 +87,12 @@ pub fn fix(folder: &Path) -> io::Result<()> {
     write(&folder.join(MANIFEST), history::manifest(&corpus).as_bytes())
 }
 
-/// The files of a folder that is a corpus, so that what is written there harms nobody.
+/// The files of a folder, which must be a corpus, so that writing there destroys nothing else.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, there is no case file, or something is there that no corpus has: another JSON file in a folder, or a
-/// page of another origin where one of ours would be written.
+/// When a file cannot be read, when there is no case file, or when there is something that no corpus has: another JSON file in a
+/// subfolder, or a foreign file where the manifest or the page on coverage would be written.
 pub fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     let files = corpus::files_in(folder)?;
     let foreign = |name: &str, why: &str| {
@@ -115,7 +115,7 @@ pub fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     }
 }
 
-/// What is wrong with the pages of a folder; those of the built-in corpus were checked where they lie.
+/// What is wrong with the Markdown pages of a corpus folder. The embedded corpus has none.
 pub fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut page = |name| match fs::read_to_string(folder.join(name)) {

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use strum::{Display, EnumIter, IntoEnumIterator};
 use threadspec::EventType;
 
-/// The file that says it.
+/// The file that holds the scopes.
 pub const SCOPES: &str = "scopes.json";
 
 /// An operation, with its context mode where that makes a difference.
@@ -48,7 +48,7 @@ impl Place {
     }
 }
 
-/// Where a case is at work: its place, and the event types in its log.
+/// What a case covers: its place, and the event types in its log.
 #[derive(Clone, Debug)]
 pub struct Reach {
     /// The place.
@@ -58,7 +58,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// That of a case.
+    /// What a case covers.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Reach {
             (Op::Loop, false) => Place::LoopStandard,
             (Op::Loop, true) => Place::LoopXml,
         };
-        // What is no event is there on purpose: the case wants it refused.
+        // Anything else is there on purpose: the case wants it refused.
         let event_type = |event: &Value| {
             let name = if event["type"] == "message" { &event["role"] } else { &event["type"] };
             name.as_str()?.parse().ok()
@@ -85,7 +85,7 @@ impl Reach {
     }
 }
 
-/// What some clauses have in common.
+/// The scope of some clauses.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Scope {
@@ -116,7 +116,7 @@ struct Scopes {
     scopes: Vec<Scope>,
 }
 
-/// Each case with where it is at work, and the cases whose input cannot be read.
+/// Each case with what it covers, and the cases whose input cannot be read.
 pub fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
     let (mut reached, mut problems) = (Vec::new(), Vec::new());
     for case in &corpus.cases {
@@ -128,8 +128,7 @@ pub fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
     (reached, problems)
 }
 
-/// What clauses speak of and no case of theirs is about, clauses of which nothing says what they speak of, and scopes of
-/// what does not exist.
+/// What is in the scope of a clause but in none of its cases, clauses without a scope, and scopes of unknown clauses.
 pub fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
     let Scopes { scopes } = match serde_json::from_str(scopes) {
         Ok(scopes) => scopes,
@@ -147,7 +146,7 @@ pub fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
         };
         let own: Vec<&Scope> = scopes.iter().filter(|scope| scope.clauses.contains(&clause.id)).collect();
         if own.is_empty() {
-            problem("nothing says what it speaks of".into());
+            problem("it has no scope".into());
         }
         let cases: Vec<_> = reached.iter().filter(|(case, _)| case.clauses.contains(&clause.id)).collect();
         for (scope, &place) in own.iter().flat_map(|scope| scope.places.iter().map(move |place| (scope, place))) {
@@ -206,7 +205,7 @@ mod tests {
                 format!(r#"{{"clauses":["ESC-1"],"events":["user","error"],"places":["messages-xml"],{literal}}}"#),
                 Some("clause `ESC-1`: no case in messages, xml, literal, with `error`"),
             ),
-            (String::new(), Some("clause `ESC-1`: nothing says what it speaks of")),
+            (String::new(), Some("clause `ESC-1`: it has no scope")),
         ] {
             assert_eq!(problems_with(&scope), Vec::from_iter(expected), "{scope}");
         }

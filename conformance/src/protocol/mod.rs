@@ -17,7 +17,7 @@ use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 /// The protocol version of this runner.
 pub const VERSION: i64 = 1;
 
-/// What a testee can be asked to do; in the order of the protocol. Its name is that of the corpus folder, too.
+/// An operation, in the order of the protocol. Its name is also that of its corpus folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case", parse_err_fn = unknown_op, parse_err_ty = String)]
 pub enum Op {
@@ -52,7 +52,7 @@ pub trait Implementation {
     /// Answers one request, independently of all others.
     fn answer(&mut self, request: &Request) -> Reply;
 
-    /// The same as a line of the protocol, without the line end.
+    /// Answers one request with a line of the protocol, without the line end.
     fn line(&mut self, request: &Request) -> String {
         self.answer(request).line(request.id)
     }
@@ -102,7 +102,7 @@ pub enum Reply {
     Reject {
         /// What was wrong.
         kind: RejectKind,
-        /// Says it to a person.
+        /// The same, in words.
         message: String,
     },
     /// The testee does not do this, and says why.
@@ -122,7 +122,7 @@ impl Reply {
         .to_string()
     }
 
-    /// Reads a reply line: its id and what it says. Half a surrogate pair in it becomes [`json::HALF`].
+    /// Reads a reply line: its id and what it says. Each lone surrogate in it becomes [`json::HALF`].
     ///
     /// # Errors
     ///
@@ -132,8 +132,8 @@ impl Reply {
         Self::of(json::read(&json::replace_halves(text, json::HALF)))
     }
 
-    /// Reads a reply line that is judged by a profile: in `universal` lone surrogates, escaped or raw, keep their marks, and
-    /// elsewhere they read as U+FFFD.
+    /// Reads a reply line that is judged by a profile: in `universal` each lone surrogate, escaped or raw, becomes a mark
+    /// ([`halves`]); in the others the line is read as by [`Reply::read`].
     ///
     /// # Errors
     ///
@@ -169,7 +169,7 @@ impl Reply {
     }
 }
 
-/// As on the wire, but for the id.
+/// As on the wire, without the id.
 impl Serialize for Reply {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members = serializer.serialize_map(Some(1))?;
@@ -199,7 +199,7 @@ pub struct Hello {
     pub ops: Vec<Op>,
     /// The profiles that it wants to be judged by.
     pub profiles: Vec<Profile>,
-    /// What it says about how far the profile `universal` can judge it.
+    /// What it says about how far profile `universal` can judge it.
     pub abilities: Abilities,
 }
 
@@ -238,7 +238,7 @@ impl Hello {
     ///
     /// # Errors
     ///
-    /// Says what is missing, or not known.
+    /// Says what is missing or unknown.
     pub fn from_json(hello: &Value) -> Result<Self, String> {
         let protocol = &hello["protocol"];
         if protocol.as_i64() != Some(VERSION) {
@@ -276,7 +276,7 @@ fn flag(value: &Value, name: &str) -> Result<bool, String> {
     }
 }
 
-/// The names in a list. One that nobody knows is a slip of the pen, which would silently leave out what it means.
+/// The names in a list. An unknown one is an error: ignoring a misspelt name would silently leave out what it stands for.
 fn known<T: FromStr + ToString>(
     names: &Value,
     field: &str,

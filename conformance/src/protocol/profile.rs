@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// By what replies are judged: as one of the two renderings of this specification, or by what any agent owes its model.
+/// What replies are judged by: one of the two renderings of this specification, or what any agent owes its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
@@ -19,10 +19,10 @@ pub enum Profile {
 impl Profile {
     /// Every profile, the default first.
     pub const ALL: [Self; 3] = [Self::Literal, Self::Hardened, Self::Universal];
-    /// Those that judge by the specification's own choices, to which a case belongs that names none.
+    /// The two renderings of this specification; a case that names no profile belongs to both.
     pub const OWN: [Self; 2] = [Self::Literal, Self::Hardened];
 
-    /// The rendering of an implementation of this specification that is judged by the profile.
+    /// How an implementation of this specification renders when it is judged by the profile.
     pub fn rendering(self) -> threadspec::Profile {
         match self {
             Self::Literal => threadspec::Profile::Literal,

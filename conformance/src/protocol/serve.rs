@@ -45,7 +45,7 @@ enum Asked {
     Request(Request),
 }
 
-/// What a line with an id asks, or the reply that says why it asks nothing.
+/// What a line with an id asks for, or the reply that refuses it.
 fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Asked, Reply> {
     let malformed = |message: &str| Reply::Reject { kind: RejectKind::InvalidInput, message: message.to_owned() };
     let text =
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_answered_properly_is_answered_all_the_same() {
+    fn malformed_requests_with_an_id_are_answered() {
         for (request, says) in [
             (r#"{"id":1}"#, "invalid-input"),
             (r#"{"id":1,"op":7}"#, "invalid-input"),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_an_id_do_not_stop_it() {
+    fn lines_without_an_id_are_skipped() {
         let replies = replies(b"\n\xff\nnot json\n[]\n{\"id\":\"1\"}\n{\"id\":5,\"op\":\"escape\",\"input\":{}}\n");
         assert_eq!(replies, [r#"{"id":5,"ok":"literal {}"}"#]);
     }

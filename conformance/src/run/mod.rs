@@ -167,7 +167,7 @@ pub fn run<'a>(
                 let deep = thread::Builder::new().stack_size(DEEP_STACK);
                 match deep.spawn_scoped(scope, || worker.work()) {
                     Ok(worker) => workers.push(worker),
-                    Err(error) => shared.end_with(End::NotReady(format!("no thread to work on: {error}"))),
+                    Err(error) => shared.end_with(End::NotReady(format!("cannot start a thread: {error}"))),
                 }
             }
             let join = |worker: ScopedJoinHandle<'_, Part>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
