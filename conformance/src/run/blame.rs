@@ -1,6 +1,7 @@
-//! Who is to blame when a testee is lost: the case that waits for its reply, or the one before, which was answered.
+//! Which case is to blame when a testee crashes, hangs or prints garbage: the one that waits for its reply, or the one before, which
+//! was answered.
 //!
-//! The cases are asked again, on processes that were asked nothing else.
+//! To find out, the cases are asked again, on fresh processes.
 
 use super::worker::Worker;
 use super::{End, judge};
@@ -8,10 +9,10 @@ use crate::testee::Outcome;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// So many hanging cases are asked again: each costs the whole timeout.
+/// How many hanging cases are asked again: each costs the whole timeout.
 const MOST_HUNG: usize = 2;
 
-/// How long one waits for what a testee says unasked.
+/// How long to wait for what a testee says unasked.
 const MOMENT: Duration = Duration::from_millis(100);
 
 const BY_ITSELF: &str = "by itself: asked alone, it ends in the same way";
@@ -19,7 +20,7 @@ pub(super) const AFTER_OTHERS: &str = "only after others: asked alone, it is ans
 const UNASKED: &str = "by itself: after its reply";
 
 impl Worker<'_, '_, '_> {
-    /// Charges the case that waited, or the last one that was answered before it on the same process.
+    /// Charges the case that waited, or the one that the same process answered last.
     pub(super) fn find_culprit(&mut self, index: usize, answered: &[usize], outcome: Outcome) {
         let hangs = matches!(outcome, Outcome::Timeout(_));
         if hangs && self.shared.hung.fetch_add(1, Ordering::Relaxed) >= MOST_HUNG {
@@ -60,14 +61,14 @@ impl Worker<'_, '_, '_> {
         self.afresh();
     }
 
-    /// Another process, which was asked nothing.
+    /// Replaces the process by a fresh one.
     fn afresh(&mut self) {
         self.testee.restart();
         self.started();
     }
 
-    /// Asks the case that was answered last again, alone and then after the others, and charges it with what comes after its
-    /// reply.
+    /// Asks the case that was answered last again, alone and then after the others, and charges it if the testee says more than
+    /// its reply. Returns whether it was charged.
     pub(super) fn speaks_after(&mut self, answered: &[usize]) -> bool {
         let Some((&last, others)) = answered.split_last() else { return false };
         for (others, how) in [(&[][..], UNASKED), (others, AFTER_OTHERS)] {
@@ -89,7 +90,8 @@ impl Worker<'_, '_, '_> {
         false
     }
 
-    /// Asks the case that was answered last again, alone, and charges it if nothing is answered after it.
+    /// Asks the case that was answered last twice, alone, and charges it if the second time there is no reply. Returns whether it was
+    /// charged.
     fn hangs_after(&mut self, answered: &[usize]) -> bool {
         let Some(&last) = answered.last() else { return false };
         self.afresh();
@@ -103,7 +105,7 @@ impl Worker<'_, '_, '_> {
     }
 }
 
-/// A second reply to a case that was asked alone is its own.
+/// A stray reply as the case's own garbage: no other case was asked.
 fn as_loss(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Stray { what, .. } => Outcome::Garbage(what),

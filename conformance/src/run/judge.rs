@@ -1,4 +1,4 @@
-//! From what a testee did with a case to a verdict.
+//! Judges the outcome of a case: from outcome to verdict.
 
 use super::oracles;
 use crate::corpus::expectation::{Mismatch, Pattern, Sides};
@@ -15,11 +15,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
-/// What a testee said is kept up to this length.
+/// A reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
 /// Mismatches are kept up to this length, and the others counted.
 const LONGEST_MISMATCHES: usize = 32 << 10;
-/// Of an output that stands in a note so much is told.
+/// An output in a note is shown up to this length.
 const LONGEST_NOTE: usize = 1 << 10;
 
 /// How a case ended; in the order of the summary.
@@ -54,19 +54,19 @@ impl Verdict {
         Self::iter()
     }
 
-    /// Whether it says that the testee did it wrong.
+    /// Whether the testee did it wrong.
     pub fn is_failure(self) -> bool {
         !matches!(self, Self::Pass | Self::Unsupported | Self::UnexpectedPass | Self::NotRun)
     }
 
-    /// Whether it says so, and nobody knew.
+    /// Whether the testee did it wrong, and the file of known failures does not say so.
     pub fn is_news(self) -> bool {
         self.is_failure() && self != Self::KnownFailure
     }
 
     /// Whether it makes the testee not conformant, for a case of this level.
     ///
-    /// A `should` is about clauses. That each request gets exactly one reply is not, so a crash counts at any level.
+    /// The level is about what a clause demands. Every request must get exactly one reply, so a crash counts at any level.
     pub fn counts_against(self, level: Level, strict: bool) -> bool {
         match self {
             Self::Pass | Self::Unsupported | Self::KnownFailure | Self::UnexpectedPass => false,
@@ -87,24 +87,22 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// What happened, in words; empty where the mismatches say it all.
     pub note: String,
-    /// Where the output departs from the expected one (from the closest, if several would do).
+    /// Where the output differs from the expected one (from the closest, if several are accepted).
     pub mismatches: Vec<Mismatch>,
     /// How many more mismatches there are.
     pub more: usize,
     /// The reply that is not the expected one, as JSON text, shortened if it is long.
     pub actual: Option<String>,
-    /// Whether it ends so only after other requests to the same process.
+    /// Whether the case ends like this only after other requests to the same process.
     pub after_others: bool,
 }
 
 impl Judgement {
-    /// A verdict that needs no mismatches.
+    /// A verdict without mismatches.
     pub fn new(verdict: Verdict, note: impl Into<String>) -> Self {
         Self { verdict, note: note.into(), mismatches: Vec::new(), more: 0, actual: None, after_others: false }
     }
-}
 
-impl Judgement {
     /// Keeps the first mismatches: nothing large outlives its case.
     fn shorten(&mut self) {
         let mut length = 0;
@@ -119,12 +117,12 @@ impl Judgement {
     }
 }
 
-/// By what a case is judged.
+/// What a case is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The profile.
     pub profile: Profile,
-    /// What the testee says can be judged.
+    /// What the testee declares for profile `universal`.
     pub abilities: Abilities,
 }
 
@@ -134,12 +132,12 @@ impl<P: Into<Profile>> From<P> for Terms {
     }
 }
 
-/// Judges what a testee did with a case.
+/// Judges the outcome of a case.
 pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgement {
     match outcome {
         Outcome::Reply(reply) if is_expected(case, &reply) => Judgement::new(Verdict::Pass, ""),
         Outcome::Reply(reply) => {
-            // Judging takes the reply apart: two of the largest replies would be too much.
+            // Kept shortened, and before judging, which consumes the reply: a copy of a large one would take too much memory.
             let actual = universal::halves::written(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
             let mut judgement = judge_reply(case, terms.into(), reply);
             judgement.shorten();
@@ -155,7 +153,7 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
     }
 }
 
-/// Whether a reply needs no tolerance, as most do.
+/// Whether a reply matches as it is, which is the common case and needs no tolerance.
 fn is_expected(case: &Case, reply: &Reply) -> bool {
     matches!((case.expect(), reply), (Expect::Output(patterns), Reply::Ok(output))
         if patterns.iter().any(|pattern| pattern.matches(output)))
@@ -202,7 +200,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
     }
 }
 
-/// An output without the differences that count as none where the case is judged.
+/// An output in which the differences that are tolerated for this case are settled.
 fn settled(case: &Case, terms: Terms, output: Value) -> Value {
     let holds = |clause: &str| case.clauses.iter().any(|own| own == clause);
     let profile = terms.profile.rendering();
@@ -222,7 +220,7 @@ fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
     Judgement { mismatches: closest.unwrap_or_default(), ..Judgement::new(Verdict::Fail, note) }
 }
 
-/// How far an output is from an alternative: the lengths of what differs, which serves to choose the closest.
+/// How far an output is from an alternative, by the length of what differs.
 fn distance(mismatches: &[Mismatch]) -> usize {
     let length = |mismatch: &Mismatch| match &mismatch.sides {
         Sides::Values { expected, actual } => expected.len() + actual.len(),

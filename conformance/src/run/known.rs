@@ -1,4 +1,4 @@
-//! Failures that are known: such cases are run all the same, and must fail.
+//! Known failures: their cases are run all the same, and must fail.
 //!
 //! A file of known failures can only shrink, unless somebody gives a reason for what is new.
 
@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use std::time::SystemTime;
 use wildmatch::WildMatch;
 
-/// What stands at the top of a file that is written.
+/// The comment at the top of a written file.
 const HEAD: &str = "\
-# What is known to fail, for `threadspec verify --known-failures`. Each case of it must fail: take out what passes, or let
+# What is known to fail, for `threadspec verify --known-failures`. Each of these cases must fail: take out what passes, or let
 # `threadspec verify --update-known-failures` do it, which adds nothing without --reason.
 ";
 
@@ -28,10 +28,10 @@ pub struct Known {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// Those whose id matches.
+    /// The cases whose id matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pattern: Option<String>,
-    /// Those of this clause.
+    /// The cases of this clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     clause: Option<String>,
     reason: String,
@@ -87,7 +87,7 @@ impl Known {
     ///
     /// # Errors
     ///
-    /// Never, but the writer cannot know.
+    /// Never in practice; the TOML writer can return errors.
     pub fn text(&self) -> Result<String, String> {
         let entries = if self.known.is_empty() { Ok(String::new()) } else { basic_toml::to_string(self) };
         Ok(format!("{HEAD}\n{}", entries.map_err(|error| error.to_string())?).trim_end().to_owned() + "\n")
@@ -98,7 +98,7 @@ impl Known {
         self.known.iter().any(|entry| entry.covers(case))
     }
 
-    /// Marks the cases of a run that are known to fail: as excused if they do, and as unexpected if they pass.
+    /// Marks the cases of a run that are known to fail: as known failures if they fail, and as unexpected passes if they pass.
     pub fn excuse(&self, run: &mut Run<'_>) {
         for CaseResult { case, judgement } in &mut run.results {
             let Some(entry) = self.known.iter().find(|entry| entry.covers(case)) else { continue };
@@ -115,7 +115,7 @@ impl Known {
         }
     }
 
-    /// The entries that are out of date: that have expired, or that no case of the corpus matches in this profile.
+    /// The entries that are out of date: those that have expired, or match no case of the corpus in this profile.
     pub fn out_of_date(&self, corpus: &Corpus, profile: Profile, now: SystemTime) -> Vec<String> {
         let today = date(now);
         let stale = |entry: &Entry| {
@@ -129,8 +129,8 @@ impl Known {
         self.known.iter().filter_map(stale).collect()
     }
 
-    /// The file that fits a run, as short as it gets: without what passes, and with what is new if there is a reason for it.
-    /// Returns how many new failures stay out for want of one, too.
+    /// The shortest file that fits a run: without what passes, and with the new failures if there is a reason for them. Also returns
+    /// how many new failures are left out because there is none.
     pub fn updated(&self, run: &Run<'_>, by: (&Corpus, Profile), strict: bool, reason: Option<&str>) -> (Self, usize) {
         let (corpus, profile) = by;
         let of_profile: Vec<&Case> = corpus.cases.iter().filter(|case| case.is_in(profile)).collect();
@@ -149,7 +149,7 @@ impl Known {
                 updated.known.push(entry.clone());
                 continue;
             }
-            // What it covers is not of one kind any more.
+            // Some of its cases pass: the others get entries of their own.
             let left = covered.iter().filter(|case| !passing.contains(&*case.id));
             updated.known.extend(left.map(|case| Entry {
                 pattern: Some(case.id.clone()),

@@ -1,8 +1,8 @@
 //! Puts cases to testees, and judges what comes back.
 //!
-//! The verdicts are those of a run in which each request waits for the reply to the one before. Where the testee may be sent
-//! several at once, that comes first, and is believed if every case passes; what fails is asked again one by one, so that nobody
-//! is accused for what was only too much at once.
+//! The verdicts are those of a run in which each request waits for the reply to the one before. A testee that takes several
+//! requests at once gets them so first, and if every case passes, that stands. Otherwise the cases are asked again one by one, so
+//! that nobody is accused because of the load.
 
 mod blame;
 mod judge;
@@ -25,7 +25,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use worker::{Part, Worker};
 
-/// After this many cases that cost the testee its process the run ends: the others would only cost time.
+/// After this many cases that crashed, hung or got garbage the run ends: the others would only cost time.
 const MOST_LOST: usize = 10;
 
 /// How to run.
@@ -37,20 +37,20 @@ pub struct Settings {
     pub strict: bool,
     /// Whether the first failure ends the run.
     pub fail_fast: bool,
-    /// Whether it goes on however many cases cost the testee its process.
+    /// Whether it goes on however many cases crash, hang or get garbage.
     pub keep_going: bool,
-    /// What the order of the cases and the ids of the requests are drawn from; without it they are those of the corpus.
+    /// The seed for the order of the cases and the ids of the requests; without it, cases go by operation, and ids count from 1.
     pub seed: Option<u64>,
     /// How often the cases are put to the same process.
     pub rounds: u64,
     /// How long they are put to it again and again.
     pub soak: Option<Duration>,
-    /// What is known to fail: it does not end the run.
+    /// The known failures, which do not end the run.
     pub known: Known,
 }
 
 impl Settings {
-    /// A run by this profile, once and in order.
+    /// A run in this profile, once and in order.
     pub fn new(profile: impl Into<Profile>) -> Self {
         let profile = profile.into();
         Self {
@@ -82,34 +82,34 @@ impl CaseResult<'_> {
     }
 }
 
-/// Everything that came of a run.
+/// The results of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Run<'a> {
     /// One result per case, in the order of the cases.
     pub results: Vec<CaseResult<'a>>,
     /// How many cases the testee answered with `unsupported`, of operations that its hello names.
     pub declined: usize,
-    /// What the testee did wrong in ending.
+    /// What went wrong when the testee was ended.
     pub shutdown: Vec<String>,
     /// Why the run ended before its last case.
     pub stopped: Option<String>,
-    /// Why the testee was not ready, in the middle of the run.
+    /// Why the testee could not be started again in the middle of the run.
     pub not_ready: Option<String>,
     /// How many requests were sent.
     pub requests: u64,
 }
 
-/// Who follows a run.
+/// Follows a run.
 pub trait Watch: Send {
     /// A case ended; it can still end in another way.
     fn result(&mut self, _: &Case, _: &Judgement) {}
 
-    /// What came of a request of a case: of the inputs that are sent first, then of its own. What comes later for the same
-    /// replaces it.
+    /// The outcome of a request of a case. The steps count the inputs that are sent first, then the case's own. A later outcome of the
+    /// same step replaces the earlier one.
     fn outcome(&mut self, _: &Case, _step: usize, _: &Request, _: &Outcome) {}
 }
 
-/// Nobody does.
+/// Ignores everything.
 impl Watch for () {}
 
 /// Why a run ends before its last case.
@@ -128,14 +128,14 @@ struct Shared<'s, 'a> {
     cases: &'s [&'a Case],
     watch: Mutex<&'s mut (dyn Watch + 's)>,
     end: Mutex<Option<End>>,
-    /// Cases that cost the testee its process, and of those the ones that hung.
+    /// How many cases cost the testee its process, and how many of them hung.
     lost: AtomicUsize,
     hung: AtomicUsize,
     requests: AtomicI64,
     began: Instant,
 }
 
-/// Puts the cases to the testees, each of which gets its share, and ends them.
+/// Puts the cases to the testees, each of which gets its share, and ends the testees. All must be copies of one.
 pub fn run<'a>(
     testees: &mut [Box<dyn Testee + Send>],
     cases: &[&'a Case],
@@ -157,7 +157,7 @@ pub fn run<'a>(
     let asked: Vec<usize> = (0..cases.len()).filter(|&index| hello.ops.contains(&cases[index].op)).collect();
     let jobs = testees.len();
     let parts = match testees {
-        // The stack of who calls is as deep as is needed.
+        // The caller's own stack is deep enough.
         [testee] => vec![Worker::new(&shared, &mut **testee, asked).work()],
         several => thread::scope(|scope| {
             let mut workers = Vec::new();

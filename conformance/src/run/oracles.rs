@@ -9,11 +9,11 @@ use threadspec::{Event, Message, Profile, oracle};
 
 /// Checks one property of an output.
 ///
-/// `accepted-or-refused` holds for every output; a refusal never comes here.
+/// `accepted-or-refused` holds for every output; refusals are judged elsewhere.
 ///
 /// # Errors
 ///
-/// Says where the property does not hold, or why the oracle cannot speak of such an output.
+/// Says where the property does not hold, or why the oracle cannot judge this output.
 pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, output: &Value) -> Result<(), String> {
     let input = json::read(input).map_err(|error| format!("the input cannot be read: {error}"))?;
     let output = Output { op, input: &input, value: output };
@@ -40,7 +40,7 @@ pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, out
     verdict.map_err(|violation| violation.to_string())
 }
 
-/// An output, and what it was asked for.
+/// An output, and the request for it.
 struct Output<'a> {
     op: Op,
     input: &'a Value,
@@ -78,11 +78,11 @@ impl Output<'_> {
             Some(document) => document,
             None => text,
         }
-        // No XML can hold it.
+        // U+FFFE, which XML cannot hold either, so that the oracle objects.
         .replace(HALF, "\u{fffe}"))
     }
 
-    /// The requests by iteration; a run of tool rounds is one.
+    /// The requests by iteration; a run of op `tools` is one iteration.
     fn iterations<'r>(&self, requests: &'r [Vec<Message>]) -> Vec<&'r [Vec<Message>]> {
         if self.op != Op::Loop {
             return vec![requests];
@@ -92,8 +92,8 @@ impl Output<'_> {
         begins.windows(2).map(|pair| &requests[pair[0]..pair[1]]).collect()
     }
 
-    /// A property of requests says nothing of a run that was aborted, nor one of messages where none were built: the rounds
-    /// of the first iteration go on up to a response without calls, or a limit.
+    /// Refuses a run that was aborted, and a list of messages that is empty without reason: properties would hold of them in
+    /// vain. The rounds of the first iteration must go on up to a response without calls, or a limit.
     fn is_complete(&self) -> Result<(), String> {
         let input = self.input;
         if self.op == Op::Messages {
@@ -109,7 +109,7 @@ impl Output<'_> {
         let turns = input["model"].as_array().map(Vec::as_slice).unwrap_or_default();
         let calls = |turn: &&Value| turn["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
         let mut due = turns.iter().take_while(calls).count() + 1;
-        // The letter leaves open what a limit of zero is.
+        // The sources leave open what a limit of zero means.
         while due > 1 && limit.is_some_and(|limit| limit < f64::from(u32::try_from(due).unwrap_or(u32::MAX))) {
             due -= 1;
         }

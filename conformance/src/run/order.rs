@@ -1,10 +1,10 @@
-//! Which cases are run, in which order, and under which ids: by hashes, so that it is the same everywhere and for ever.
+//! Which cases are run, in which order, and under which ids. Hashes decide, so that it is the same on every machine and in every version.
 
 use crate::corpus::Case;
 use std::fmt;
 use std::str::FromStr;
 
-/// One of so many parts of the cases.
+/// One of several parts of the cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Its number, from 1.
@@ -14,7 +14,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Whether a case belongs to it, which its id alone decides.
+    /// Whether a case belongs to it; the id of the case alone decides.
     pub fn has(self, case: &Case) -> bool {
         hash(&[case.id.as_bytes()]) % self.of == self.number - 1
     }
@@ -38,14 +38,14 @@ impl fmt::Display for Shard {
     }
 }
 
-/// The order of a round. The first one goes by operation, from the simple to the whole, so that a broken loop hides nothing.
+/// Sorts the cases for a round. The first round goes by operation, from the simplest to the loop, so that a broken loop hides nothing.
 pub(super) fn sort(cases: &[&Case], order: &mut [usize], seed: Option<u64>, round: u64) {
     let draw =
         |index: usize| seed.map(|seed| hash(&[&seed.to_le_bytes(), &round.to_le_bytes(), cases[index].id.as_bytes()]));
     order.sort_by_cached_key(|&index| ((round == 0).then_some(cases[index].op), draw(index), index));
 }
 
-/// The id of the nth request, from 1: different for each, and none of them 0.
+/// The id of the nth request, counted from 1: no two are equal, and none is 0, the id of the hello.
 pub(super) fn request_id(seed: Option<u64>, number: i64) -> i64 {
     const BITS: u32 = 31;
     seed.map_or(number, |seed| {

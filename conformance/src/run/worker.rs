@@ -11,22 +11,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Requests that wait for their replies hold at most so many bytes, or are one.
+/// How many bytes may wait for their replies; a single request may be longer.
 const MOST_WAITING: usize = 1 << 20;
-/// Of so many requests it is remembered to which case they belong.
+/// For how many requests it is remembered which case they belong to.
 const MOST_ASKED: usize = 1 << 20;
 
-/// What came of a share.
+/// The results of a share.
 #[derive(Default)]
 pub(super) struct Part {
-    /// By the position of the case.
+    /// The judgements, by the position of the case.
     pub(super) judged: BTreeMap<usize, Judgement>,
     /// The cases that were answered with `unsupported`.
     pub(super) declined: BTreeSet<usize>,
     pub(super) shutdown: Vec<String>,
 }
 
-/// Whether what came of several requests at once can stand.
+/// Whether the results of asking several at once can stand.
 #[derive(PartialEq, Eq)]
 enum Trust {
     Believed,
@@ -38,9 +38,9 @@ pub(super) struct Worker<'w, 's, 'a> {
     pub(super) shared: &'w Shared<'s, 'a>,
     pub(super) testee: &'w mut (dyn Testee + Send),
     share: Vec<usize>,
-    /// To which case a request of this process belongs.
+    /// The case that each request to this process belongs to.
     pub(super) asked: HashMap<i64, usize>,
-    /// The cases that this process answered, the last ones at least.
+    /// The cases that this process answered, or the last of them.
     pub(super) answered: Vec<usize>,
     /// How many requests this process got.
     served: u64,
@@ -64,8 +64,8 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.part
     }
 
-    /// How many requests may wait. A framework is asked one by one, unless it says that it takes several. So is who is
-    /// asked again and again: what goes wrong after an hour is not asked again.
+    /// How many requests may wait. A framework is asked one by one, unless it declares that it takes several. Repeated runs are asked one
+    /// by one, too: what goes wrong after an hour cannot simply be asked again.
     fn window(&self) -> usize {
         let settings = self.shared.settings;
         let is_sequential = settings.profile == Profile::Universal && !self.shared.terms.abilities.concurrent;
@@ -79,7 +79,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         }
     }
 
-    /// The process is another one.
+    /// Notes that the process is a new one.
     pub(super) fn started(&mut self) {
         self.asked.clear();
         self.answered.clear();
@@ -99,7 +99,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         Request { id, op: case.op, profile: self.shared.settings.profile, input }
     }
 
-    /// Puts all cases, without waiting for each reply. Doubted is whatever has a case that does not pass.
+    /// Puts all cases without waiting for each reply. The result is doubted if a case does not pass.
     fn several_at_once(&mut self, window: usize) -> Trust {
         let cases = self.shared.cases;
         sort(cases, &mut self.share, self.shared.settings.seed, 0);
@@ -155,7 +155,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         let settings = self.shared.settings;
         while self.goes_on() {
             let mut order = self.share.clone();
-            // What was never shuffled is shuffled from the second time on: that is what the others are for.
+            // Later rounds are shuffled in any case: they are there to find what depends on the order.
             let seed = settings.seed.or((self.round > 0).then_some(0));
             sort(self.shared.cases, &mut order, seed, self.round);
             for index in order {
@@ -209,7 +209,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         }
     }
 
-    /// Charges a case with what is there before another request is sent.
+    /// Charges the last case if the testee has said more than its reply. Returns whether it has.
     fn is_spoken_after(&mut self) -> bool {
         let Some(&before) = self.answered.last() else { return false };
         let Some(unasked) = self.testee.overhear(Duration::ZERO) else { return false };
@@ -230,8 +230,8 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         true
     }
 
-    /// Sends the requests of a case one after the other. What comes of those that are sent first is another case's business;
-    /// what they leave behind is this one's.
+    /// Sends the requests of a case one after the other. The outcomes of those that are sent first are not judged here: other cases do
+    /// that. What they leave behind belongs to this case.
     pub(super) fn put(&mut self, index: usize) -> Outcome {
         let case = self.shared.cases[index];
         for step in 0..case.after().len() {
@@ -254,7 +254,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         outcome
     }
 
-    /// Notes how a case ended. Of several times the first that did not pass counts.
+    /// Notes how a case ended. If it is run several times, the first failure counts.
     pub(super) fn settle(&mut self, index: usize, mut judgement: Judgement, is_declined: bool) {
         let case = self.shared.cases[index];
         if self.round > 0 {
@@ -281,7 +281,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.part.judged.insert(index, judgement);
     }
 
-    /// Lets a case have cost the testee its process.
+    /// Charges a case with a crash, a hang or garbage.
     pub(super) fn charge(&mut self, index: usize, outcome: Outcome, how: &str) {
         let case: &Case = self.shared.cases[index];
         let step = case.after().len();
@@ -314,12 +314,12 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 Trouble::Shutdown(what) => self.part.shutdown.push(what),
             }
         }
-        // Whatever was asked again has nothing more to say.
+        // A process that was started to ask again is no longer needed.
         self.testee.restart();
     }
 }
 
-/// What may come back word for word; what comes of the requests that are sent first is another case's business.
+/// The outputs that are accepted unread. There are none for the requests that are sent first: they are not judged here.
 fn accepted(case: &Case, step: usize) -> Arc<[String]> {
     if step == case.after().len() { case.accepted() } else { Arc::default() }
 }

@@ -1,4 +1,4 @@
-//! Child processes that never outlive this program, and neither does what they start, as far as the system can tell.
+//! Child processes, which are ended with this program, and so is everything that they start, as far as the system allows.
 
 #[cfg(unix)]
 use nix::sys::signal::{Signal, killpg};
@@ -12,10 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a process may take to end once it was killed. What takes longer cannot be killed.
+/// How long a process may take to end once it was killed. If it takes longer, it is given up: it cannot be killed.
 const KILL_GRACE: Duration = Duration::from_secs(1);
 
-/// The leaders of the groups that live.
+/// The leaders of the process groups that are alive.
 static ALIVE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
 fn alive() -> MutexGuard<'static, BTreeSet<u32>> {
@@ -64,8 +64,8 @@ impl Group {
     }
 
     fn kill(&mut self) {
-        // The group may hold more than the child, so it is killed even when the child has ended by itself; and the child
-        // may have left it. Errors mean that nobody is left.
+        // The group may hold more than the child, so it is killed even when the child has ended by itself. The child may
+        // have left the group, so it is killed on its own, too. Errors mean that nothing is left to kill.
         #[cfg(unix)]
         let _ = killpg(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGKILL);
         #[cfg(windows)]
@@ -97,7 +97,7 @@ impl Drop for Group {
     }
 }
 
-/// Kills every child, for a program that ends at once.
+/// Kills every child, because this program ends at once.
 pub(super) fn kill_all() {
     #[cfg(unix)]
     for &id in alive().iter() {
@@ -107,16 +107,16 @@ pub(super) fn kill_all() {
     }
 }
 
-/// Makes what children leave behind when they end children of this program, so that [`end_orphans`] finds it. Only Linux
-/// can do this; elsewhere a process that leaves its group is on its own.
+/// Makes this program the parent of processes whose own parents end, so that [`end_orphans`] finds them. Only Linux can
+/// do this; elsewhere a process that leaves its group is on its own.
 pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_child_subreaper(true);
 }
 
-/// Kills what the children left behind, and names it.
+/// Kills the processes that the children left behind, and returns a description of each.
 ///
-/// To be called when no child is left.
+/// Call it when no child is left.
 pub fn end_orphans() -> Vec<String> {
     #[cfg(target_os = "linux")]
     return orphans::end();
@@ -138,7 +138,7 @@ mod orphans {
     pub(super) fn end() -> Vec<String> {
         let mut named = BTreeMap::new();
         let given_up = Instant::now() + KILL_GRACE;
-        // What an orphan started becomes an orphan with its death.
+        // When an orphan dies, its children become orphans.
         loop {
             let orphans = children().unwrap_or_default();
             for &id in &orphans {
@@ -190,7 +190,7 @@ mod parent_death {
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
-    /// The child is killed when the thread that starts it ends, however that happens.
+    /// Has the child killed when the thread that starts it ends, however that happens.
     pub(super) fn ends_with_this_thread(command: &mut Command) {
         let parent = Pid::this();
         let in_child = move || -> io::Result<()> {

@@ -38,11 +38,11 @@ impl<I: Implementation> Testee for InProcess<I> {
 
     fn receive(&mut self) -> (i64, Outcome) {
         let (request, accepted) = self.sent.pop_front().expect("a request was sent");
-        // Implementations answer each request independently, so a panic leaves nothing behind that could mislead.
+        // Implementations answer each request independently, so a panic leaves no state that the next answer depends on.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            // In profile `universal` some characters are read in a form of their own.
-            let is_read = request.profile == Profile::Universal && reads_otherwise(&request.input);
-            if accepted.is_empty() && !is_read {
+            // In profile `universal` some characters change when a reply is read, so the reply must pass through text.
+            let must_be_text = request.profile == Profile::Universal && reads_otherwise(&request.input);
+            if accepted.is_empty() && !must_be_text {
                 return Outcome::Reply(self.implementation.answer(&request));
             }
             let line = self.implementation.line(&request);

@@ -1,4 +1,4 @@
-//! Ctrl-C ends a run in good order: the testee is killed, the summary is still printed.
+//! Ctrl-C ends a run in good order: the testee is killed, and the summary is still printed.
 
 use super::children;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +8,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// The exit code of a run that was interrupted.
 pub const EXIT_CODE: u8 = 130;
 
-/// Takes over Ctrl-C (and a polite request to terminate) from now on. A second one ends the program at once, and its
-/// children with it.
+/// Handles Ctrl-C (SIGINT, and also SIGTERM and SIGHUP) from now on. The second one ends the program at once, and its children with it.
 ///
 /// # Errors
 ///

@@ -1,5 +1,4 @@
-//! Op `tools` in profile `universal`: scripted results that are found by the id or the arguments of the call, and a list
-//! that no provider accepts is refused.
+//! Scripted results of op `tools` in profile `universal`, which may be found by the id or the arguments of the call.
 
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -9,6 +8,7 @@ use threadspec::{Error, Field, ToolCall};
 
 /// The results of one tool.
 enum Results {
+    /// One at most: where calls run in parallel, results cannot depend on an order.
     InOrder(Vec<Value>),
     ById(HashMap<String, Value>),
     ByArgs(Vec<(Map<String, Value>, Value)>),
@@ -32,7 +32,7 @@ impl Results {
     }
 }
 
-/// Tools by name.
+/// Tools by name, with their results.
 #[derive(Default)]
 pub(super) struct KeyedTools(HashMap<String, Results>);
 
@@ -52,7 +52,7 @@ impl Tools for KeyedTools {
             Results::ByArgs(by_args) => by_args.iter().find(|(args, _)| *args == call.args).map(|(_, result)| result),
         };
         let results: Vec<_> = result.into_iter().collect();
-        // What a result is, and what a failure, the scripted tools of the library know.
+        // The scripted tools of the library tell results from failures.
         let tools = json!({ &*marked(&call.name): results });
         let tools = ScriptedTools::read(&Field::root(&tools, "tools"));
         tools.map_err(|error| ToolError::Failed(error.to_string()))?.call(call)

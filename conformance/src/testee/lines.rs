@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// So many bytes may wait: a testee that babbles has to wait for its reader, and does not fill our memory.
+/// How many bytes may wait to be read: a testee that prints without end must not fill our memory.
 const MOST_WAITING: usize = 1 << 20;
 
 /// A line of stdout, without its end.
@@ -45,8 +45,8 @@ impl Lines {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a line, and waits until there is room for the next one: a reader that had it already would hold a second large line.
-    /// False if nobody reads any more.
+    /// Adds a line, and waits until there is room for the next one; only then is that read, so that no second large line is held.
+    /// Returns whether anybody still reads.
     pub(super) fn push(&self, line: Line) -> bool {
         let mut state = self.state();
         state.bytes += line.len();

@@ -1,4 +1,4 @@
-//! A process that is being talked to.
+//! A running testee process, and the exchange with it.
 
 use super::children::Group;
 use super::lines::{Line, Lines, Next};
@@ -16,18 +16,18 @@ use std::time::{Duration, Instant};
 
 /// How often a wait checks whether the testee has ended or the run was interrupted.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// How long a testee may take to end itself after its stdout has ended.
+/// How long a testee may take to exit after its stdout has ended.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
 const LONGEST_LINE: u64 = 64 << 20;
 const STDERR_TAIL: usize = 4 << 10;
 /// Requests are written together up to this length.
 const LONGEST_BATCH: usize = 64 << 10;
-/// Of so many requests it is remembered that they were answered.
+/// How many answered requests are remembered, to recognize a second reply.
 const MOST_ANSWERED: usize = 1 << 20;
-/// Of what a testee says in ending so much is told.
+/// How many faults at its end are reported.
 const MOST_TROUBLES: usize = 8;
 
-/// A process and the threads that talk to it, so that no full pipe can ever stop the judge.
+/// A process and the threads that serve its pipes, so that no full pipe can ever block the judge.
 #[derive(Debug)]
 pub(super) struct Live {
     group: Group,
@@ -37,8 +37,8 @@ pub(super) struct Live {
     /// The requests that wait for their replies, in the order in which they were sent.
     waiting: VecDeque<Waiting>,
     answered: HashSet<i64>,
-    /// Since when the oldest request can have been worked on: a testee that answers in turn begins with it when it has
-    /// answered the one before.
+    /// When the testee can have begun to work on the oldest request: one that answers in turn begins when it has answered the
+    /// request before.
     since: Instant,
 }
 
@@ -108,7 +108,7 @@ impl Live {
     }
 
     fn write(&mut self, line: String) {
-        // A testee that can no longer be written to has ended; reading will find out.
+        // A testee that can no longer be written to has ended; the next read shows how.
         if let Some(stdin) = &self.stdin {
             let _ = stdin.send(line);
         }
@@ -131,8 +131,8 @@ impl Live {
                 Next::Line(Line::TooLong) => return Heard::TooLong,
                 Next::End => return Heard::Ended,
                 Next::Nothing if interrupt::requested() => return Heard::Interrupted,
-                // A grandchild may hold the pipe open, so the end of the process counts; one more look at the pipe
-                // first, for what was on its way.
+                // A grandchild may hold the pipe open, so the end of the process counts. The pipe is read once more first,
+                // for what was on its way.
                 Next::Nothing if ended => return Heard::Ended,
                 Next::Nothing if left.is_zero() => return Heard::Silence,
                 Next::Nothing => ended = self.group.exit_status().is_some(),
@@ -179,7 +179,7 @@ impl Live {
         }
     }
 
-    /// Notes the reply to a request.
+    /// Notes that the request at a place in the queue was answered.
     fn answered(&mut self, place: usize) -> Waiting {
         let waiting = self.waiting.remove(place).expect("a place in the queue");
         self.since = Instant::now();
@@ -275,7 +275,7 @@ impl Live {
         if tail.is_empty() {
             return tail;
         }
-        // Whatever it says, it cannot be taken for what the runner says.
+        // Marked, so that it cannot be taken for the runner's own words.
         let lines: Vec<String> = tail.lines().map(|line| format!("  | {}", visible(line))).collect();
         format!("; its stderr ends with:\n{}\n", lines.join("\n"))
     }
@@ -327,7 +327,7 @@ fn read_lines(pipe: impl Read, lines: &Lines) {
                 if line.last() == Some(&b'\n') {
                     line.pop();
                 }
-                // A long line has grown by doubling.
+                // A long line has grown by doubling, and has room to spare.
                 line.shrink_to_fit();
                 if !lines.push(Line::Whole(line)) {
                     return;

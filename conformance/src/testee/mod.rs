@@ -1,4 +1,4 @@
-//! What is being tested: another program, or an implementation in this process, behind one interface.
+//! Testees, that is, whatever is being tested: another program or an implementation in this process, behind one interface.
 
 mod children;
 mod in_process;
@@ -18,10 +18,10 @@ use crate::protocol::{Hello, Reply, Request};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Something that can be asked.
+/// Something that is being tested.
 ///
-/// Requests are sent without waiting, and replies come in any order. After anything but a reply the testee starts afresh,
-/// since what it would say next cannot be trusted, and nothing more comes of what was sent before.
+/// Requests are sent without waiting, and replies come in any order. After anything but a reply the testee is started
+/// afresh, since its next words could not be trusted; the other requests that were waiting are lost.
 pub trait Testee {
     /// What it said about itself.
     fn hello(&self) -> &Hello;
@@ -39,38 +39,38 @@ pub trait Testee {
         self.send(request);
     }
 
-    /// Waits for what comes next of the requests that were sent, and says of which: where it is not a reply, of the oldest.
+    /// Waits for the next outcome, and returns it with the id of its request: of the oldest one, if it is not a reply.
     fn receive(&mut self) -> (i64, Outcome);
 
-    /// Sends a request, and waits for what comes of it.
+    /// Sends a request, and waits for its outcome.
     fn ask(&mut self, request: &Request) -> Outcome {
         self.ask_for(request, Arc::default())
     }
 
-    /// The same, where these outputs are accepted.
+    /// The same; the outcome is [`Outcome::Accepted`] if the reply is one of these outputs word for word.
     fn ask_for(&mut self, request: &Request, accepted: Arc<[String]>) -> Outcome {
         self.send_for(request, accepted);
         self.receive().1
     }
 
-    /// Starts afresh: what was asked before cannot matter any more.
+    /// Starts the testee afresh, so that earlier requests cannot matter any more.
     fn restart(&mut self) {}
 
-    /// What has come unasked, and what comes in this time.
+    /// What the testee has said unasked, or says within this time.
     fn overhear(&mut self, _: Duration) -> Option<Outcome> {
         None
     }
 
-    /// Ends the testee and returns what it did wrong in ending.
+    /// Ends the testee and returns what went wrong in that.
     fn finish(&mut self) -> Vec<Trouble>;
 }
 
-/// What came of a request.
+/// The outcome of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The reply.
     Reply(Reply),
-    /// A reply that was not read, since it is the output of this number word for word of those that are accepted.
+    /// A reply that was not parsed, since it is one of the accepted outputs word for word: these, and the number of that one.
     Accepted(Arc<[String]>, usize),
     /// It ended before its reply: how, and what it last said on stderr.
     Crash(String),
@@ -78,7 +78,7 @@ pub enum Outcome {
     Timeout(String),
     /// Something that is not a reply to the request.
     Garbage(String),
-    /// A second reply to an earlier request, which is to blame. The request itself must be asked again.
+    /// A second reply to an earlier request. The earlier one is to blame, and this one must be sent again.
     Stray {
         /// The id of the earlier request.
         id: i64,
@@ -98,7 +98,7 @@ impl Outcome {
     }
 }
 
-/// What a testee did wrong in ending.
+/// What went wrong when a testee was ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// A second reply to an earlier request.
@@ -110,7 +110,7 @@ pub enum Trouble {
     },
     /// It printed something that is not a reply.
     Unasked(String),
-    /// It did not end as it should.
+    /// It did not exit, or not with status 0.
     Shutdown(String),
 }
 

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many requests may wait in the pipe: enough that a testee never waits for the judge.
+/// How many requests may wait in the pipe: enough that a testee never waits for the judge.
 const WINDOW: usize = 16;
 
 /// Another program as a testee.
@@ -20,23 +20,23 @@ pub struct Process {
     timeout: Duration,
     hello: Hello,
     live: Option<Live>,
-    /// The request that was to be sent when the process could not be started again, and why.
+    /// The request that could not be sent because the process could not be started again, and why.
     failed: Option<(i64, Outcome)>,
 }
 
 impl Process {
-    /// Starts the command and shakes hands.
+    /// Starts the command and shakes hands. `timeout` is for each reply.
     ///
     /// # Errors
     ///
-    /// Says why there is nothing to talk to.
+    /// Says why it could not be started, or what is wrong with its hello.
     pub fn start(command: &[impl AsRef<OsStr>], timeout: Duration) -> Result<Self, String> {
         let command: Vec<OsString> = command.iter().map(|word| word.as_ref().to_owned()).collect();
         let (live, hello) = Live::start(&command, timeout)?;
         Ok(Self { command, timeout, hello, live: Some(live), failed: None })
     }
 
-    /// Another one of the same kind, which starts where it is asked.
+    /// Another one with the same command, which starts when it is first asked.
     #[must_use]
     pub fn another(&self) -> Self {
         let Self { command, timeout, hello, .. } = self;

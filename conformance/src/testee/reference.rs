@@ -43,7 +43,7 @@ impl Implementation for Reference {
         }
     }
 
-    /// The library marks lone surrogates in data, which only text can hold.
+    /// Lone surrogates are written as escapes again, which only text can hold: the library marks them in data.
     fn line(&mut self, request: &Request) -> String {
         let line = match output::<String>(request) {
             Ok(output) => format!(r#"{{"id":{},"ok":{output}}}"#, request.id),
@@ -59,7 +59,7 @@ impl Implementation for Reference {
     }
 }
 
-/// In what form an output is wanted.
+/// The form in which an output is wanted: a JSON value, or JSON text.
 trait Form {
     fn of(output: &impl Serialize) -> Self;
 }
@@ -80,7 +80,7 @@ impl Form for String {
 fn output<F: Form>(request: &Request) -> Result<F, Reply> {
     let profile = request.profile.rendering();
     let universal = request.op == Op::Tools && request.profile == protocol::Profile::Universal;
-    // No half of a surrogate pair reaches a request (AGENT-ENCODABLE).
+    // No lone surrogate may reach a request (AGENT-ENCODABLE).
     let text = if universal { repair_surrogates(&request.input) } else { Cow::Borrowed(&*request.input) };
     let output = Input::read(&text).and_then(|input| match request.op {
         Op::Tools if universal => input.any_agent(),
@@ -118,7 +118,7 @@ struct OuterLoop<'a> {
     stop_reason: String,
 }
 
-/// The input of an operation: the events as they are written, so that each is read on its own, and the other members.
+/// The input of an operation: the events as text, so that the library reads each on its own, and the other members.
 struct Input {
     events: Option<String>,
     others: Value,
@@ -167,7 +167,7 @@ impl Input {
         self.get("contextMode").optional().map_or(Ok(ContextMode::default()), |mode| mode.string()?.parse())
     }
 
-    /// The events, each read by the library, so that a fault is told by its index.
+    /// The events, read by the library, so that an error names the index of the event.
     fn events(&self) -> Result<Vec<Event>, Error> {
         match self.events.as_deref() {
             Some(events) if events.starts_with('[') => read_events(events),
@@ -200,7 +200,7 @@ impl Input {
         turns.collect::<Result<_, _>>().map(ScriptedModel::new)
     }
 
-    /// The tools, as their own reader takes them; none if there are none.
+    /// The scripted tools, read by `read`; without `tools`, none.
     fn scripted<T: Default>(&self, read: impl Fn(&Field<'_>) -> Result<T, Error>) -> Result<T, Error> {
         self.get("tools").optional().map_or_else(|| Ok(T::default()), read)
     }
@@ -251,7 +251,7 @@ impl Input {
     }
 }
 
-/// A limit that no run can reach is none.
+/// A limit as a count; one that is too large for it is one that no run reaches.
 fn count(limit: u64) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
