@@ -123,7 +123,7 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
             "is no case of profile universal",
         ),
         (&["verify", "--op", "dance"], "unknown op `dance`"),
-        (&["verify", "--op", "loop", "--filter", "escape/*"], "no case is of all that was asked for"),
+        (&["verify", "--op", "loop", "--filter", "escape/*"], "no case fits all of --filter, --op and --clause"),
         (&["verify", "--require-ops", "escape,dance"], "unknown op `dance`"),
         (&["verify", "--fail-fast", "--keep-going"], "cannot be used with"),
         (&["verify", "--transcript", "t", "--repeat", "2"], "cannot be used with"),

@@ -110,7 +110,7 @@ fn an_entry_expires() -> io::Result<()> {
     known("expires = \"2000-01-01\"")?;
     assert_ends(&verify()?, 5, "has expired on 2000-01-01");
     known("expires = \"9999-12-31\"")?;
-    assert_ends(&verify()?, 0, "but for 1 known failures");
+    assert_ends(&verify()?, 0, "but for one known failure");
     Ok(())
 }
 

@@ -13,10 +13,10 @@ pub struct Diff {
     /// Show every case, not the first ten of each kind
     #[arg(long)]
     all: bool,
-    /// The run file of before
+    /// The earlier run file
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The run file of now
+    /// The later run file
     #[arg(value_name = "NEW")]
     new: PathBuf,
 }

@@ -95,7 +95,7 @@ fn verdict_text(verdict: Verdict) -> &'static str {
         }
         Verdict::Unsupported => {
             "the testee does not do this, and says so: the op is not in its hello, or it answered `unsupported`. The case is \
-             not applicable, and nothing is shown by it."
+             not applicable, and shows nothing."
         }
         Verdict::NotRun => "the run ended before the case. It counts against the testee, since nothing was shown.",
         Verdict::KnownFailure => {
@@ -117,7 +117,7 @@ fn exit_text(code: u8) -> Option<&'static str> {
         }
         3 => {
             "the testee could not be started, or its handshake failed. Try it by hand: paste \
-             {\"id\":0,\"op\":\"hello\",\"protocol\":1} into it; it must answer in one line, and flush."
+             {\"id\":0,\"op\":\"hello\",\"protocol\":1} into it; it must answer with one line, and flush."
         }
         4 => {
             "the corpus or the harness itself is at fault, or output could not be written. `threadspec lint` says what is wrong with a corpus."

@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 /// Write the cases for use in a test framework of your own, one JSON object per line
 ///
-/// A line is a case in one profile: `id`, `profile`, `op`, `level`, `clauses`, `why`, `input` (or `input_json`, a text of JSON, where parsers
-/// differ), `after` (what to ask first, each with `input` or `input_json`), and what must come back: `ok`, a list of outputs each of which
-/// is right, or `reject`, the kind of refusal, with `message`, texts that its message has in this order. A case that expects a property, or has a
-/// matcher in its output, is left out and counted on stderr: only `verify` can judge it.
+/// A line is a case in one profile: `id`, `profile`, `op`, `level`, `clauses`, `why`, `input` (or, where parsers differ, `input_json`, a string
+/// of JSON text), `after` (the requests to send first, each with `input` or `input_json`), and what must come back: `ok`, a list of outputs
+/// of which any is right, or `reject`, the kind of refusal, with `message`, texts that its message has in this order. A case that expects a
+/// property, or has a matcher in its output, is left out and counted on stderr: only `verify` can judge it.
 #[derive(Debug, clap::Args)]
 pub struct Export {
     /// Write plain cases to this file; `-` is stdout
@@ -120,7 +120,7 @@ impl<'a> Input<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// None if the expectation is not plain.
+    /// The line of a case, or `None` if the expectation is not plain.
     fn of(case: &'a Case, profile: Profile) -> Option<Self> {
         let (mut ok, mut reject, mut message) = (None, None, Vec::new());
         match case.expect() {

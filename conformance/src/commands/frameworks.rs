@@ -27,7 +27,7 @@ pub(super) enum Framework {
     Strands,
 }
 
-/// The files of a folder beside the other adapters, and of those that adapters share.
+/// The files of a framework's adapter, and those of the files that adapters share which it needs.
 macro_rules! files {
     ($folder:literal: $($name:literal),*; $($shared:literal),*) => {
         vec![
@@ -69,7 +69,7 @@ impl Framework {
             Self::PydanticAi => python!("pydantic-ai"),
             Self::Strands => python!("strands"),
         };
-        // What adapters share stands beside them.
+        // In the copy, shared files stand beside the adapter.
         for (_, text) in &mut files {
             *text = text
                 .replace("Path(__file__).parents[1] / \"shared\"", "Path(__file__).parent")
@@ -81,7 +81,7 @@ impl Framework {
         } else {
             ("actions/setup-node@v5", &["npm install"])
         };
-        // Some frameworks take their time to be imported, and of none can everything be seen.
+        // Some frameworks are slow to import, and no adapter can observe everything.
         let options = "--profile universal --timeout 60 --max-unsupported 25 ";
         Template { files, about: about(is_python), setup, build, options, command }
     }
@@ -94,8 +94,8 @@ fn about(is_python: bool) -> String {
         ("adapter.mjs", "testee.mjs", "package.json")
     };
     format!(
-        "It puts a framework for agents behind [threadspec](https://github.com/threadspec/threadspec), which judges in profile \
-         `universal` what any agent owes its model.\n\nIn `{adapter}` are a scripted model at the framework's own model \
+        "It connects an agent framework with [threadspec](https://github.com/threadspec/threadspec), whose profile `universal` \
+         judges what any agent owes its model.\n\nIn `{adapter}` are a scripted model at the framework's own model \
          interface, scripted tools, and the framework's own loop; `{testee}` has the protocol.\nFor another framework, replace \
          the model, the tools and the two conversions of messages, and what `{requirements}` installs. Repair nothing:\nwhat the \
          framework does is what is judged."

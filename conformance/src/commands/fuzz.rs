@@ -21,27 +21,27 @@ use std::time::Duration;
 use std::{fs, io, thread};
 
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
-/// Where no terminal shows the progress, a line says it this often.
+/// How often a line reports the progress where there is no terminal.
 const SAID_EVERY: Duration = Duration::from_secs(10);
 
 /// Compare a program with the reference on generated inputs, or judge it by the properties of any agent
 ///
-/// Each case goes to both; in profile universal to the program alone, whose runs are judged by the AGENT clauses. What
-/// differs beyond what the profile accepts is made as small as it gets, and what has one cause is reported once. A case
+/// Each case goes to both; in profile universal to the program alone, whose runs are judged by the AGENT clauses. An input
+/// whose reply the profile does not accept is made as small as possible, and findings of one cause are reported once. A case
 /// depends on the seed and its number alone.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub struct Fuzz {
-    /// Stop after so many seconds [default: 60, unless --cases says when]
+    /// Stop after this many seconds [default: 60, unless --cases says when]
     #[arg(long, value_name = "SECS", value_parser = verify::seconds)]
     time: Option<Duration>,
-    /// Run so many cases, or those of a range as in `200..300`
+    /// Run this many cases, or those of a range, as in `200..300`
     #[arg(long, value_name = "N", value_parser = cases)]
     cases: Option<Range<u64>>,
-    /// Draw the cases from this number [default: another one each time]
+    /// Draw the cases from this seed [default: another one each time]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Ask so many processes at once [default: one per processor]
+    /// Ask this many processes at once [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=256))]
     jobs: Option<u64>,
     /// Judge by this profile, literal, hardened or universal [default: literal if the testee has it]
@@ -53,7 +53,7 @@ pub struct Fuzz {
     /// How long the testee may take for one reply
     #[arg(long, value_name = "SECS", default_value = "10", value_parser = verify::seconds)]
     timeout: Duration,
-    /// Write what is found as candidate cases to this folder
+    /// Write the findings as candidate cases to this folder
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
     /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
@@ -94,7 +94,7 @@ impl Fuzz {
     ///
     /// # Errors
     ///
-    /// When the testee cannot be started or has not what is asked for, or findings cannot be saved.
+    /// When the testee cannot be started or lacks what is asked for, or findings cannot be saved.
     pub fn execute(&self) -> Result<u8, Stop> {
         let corpus = corpus(None)?;
         if let Some(folder) = &self.save {
@@ -177,7 +177,7 @@ impl Fuzz {
             clauses: vec![clause],
             why: match settings.profile {
                 Profile::Universal => format!("the run breaks what any agent owes its model, {times}"),
-                profile => format!("the reply is none that the {profile} profile accepts, {times}"),
+                profile => format!("the {profile} profile does not accept the reply, {times}"),
             },
             note: note.clone(),
             mismatches: mismatch.iter().cloned().collect(),
@@ -201,7 +201,7 @@ impl Fuzz {
     }
 }
 
-/// Runs a campaign and says how far it is, on a terminal with a bar, elsewhere in a line now and then.
+/// Runs a campaign and shows its progress: as a bar on a terminal, elsewhere as a line now and then.
 fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String> {
     let bar = match settings.cases.end {
         u64::MAX => ProgressBar::new_spinner(),

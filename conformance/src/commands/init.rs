@@ -9,8 +9,8 @@ use strum::{Display, EnumString, VariantNames};
 
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow
 ///
-/// With `--framework` it is one that is complete: that of a real agent framework, in profile universal, to be used as it is or
-/// turned into that of another. Nothing that is there already is overwritten.
+/// With `--framework`, copy the complete adapter of a real agent framework, in profile universal, to be used as it is or turned
+/// into that of another framework. No existing file is overwritten.
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub struct Init {
@@ -20,7 +20,7 @@ pub struct Init {
     /// Copy the adapter of a framework
     #[arg(long, value_name = "NAME", value_enum)]
     framework: Option<Framework>,
-    /// The folder, which is made if it is not there
+    /// The folder, which is created if necessary
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
@@ -48,11 +48,11 @@ pub(super) struct Template {
     pub(super) files: Vec<(&'static str, String)>,
     /// What its README says first.
     pub(super) about: String,
-    /// The action that installs the toolchain, and what it wants.
+    /// The GitHub action that installs the toolchain, with its inputs.
     pub(super) setup: &'static str,
     /// Builds and tests.
     pub(super) build: &'static [&'static str],
-    /// The options of `verify`, each with a space behind it.
+    /// The options of `verify`, each followed by a space.
     pub(super) options: &'static str,
     /// Starts the adapter.
     pub(super) command: &'static str,
@@ -107,8 +107,8 @@ impl Language {
             ),
         };
         let about = "It connects this implementation with [threadspec](https://github.com/threadspec/threadspec), which tests \
-                     it against the golden corpus. It answers `escape`;\nwhat it does not have yet is `unsupported`, and is \
-                     listed in its `hello` as soon as it is there.";
+                     it against the golden corpus. It answers `escape`;\nother operations are `unsupported` until \
+                     you add them.";
         Template { files, about: about.to_owned(), setup, build, options: "", command }
     }
 }
@@ -118,7 +118,7 @@ impl Init {
     ///
     /// # Errors
     ///
-    /// When a file is there already, or cannot be written.
+    /// When a file exists already, or cannot be written.
     pub fn execute(&self) -> Result<u8, Stop> {
         let begun = self.language.map(Language::template).or_else(|| self.framework.map(Framework::template));
         let Some(template) = begun else {

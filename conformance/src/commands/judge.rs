@@ -39,7 +39,7 @@ impl Judge {
     ///
     /// # Errors
     ///
-    /// When the corpus is at fault, the transcript is none, or a report cannot be written.
+    /// When the corpus is at fault, the transcript cannot be read, or a report cannot be written.
     pub fn execute(&self) -> Result<u8, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let known = self.known.read()?;

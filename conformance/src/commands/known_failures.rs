@@ -14,19 +14,19 @@ use std::time::SystemTime;
 /// Which failures are known.
 #[derive(Debug, clap::Args)]
 pub(super) struct KnownFailures {
-    /// Excuse the failures that this file names, which must fail
+    /// Excuse the failures that this file names; each of them must fail
     #[arg(long = "known-failures", value_name = "FILE")]
     read: Option<PathBuf>,
     /// The same, and take out of the file what passes; with --reason, add what fails
     #[arg(long = "update-known-failures", value_name = "FILE", conflicts_with = "read")]
     update: Option<PathBuf>,
-    /// Why failures that are new in the file are known
+    /// The reason for the failures that are added to the file
     #[arg(long, value_name = "TEXT", requires = "update", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     reason: Option<String>,
 }
 
 impl KnownFailures {
-    /// The known failures; none without a file, and none in one that is still to be written.
+    /// The known failures; none without a file, or if the file to update does not exist yet.
     pub(super) fn read(&self) -> Result<Known, Stop> {
         let Some(path) = self.path() else { return Ok(Known::default()) };
         let text = match fs::read_to_string(path) {
@@ -36,7 +36,7 @@ impl KnownFailures {
         Known::read(&text).map_err(|why| wrong(path, &why))
     }
 
-    /// Writes the file that fits the run, if that is asked for, and returns what holds then.
+    /// Updates the file to fit the run, if asked to, and returns the known failures that apply then.
     pub(super) fn update(
         &self,
         known: Known,
@@ -72,7 +72,7 @@ impl KnownFailures {
         self.read.as_deref().or(self.update.as_deref())
     }
 
-    /// The same as arguments, but for what writes.
+    /// The arguments for the same known failures, without an update.
     pub(super) fn arguments(&self, add: &mut impl FnMut(&str, &str)) {
         if let Some(path) = self.path() {
             add("--known-failures", &path.display().to_string());

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use threadspec::surrogates::unmark_surrogates;
 use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, wire};
 
-/// Print the messages that a model is shown of an event log
+/// Print the messages that a model is shown for an event log
 #[derive(Debug, clap::Args)]
 pub struct Messages {
     /// Event log: a JSON array, an object with `events`, or JSON Lines; `-` is stdin

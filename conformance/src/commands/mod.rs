@@ -87,14 +87,14 @@ fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
     folder.map_or_else(
         || Ok(corpus::embedded_files()),
         |folder| {
-            // A folder that is not there was named wrongly; one that cannot be read is at fault itself.
+            // A folder that does not exist is wrong usage; one that cannot be read is a fault of the corpus.
             let code = if folder.is_dir() { exit::CORPUS } else { exit::USAGE };
             corpus::files_in(folder).map_err(|error| Stop::new(code, visible(&format!("the corpus: {error}"))))
         },
     )
 }
 
-/// A corpus without faults: what a faulty one says about a testee means nothing.
+/// Reads a corpus, and refuses a faulty one: its verdicts would mean nothing.
 fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
     let (corpus, problems) = if folder.is_some() {
         let (corpus, mut problems) = Corpus::read(&files(folder)?);
@@ -158,7 +158,7 @@ fn patterns_of(corpus: &Corpus) -> BTreeSet<String> {
     .collect()
 }
 
-/// Which of the names comes closest to one that is none: `; did you mean …?`. Without any, only what separates what follows.
+/// A hint at the name that comes closest to an unknown one: `; did you mean …?`. If none is close, just `;`. More text may follow.
 fn did_you_mean(unknown: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
     const ALIKE: f32 = 0.6;
     let unknown = unknown.to_lowercase();

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// So many generated requests are put to each permitted reading.
+/// How many generated requests are put to each permitted reading.
 const FUZZED: u64 = 300;
 
 /// Run the corpus against planted bugs: what it catches, and what each case is good for
 ///
-/// Each bug must fail a case in each profile in which it is one, and a case of each clause that it breaks; where it is an
-/// accepted reading it must fail none. Neither the corpus nor the fuzzer may object to a permitted reading. `serve --bug NAME`
+/// In each profile in which it is wrong, a bug must fail a case, and a case of each clause that it breaks; where it is an
+/// accepted reading, it must fail none. Neither the corpus nor the fuzzer may object to a permitted reading. `serve --bug NAME`
 /// and `serve --reading NAME` show what one does.
 #[derive(Debug, clap::Args)]
 pub struct Mutants {
@@ -51,7 +51,7 @@ impl Mutants {
         for reading in permitted() {
             faults.extend(reading.accusations(FUZZED).map_err(|why| Stop::new(exit::CORPUS, why))?);
         }
-        // A part of the cases says nothing about what grows.
+        // With only some of the cases, bugs of size may well survive.
         let grown = if self.filter.is_empty() {
             let table =
                 growth::table(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(exit::CORPUS, error))?;
@@ -101,7 +101,7 @@ fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize, list_redundant:
     }
     let redundant = matrix.redundant();
     if list_redundant {
-        out += &styled(STRONG, "\ncases that catch nothing that the one behind them does not catch\n");
+        out += &styled(STRONG, "\ncases that catch nothing that the case beside them does not catch\n");
         for (case, other) in &redundant {
             out += &format!("  {}  {}\n", case.id, styled(FAINT, &other.id));
         }

@@ -1,4 +1,4 @@
-//! What is said of a run, on the terminal and in reports.
+//! The output of a run: on the terminal, and in reports.
 
 use super::{Stop, exit};
 use crate::corpus::Corpus;
@@ -13,7 +13,7 @@ use crate::testee::interrupt;
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
-/// Of the failures of one cause so many are named.
+/// How many further failures of a cause are named.
 const OTHERS: usize = 10;
 
 const LEGEND: &str =
@@ -31,7 +31,7 @@ pub(super) struct Output {
     /// Show every failure in full, not the clearest one of each cause
     #[arg(long)]
     all: bool,
-    /// Show so many causes in full, and count the others
+    /// Show this many causes in full, and count the others
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "all")]
     max_failures: usize,
 }
@@ -64,12 +64,12 @@ impl Output {
         })
     }
 
-    /// Says who is tested, or something else that counts for nothing.
+    /// Prints a line that is no result, such as who is tested.
     pub(super) fn say(&self, line: &str) {
         print(&format!("{line}\n{}", if self.quiet { "" } else { "\n" }));
     }
 
-    /// Says what came of a run, and returns its exit code.
+    /// Prints the results of a run, writes its reports, and returns its exit code.
     pub(super) fn conclude(&self, finished: Finished<'_>) -> Result<u8, Stop> {
         let Finished { run, corpus, errata, hello, command, against, out_of_date, options, total, began, repeat } =
             finished;
@@ -111,7 +111,7 @@ impl Output {
         Ok(code)
     }
 
-    /// Failures by cause, of each the clearest in full.
+    /// Failures by cause, the clearest of each in full.
     fn failures(&self, run: &Run<'_>, corpus: &Corpus, strict: bool, repeat: Repeat<'_>) -> String {
         let failed: Vec<_> = run.results.iter().filter(|result| result.judgement.verdict.is_news()).collect();
         let failure = |index: usize| {

@@ -46,7 +46,7 @@ impl Selection {
         let mut chosen = select(corpus, &self.filter)?;
         chosen.retain(is_of);
         if chosen.is_empty() {
-            return Err(Stop::new(exit::USAGE, "no case is of all that was asked for"));
+            return Err(Stop::new(exit::USAGE, "no case fits all of --filter, --op and --clause"));
         }
         chosen.retain(|case| self.shard.is_none_or(|shard| shard.has(case)));
         Ok(chosen)

@@ -23,7 +23,7 @@ impl Serve {
     ///
     /// # Errors
     ///
-    /// When stdin or stdout fails, or there is no such bug.
+    /// When stdin or stdout fails, or there is no such bug or reading.
     pub fn execute(&self) -> Result<u8, Stop> {
         let (requests, replies) = (|| io::stdin().lock(), || io::stdout().lock());
         if let Some(name) = &self.reading {

@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime};
 use std::{env, io};
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Seeds are short enough to be typed.
+/// The largest seed: seeds are short enough to be typed.
 const MOST_SEED: u64 = 1 << 32;
 
 /// Run the corpus against a program, or against the built-in reference
@@ -43,16 +43,16 @@ pub struct Verify {
     /// How long the testee may take for one reply
     #[arg(long, value_name = "SECS", default_value = "10", value_parser = seconds)]
     timeout: Duration,
-    /// Ask so many processes at once
+    /// Ask this many processes at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=256))]
     jobs: u64,
-    /// Draw the order of the cases, and the ids of the requests, from this number [default in CI: another one each time]
+    /// Draw the order of the cases, and the ids of the requests, from this seed [default in CI: another one each time]
     #[arg(long, value_name = "SEED", value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     shuffle: Option<u64>,
-    /// Put the cases so many times to the same process: what shows only after many requests
+    /// Put the cases to the same process this many times, to find what shows only after many requests
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
-    /// Put the cases to the same process again and again for so long
+    /// Put the cases to the same process again and again for this long
     #[arg(long, value_name = "SECS", value_parser = seconds, conflicts_with = "repeat")]
     soak: Option<Duration>,
     /// End the run at the first failure
@@ -61,10 +61,10 @@ pub struct Verify {
     /// Go on however many cases crash, time out or get garbage
     #[arg(long, conflicts_with = "fail_fast")]
     keep_going: bool,
-    /// Let the testee answer so many cases with `unsupported`, of operations that its hello names
+    /// Allow this many `unsupported` replies for operations that its hello names
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_unsupported: usize,
-    /// Let it count against the testee if it does not have these operations
+    /// Count it against the testee if it lacks one of these operations
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     require_ops: Vec<Op>,
     /// Record the exchange in this file, compressed if its name ends in .gz; `judge` judges it again
@@ -82,7 +82,7 @@ pub struct Verify {
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
     let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
-    // A day is longer than anybody waits, and far from what a clock can add.
+    // A day is longer than anybody waits, and far from overflowing a clock.
     if duration.is_zero() || duration > Duration::from_secs(86_400) {
         Err("not between 0 and a day".into())
     } else {
@@ -151,7 +151,7 @@ impl Verify {
         })
     }
 
-    /// The testees, of which the first one is ready; the others start where they are asked.
+    /// The testees. The first one is ready; the others start when they are first asked.
     fn testees(&self) -> Result<Vec<Box<dyn Testee + Send>>, Stop> {
         if self.command.is_empty() {
             return Ok((0..self.jobs).map(|_| Box::new(InProcess::new(Reference)) as _).collect());
@@ -216,7 +216,7 @@ impl Verify {
         Ok(Followed { bar, ended: HashSet::new(), failed: HashSet::new(), strict: self.strict, recorder })
     }
 
-    /// The command that runs one case alone as this run did, or the whole run, where the case does not fail alone.
+    /// The command that repeats one case alone, with the options of this run; or the whole run, if the case fails only after others.
     fn repeat(&self, result: &CaseResult<'_>, options: &Options) -> String {
         let mut words = vec!["threadspec".to_owned(), "verify".into()];
         words.extend(self.strict.then(|| "--strict".to_owned()));
@@ -287,7 +287,7 @@ impl Watch for Followed {
     }
 }
 
-/// Why there is nothing to talk to.
+/// The error for a testee that could not be started.
 pub(super) fn not_ready(why: &str) -> Stop {
     let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
     Stop::new(code, format!("the testee is not ready: {}", why.trim_end()))
@@ -298,7 +298,7 @@ pub(super) fn shown(command: &[OsString]) -> Vec<String> {
     command.iter().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// A command line with the testee's command behind it.
+/// A command line that ends with the testee's command.
 pub(super) fn words(mut words: Vec<String>, command: &[String]) -> String {
     if !command.is_empty() {
         words.push("--".into());

@@ -1,4 +1,4 @@
-//! Documents.
+//! Checks `<thread>` documents.
 
 use super::report::{Report, count};
 use threadspec::oracle::Violation;
@@ -12,7 +12,6 @@ pub(super) fn check(text: &str, profile: Profile, report: &mut Report<'_>) {
     if without_mark.len() < text.len() {
         report.error("line 1: a byte order mark (U+FEFF) before the document, which a model would be shown, too");
     }
-    // A final line end is what an editor or a terminal adds.
     let start = without_mark.trim_start();
     let blank_lines = without_mark[..without_mark.len() - start.len()].matches('\n').count();
     let (document, behind) = split_response_prefix(start);
@@ -24,6 +23,7 @@ pub(super) fn check(text: &str, profile: Profile, report: &mut Report<'_>) {
         report.error(placed(oracle, &violation, &lines, blank_lines));
     }
     report.holds = holds;
+    // White space at the end is what an editor or a terminal adds.
     if !behind.trim().is_empty() {
         let line = blank_lines + document.matches('\n').count() + 1;
         let length = behind.chars().count();

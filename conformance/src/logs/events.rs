@@ -1,4 +1,4 @@
-//! Event logs, and transcripts of messages.
+//! Checks event logs and transcripts of messages.
 
 use super::Options;
 use super::list::{Batch, Batches, Kind};
@@ -28,7 +28,7 @@ const ORACLES: [&str; 8] = [
     "append-only",
 ];
 
-/// Some events of a log that follow each other.
+/// Consecutive events of a log.
 #[derive(Default)]
 struct Stretch {
     events: Vec<Event>,
@@ -102,7 +102,7 @@ pub(super) fn check(mut batches: Batches<'_>, kind: Kind, options: Options, repo
     failed.map_or(Ok(()), Err)
 }
 
-/// What is wrong with calls and results is mended, or sent as it is.
+/// A fault of calls and results, as it is reported.
 fn refused(place: &str, what: &str) -> String {
     format!("{place}: {what}: providers refuse that; the hardened profile mends it")
 }
@@ -234,8 +234,8 @@ impl Judge {
     }
 }
 
-/// Where to cut a thread to see that its document only grows: everywhere in a short one; of a long one the cuts together cost no more
-/// than the document.
+/// Where to cut a thread to check that its document only grows: everywhere in a short one; in a long one in so few places that the cost
+/// stays small.
 fn cuts(events: usize, length: usize) -> impl Iterator<Item = usize> {
     const COST: usize = 1 << 21;
     let most = (COST / length.max(1)).clamp(1, 64);
@@ -243,9 +243,9 @@ fn cuts(events: usize, length: usize) -> impl Iterator<Item = usize> {
     (step / 2..events).step_by(step)
 }
 
-/// How many escapes of half a character there are.
+/// How many lone surrogate escapes there are.
 fn halves(json: &str) -> usize {
-    // Each is replaced by an escape of the same length.
+    // Repairing replaces each by an escape of the same length.
     let repaired = repair_surrogates(json);
     let changed = |(at, escape): &(usize, &str)| !json[*at..].starts_with(escape);
     repaired.match_indices("\\ufffd").filter(changed).count()
@@ -267,7 +267,7 @@ fn unreadable_arguments(message: &Value) -> Vec<String> {
     calls.filter_map(arguments).collect()
 }
 
-/// What a document does not give back, a line per event, place and character.
+/// What a document does not carry: for each event, one line per place and character.
 fn not_carried(events: &[Event], profile: Profile) -> Vec<(usize, String)> {
     let mut found: BTreeMap<(usize, &str, char), (usize, usize)> = BTreeMap::new();
     for NotCarried { event, place, position, character } in oracle::not_carried(events, profile) {

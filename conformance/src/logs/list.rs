@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Requests,
 }
 
-/// What a text is that is one JSON value.
+/// What a text of one JSON value holds.
 pub(super) struct Form<'a> {
     pub(super) kind: Kind,
     pub(super) elements: Vec<&'a str>,
@@ -27,7 +27,7 @@ pub(super) struct Form<'a> {
 
 pub(super) type Members<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
-/// The members of a JSON object; nothing if it is none.
+/// The members of a JSON object; `None` for anything else.
 pub(super) fn members(json: &str) -> Option<Members<'_>> {
     json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
 }
@@ -39,7 +39,7 @@ pub(super) fn begins_lines(bytes: &[u8], is_all: bool) -> bool {
     if !text.starts_with('{') || (is_all && serde_json::from_str::<&RawValue>(text).is_ok()) {
         return false;
     }
-    // A line may be broken; that all of the first are is less likely than that they are parts of one object.
+    // A line or two may be broken. If none of the first ten is an object, they are more likely parts of one.
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let has_object = lines.by_ref().take(10).any(|line| members(line).is_some());
     has_object && (!is_all || text.lines().filter(|line| !line.trim().is_empty()).nth(1).is_some())
@@ -68,7 +68,8 @@ fn kind_of<'a>(mut elements: impl Iterator<Item = &'a str>) -> Kind {
 /// Reads a text that is one JSON value.
 ///
 /// # Errors
-/// Why it is no log.
+///
+/// Says why it is no log.
 pub(super) fn read(text: &str) -> Result<Form<'_>, String> {
     let json = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
     let list = match members(json) {
@@ -78,7 +79,7 @@ pub(super) fn read(text: &str) -> Result<Form<'_>, String> {
     };
     let elements = match list.and_then(elements) {
         Some(elements) => elements,
-        // The library's readers know what to say of anything else.
+        // The library's reader decides about anything else, and says why it is no log.
         None => match wire::read_transcript(text) {
             Ok(_) => vec![json],
             Err(error) if error.is_invalid_event() => vec![json],
@@ -88,7 +89,7 @@ pub(super) fn read(text: &str) -> Result<Form<'_>, String> {
     Ok(Form { kind: kind_of(elements.iter().copied()), elements })
 }
 
-/// The members of an object that hold a list: of a log, of a transcript, of a batch.
+/// The members that hold the list of a log, a transcript or a batch.
 const LISTS: [&str; 3] = ["events", "messages", "requests"];
 
 /// The elements of a JSON array.
@@ -107,15 +108,15 @@ pub(super) fn read_requests(text: &str) -> Vec<&str> {
     list.unwrap_or_else(|| vec![json])
 }
 
-/// Some elements that follow each other.
+/// Consecutive elements.
 #[derive(Debug)]
 pub(super) struct Batch<'a> {
     text: Cow<'a, str>,
-    /// Where each stands, and in which line.
+    /// The range of each in the text, and its line.
     places: Vec<(Range<usize>, usize)>,
     /// The number of the first element.
     pub(super) index: usize,
-    /// The lines that are not UTF-8, with U+FFFD now where they were not.
+    /// The lines that were not UTF-8; the text has U+FFFD in place of the faulty bytes.
     pub(super) not_utf8: Vec<usize>,
 }
 
@@ -151,7 +152,7 @@ impl<'a> Batches<'a> {
         Self::List { text, elements: elements.into_iter(), index: 0, line: 1, counted: 0 }
     }
 
-    /// The next elements; nothing at the end.
+    /// The next elements; `None` at the end.
     pub(super) fn next(&mut self) -> io::Result<Option<Batch<'a>>> {
         match self {
             Self::Lines { first, chunks, index } => {

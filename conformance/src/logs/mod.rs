@@ -1,7 +1,7 @@
 //! Everything that is wrong with the logs, documents and requests that people have: the work of `threadspec check`.
 //!
-//! A log is judged in stretches of about a megabyte, while it is read: JSON Lines of any size take the memory of a few stretches. What
-//! was found is handed on at once, with the line and the event where it stands.
+//! A log is judged in stretches of about a megabyte, while it is read: JSON Lines of any size take the memory of a few stretches.
+//! Findings are reported at once, with their line and event.
 
 mod document;
 mod events;
@@ -26,14 +26,15 @@ use threadspec::oracle::Api;
 pub struct Options {
     /// Documents are rendered, and judged, by this profile.
     pub profile: Profile,
-    /// What is read are requests to this API.
+    /// Read the input as requests to this API; without one, its form decides what it is.
     pub api: Option<Api>,
 }
 
 /// Reads a log, a document or requests to the end and reports everything that is wrong.
 ///
 /// # Errors
-/// When it cannot be read on.
+///
+/// When it cannot be read to its end.
 pub fn check(input: impl Read + Send + 'static, options: Options, report: &mut Report<'_>) -> io::Result<()> {
     let mut chunks = Chunks::new(Box::new(input));
     let first = chunks.next()?.unwrap_or_default();
@@ -53,7 +54,7 @@ pub fn check(input: impl Read + Send + 'static, options: Options, report: &mut R
         return match (kind, options.api) {
             (Kind::Requests, api) => check_requests(Batches::of_lines(first, chunks), api, report),
             (_, None) => events::check(Batches::of_lines(first, chunks), kind, options, report),
-            // The messages of one request, a line each.
+            // The messages of one request, each on a line.
             (_, Some(_)) => {
                 let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
                 let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());

@@ -1,11 +1,11 @@
 //! Calls and their results, as the model APIs want them: each call answered once, before anything else is said.
 //!
-//! It is the log that is judged, not how a profile renders it: calls that were made together may be answered in any order. Only the
-//! calls that are open are remembered.
+//! The log is judged, not how a profile renders it: calls that were made together may be answered in any order. Only open calls are
+//! remembered.
 
 use threadspec::{Event, EventKind};
 
-/// An event, by its number, and where it stands.
+/// How a finding names an event: by its number and line.
 pub(super) type Place = String;
 
 #[derive(Debug)]
@@ -20,12 +20,12 @@ struct Open {
 #[derive(Debug, Default)]
 pub(super) struct Pairing {
     open: Vec<Open>,
-    /// An event could not be read, which may be what a call or a result lacks.
+    /// An event could not be read: it may be the call that a result seems to lack.
     is_blind: bool,
 }
 
 impl Pairing {
-    /// What is wrong with calls and results as soon as this event is known.
+    /// Takes the next event, and warns of the faults that it shows.
     pub(super) fn push(&mut self, event: &Event, place: impl FnOnce() -> Place, mut warn: impl FnMut(Place, String)) {
         match &event.kind {
             EventKind::ToolCall { tool_call_id, .. } => {
@@ -52,7 +52,7 @@ impl Pairing {
                     None => warn(place(), format!("a result for {tool_call_id:?}, which no call before it has open")),
                 }
             }
-            // They reach no model as messages.
+            // Models are not shown these as messages.
             EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. } => {}
             EventKind::Message { .. } | EventKind::Error { .. } | EventKind::HumanInputReceived { .. } => {
                 if !self.open.is_empty() {

@@ -1,4 +1,4 @@
-//! What was found, on its way to whoever asked.
+//! Findings, and how they are handed on.
 
 /// How bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Severity {
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// Where and what, as it came: it may hold any character.
+    /// Where and what. It may hold any character of the input, control characters included.
     pub text: String,
 }
 
@@ -44,7 +44,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// A report that is told first what the file is, then what is found in it.
+    /// A report that calls `begin` once with what the file is, then `find` with findings, as often as there are any.
     pub fn new(begin: &'a mut dyn FnMut(&str), find: &'a mut dyn FnMut(&[Finding])) -> Self {
         Self { begin, find, about: false, errors: 0, warnings: 0, total: String::new(), holds: Vec::new() }
     }

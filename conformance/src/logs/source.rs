@@ -1,4 +1,4 @@
-//! Files as they are found: what cannot be read is refused at once, and what is read comes in chunks of whole lines.
+//! Opens files, and reads them in chunks of whole lines.
 
 use super::Report;
 use memchr::{memchr_iter, memrchr};
@@ -11,12 +11,13 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Opens a file; `-` is stdin.
 ///
 /// # Errors
-/// When there is none, or when it is a folder, or something that may never end or never begin, such as a pipe without a writer.
+///
+/// When it does not exist, or is no regular file: a folder, or something that may block for ever, such as a pipe without a writer.
 pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
     }
-    // Whoever opens a pipe waits for its writer.
+    // Checked before opening: opening a pipe waits for its writer.
     let kind = fs::metadata(path)?.file_type();
     if kind.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "a folder; name the files in it"));
@@ -27,7 +28,7 @@ pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(File::open(path)?))
 }
 
-/// Why a file is not UTF-8, if that can be told from how it begins: all that is checked begins with an ASCII character.
+/// Why a file is not UTF-8, if its first bytes tell: everything that can be checked begins with an ASCII character.
 pub(super) fn foreign_encoding(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] | [_, 0, 0, 0, ..] | [0, 0, 0, _, ..] => Some("UTF-32"),
@@ -56,25 +57,25 @@ pub(super) struct Chunks {
 }
 
 impl Chunks {
-    /// So much is judged at once.
+    /// How many bytes are judged at once.
     pub(super) const SIZE: usize = 1 << 20;
 
     pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
         Self { input, rest: Vec::new(), line: 1, has_ended: false }
     }
 
-    /// Whether there is nothing behind the chunks that were read.
+    /// Whether the chunks so far are the whole file.
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended && self.rest.is_empty()
     }
 
-    /// Reads a chunk's size, and says whether there is nothing behind it.
+    /// Reads up to the size of a chunk, and returns whether the file has ended.
     fn read(&mut self) -> io::Result<bool> {
         let read = (&mut self.input).take(Self::SIZE as u64).read_to_end(&mut self.rest)?;
         Ok(read < Self::SIZE)
     }
 
-    /// The next chunk; a line that is longer than a chunk is one.
+    /// The next chunk; a longer line is a chunk of its own.
     pub(super) fn next(&mut self) -> io::Result<Option<Chunk>> {
         let mut bytes = std::mem::take(&mut self.rest);
         bytes.reserve(Self::SIZE);
@@ -89,7 +90,7 @@ impl Chunks {
             self.rest = bytes.split_off(end.unwrap_or(bytes.len()));
         }
         if !self.has_ended && self.rest.is_empty() {
-            // So that it is known of each chunk whether it is the last.
+            // Reads on, to know whether this chunk is the last.
             self.has_ended = self.read()?;
         }
         if bytes.is_empty() {
@@ -101,7 +102,7 @@ impl Chunks {
     }
 }
 
-/// All of a file as text, with its byte order mark; nothing, and an error, if it is not UTF-8.
+/// The whole file as text, with its byte order mark; if it is not UTF-8, `None`, and an error in the report.
 pub(super) fn whole(first: Chunk, mut chunks: Chunks, report: &mut Report<'_>) -> io::Result<Option<String>> {
     let mut bytes = first.bytes;
     if !chunks.has_ended() {

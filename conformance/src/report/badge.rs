@@ -1,4 +1,4 @@
-//! A run in two words: for shields.io (its endpoint format), or as a picture.
+//! A run as a badge: in the endpoint format of shields.io, or as a picture.
 
 use super::record::RunRecord;
 use super::template;

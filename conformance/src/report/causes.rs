@@ -1,7 +1,7 @@
-//! Failures of one cause: one fault fails many cases, and is read once.
+//! Groups failures by cause, so that a fault that fails many cases is read once.
 //!
-//! What a case shows is a set of signs: a replaced piece of text, another kind of value at some place, a message. The sign
-//! that most cases share is the first cause and takes all of them; the next one is sought among the rest.
+//! Each failure has a set of signs: a replaced piece of text, another kind of value at some place, a message. The sign that
+//! most failures share is the first cause and takes all of them; the next one is sought among the rest.
 
 use super::diff;
 use crate::corpus::expectation::{Mismatch, NOTHING, Sides};
@@ -30,7 +30,7 @@ pub struct Shown<'a> {
     pub verdict: Verdict,
     /// What happened, in words.
     pub note: &'a str,
-    /// Where the output departs from the expected one.
+    /// Where the output differs from the expected one.
     pub mismatches: &'a [Mismatch],
     /// How much there is to read: the length of the input.
     pub size: usize,
@@ -63,7 +63,7 @@ pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
 fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String> {
     let verdict = if *verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
     let signs = match mismatches.first() {
-        // What differs behind the first difference may follow from it.
+        // Later differences may follow from the first one.
         Some(Mismatch { path, sides: Sides::Texts { expected, actual } }) => {
             pieces(expected, actual).unwrap_or_else(|| vec![format!("another text{}", place(path))])
         }
@@ -72,7 +72,7 @@ fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String
             vec![if actual.starts_with(NOTHING) {
                 format!("{} is missing{place}", kind(expected))
             } else if expected.starts_with(NOTHING) {
-                format!("{} is too much{place}", kind(actual))
+                format!("{} is unexpected{place}", kind(actual))
             } else {
                 format!("{} instead of {}{place}", kind(actual), kind(expected))
             }]
@@ -82,7 +82,7 @@ fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String
     signs.into_iter().map(|sign| format!("{verdict}{sign}")).collect()
 }
 
-/// What was replaced by what; none if it is too much to name.
+/// What was replaced by what; `None` if the pieces are too many or too long.
 fn pieces(expected: &str, actual: &str) -> Option<Vec<String>> {
     let pairs = diff::pairs(expected, actual);
     let short = |text: &String| text.chars().count() <= LONGEST_PIECE;
@@ -93,13 +93,13 @@ fn pieces(expected: &str, actual: &str) -> Option<Vec<String>> {
     let piece = |(old, new): &(String, String)| match (visible(old), visible(new)) {
         (old, new) if is_number(&old) && is_number(&new) => "another number in the text".to_owned(),
         (old, new) if new.is_empty() => format!("`{old}` is missing"),
-        (old, new) if old.is_empty() => format!("`{new}` is too much"),
+        (old, new) if old.is_empty() => format!("`{new}` is unexpected"),
         (old, new) => format!("`{new}` instead of `{old}`"),
     };
     Some(pairs.iter().map(piece).collect())
 }
 
-/// A place whatever its position in lists.
+/// A place, whatever its positions in lists.
 fn place(path: &str) -> String {
     if path.is_empty() {
         return String::new();
@@ -108,13 +108,13 @@ fn place(path: &str) -> String {
     format!(" at {}", visible(&parts.collect::<Vec<_>>().join("/")))
 }
 
-/// What a description describes.
+/// What kind of value a description stands for.
 fn kind(description: &str) -> String {
     match description.chars().next() {
         Some('"') => "a string".into(),
         Some('[') => "a list".into(),
         Some('{') => {
-            // It may be cut off, or have something else than JSON in it.
+            // The description may be cut off, or hold a matcher, so it need not be JSON.
             let named = description.split_once("\"type\":").and_then(|(_, rest)| rest.trim_start().strip_prefix('"'));
             let name = named.and_then(|rest| rest.split('"').next());
             name.map_or_else(
@@ -127,7 +127,7 @@ fn kind(description: &str) -> String {
     }
 }
 
-/// A message without what is peculiar to a case: numbers, and what it quotes.
+/// A message without what differs from case to case: numbers and quotations.
 fn message(note: &str) -> String {
     let first = note.lines().next().unwrap_or_default();
     let last = note.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();

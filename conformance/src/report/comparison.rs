@@ -1,4 +1,4 @@
-//! Two runs, the earlier and the later one: what became worse, what became better, and what is not the same case any more.
+//! Compares two runs, an earlier and a later one: what became worse, what became better, and which cases are not the same any more.
 
 use super::record::{CaseRecord, RunRecord};
 use crate::run::Verdict;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// What became of the cases.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison<'a> {
-    /// Passed before and do not pass now, not even because they were not run.
+    /// Passed before and do not pass now, also if they were not run.
     pub regressions: Vec<(&'a CaseRecord, &'a CaseRecord)>,
     /// Pass now and did not pass before.
     pub fixes: Vec<(&'a CaseRecord, &'a CaseRecord)>,

@@ -1,4 +1,4 @@
-//! Two texts against each other, short enough to read whatever their length.
+//! Shows how two texts differ, in a few lines whatever their length.
 
 use crate::corpus::excerpt::CONTEXT;
 use crate::terminal::{BAD, FAINT, GOOD, styled, visible};
@@ -105,8 +105,8 @@ fn operations(old: &[char], new: &[char]) -> Vec<DiffOp> {
     operations
 }
 
-/// Shifts operations to their place, and joins differences that only a few equal characters part: a letter that two
-/// words share by chance tells nobody anything.
+/// Shifts operations to their place in the texts, and joins differences with only a few equal characters between them: letters
+/// that two words share by chance say nothing.
 fn joined(found: Vec<DiffOp>, shift: usize) -> Vec<DiffOp> {
     const CHANCE: usize = 3;
     let mut operations: Vec<DiffOp> = Vec::new();
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_and_equal_texts_are_no_trouble() {
+    fn empty_and_equal_texts_are_shown() {
         assert_eq!(plain("", ""), ["", ""]);
         assert_eq!(plain("a", "a"), ["a", "a"]);
         assert_eq!(plain("", "a"), ["⟦⟧", "⟦a⟧"]);

@@ -18,9 +18,9 @@ const LONGEST_VALUE: usize = 600;
 pub struct Failure<'a> {
     /// The verdict.
     pub verdict: Verdict,
-    /// The case, or what names a finding.
+    /// The id of the case, or the name of a finding.
     pub id: String,
-    /// How much the clauses bind.
+    /// How binding the clauses are.
     pub level: Level,
     /// Whether it makes the testee not conformant.
     pub counts: bool,
@@ -30,11 +30,11 @@ pub struct Failure<'a> {
     pub why: String,
     /// What happened, in words; may be empty.
     pub note: String,
-    /// Where the output departs from the expected one.
+    /// Where the output differs from the expected one.
     pub mismatches: Vec<Mismatch>,
-    /// How many more of them there are.
+    /// How many more mismatches there are.
     pub more: usize,
-    /// The input that shows it, as JSON, where no case has it.
+    /// The input that shows it, as JSON text, if no case has it.
     pub input: Option<String>,
     /// The command that repeats it alone.
     pub repeat: String,

@@ -1,4 +1,4 @@
-//! Runs as one self-contained page, which is the readable specification too: every clause and every case stands in it.
+//! Runs as one self-contained page. It is also the readable specification: it shows every clause and every case.
 
 use super::diff::{self, Piece};
 use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
@@ -14,7 +14,7 @@ use strum::IntoEnumIterator;
 
 const STYLE: &str = include_str!("../../templates/report.css");
 const SCRIPT: &str = include_str!("../../templates/report.js");
-/// Of inputs, expectations and replies so much of the beginning is shown, and of the end.
+/// How many characters of inputs, expectations and replies are shown from the beginning, and from the end.
 const BEGINNING: usize = 2000;
 const END: usize = 1000;
 /// Other values are shown up to this length.
@@ -53,7 +53,7 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
     template::render("report.html", &values)
 }
 
-/// Runs against another corpus than the one that is shown.
+/// A note on each run against another corpus than the one shown.
 fn notes(runs: &[RunRecord], corpus: &Corpus) -> Vec<String> {
     let hash = corpus.hash();
     let others = runs.iter().filter(|run| run.corpus.hash != hash);
@@ -186,8 +186,8 @@ fn mismatch(mismatch: &MismatchRecord) -> Value {
     context! { path => visible(path), expected => side(expected), actual => side(actual) }
 }
 
-/// JSON text over several lines, every character visible, and the middle left out if it is long. What was cut off is no JSON,
-/// and stays on one line.
+/// JSON text over several lines, every character visible, and the middle left out if it is long. A text that was cut off is no
+/// JSON, and stays on one line.
 fn laid_out(text: &str) -> String {
     let is_json = serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok();
     let laid_out = if is_json { lay_out(text, 1) } else { text.to_owned() };

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// More causes than this are counted, not shown.
 const CAUSES: usize = 25;
-/// CI systems refuse long summaries.
+/// More cases than this are counted, not listed: CI systems refuse long summaries.
 const IDS: usize = 500;
 
 /// The report.
@@ -109,7 +109,7 @@ fn escaped(text: &str) -> String {
     })
 }
 
-/// Text as code, in a table too.
+/// Text as code, safe in a table, too.
 fn code(text: &str) -> String {
     let text = shortened(text, 300).replace('|', "\\|");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Shards of one run, put together.
+//! Puts the shards of a run together.
 
 use super::record::RunRecord;
 use crate::corpus::Corpus;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Puts the shards of each testee and profile together, in the order in which the testees come; what is no shard stays as it is.
+/// Puts the shards of each testee and profile together, in the order in which the testees come. Runs that are no shards stay as they are.
 ///
 /// # Errors
 ///
@@ -58,7 +58,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
             return Err(format!("{name}: its shards are of different runs: another corpus, or strict and not"));
         }
         total += shard.summary.total;
-        // Each may have an order of its own.
+        // Each shard may have a seed of its own.
         merged.options.seed = merged.options.seed.filter(|seed| shard.options.seed == Some(*seed));
         merged.started = merged.started.min(shard.started);
         merged.seconds = merged.seconds.max(shard.seconds);
@@ -80,7 +80,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
     merged.out_of_date.dedup();
     merged.options.shard = None;
     merged.count(total);
-    // A shard in which nothing was applicable shows nothing, but the whole may.
+    // A shard without an applicable case is not conformant, but the whole run may be.
     let only_empty = merged.summary.failures == 0 && merged.summary.applicable > 0 && merged.stopped.is_none();
     if merged.exit_code == 1 && only_empty {
         merged.exit_code = 0;
@@ -88,7 +88,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
     Ok(vec![merged])
 }
 
-/// The exit code of the whole: what says that the run itself failed outweighs what the testee did wrong.
+/// The worse of two exit codes: one that says that the run itself failed outweighs one about the testee.
 fn worse(one: u8, other: u8) -> u8 {
     let rank = |code: u8| match code {
         0 => 0,

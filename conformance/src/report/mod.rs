@@ -1,4 +1,4 @@
-//! What a person reads of a run, and what a program does.
+//! Reports of a run, for people and for programs.
 
 mod badge;
 mod case;
@@ -34,7 +34,7 @@ fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
         .iter()
         .zip(&mismatches)
         .map(|(case, mismatches)| {
-            // Nothing is clear about a large case.
+            // A large case is never the clearest.
             let size = |details: &record::Details| if details.expand { usize::MAX } else { details.input.len() };
             let size = case.details.as_ref().map_or(0, size);
             Shown { verdict: case.verdict, note: &case.note, mismatches, size }
@@ -43,7 +43,7 @@ fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
     causes::causes(&shown)
 }
 
-/// Text on one line, every character visible, of which the rest is counted if it is long.
+/// Text on one line, every character visible; if it is long, the rest is only counted.
 fn shortened(text: &str, longest: usize) -> String {
     let text = visible(text);
     match text.char_indices().nth(longest) {

@@ -1,4 +1,4 @@
-//! Reports on their way to a file.
+//! Writes reports to files.
 
 use super::record::{self, RunRecord};
 use super::{badge, html, junit, markdown};
@@ -21,7 +21,7 @@ pub enum Format {
     Html,
     /// For the summary of a CI job.
     Markdown,
-    /// Two words, as shields.io reads them, or as a picture.
+    /// A badge: for shields.io, or a picture if the name of the file ends in `.svg`.
     Badge,
 }
 
@@ -48,11 +48,11 @@ impl FromStr for Target {
 }
 
 impl Target {
-    /// Makes sure, before the work is done, that there is a folder to write to.
+    /// Creates the folder of the file if necessary: better before a run than after it.
     ///
     /// # Errors
     ///
-    /// When there is none, and it cannot be made.
+    /// When the path is itself a folder, or its folder cannot be created.
     pub fn prepare(&self) -> io::Result<()> {
         prepare(&self.path)
     }

@@ -42,7 +42,7 @@ pub struct RunRecord {
     /// Why it ended before its last case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// What the testee did wrong in ending.
+    /// What went wrong when the testee was ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shutdown: Vec<String>,
     /// What else counts against it.
@@ -152,7 +152,7 @@ pub struct CaseRecord {
     pub op: Op,
     /// The clauses that it tests.
     pub clauses: Vec<String>,
-    /// How much it binds.
+    /// How binding it is.
     #[serde(with = "by_name")]
     pub level: Level,
     /// The profile that it was judged by.
@@ -166,7 +166,7 @@ pub struct CaseRecord {
     /// What happened, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// Where the output departs from the expected one.
+    /// Where the output differs from the expected one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mismatches: Vec<MismatchRecord>,
     /// How many more there are.
@@ -196,7 +196,7 @@ pub struct Details {
     pub repeat: String,
 }
 
-/// One departure from the expected output.
+/// One difference from the expected output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MismatchRecord {
     /// Where, as a JSON Pointer; empty for the whole output.
@@ -294,11 +294,11 @@ impl RunRecord {
         self.exit_code == 0
     }
 
-    /// The record as JSON text: one case a line, so that two of them can be compared line by line.
+    /// The record as JSON text: one case a line, so that two records can be compared line by line.
     ///
     /// # Errors
     ///
-    /// Never, but `serde_json` cannot know.
+    /// Never in practice; `serde_json` can return errors.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let mut head = serde_json::to_value(Self { cases: Vec::new(), ..self.clone() })?;
         if let Some(members) = head.as_object_mut() {
@@ -311,11 +311,11 @@ impl RunRecord {
     }
 }
 
-/// Run files as JSON text: a run, or several in a list under `runs`.
+/// A run file as JSON text: one run, or several in a list under `runs`.
 ///
 /// # Errors
 ///
-/// Never, but `serde_json` cannot know.
+/// Never in practice; `serde_json` can return errors.
 pub fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
     let texts = runs.iter().map(RunRecord::to_json).collect::<serde_json::Result<Vec<_>>>()?;
     Ok(match texts.as_slice() {
@@ -324,11 +324,11 @@ pub fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
     })
 }
 
-/// Reads a run file: a run, or several.
+/// Reads a run file: one run, or several.
 ///
 /// # Errors
 ///
-/// Says why it is none.
+/// Says why it is not a run file.
 pub fn from_json(text: &str) -> Result<Vec<RunRecord>, String> {
     #[derive(Deserialize)]
     struct Several {
@@ -408,7 +408,7 @@ impl From<&MismatchRecord> for Mismatch {
     }
 }
 
-/// Writes what has a name by its name.
+/// Serializes a value as its name.
 mod by_name {
     use super::{Display, FromStr};
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -1,4 +1,4 @@
-//! The end of a run: numbers, and what they mean.
+//! The summary of a run: the numbers, and the conclusion.
 
 use crate::corpus::Corpus;
 use crate::protocol::{Op, Profile};
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Of the known failures that pass so many are named.
+/// How many of the known failures that pass are named.
 const OUT_OF_DATE: usize = 10;
 
 /// What a run says about the testee.
@@ -41,7 +41,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Counts a run by a profile of a corpus, over cases of which `total` were chosen.
+    /// Counts the results of a run, made of the cases of a corpus in a profile. `total` cases were chosen, whatever their profile;
+    /// `against` and `out_of_date` are reported as they are.
     pub fn of(
         run: &Run<'_>,
         by: (&Corpus, Profile),
@@ -76,12 +77,12 @@ impl Summary {
         }
     }
 
-    /// Whether the testee conforms. Where nothing was applicable nothing was shown.
+    /// Whether the testee conforms. It does not if no case was applicable.
     pub fn is_conformant(&self) -> bool {
         self.failures == 0 && self.applicable > 0
     }
 
-    /// Whether what is known to fail is what fails.
+    /// Whether the file of known failures fits the run.
     pub fn is_up_to_date(&self) -> bool {
         self.unexpected == 0 && self.out_of_date.is_empty()
     }
@@ -136,9 +137,10 @@ impl Summary {
             let style = if self.is_up_to_date() { GOOD } else { WARNING };
             let known = match self.known {
                 0 => String::new(),
-                one => format!(", but for {one} known failures"),
+                1 => ", but for one known failure".to_owned(),
+                several => format!(", but for {several} known failures"),
             };
-            let outdated = if self.is_up_to_date() { "" } else { "; what is known is out of date" };
+            let outdated = if self.is_up_to_date() { "" } else { "; the known failures are out of date" };
             (style, "conformant", format!("{}{known}{outdated}", self.scope()))
         } else if self.applicable == 0 {
             (BAD, "not conformant", "no case was applicable, so nothing was shown".to_owned())
@@ -148,7 +150,7 @@ impl Summary {
         format!("{}: {reason}.{warnings} Exit code {code}.", styled(style, styled(STRONG, verdict)))
     }
 
-    /// How much was shown: of which operations, and of which nothing.
+    /// How many cases passed, of which operations, and which operations were not tested.
     fn scope(&self) -> String {
         let names = |ops: &BTreeSet<Op>| ops.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let (passed, applicable) = (self.passed, self.applicable);

@@ -1,8 +1,8 @@
-//! A recorded exchange: JSON Lines of what a testee was asked and what came of it, from which a run can be judged again.
+//! Transcripts: JSON Lines of the requests to a testee and their outcomes, from which a run can be judged again.
 //!
-//! The first line says what was run. Then comes a line per request, with what came of it: `reply`, `crash`, `timeout` or
-//! `garbage`. A line with an `id` instead of a `request` corrects an earlier one: the request was sent again. `shutdown` says
-//! what the testee did wrong in ending. A file whose name ends in `.gz` is compressed.
+//! The first line says what was run. Then comes a line per request, with its outcome: `reply`, `crash`, `timeout` or `garbage`.
+//! A line with an `id` instead of a `request` corrects an earlier one: the request was sent again. `shutdown` says what went
+//! wrong when the testee was ended. A file whose name ends in `.gz` is compressed.
 
 use crate::corpus::Case;
 use crate::protocol::{Hello, Op, Profile, Reply, Request};
@@ -72,19 +72,19 @@ impl Writer {
 #[derive(Debug)]
 pub struct Recorder {
     writer: Writer,
-    /// Under which id a request of a case was written, by the case and the number of the request.
+    /// The id with which a request was written, by its case and step.
     written: HashMap<(String, usize), i64>,
     /// What went wrong in writing; the run goes on.
     error: Option<io::Error>,
 }
 
 impl Recorder {
-    /// Records what is said from now on.
+    /// Records with this writer.
     pub fn new(writer: Writer) -> Self {
         Self { writer, written: HashMap::new(), error: None }
     }
 
-    /// Notes what came of a request. What comes later for the same one corrects it.
+    /// Notes the outcome of a request. A later outcome of the same one corrects it.
     pub fn record(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
         let what = match outcome {
             Outcome::Reply(reply) => format!(r#""reply":{}"#, halves::written(&reply.line(request.id))),
@@ -137,7 +137,7 @@ pub struct Transcript {
     pub header: Header,
     /// What the testee said about itself.
     pub hello: Hello,
-    /// What it did wrong in ending.
+    /// What went wrong when it was ended.
     pub shutdown: Vec<String>,
     outcomes: HashMap<String, VecDeque<Outcome>>,
 }
@@ -212,7 +212,7 @@ impl Transcript {
         Ok(Self { header, hello, shutdown, outcomes: by_key })
     }
 
-    /// What came of a request; of equal ones, in the order in which they were sent. What was not asked has no answer.
+    /// The outcome of a request; equal requests get theirs in the order in which they were sent. `None` if it was not recorded.
     pub fn take(&mut self, request: &Request) -> Option<Outcome> {
         let key = key(request.op, &request.profile.to_string(), &request.input);
         self.outcomes.get_mut(&key)?.pop_front()

@@ -1,8 +1,8 @@
 //! Which earlier request each request of a log goes on from, and where a prompt cache was lost.
 //!
 //! A model's cache is kept as long as each request begins with all of the one before it. A log may hold many conversations at once,
-//! branches and retries. So each request is related to the longest earlier one that it extends, and a loss is reported only if
-//! it has more replies of a model than that explains, and shares them with an earlier request that it does not extend.
+//! branches and retries. So each request is related to the longest earlier one that it extends. A loss is reported only if the
+//! request has more replies of a model than that explains, and clearly continues another earlier request without extending it.
 
 use super::segments::{Difference, Place, Role, Segment, difference};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash, Hasher};
 
-/// So many requests are looked at when one is not an extension of any.
+/// How many earlier requests are searched for one that a request continues without extending it.
 const REACH: usize = 500;
 
 /// A piece of an earlier request. Its text is kept once for all requests.
@@ -48,9 +48,9 @@ pub(super) struct Loss {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum How {
     Changed(Difference),
-    /// What stood there does not stand there any more, what stood behind it does.
+    /// This piece is gone, and what stood after it is still there.
     Removed(Place),
-    /// Something stands before what stood there.
+    /// Something new stands before what stood there.
     Inserted,
 }
 
@@ -123,7 +123,7 @@ impl Conversations {
             let is_clear = if before.replies == 0 {
                 shared == said.len() && shared > 0 && self.have_similar_settings(before, now)
             } else {
-                // Most of it, or its end, as where a history is cut at its beginning.
+                // Most of it is shared, or its end, as when a history is cut at its beginning.
                 let has_end = said.last().is_some_and(|last| known.contains(&last.hash));
                 let has_most = 2 * shared >= said.len();
                 (has_most && (replies > 0 || shared > 1)) || (has_end && replies > 0 && shared > 1)
@@ -137,7 +137,7 @@ impl Conversations {
         best.map(|(_, before)| before)
     }
 
-    /// Whether tools and system texts are those of one agent: the same but for a few, or most of the text.
+    /// Whether tools and system texts are those of one agent: at least half of them are equal, or three quarters of their text.
     fn have_similar_settings(&self, before: &Earlier, now: &Earlier) -> bool {
         let texts = |request: &Earlier| -> Vec<&str> {
             let settings = request.pieces.iter().filter(|piece| piece.role == Role::Setting);
@@ -164,7 +164,7 @@ impl Conversations {
         let (lost, found) = (before.pieces[at], now.pieces[at]);
         let stands = |piece: Piece, pieces: &[Piece]| pieces.iter().any(|other| other.hash == piece.hash);
         let value = |piece: Piece| -> Value {
-            // The texts were written of values.
+            // The texts were written from values.
             self.texts.get(&piece.hash).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
         };
         let how = if stands(found, &before.pieces[at..]) && !stands(lost, &now.pieces[at..]) {
@@ -178,12 +178,12 @@ impl Conversations {
     }
 }
 
-/// How many pieces two requests begin with.
+/// How many pieces two requests have in common at the beginning.
 fn common(one: &Earlier, other: &Earlier) -> usize {
     one.pieces.iter().zip(&other.pieces).take_while(|(one, other)| one.hash == other.hash).count()
 }
 
-/// How often a model has spoken behind a place.
+/// How many replies a model has given from a place on; neighbouring pieces of it are one reply.
 fn replies_behind(pieces: &[Piece], begun: usize) -> usize {
     let begins = |at: &usize| pieces[*at].role == Role::Model && (*at == begun || pieces[*at - 1].role != Role::Model);
     (begun..pieces.len()).filter(begins).count()

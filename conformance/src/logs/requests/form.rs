@@ -1,14 +1,14 @@
-//! What is a request to a model, and for which API, by its form.
+//! Tells requests to models by their form, and for which API they are.
 
 use crate::logs::list::members;
 use serde_json::Value;
 use std::borrow::Cow;
 use threadspec::oracle::Api;
 
-/// What logs of proxies and batches wrap the body of a request in.
+/// The members in which logs of proxies and batches wrap the body of a request.
 const WRAPPERS: [&str; 5] = ["body", "request", "params", "json", "kwargs"];
 
-/// What a request has beside its messages, and a transcript has not.
+/// What a request may have beside its messages, and a transcript does not.
 const SETTINGS: [&str; 12] = [
     "model",
     "tools",
@@ -56,12 +56,12 @@ pub(in crate::logs) fn is_request(json: &str) -> bool {
     body(json).is_some_and(has_settings)
 }
 
-/// Whether an object is a message or an item, of which a request has a list.
+/// Whether an object is an element of a request's list: a message or an item.
 pub(super) fn is_message(json: &str) -> bool {
     members(json).is_some_and(|members| members.contains_key("role") || members.contains_key("type"))
 }
 
-/// The API that the body of a request is for; nothing if it could be for several.
+/// The API that the body of a request is for; `None` if it could be for several.
 pub(super) fn api_of(body: &Value) -> Option<Api> {
     if body.get("messages").is_none() {
         return Some(Api::OpenAiResponses);

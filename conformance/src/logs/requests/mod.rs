@@ -18,20 +18,20 @@ use threadspec::read_json;
 pub(super) struct Requests {
     api: Option<Api>,
     apis: BTreeSet<String>,
-    /// The API of the last request that could be for one only.
+    /// The API of the last request; the next one is taken to be for it, too, if its form does not tell.
     last: Api,
-    /// How many requests there were, and how many elements that are none.
+    /// How many requests there were, and how many other elements.
     count: usize,
     others: usize,
     conversations: Conversations,
-    /// What was wrong with each request: a history is sent again and again, and its faults are told once.
+    /// The faults of each request, to report them once: a history is sent again and again.
     told: HashMap<usize, HashSet<(String, String)>>,
     breaches: usize,
     losses: usize,
 }
 
 impl Requests {
-    /// Requests for one API, or for that which each has the form of.
+    /// Requests for this API, or each for the API that its form tells.
     pub(super) fn new(api: Option<Api>) -> Self {
         Self {
             api,
@@ -69,7 +69,7 @@ impl Requests {
         let api = self.api.or_else(|| form::api_of(&body)).unwrap_or(self.last);
         self.last = api;
         self.apis.insert(api.to_string());
-        // What the server remembers is no part of the request.
+        // The beginning of the history is on the server, so nothing can be said about the cache.
         let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
         let key = (api, body["model"].to_string());
         let relation = if is_stored {
@@ -118,7 +118,7 @@ fn list_as_body(api: Api, list: &str) -> String {
     format!("{{\"{name}\":{list}}}")
 }
 
-/// `messages[4].tool_call_id` is in message 5.
+/// A breach as a finding. `messages[4].tool_call_id` is in message 5.
 fn finding(request: &str, Breach { rule, place, what, is_certain }: &Breach) -> Finding {
     let number = |list: &str| place.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
     let element = number("messages[").map(|position| format!(", message {}", position + 1));
@@ -127,7 +127,7 @@ fn finding(request: &str, Breach { rule, place, what, is_certain }: &Breach) -> 
     let text = format!("{request}{element}: {what} ({rule}{at})");
     match *rule {
         _ if *is_certain => Finding::error(text),
-        // No server looks at it, but the model is told nothing.
+        // No server objects, but the model does not see the result.
         LOST_RESULT => Finding::warning(text),
         _ => Finding::warning(format!("{text}; not every server or version refuses it")),
     }

@@ -1,6 +1,6 @@
 //! What a model is shown of a request, piece by piece, in the order in which prompt caches compare it.
 //!
-//! Two requests that differ only in what reaches no model are the same here: the order of a message's members, marks of the cache, a
+//! Two requests that differ only in what reaches no model are the same here: the order of a message's members, cache marks, a
 //! text or a list with that text alone, members that are null, ids and states of items, and reasoning, which the APIs drop
 //! and take back by rules of their own.
 
@@ -28,7 +28,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A piece of what a model is shown.
+/// Whose a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Tools, system texts: what a conversation has from its beginning.
@@ -37,6 +37,7 @@ pub(super) enum Role {
     Other,
 }
 
+/// A piece of what a model is shown.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) place: Place,
@@ -115,7 +116,7 @@ fn message(message: &Value) -> Value {
     let Some(members) = message.as_object() else { return message.clone() };
     let mut kept = Map::new();
     for (name, value) in members {
-        // The item's own id; a call's is `call_id`, or stands in `tool_calls`.
+        // The item's own id, which is not shown; that of a call is `call_id`, or stands in `tool_calls`.
         if value.is_null() || SILENT.contains(&&**name) || name == "id" || (name == "type" && value == "message") {
             continue;
         }
@@ -168,7 +169,7 @@ fn block(block: &Value) -> Value {
     }
 }
 
-/// An object of the API's own, its members in one order; the data in it stays as it is.
+/// An object of the API with its members sorted; the data in it stays as it is.
 fn sorted(object: &Value) -> Value {
     let Some(members) = object.as_object() else { return object.clone() };
     let says = |(name, value): &(&String, &Value)| {
