@@ -16,7 +16,7 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/fuzz/target}"
 triple=x86_64-unknown-linux-gnu
 cargo fuzz build --release --debug-assertions --sanitizer "$sanitizer" --target "$triple"
 
-# A program for this machine, which their flags are not meant for.
+# This program only runs here, so it is built without their flags.
 seeds=$(mktemp -d)
 env -u RUSTFLAGS -u CFLAGS -u CXXFLAGS cargo run --quiet -p threadspec-conformance --example fuzz_seeds -- "$seeds"
 

@@ -19,7 +19,7 @@ function pack(name, manifest, fill) {
   mkdirSync(join(folder, "bin"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name, ...common, ...manifest }, null, 2) + "\n");
   fill(folder);
-  // npm is a script on Windows, which needs a shell.
+  // On Windows npm is a script, which needs a shell.
   execFileSync("npm", ["pack", "--silent", "--pack-destination", resolve(out)], { cwd: folder, stdio: "inherit", shell: process.platform === "win32" });
   rmSync(folder, { recursive: true });
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Finds the program of this platform, and runs it as if it had been called itself.
+// Finds the program for this platform, and runs it in place of this script.
 "use strict";
 const { spawn } = require("node:child_process");
 
@@ -17,7 +17,7 @@ child.on("error", (error) => {
   console.error(`threadspec: ${program}: ${error.message}`);
   process.exit(4);
 });
-// The terminal sends Ctrl-C to both; the program prints its summary, and says how it ended.
+// The terminal sends Ctrl-C to both processes. This one waits: the program prints its summary and sets the exit code.
 process.on("SIGINT", () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => (signal ? process.kill(process.pid, signal) : process.exit(code)));

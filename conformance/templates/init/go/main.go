@@ -66,7 +66,7 @@ func answer(r request) map[string]any {
 }
 
 func main() {
-	// Lines may be long, too long for a Scanner.
+	// Lines may be too long for a Scanner.
 	lines, replies := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
 	replies.SetEscapeHTML(false)
 	for {

@@ -31,9 +31,9 @@ def answer(request):
 
 
 def main():
-    # Bytes, so that neither the locale nor the platform's line ends get in between.
+    # Bytes, so that neither the locale nor the platform's line ends interfere.
     for line in sys.stdin.buffer:
-        # ASCII: half a character (a lone surrogate) can only be written as an escape.
+        # ASCII, because a lone surrogate can only be written as an escape.
         sys.stdout.buffer.write(json.dumps(answer(json.loads(line))).encode("ascii") + b"\n")
         sys.stdout.buffer.flush()
 

@@ -39,7 +39,7 @@ fn answer(request: &Value) -> Value {
     }
 }
 
-/// A Rust string cannot hold half a character, which JSON can: `\ud83d` alone is read as U+FFFD.
+/// JSON can hold a lone surrogate, a Rust string cannot: `\ud83d` alone is read as U+FFFD.
 fn without_halves(line: &str) -> String {
     let half = |at: usize| -> Option<u16> {
         let escape = line.get(at..at + 6)?.strip_prefix("\\u")?;
