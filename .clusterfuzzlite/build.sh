@@ -1,6 +1,6 @@
 #!/bin/bash -eu
 # Builds every fuzz target into $OUT, with its seeds and dictionary, as OSS-Fuzz and ClusterFuzzLite want it.
-# They set SRC, OUT, FUZZING_ENGINE, SANITIZER, CFLAGS, CXXFLAGS and RUSTFLAGS, and a nightly toolchain.
+# These set SRC, OUT, FUZZING_ENGINE, SANITIZER, CFLAGS, CXXFLAGS and RUSTFLAGS, and have a nightly toolchain.
 
 cd "$SRC/threadspec"
 if [ "${FUZZING_ENGINE:-libfuzzer}" != libfuzzer ]; then

@@ -1,7 +1,7 @@
-// A thread serializer as its authors first write one, in JavaScript: the benchmark's peer.
+// The obvious first version of a thread serializer in JavaScript: a peer of the benchmarks.
 //
 //   node serialize.mjs FILE             writes the document of an event log
-//   node serialize.mjs --rounds FILE    serializes once for each line of stdin; answers with the seconds that it took
+//   node serialize.mjs --rounds FILE    serializes once for each line of stdin; answers with seconds and length in bytes
 
 import { readFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -49,10 +49,10 @@ if (mode === "--rounds") {
   for await (const _ of createInterface({ input: process.stdin })) {
     const [start, used] = [process.hrtime.bigint(), process.cpuUsage()];
     const document = serializeThread(events);
-    // What was joined lazily becomes one string, as any reader of it would have it.
+    // Makes one string of what the engine has joined lazily, as any use of it would.
     const length = Buffer.byteLength(document);
     const { user, system } = process.cpuUsage(used);
-    // The less of both: helper threads add to processor time, other processes to the clock's.
+    // The smaller one: helper threads add to processor time, other processes to elapsed time.
     const seconds = Math.min(Number(process.hrtime.bigint() - start) / 1e9, (user + system) / 1e6);
     console.log(JSON.stringify({ seconds, length }));
   }

@@ -1,6 +1,7 @@
-"""Whole processes, JSON file to XML, in turns: `whole_process.py ROUNDS FILE -- OURS... -- THEIRS...`.
+"""Runs two commands in turns, each on FILE: `whole_process.py ROUNDS FILE -- OURS... -- THEIRS...`.
 
-Prints, as JSON, how many times as long and how many times as much memory the second one takes: medians over all rounds.
+Prints as JSON, each a median over all rounds, what the first one takes (`milliseconds`, `megabytes`) and how many times as much the
+second one takes (`time`, `memory`).
 """
 
 import json
@@ -15,7 +16,7 @@ def run(command):
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
-    # The less of both: helper threads add to processor time, other processes to the clock's.
+    # The smaller one: helper threads add to processor time, other processes to elapsed time.
     seconds = min(time.perf_counter() - start, usage.ru_utime + usage.ru_stime)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:

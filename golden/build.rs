@@ -1,4 +1,4 @@
-//! Lists every JSON file of this folder, so that a case file that was just added cannot be forgotten in the binary.
+//! Lists every JSON file of this folder, so that the binary contains each one.
 use std::path::Path;
 use std::{env, fs, io};
 

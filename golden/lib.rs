@@ -1,8 +1,8 @@
-//! The golden corpus as data: every JSON file of the `golden/` folder, embedded, so that a program can carry it anywhere.
+//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program.
 
 pub mod template;
 
-/// Path relative to `golden/` with `/` as separator, and content, sorted by path.
+/// For each file its path, relative to `golden/` and with `/` as separator, and its content; sorted by path.
 ///
 /// Case files are `<op>/<topic>.json`; the files at the top (`clauses.json`, `case.schema.json`, …) describe them.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// What a template expands to may have so many bytes of text, roughly; more is a mistake.
+/// A template may expand to about so many bytes; more is a mistake.
 const BUDGET: usize = 64 << 20;
 
 /// Expands a template: `{"repeat": […], "times": N}` and `{"repeat": […], "each": {…}}` in an array, `{"concat": […]}` for a
@@ -14,7 +14,7 @@ const BUDGET: usize = 64 << 20;
 ///
 /// # Errors
 ///
-/// Says which form is malformed, or that the result would be larger than anybody wants.
+/// Says which form is malformed, or that the result would be larger than 64 MiB.
 ///
 /// ```
 /// use serde_json::json;
@@ -29,7 +29,7 @@ pub fn expand(template: &Value) -> Result<String, String> {
     Expansion::new(u64::MAX).json(template)
 }
 
-/// Expands a template, but makes each repetition once at most: enough to see what a case is about, at the price of a small one.
+/// Expands a template, but each repetition at most once: enough to see what a case is about, at the cost of a small case.
 ///
 /// # Errors
 ///
@@ -39,11 +39,11 @@ pub fn outline(template: &Value) -> Result<String, String> {
 }
 
 struct Expansion {
-    /// What is written already.
+    /// The result so far.
     json: String,
-    /// No more than so many times each.
+    /// Nothing is repeated more often than this.
     most: u64,
-    /// What the letters of the repetitions around stand for, the innermost last.
+    /// The variables of the enclosing repetitions, the innermost last.
     variables: Vec<(char, Variable)>,
     budget: usize,
 }
@@ -99,7 +99,7 @@ impl Expansion {
         self.json += &value.to_string();
     }
 
-    /// Writes a comma, but before the first element or member.
+    /// Writes a comma, except before the first element or member.
     fn separate(&mut self) {
         if !self.json.ends_with(['[', '{']) {
             self.json.push(',');
@@ -152,7 +152,7 @@ impl Expansion {
         Ok(text)
     }
 
-    /// The string that a template stands for, if it does for one.
+    /// The string, if a template stands for one.
     fn string(&mut self, template: &Value) -> Result<Option<String>, String> {
         match template {
             Value::String(text) => self.text(text).map(Some),
@@ -229,7 +229,7 @@ impl Expansion {
         Ok(())
     }
 
-    /// A text with the running numbers in it.
+    /// A text with its variables replaced.
     fn text(&mut self, template: &str) -> Result<String, String> {
         let mut text = String::new();
         self.text_onto(&mut text, template)?;
@@ -277,7 +277,7 @@ fn letter(name: &str) -> Option<char> {
     name.chars().next().filter(|letter| letter.is_ascii_lowercase() && name.len() == 1)
 }
 
-/// The texts that `each` gives to its letters.
+/// The texts of `each`, for each of its letters.
 fn texts(each: &Value) -> Option<Vec<(char, Vec<String>)>> {
     let list = |texts: &Value| -> Option<Vec<String>> {
         texts.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
@@ -353,7 +353,7 @@ mod tests {
             assert!(expand(&template).is_err(), "{template}");
             assert!(outline(&template).is_err(), "{template}");
         }
-        assert!(expand(&json!([{"repeat": ["a"], "times": 1_000_000_000}])).is_err(), "more than anybody wants");
+        assert!(expand(&json!([{"repeat": ["a"], "times": 1_000_000_000}])).is_err(), "more than 64 MiB");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The body of every fuzz target, on its seeds and on the golden corpus, without a fuzzer.
+//! The check of every fuzz target, on its seeds and on the golden corpus, without a fuzzer.
 
 use arbitrary::{Arbitrary, Unstructured};
 use std::collections::BTreeSet;
@@ -9,16 +9,16 @@ use threadspec_conformance::check;
 use threadspec_conformance::generate::{GoldenThread, Script, golden_inputs, seeds};
 use threadspec_conformance::protocol::Op;
 
-/// What libFuzzer makes of the bytes of a seed.
+/// The value that a structured target decodes from the bytes of a seed.
 fn decoded<P: for<'a> Arbitrary<'a>>(bytes: &[u8]) -> P {
     P::arbitrary_take_rest(Unstructured::new(bytes)).expect("a seed is a plan")
 }
 
-fn replay(target: &str, body: impl Fn(&[u8])) {
+fn replay(target: &str, check: impl Fn(&[u8])) {
     let seeds = seeds(target);
     assert!(seeds.len() >= 20, "`{target}` has {} seeds", seeds.len());
     for seed in seeds {
-        body(&seed.bytes);
+        check(&seed.bytes);
     }
 }
 
@@ -89,7 +89,7 @@ fn reply() {
     replay("reply", check::reply);
 }
 
-/// What `fuzz/README.md` lists is what is there.
+/// `fuzz/README.md` lists the targets that there are, and its links and commands are right.
 #[test]
 fn the_readme_lists_what_exists() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");

@@ -61,7 +61,7 @@ fn of_the_corpus() {
     for op in [Op::Messages, Op::Tools, Op::Loop] {
         for input in golden_inputs(op) {
             for list in lists(op, input) {
-                // A list that a run begins with is the caller's, and may be one that no writer can save.
+                // A run may begin with a list that is broken already, which no writer can mend.
                 if threadspec::oracle::provider_valid(&list).is_ok() {
                     accepted(&list);
                     seen += 1;

@@ -1,5 +1,5 @@
-//! What model APIs accept: each rule has a request that breaks it and one that does not, each is broken by a writer with one
-//! fault, and none by ours.
+//! What model APIs accept: each rule has a request that breaks it and one that does not; a writer with one planted fault breaks
+//! it, and our writers break none.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -21,7 +21,7 @@ struct Rule {
     sure: String,
     seen: Vec<String>,
     broken: Option<Box<RawValue>>,
-    /// As text, because no JSON parser should have to read it.
+    /// As JSON text, because parsers refuse it.
     broken_json: Option<String>,
     at: String,
     /// Other rules that the broken request breaks inevitably.
@@ -233,7 +233,7 @@ fn a_writer_with_one_fault_is_caught_by_its_rule() {
         for (rule, fault) in faults {
             let mut wrong = right.clone();
             fault(&mut wrong);
-            // A mark stands for what no string can hold.
+            // A lone surrogate, which no string can hold, was planted as its mark.
             let wrong = threadspec::surrogates::unmark_surrogates(&wrong.to_string()).into_owned();
             let breaches = provider_breaches(api, &wrong).expect("a body");
             assert!(breaches.iter().any(|breach| breach.rule == *rule), "{rule}: {breaches:?}");

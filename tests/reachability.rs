@@ -1,4 +1,4 @@
-//! The generators do come up with everything that the specification speaks of, in both engines.
+//! The generators produce everything that the specification mentions, in both engines, proptest and libFuzzer.
 
 use arbitrary::{Arbitrary, Unstructured};
 use proptest::strategy::ValueTree;
@@ -10,7 +10,7 @@ use threadspec_conformance::generate::{CLASSES, LIMITS, Request, samples};
 use threadspec_conformance::json::tokens;
 use threadspec_conformance::protocol::Op;
 
-/// A request, as the situations below look at it.
+/// A request, prepared for the situations below.
 struct Seen {
     op: Op,
     written: String,
@@ -20,7 +20,7 @@ struct Seen {
 
 type Situation = (&'static str, fn(&Seen) -> bool);
 
-/// Each decision of `golden/errata.md` that is about inputs, and each way to be wrong on purpose.
+/// Inputs that the errata (`golden/errata.md`) decide about, and inputs that are unusual or wrong on purpose.
 const SITUATIONS: &[Situation] = &[
     ("E1 quotes in text content", |seen| seen.texts().any(|text| text.contains('"'))),
     ("E2 a forbidden character in a text", |seen| seen.texts().any(|text| !text.chars().all(is_xml_char))),
@@ -153,7 +153,7 @@ impl Seen {
     }
 }
 
-/// What a number of samples shows, and what it should show.
+/// Checks that a few thousand requests show everything that they should.
 fn compare(requests: impl Iterator<Item = Request>) {
     let mut found = BTreeSet::new();
     let mut ops = BTreeSet::new();

@@ -42,8 +42,7 @@ fn golden_threads() {
     assert!(problems.is_empty(), "{problems:?}");
     let mut threads = 0;
     for case in &corpus.cases {
-        // Refused inputs are part of the corpus, too.
-        // What is large is held against the oracles of its own case.
+        // Inputs that are refused are left out, and large ones are taken in outline: their own cases judge them in full.
         if let Ok(events) = read_events(case.outline()) {
             hold_against_every_oracle(&case.id, &events);
             threads += 1;
@@ -71,7 +70,7 @@ fn real_threads() {
     assert!(threads > 0, "no logs in {folder}");
 }
 
-/// Not through the oracles: each text of the events is the text of its element, forbidden characters excepted.
+/// Without the oracles: each text of the events is the text of its element, but for forbidden characters.
 fn back_byte_for_byte(events: &[Event]) {
     let options = SerializeOptions { profile: Profile::Hardened, ..Default::default() };
     let elements = read_thread(&serialize_thread(events, &options)).expect("the document is a thread").elements;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use threadspec::{Event, EventKind, Role, is_xml_char};
 
-/// What texts are like.
+/// What the texts of a thread are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
     /// About one character in ninety is special, as in recorded runs of coding agents; some are forbidden, some are not ASCII.
@@ -12,7 +12,7 @@ pub enum Texts {
     Clean,
     /// Three in ten are special.
     Dense,
-    /// Of some words, so that what remains is the cost of an event.
+    /// A few words, so that mostly the cost of the event itself is measured.
     Short,
 }
 
@@ -73,7 +73,7 @@ fn arguments(texts: Texts, random: &mut Random) -> Map<String, Value> {
     }
 }
 
-/// A text of up to so many pieces.
+/// A text of at most `most` pieces.
 fn text(texts: Texts, most: usize, random: &mut Random) -> String {
     const LINES: [&str; 26] = [
         "def deserialize(self, value, attr, data, **kwargs):\n",

@@ -1,4 +1,4 @@
-//! How cost grows with the work.
+//! How the cost grows with the amount of work.
 
 use crate::data::{self, Texts};
 use crate::lines::Node;
@@ -62,7 +62,7 @@ pub fn measure(scratch: &Path) -> Growth {
     Growth { documents: vec![ours, theirs], loops: loops.into() }
 }
 
-/// Calls one tool in each iteration, and is done with it then.
+/// Calls one tool in each iteration, then ends it with a text.
 #[derive(Default)]
 struct Worker {
     requests: usize,

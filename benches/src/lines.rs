@@ -15,14 +15,14 @@ use threadspec::{
 
 /// One ratio.
 pub struct Line {
-    /// What is done, and to what.
+    /// What is done, and with what.
     pub work: String,
     pub peer: &'static str,
     /// How many times as long the peer takes (for a memory line: how many times as much it needs).
     pub ratio: f64,
-    /// What is wanted.
+    /// The ratio that is wanted.
     pub target: Option<f64>,
-    /// The own figure, to read.
+    /// Our own figure with its unit.
     pub own: String,
 }
 
@@ -121,7 +121,7 @@ impl Node {
             .ok()?;
         let replies = BufReader::new(process.stdout.take()?).lines();
         let mut node = Self { process, replies };
-        // A compiler that is still at work is not what is measured.
+        // Not measured: the first rounds, in which the engine still compiles.
         for _ in 0..5 {
             node.round(0, "");
         }
@@ -139,7 +139,7 @@ impl Node {
         stdin.write_all(b"\n").expect("the JavaScript serializer is there");
         let reply = self.replies.next().expect("the JavaScript serializer answers").expect("in UTF-8");
         let reply: Reply = serde_json::from_str(&reply).expect("as it always does");
-        // It writes forbidden characters as they are, which takes other numbers of bytes.
+        // It writes the forbidden characters of realistic texts as they are, so that its documents have other lengths.
         assert!(length == 0 || kind == "realistic" || reply.length == length, "two serializers disagree");
         reply.seconds
     }
@@ -148,7 +148,7 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
-        // It ends by itself when its input does; nothing depends on how.
+        // It ends by itself at the end of its input; its exit code does not matter.
         let _ = self.process.wait();
     }
 }
@@ -187,7 +187,7 @@ pub fn grow(events: &[Event], options: &ContextOptions<'_>) -> usize {
     messages
 }
 
-/// The data as `serde_json` reads it without any judgement.
+/// An event as `serde_json` reads it, without any check.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 #[expect(dead_code, reason = "only read into")]
@@ -197,7 +197,7 @@ enum Tagged {
     ToolResult { tool_call_id: String, result: Value, iteration: u64 },
 }
 
-/// The same without a tag, which `serde` reads by way of a copy: the quickest that there is.
+/// The same without a tag, for which `serde` needs a copy: the fastest way.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only read into")]
@@ -246,7 +246,7 @@ fn read(rounds: usize, lines: &mut Vec<Line>) {
     }
 }
 
-/// The bare loop.
+/// Counts the tokens of a document.
 fn tokens(document: &str) -> usize {
     let mut reader = quick_xml::Reader::from_str(document);
     let mut tokens = 0;

@@ -15,7 +15,7 @@ pub fn timed<'a, T>(mut work: impl FnMut() -> T + 'a) -> Side<'a> {
     })
 }
 
-/// How the first side compares with the others, each ratio the median over all rounds: how many times as long the other one takes.
+/// The seconds that the first side takes, and for each other side how many times as long it takes: medians over all rounds.
 pub fn ratios(rounds: usize, sides: &mut [Side<'_>]) -> (f64, Vec<f64>) {
     for side in &mut *sides {
         side();
