@@ -24,7 +24,6 @@ def test_exported(case):
         assert kind == case["reject"]
         for part in case.get("message", []):
             assert part in message
-            message = message.split(part, 1)[1]
 
 
 def answer(request, case):

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 ///
 /// A line is a case in one profile: `id`, `profile`, `op`, `level`, `clauses`, `why`, `input` (or, where parsers differ, `input_json`, a string
 /// of JSON text), `after` (the requests to send first, each with `input` or `input_json`), and what must come back: `ok`, a list of outputs
-/// of which any is right, or `reject`, the kind of refusal, with `message`, texts that its message has in this order. A case that expects a
+/// of which any is right, or `reject`, the kind of refusal, with `message`, texts that its message has in any order. A case that expects a
 /// property, or has a matcher in its output, is left out and counted on stderr: only `verify` can judge it.
 #[derive(Debug, clap::Args)]
 pub struct Export {
@@ -152,7 +152,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The texts that a message must hold, in this order.
+/// The texts that a message must hold, in any order.
 fn texts(pattern: &Pattern) -> Option<Vec<String>> {
     match pattern {
         Pattern::Text(text) => Some(vec![text.clone()]),
