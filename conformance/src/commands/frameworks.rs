@@ -27,7 +27,7 @@ pub(super) enum Framework {
     Strands,
 }
 
-/// The files of a framework's adapter, and those of the files that adapters share which it needs.
+/// The files of a framework's adapter, and the shared files that it needs.
 macro_rules! files {
     ($folder:literal: $($name:literal),*; $($shared:literal),*) => {
         vec![

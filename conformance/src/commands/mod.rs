@@ -123,7 +123,7 @@ fn corpus_and_errata(folder: Option<&Path>) -> Result<(Corpus, String), Stop> {
     Ok((corpus(folder)?, errata))
 }
 
-/// Run files, in the order of their names.
+/// Reads run files, in the order in which they are given.
 fn read_runs(files: &[PathBuf]) -> Result<Vec<RunRecord>, Stop> {
     let mut runs = Vec::new();
     for file in files {

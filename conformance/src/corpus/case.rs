@@ -177,7 +177,7 @@ impl Case {
         fingerprint(&json::compact(&self.source))
     }
 
-    /// Reads everything of a case but its inputs and its expectation, and returns what is wrong with that beside it.
+    /// Reads a case, except for its inputs and its expectation, and returns it with what is wrong so far.
     pub(crate) fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
         let written: Written = serde_json::from_str(source.get()).map_err(|error| error.to_string())?;
         let mut problems = Vec::new();
@@ -247,7 +247,7 @@ impl Case {
     }
 }
 
-/// What a case yields that a checked corpus holds.
+/// Unwraps what can only fail for a case that was not checked.
 fn sound<T>(made: Result<T, String>) -> T {
     made.expect("the corpus was checked")
 }

@@ -346,11 +346,11 @@ mod tests {
             assert_eq!(paths(&all, &without(index)), [format!("/{index}")]);
             assert_eq!(paths(&without(index), &all), [format!("/{index}")]);
         }
-        // One is missing, and another one is not as it should be.
+        // One is missing, and another one differs.
         let mut changed = without(2);
         changed[1]["content"] = "B".into();
         assert_eq!(paths(&all, &changed), ["/1/content", "/2"]);
-        // Of another type is not the same, changed.
+        // An element of another type is not a changed one.
         assert_eq!(paths(&all, &json!([all[0], message("tool", "C"), all[3]])), ["/1", "/2/content"]);
         assert_eq!(paths(&json!([1, 2, 3]), &json!([1, 5, 3])), ["/1"]);
     }

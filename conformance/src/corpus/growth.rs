@@ -11,7 +11,7 @@ use strum::Display;
 /// The file that holds the table.
 pub const GROWTH: &str = "growth.json";
 
-/// Something of which an input can have little or much.
+/// What an input can have little or much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Display)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -80,7 +80,7 @@ pub struct Growth {
     /// The profiles in which it shows; both when absent.
     #[serde(default = "own_profiles")]
     pub profiles: Vec<Profile>,
-    /// The size of it in each case; of several texts, that of the shortest.
+    /// The ids of the cases, each with its size; of several texts, that of the shortest.
     pub cases: BTreeMap<String, u64>,
 }
 

@@ -20,7 +20,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::{fs, io};
 
-/// Everything that is wrong with a corpus.
+/// Reads a corpus, and returns it with everything that is wrong with it.
 pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     let (corpus, mut problems) = Corpus::read(files);
     let template_problems = corpus.template_problems();

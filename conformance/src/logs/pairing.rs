@@ -5,14 +5,12 @@
 
 use threadspec::{Event, EventKind};
 
-/// How a finding names an event: by its number and line.
-pub(super) type Place = String;
-
 #[derive(Debug)]
 struct Open {
     id: String,
     iteration: u64,
-    place: Place,
+    /// How a finding names the call: by its number and line.
+    place: String,
     is_answered: bool,
 }
 
@@ -25,8 +23,8 @@ pub(super) struct Pairing {
 }
 
 impl Pairing {
-    /// Takes the next event, and warns of the faults that it shows.
-    pub(super) fn push(&mut self, event: &Event, place: impl FnOnce() -> Place, mut warn: impl FnMut(Place, String)) {
+    /// Takes the next event, and warns of the faults that it shows: of each the name of an event, and what is wrong.
+    pub(super) fn push(&mut self, event: &Event, place: impl FnOnce() -> String, mut warn: impl FnMut(String, String)) {
         match &event.kind {
             EventKind::ToolCall { tool_call_id, .. } => {
                 let is_next = self.open.iter().any(|call| call.iteration != event.iteration);
@@ -70,11 +68,11 @@ impl Pairing {
     }
 
     /// The log has ended.
-    pub(super) fn end(&mut self, mut warn: impl FnMut(Place, String)) {
+    pub(super) fn end(&mut self, mut warn: impl FnMut(String, String)) {
         self.close("the log ends", &mut warn);
     }
 
-    fn close(&mut self, before: &str, warn: &mut impl FnMut(Place, String)) {
+    fn close(&mut self, before: &str, warn: &mut impl FnMut(String, String)) {
         for call in self.open.drain(..).filter(|call| !call.is_answered) {
             warn(call.place, format!("the call {:?} has no result before {before}", call.id));
         }

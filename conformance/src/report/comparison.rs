@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// What became of the cases.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison<'a> {
-    /// Passed before and do not pass now, also if they were not run.
+    /// Passed before and do not pass now, which includes not being run.
     pub regressions: Vec<(&'a CaseRecord, &'a CaseRecord)>,
     /// Pass now and did not pass before.
     pub fixes: Vec<(&'a CaseRecord, &'a CaseRecord)>,

@@ -51,7 +51,7 @@ impl Summary {
         against: &[String],
         out_of_date: &[String],
     ) -> Self {
-        let count = |wanted: Verdict| run.results.iter().filter(|result| result.judgement.verdict == wanted).count();
+        let count = |verdict: Verdict| run.results.iter().filter(|result| result.judgement.verdict == verdict).count();
         let applicable = run.results.len() - count(Verdict::Unsupported);
         let counting = run.results.iter().filter(|result| result.counts_against(strict)).count();
         let is_warning =
