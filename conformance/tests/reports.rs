@@ -77,6 +77,7 @@ fn a_transcript_is_judged_like_the_testee_itself() -> io::Result<()> {
 fn what_cannot_be_written_or_read_is_said_before_the_run() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("file"), "not JSON")?;
+    fs::write(folder.path().join("bytes"), b"{\"runs\": [\xff]}")?;
     for (arguments, code, says) in [
         (&["verify", "--report", "json=file/run.json"][..], 4, "file/run.json"),
         (&["verify", "--report", "json=."], 4, "directory"),
@@ -84,6 +85,8 @@ fn what_cannot_be_written_or_read_is_said_before_the_run() -> io::Result<()> {
         (&["verify", "--report", "json"], 2, "FORMAT=PATH"),
         (&["judge", "file"], 2, "not a transcript"),
         (&["judge", "nothing"], 2, "nothing: "),
+        (&["diff", "file", "file"], 2, "not a run file"),
+        (&["diff", "bytes", "bytes"], 2, "not UTF-8 at byte 10"),
     ] {
         let (actual, said) = threadspec(folder.path(), arguments)?;
         assert!(actual == code && said.contains(says), "{arguments:?}: {actual}: {said}");
