@@ -58,8 +58,7 @@ impl Explain {
 
 fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
     let mut out = format!("{} ({}; {})\n  {}\n", styled(STRONG, &clause.id), clause.level, clause.source, clause.text);
-    let (_, entries) = clause.source.split_once("errata ").unwrap_or_default();
-    for entry in entries.split(", ").filter(|entry| !entry.is_empty()) {
+    for entry in clause.errata() {
         let section = errata.split("\n## ").find(|section| section.split(' ').next() == Some(entry));
         let _ = write!(out, "\n{}\n", section.unwrap_or_default().trim_end());
     }

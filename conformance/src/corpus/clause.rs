@@ -15,3 +15,11 @@ pub struct Clause {
     /// What it says.
     pub text: String,
 }
+
+impl Clause {
+    /// The entries of the errata that it comes from, which its source names (`errata E8, E11`).
+    pub fn errata(&self) -> impl Iterator<Item = &str> {
+        let (_, entries) = self.source.split_once("errata ").unwrap_or_default();
+        entries.split(", ").filter(|entry| !entry.is_empty())
+    }
+}

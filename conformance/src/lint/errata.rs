@@ -1,6 +1,6 @@
 //! The errata, written by people; an entry may name only existing clauses and cases.
 
-use crate::corpus::{CLAUSES, Clause, Corpus, Problem};
+use crate::corpus::{CLAUSES, Corpus, Problem};
 use wildmatch::WildMatch;
 
 /// The errata.
@@ -36,17 +36,11 @@ pub fn problems(errata: &str, corpus: &Corpus) -> Vec<Problem> {
         }
     }
     for clause in &corpus.clauses {
-        for entry in errata_of(clause).filter(|entry| !entries.contains(entry)) {
+        for entry in clause.errata().filter(|entry| !entries.contains(entry)) {
             problems.push(Problem::in_file(CLAUSES, format!("clause `{}`: {ERRATA} has no entry {entry}", clause.id)));
         }
     }
     problems
-}
-
-/// The entries that a clause comes from (`errata E8, E11`).
-fn errata_of(clause: &Clause) -> impl Iterator<Item = &str> {
-    let (_, entries) = clause.source.split_once("errata ").unwrap_or_default();
-    entries.split(", ").filter(|entry| !entry.is_empty())
 }
 
 #[cfg(test)]

@@ -115,13 +115,12 @@ fn clause(clause: &Clause, runs: &[RunRecord], corpus: &Corpus, results: &Result
         let text = if ran.is_empty() { sign.to_owned() } else { format!("{sign} {passed}/{}", ran.len()) };
         context! { state, text }
     };
-    let (_, entries) = clause.source.split_once("errata ").unwrap_or_default();
     context! {
         id => clause.id.clone(),
         level => clause.level.to_string(),
         source => clause.source.clone(),
         text => spans(&clause.text),
-        errata => entries.split(", ").filter(|entry| !entry.is_empty()).map(str::to_owned).collect::<Vec<_>>(),
+        errata => clause.errata().map(str::to_owned).collect::<Vec<_>>(),
         cells => (0..runs.len()).map(cell).collect::<Vec<_>>(),
         cases => of_it.iter().map(|case| case.id.clone()).collect::<Vec<_>>(),
     }
