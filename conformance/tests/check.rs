@@ -7,14 +7,14 @@ use std::{fs, io};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_threadspec");
 
-/// Exit code and everything that was said.
+/// Exit code and everything that was printed.
 fn check(folder: &Path, arguments: &[&str]) -> io::Result<(i32, String)> {
     let output = Command::new(PROGRAM).arg("check").args(arguments).current_dir(folder).output()?;
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     Ok((output.status.code().unwrap_or(-1), said))
 }
 
-/// What is said of one file.
+/// The same for one file.
 fn check_one(name: &str, content: impl AsRef<[u8]>, options: &[&str]) -> io::Result<(i32, String)> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join(name), content)?;
@@ -199,7 +199,7 @@ fn stdin_is_read_like_a_file() -> io::Result<()> {
     Ok(())
 }
 
-/// Work that grows with the square of a log would take minutes here, and what is kept of it more memory than there is.
+/// Work that grows with the square of a log would take minutes here, and memory that does would not suffice.
 #[test]
 fn a_long_log_takes_no_longer_per_event() -> io::Result<()> {
     let folder = tempfile::tempdir()?;

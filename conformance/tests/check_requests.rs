@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::{fs, io, slice};
 
-/// Exit code and what was said of a file.
+/// Exit code and everything that was printed about a file.
 fn check(content: &str, options: &[&str]) -> io::Result<(i32, String)> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("log"), content)?;
@@ -14,7 +14,7 @@ fn check(content: &str, options: &[&str]) -> io::Result<(i32, String)> {
     Ok((output.status.code().unwrap_or(-1), said))
 }
 
-/// What is said of requests as JSON Lines. As a JSON array, and as a proxy wraps them, it must be the same.
+/// Checks requests as JSON Lines. The result must be the same for a JSON array, and for requests as a proxy wraps them.
 fn check_log(requests: &[Value]) -> io::Result<(i32, String)> {
     let lines = |requests: Vec<String>| requests.join("\n") + "\n";
     let said = check(&lines(requests.iter().map(Value::to_string).collect()), &[])?;
@@ -278,7 +278,7 @@ fn a_format_can_be_named() -> io::Result<()> {
 
 #[test]
 fn a_transcript_is_no_request() -> io::Result<()> {
-    // It may end with a call: it says what was, not what is to come.
+    // A transcript may end with a call: it tells what was, not what is sent next.
     let messages = json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": [chat_call("a")]}]);
     let (code, said) = check(&json!({ "messages": messages }).to_string(), &[])?;
     assert_eq!(code, 0, "{said}");

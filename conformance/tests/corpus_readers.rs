@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// A parser: how to start it on all files. For each it prints the number of its cases.
+/// A parser, and how to start it on all files; for each file it prints the number of cases.
 const PARSERS: [(&str, &[&str]); 3] = [
     (
         "python3",

@@ -1,4 +1,4 @@
-//! What can be listed is checked: modules and rooms against the documents that name them, and clauses in code against the registry.
+//! What can be listed is checked: modules against the documents that name them, and clauses in code against the registry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -52,33 +52,33 @@ fn the_protocol_lists_what_is_tolerated() {
 }
 
 #[test]
-fn the_readme_names_every_room() {
+fn the_readme_names_every_module() {
     let library = include_str!("../src/lib.rs");
     let readme = fs::read_to_string(root().join("README.md")).expect("the README is readable");
     let layout = readme.split("## Layout").nth(1).expect("a section on the layout");
-    let rooms: Vec<&str> =
+    let modules: Vec<&str> =
         library.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
-    assert!(rooms.len() > 10, "{rooms:?}");
-    for room in rooms {
-        assert!(library.contains(&format!("//! | [`{room}`] |")), "lib.rs does not describe `{room}`");
-        assert!(layout.contains(&format!("`{room}`")), "the README does not name `{room}`");
+    assert!(modules.len() > 10, "{modules:?}");
+    for module in modules {
+        assert!(library.contains(&format!("//! | [`{module}`] |")), "lib.rs does not describe `{module}`");
+        assert!(layout.contains(&format!("`{module}`")), "the README does not name `{module}`");
     }
 }
 
-/// A room may use those that it builds upon, never in a circle.
+/// A module may use those that it builds upon, never in a circle.
 #[test]
-fn no_rooms_use_each_other() {
+fn no_modules_use_each_other() {
     let source = root().join("conformance/src");
-    let rooms: Vec<&str> = include_str!("../src/lib.rs")
+    let modules: Vec<&str> = include_str!("../src/lib.rs")
         .lines()
         .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
         .collect();
     let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for &room in &rooms {
-        let mut files = vec![source.join(room).with_extension("rs")];
-        if source.join(room).is_dir() {
+    for &module in &modules {
+        let mut files = vec![source.join(module).with_extension("rs")];
+        if source.join(module).is_dir() {
             files.clear();
-            rust_files(&source.join(room), &mut files);
+            rust_files(&source.join(module), &mut files);
         }
         // A file's tests stand at its end, and may use anything.
         let code = |file: &PathBuf| {
@@ -86,17 +86,17 @@ fn no_rooms_use_each_other() {
             text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned)
         };
         let code: String = files.iter().filter_map(code).collect();
-        let others = rooms.iter().filter(|&&other| other != room && code.contains(&format!("crate::{other}::")));
-        uses.insert(room, others.copied().collect());
+        let others = modules.iter().filter(|&&other| other != module && code.contains(&format!("crate::{other}::")));
+        uses.insert(module, others.copied().collect());
     }
     assert!(uses.values().map(BTreeSet::len).sum::<usize>() > 30, "{uses:?}");
-    while let Some(room) = uses.iter().find(|(_, used)| used.is_empty()).map(|(&room, _)| room) {
-        uses.remove(room);
+    while let Some(module) = uses.iter().find(|(_, used)| used.is_empty()).map(|(&module, _)| module) {
+        uses.remove(module);
         for used in uses.values_mut() {
-            used.remove(room);
+            used.remove(module);
         }
     }
-    assert!(uses.is_empty(), "these rooms use each other: {uses:#?}");
+    assert!(uses.is_empty(), "these modules use each other: {uses:#?}");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn one_cause_is_one_finding() {
 #[test]
 fn what_a_profile_accepts_is_no_finding() {
     let accepted = planted::all().filter(|bug| bug.profiles == [Profile::Hardened]);
-    // A key that loses half a character can become the same as another one, and a value is lost: wrong in both profiles.
+    // A key that loses a lone surrogate can become the same as another one, and a value is lost: wrong in both profiles.
     for bug in accepted.filter(|bug| bug.name != "lone-surrogates-removed") {
         let report = fuzz(bug.name, &settings(Profile::Literal, 300));
         assert!(report.findings.is_empty(), "{}: {:?}", bug.name, report.findings);

@@ -1,4 +1,4 @@
-//! What `init` begins is built, tested and run, in every language whose toolchain is here.
+//! What `init` begins is built, tested and run, in every language whose toolchain is installed.
 
 use std::path::Path;
 use std::process::Command;
@@ -52,7 +52,7 @@ fn python() -> io::Result<()> {
 
 #[test]
 fn typescript() -> io::Result<()> {
-    // The compiler comes from a registry; who works offline leaves it out.
+    // The compiler comes from a registry, so the test is skipped offline.
     if !here("npm") || !here("node") {
         return Ok(());
     }

@@ -1,5 +1,5 @@
-//! What the corpus is worth: it catches every planted bug, in each profile in which it is one, by cases of the clauses
-//! that it breaks, and nothing that is right.
+//! The corpus catches every planted bug, in each profile in which it is wrong, by cases of the clauses that it breaks, and accuses
+//! nothing that is right.
 
 use std::path::Path;
 use threadspec_conformance::corpus::growth;
@@ -16,7 +16,7 @@ fn no_planted_bug_survives() {
     let program = Path::new(env!("CARGO_BIN_EXE_threadspec"));
     let faults =
         on_deep_stack(|| Matrix::of(corpus, &cases, program, Selection::OwnClauses).map(|matrix| matrix.faults()));
-    let faults = faults.and_then(|faults| faults).expect("threads to work on");
+    let faults = faults.and_then(|faults| faults).expect("threads can be started");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -25,13 +25,13 @@ fn breaks() -> impl Iterator<Item = &'static [&'static str]> {
     planted::all().map(|bug| bug.breaks).chain(planted::universal::bugs().iter().map(|bug| bug.breaks))
 }
 
-/// No bug of size survives, and so many were tried.
+/// No bug of size survives, and more than `least` were tried.
 #[track_caller]
 fn assert_caught(breadth: Breadth, least: usize) {
     let (corpus, _) = embedded();
     let table = growth::table(&embedded_files()).expect("a table");
     let survey = on_deep_stack(|| survey(corpus, &table, breadth));
-    let survey = survey.and_then(|survey| survey).expect("threads to work on");
+    let survey = survey.and_then(|survey| survey).expect("threads can be started");
     assert!(survey.trials > least, "{}", survey.trials);
     assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
 }
@@ -43,7 +43,7 @@ fn no_bug_of_size_survives() {
     assert_caught(Breadth::OneProfile, 300);
 }
 
-/// A quarter of an hour. Nothing else tries the small sizes, for which the largest ones stand.
+/// A quarter of an hour; only this test tries the small sizes.
 #[test]
 #[ignore = "slow: every family of bugs with a dozen sizes"]
 fn no_bug_of_a_small_size_survives() {

@@ -1,4 +1,4 @@
-//! What a clause or an erratum permits is not accused by the fuzzer; nor by a case, as `kill_matrix.rs` shows.
+//! The fuzzer accuses nothing that a clause or an erratum permits; nor does a case, as `kill_matrix.rs` shows.
 
 use std::collections::HashSet;
 use threadspec_conformance::corpus::embedded;

@@ -1,4 +1,4 @@
-//! What people read, as pictures to be reviewed: failures of every verdict, lint problems, help texts.
+//! Snapshots of what people read: failures of every verdict, lint problems, help texts.
 //!
 //! `cargo insta review` shows what a change alters (CONTRIBUTING).
 

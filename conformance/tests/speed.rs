@@ -1,4 +1,4 @@
-//! How fast the runner is, beside the ceiling of the pipe: the same requests to the same program, whose replies nobody reads.
+//! How fast the runner is, compared with the pipe alone: the same requests to the same program, whose replies nobody judges.
 //!
 //! `cargo test --release -p threadspec-conformance --test speed -- --ignored --nocapture`; `TESTEE` names another testee.
 
@@ -13,7 +13,7 @@ use threadspec_conformance::testee::{InProcess, Process, Reference, Testee};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const WINDOW: usize = 16;
-/// The corpus so many times, for a run that is long enough to be measured.
+/// How often the cases are repeated, for a run that is long enough to be measured.
 const TIMES: usize = 20;
 
 fn testee() -> Vec<String> {
@@ -21,7 +21,7 @@ fn testee() -> Vec<String> {
     env::var("TESTEE").map_or_else(|_| program(), |command| command.split(' ').map(str::to_owned).collect())
 }
 
-/// Cases of the size that most have: what a large one costs, its own parsing costs.
+/// Cases of the usual size: the time of a large one goes into parsing it.
 fn cases(corpus: &Corpus) -> Vec<&Case> {
     let is_one = |case: &&Case| {
         case.is_in(Profile::Literal) && case.op == Op::Escape && !case.is_template && case.input().len() < 1000

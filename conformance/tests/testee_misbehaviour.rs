@@ -13,17 +13,17 @@ use threadspec_conformance::planted::misbehaviour::{Deed, deeds};
 use threadspec_conformance::run::Verdict;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_threadspec");
-/// What the texts of the small corpus are called, and are.
+/// The texts of the small corpus, which are also the names of its cases.
 const TEXTS: [&str; 4] = ["one", "two", "three", "four"];
-/// What the runner may hold beside what is large, in KiB.
+/// The memory that the runner may hold besides large texts, in KiB.
 const SMALL: u64 = 60 << 10;
-/// What an endless line takes until it is known as one, and a reply of several MiB.
+/// The same with an endless line, until it is known as one, or a reply of several MiB.
 const MOST_MEMORY: u64 = SMALL + (200 << 10);
 /// A large text, in KiB.
 const LARGE: u64 = 12 << 10;
 /// A long reply, in MiB.
 const LONG: u64 = 16;
-/// The timeout for one reply, in seconds; those who are too late are later than this.
+/// The timeout for one reply, in seconds; deeds that are too late are later than this.
 const TIMEOUT: &str = "1";
 const LONGEST: Duration = Duration::from_secs(25);
 
@@ -39,14 +39,14 @@ fn trials() -> Vec<Trial> {
             trials.push(Trial::test(format!("{}@hello", deed.name), || with_the_hello(deed)));
         }
     }
-    // Each way of being lost, after a number of requests.
+    // Each way of losing a process, with its third request.
     for name in
         ["dies", "hangs", "logs-before", "not-json", "answers-twice", "logs-after", "ends-after-its-reply", "slow"]
     {
         let deed = deeds().find(|deed| deed.name == name).expect("a deed");
         trials.push(Trial::test(format!("{name}@3"), || with_a_request(deed)));
     }
-    // How a process ends is said in other words elsewhere.
+    // Other systems tell in other words how a process ended.
     let at_the_end = AT_THE_END.iter().filter(|end| cfg!(unix) || !end.3.contains("ended with"));
     trials.extend(at_the_end.map(|end| Trial::test(format!("{}@end", end.0), || self::at_the_end(end))));
     trials.extend(COMMANDS.iter().map(|command| Trial::test(command.0.join(" "), || ends(command))));
@@ -65,12 +65,12 @@ fn trials() -> Vec<Trial> {
     trials
 }
 
-/// A case whose reply comes with the deed is to blame, and it alone.
+/// Only the case whose reply comes with the deed is to blame.
 fn with_a_case(deed: &Deed) -> Result<(), Failed> {
     let run = Run::of(&format!("{}@two", deed.name), &[])?;
     let verdicts = TEXTS.map(|text| if text == "two" { deed.verdict.to_string() } else { "pass".into() });
     run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;
-    // A second reply is known by its id, and a late one by its lateness.
+    // A second reply is known by its id; of any other loss it is said that the case fails by itself.
     let note = run.note("two");
     let is_lost = !matches!(deed.verdict, Verdict::Pass | Verdict::Fail);
     if !is_lost || note.contains("second reply") || note.contains("by itself") {
@@ -160,7 +160,7 @@ fn ends(&(options, code, says): &Ends) -> Result<(), Failed> {
 
 fn losses_end_the_run() -> Result<(), Failed> {
     let names: Vec<String> = (0..13).map(|number| format!("case-{number}")).collect();
-    // Every other case: losses count in total, not in a row.
+    // Every sixth case passes: losses count in total, not in a row.
     let texts =
         names.iter().enumerate().map(|(number, name)| (name.as_str(), if number % 6 == 5 { "x" } else { "boom" }));
     let corpus = corpus(&texts.collect::<Vec<_>>())?;
@@ -182,12 +182,12 @@ fn a_large_reply_is_judged_in_bounded_memory() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The line and what is read of it are held at once, and then what is read and what is made of it for the comparison.
+/// Held at once are the line and what is read from it, then that and what is made from it for the comparison.
 #[cfg(unix)]
 fn what_a_long_reply_costs() -> Result<(), Failed> {
     const HELLO: &str = r#"{"id":0,"ok":{"protocol":1,"implementation":{"name":"long","version":"1","language":"sh"},"ops":["escape"],"profiles":["literal"]}}"#;
-    // So many MiB of one text, and of a text in which something has to be put right before it is compared.
-    // Half a surrogate pair is replaced before a line is read.
+    // A plain text; one with references, which are settled before it is compared; one with lone surrogates, which are replaced before
+    // the line is read.
     for piece in ["x".repeat(64), format!("{}&#13;xxx", "x".repeat(56)), format!(r"{}\ud83dxx", "x".repeat(56))] {
         let corpus = small_corpus()?;
         let script = format!(
@@ -214,7 +214,7 @@ fn a_testee_that_does_not_read() -> Result<(), Failed> {
     Run::new(&corpus, "hangs-after-its-reply@one", &[])?.says("TIMEOUT escape/texts/first")
 }
 
-/// Each reply is in time, all together are not.
+/// Each reply is in time, though all together take longer than the timeout.
 fn a_testee_that_waits_in_turn_is_not_late() -> Result<(), Failed> {
     let names: Vec<String> = (0..40).map(|number| format!("case-{number}")).collect();
     let corpus = corpus(&names.iter().map(|name| (name.as_str(), "x")).collect::<Vec<_>>())?;
@@ -246,7 +246,7 @@ fn ctrl_c_ends_the_run() -> Result<(), Failed> {
     Ok(())
 }
 
-/// The testee is named when it is ready; then it hangs at once.
+/// Waits for the line that names the testee, which is printed when it is ready; then it hangs at once.
 #[cfg(unix)]
 fn wait_until_it_waits(runner: &mut std::process::Child) -> io::Result<()> {
     let mut byte = [0];
@@ -257,7 +257,7 @@ fn wait_until_it_waits(runner: &mut std::process::Child) -> io::Result<()> {
     Ok(())
 }
 
-/// However that ends.
+/// A testee ends with its runner, even if that is killed.
 #[cfg(unix)]
 fn a_testee_ends_with_its_runner() -> Result<(), Failed> {
     if !cfg!(target_os = "linux") {
@@ -377,7 +377,7 @@ fn corpus(texts: &[(&str, &str)]) -> io::Result<tempfile::TempDir> {
     Ok(folder)
 }
 
-/// What the processes of a run have in their environment.
+/// A mark for the environment of the processes of a run.
 fn token() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -398,12 +398,12 @@ fn verify(corpus: &Path, options: &[&str]) -> Command {
         .arg(corpus)
         .arg("--report")
         .arg(format!("json={}", corpus.join("run.report").display()));
-    // In CI the order would be drawn.
+    // In CI the order would be random.
     command.args(options).env_remove("CI");
     command
 }
 
-/// On Linux one can see whether a process has something in its environment.
+/// Fails if a process with the token in its environment is left, as far as Linux shows environments.
 fn nobody_is_left(token: &str) -> Result<(), Failed> {
     let is_one = |process: &Path| {
         let environment = fs::read(process.join("environ")).unwrap_or_default();

@@ -22,7 +22,7 @@ const isMatcher = (value) => Object.keys(value).length === 1 && MATCHERS.include
 const isConcrete = (value) => !isObject(value) || (!isMatcher(value) && Object.values(value).every(isConcrete));
 const isMessage = (value) => isObject(value) && TYPES.includes(value.type) && typeof value.content === 'string';
 
-// The command reads half a surrogate pair as U+FFFD.
+// The command reads a lone surrogate as U+FFFD.
 const wellFormed = (_, value) => (typeof value === 'string' ? value.toWellFormed() : value);
 
 /** The lists of messages anywhere in `value`, those with matchers left out. */

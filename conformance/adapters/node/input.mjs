@@ -4,10 +4,10 @@
 import { Reject } from './protocol.mjs';
 
 function refuse(path, expected, value) {
-  const got = value === undefined ? 'nothing'
+  const actual = value === undefined ? 'nothing'
     : typeof value === 'string' ? JSON.stringify(value.slice(0, 40))
       : Array.isArray(value) ? 'an array' : value instanceof Object ? 'an object' : String(value);
-  throw new Reject(path.startsWith('events[') ? 'invalid-event' : 'invalid-input', `${path}: expected ${expected}, got ${got}`);
+  throw new Reject(path.startsWith('events[') ? 'invalid-event' : 'invalid-input', `${path}: expected ${expected}, found ${actual}`);
 }
 
 const one = (expected, holds) => (value, path) => (holds(value) ? value : refuse(path, expected, value));

@@ -8,13 +8,13 @@ const CLASSES = core && {
   system: core.SystemMessage, human: core.HumanMessage, ai: core.AIMessage, tool: core.ToolMessage,
 };
 
-/** What the messages are made with. */
+/** The library that makes the messages. */
 export const library = core ? '@langchain/core' : 'plain objects';
 
 /** The message that `{type, content, tool_calls?, tool_call_id?}` describes. */
 export const message = CLASSES ? ({ type, ...fields }) => new CLASSES[type](fields) : (fields) => fields;
 
-/** What describes a message, as the protocol writes it. */
+/** A message as the protocol writes it. */
 export const plain = ({ type, content, tool_calls, tool_call_id }) => ({
   type,
   content,

@@ -97,7 +97,7 @@ test('messages', async () => {
 test('an invalid event is refused with its index, field and reason', async () => {
   const { reject } = await ask('serialize', { events: [result('c', 'C'), call('d', { iteration: 1.5 })] });
   assert.equal(reject.kind, 'invalid-event');
-  assert.equal(reject.message, 'events[1].iteration: expected an integer from 0 to 2^53-1, got 1.5');
+  assert.equal(reject.message, 'events[1].iteration: expected an integer from 0 to 2^53-1, found 1.5');
 });
 
 test('what is nested too deeply is refused', async () => {

@@ -28,7 +28,7 @@ export function inCallOrder(input) {
   for (const call of input.model.flatMap((turn) => turn.tool_calls ?? [])) {
     lists.get(call.name)?.push(resultOf(scripts.get(call.name), call));
   }
-  // Not `Object.fromEntries`' twin `{...}`: a tool may be called `__proto__`.
+  // A tool may be called `__proto__`, which assignment to a plain object would lose.
   return { ...input, tools: Object.fromEntries(lists) };
 }
 

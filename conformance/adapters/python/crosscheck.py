@@ -43,7 +43,7 @@ def message_lists(value):
 
 
 def well_formed(value):
-    """The value as the command reads it: half a surrogate pair is U+FFFD."""
+    """The value as the command reads it: a lone surrogate is U+FFFD."""
     if isinstance(value, str):
         return SURROGATE.sub("\ufffd", value)
     if isinstance(value, dict):
@@ -55,7 +55,7 @@ def corpus():
     """The lists of messages in the corpus, each once."""
     lists = {}
     for path in sorted(GOLDEN.glob("*/*.json")):
-        # The lists there are wrong on purpose, or no output of ours.
+        # The lists there are wrong on purpose, or not our output.
         if path.parent.name == "agent":
             continue
         file = parse(path.read_text(encoding="utf-8"))

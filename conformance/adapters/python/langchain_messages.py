@@ -19,7 +19,7 @@ else:
 
 
 def plain(messages):
-    """What describes messages, as the protocol writes it."""
+    """The messages as the protocol writes them."""
     return [_describe(message) for message in messages]
 
 

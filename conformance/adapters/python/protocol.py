@@ -95,7 +95,7 @@ def _rejection(reject):
 
 def _encode(request, result):
     try:
-        # ASCII only, so that even half a surrogate pair in an output makes a valid line.
+        # ASCII only, so that even a lone surrogate in an output makes a valid line.
         return json.dumps({"id": request["id"], **result}, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     except ValueError as error:
         raise Reject(f"the output cannot be written as JSON: {error}") from error

@@ -26,7 +26,7 @@ def optional(name, value, read, default=None):
 def text(value):
     if not isinstance(value, str):
         raise Reject("must be a string")
-    # Half a surrogate pair, from a string cut in two, is no character: no document could carry it.
+    # A lone surrogate, from a string cut in two, is no character: no document could carry it.
     return _SURROGATE.sub("\ufffd", value)
 
 

@@ -42,7 +42,7 @@ def with_expat(document):
 
 
 def with_libxml2(document):
-    """The same as libxml2 sees it, which says so in canonical XML, where nothing is left to interpretation."""
+    """The same by libxml2, which writes canonical XML: that leaves nothing to interpretation."""
     run = subprocess.run(["xmllint", "--huge", "--c14n", "-"], input=document, capture_output=True)
     return run.stderr.decode() if run.returncode else with_expat(run.stdout)
 

@@ -105,7 +105,7 @@ def _body(event, profile):
     if event["type"] == "tool_call":
         return ecma.stringify(event["args"])
     if event["type"] == "tool_result":
-        # The letter says String(result); only JSON tells the model what a structured result holds.
+        # The specification says String(result); only JSON tells the model what a structured result holds.
         return result_text(event["result"]) if profile == "hardened" else ecma.to_string(event["result"])
     return event[_TEXT_FIELDS[event["type"]]]
 

@@ -40,14 +40,14 @@ pub fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corp
     }
     let mut files = Vec::new();
     for (op, findings) in by_op {
-        let room = if profile == Profile::Universal { AGENT.to_owned() } else { op.to_string() };
-        let name = format!("{room}/found.json");
+        let subfolder = if profile == Profile::Universal { AGENT.to_owned() } else { op.to_string() };
+        let name = format!("{subfolder}/found.json");
         let file = folder.join(&name);
         let mut cases = Cases::read(&file, &name)?;
         for finding in findings {
             cases.add(finding, profile, corpus);
         }
-        fs::create_dir_all(folder.join(room))?;
+        fs::create_dir_all(folder.join(subfolder))?;
         let about = Value::from(ABOUT);
         let text = format!(r#"{{"op":"{op}","about":{about},"cases":[{}]}}"#, cases.sources.join(","));
         write(&file, canonical(&text).as_bytes())?;

@@ -15,7 +15,7 @@ ROLES = {"human": "user", "ai": "assistant"}
 
 class ScriptedClient(FunctionInvocationLayer, BaseChatClient):
     def __init__(self, run):
-        # Limits count the requests with tools; one more, without, ends the run.
+        # The limit counts requests with tools; one more request, without tools, ends the run.
         super().__init__(function_invocation_configuration={"max_iterations": max(1, run.rounds)})
         self.ask = run.ask
 
@@ -55,7 +55,7 @@ def to_framework(message):
 
 
 def describe(messages):
-    """The results of one round are contents of one message, and a message each here."""
+    """The results of one round are contents of one message there, and a message each here."""
     described = []
     for message in messages:
         results = [content for content in message.contents if content.type == "function_result"]

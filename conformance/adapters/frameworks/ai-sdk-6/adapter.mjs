@@ -19,7 +19,7 @@ async function run(run) {
     messages: run.given,
     tools,
     stopWhen: stepCountIs(run.rounds + 1),
-    // What there is when the run ends with an exception.
+    // Kept in case the run ends with an exception.
     onStepFinish: ({ response }) => { run.final = [...run.given, ...response.messages]; },
   };
   run.final = run.given;

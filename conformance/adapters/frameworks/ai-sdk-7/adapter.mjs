@@ -20,7 +20,7 @@ async function run(run) {
     allowSystemInMessages: true,
     tools,
     stopWhen: stepCountIs(run.rounds + 1),
-    // What there is when the run ends with an exception.
+    // Kept in case the run ends with an exception.
     onStepEnd: (step) => { run.final = [...run.final, ...step.response.messages]; },
   };
   run.final = run.given;

@@ -32,7 +32,7 @@ class ScriptedLLM(BaseLLM):
         return True
 
     def get_context_window_size(self):
-        # What is long for the model is put aside.
+        # So large that no conversation is too long for the model.
         return 10**9
 
 

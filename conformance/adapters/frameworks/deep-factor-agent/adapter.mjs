@@ -13,7 +13,7 @@ if (!checkout) stop('usage: node adapter.mjs CHECKOUT, a checkout of deep-factor
 const home = resolve(checkout, 'packages/deep-factor-agent');
 if (!existsSync(home)) stop(`${home} is not there: ${checkout} is no checkout of deep-factor-agent`);
 if (!existsSync(`${home}/dist/index.js`)) stop(`${home}/dist is not there; build it: npm install --legacy-peer-deps && npx tsc`);
-// The libraries of the checkout: a message of another copy of LangChain would be a stranger to it.
+// The libraries of the checkout: it would not know the messages of another copy of LangChain.
 const required = createRequire(`${home}/package.json`);
 const load = (path) => import(pathToFileURL(path));
 
@@ -64,7 +64,7 @@ async function loop(script) {
   return { requests, events, response, iterations, stopReason };
 }
 
-/** What the code throws on a wrong input is how it refuses it; it has no checks of its own. */
+/** The code has no checks of its own: whatever it throws on a wrong input counts as a refusal. */
 const refusing = (handler) => async (input) => {
   try {
     return await handler(input);

@@ -11,13 +11,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parents[2]
-# From where `threadspec` starts the adapters, so that the commands it prints work from the root of a checkout.
+# Relative to the root of a checkout, where `threadspec` starts the adapters, so that the commands it prints work there.
 HOME = HERE.relative_to(ROOT)
 
 
 @dataclass
 class Adapter:
-    """One row of the matrix: a framework, or one of the entrances to it."""
+    """One column of the matrix: a framework, or one of its entry points."""
 
     id: str
     folder: Path
@@ -48,7 +48,7 @@ class Adapter:
 
     @property
     def reproductions(self):
-        """The scripts of the folder by clause. One with a second suffix is for the entrance of that name alone."""
+        """The scripts of the folder by clause. One with a second suffix is for the entry point of that name alone."""
         own = {f".{argument}" for argument in self.arguments}
         scripts = sorted(self.folder.glob("repro/*.*"))
         return {script.name.split(".")[0]: script for script in scripts if own.issuperset(script.suffixes[:-1])}
@@ -59,7 +59,7 @@ class Adapter:
 
 
 def adapters():
-    """All of them."""
+    """All adapters."""
     found = []
     for path in sorted(HERE.glob("*/framework.json")):
         manifest = json.loads(path.read_text())
@@ -69,7 +69,7 @@ def adapters():
 
 
 def program(name):
-    """The runner that was named, for commands that start elsewhere."""
+    """The path of the runner that was named, absolute, since commands start in other folders."""
     if not (found := shutil.which(name)):
         raise argparse.ArgumentTypeError(f"{name} is no program")
     return os.path.abspath(found)

@@ -51,7 +51,7 @@ class Finding:
 
 @dataclass
 class Cell:
-    """A clause and an adapter."""
+    """What an adapter's run shows about a clause."""
 
     recommended: bool = False
     passed: int = 0

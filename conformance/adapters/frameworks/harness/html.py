@@ -81,7 +81,7 @@ def tally(column):
 def one(column, clause, cell):
     first = (cell.faults or cell.choices)[0]
     yield f'<details><summary><span class="{cell.state}">{text(cell.text)}</span> {clause}: {text(cut(first.what))}</summary>'
-    # Its id is inside, since a browser opens what it finds the target of a link in.
+    # The id is inside: a browser opens the details that hold the target of a link.
     yield f'<p id="{column.id}-{clause}">The smallest case is <code>{text(first.case["id"])}</code>: {text(first.case["why"])}</p>'
     for choice in dict.fromkeys(finding.choice for finding in cell.choices):
         link = f' (<a href="{text(choice.link)}">documented here</a>)' if choice.link else ""

@@ -41,14 +41,14 @@ class Processes:
         return code
 
     def stop(self):
-        """Ends what runs, and lets nothing start any more. Asked twice, it does not wait."""
+        """Ends what runs, and lets nothing start any more. Called a second time, it kills at once."""
         if self.stopped:
             return self._send(signal.SIGKILL)
         self.stopped = True
         self._send(signal.SIGTERM)
-        patience = threading.Timer(GRACE, self._send, [signal.SIGKILL])
-        patience.daemon = True
-        patience.start()
+        timer = threading.Timer(GRACE, self._send, [signal.SIGKILL])
+        timer.daemon = True
+        timer.start()
 
     def _send(self, number):
         with self._lock:

@@ -62,7 +62,7 @@ class Cells(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "on purpose"):
             self.column(case("b", "pass"), notes=notes)
 
-    def test_an_accusation_needs_a_reproduction_of_its_own_entrance(self):
+    def test_an_accusation_needs_a_reproduction_of_its_own_entry_point(self):
         fault = case("a", "fail", "AGENT-IDS: twice")
         choice = '[[choice]]\nclause = "AGENT-IDS"\nnote = "on purpose"\n'
         for repros, unshown in ((), 1), (["AGENT-END.py"], 1), (["AGENT-IDS.stream.py"], 1), (["AGENT-IDS.generate.py"], 0), (["AGENT-IDS.py"], 0):

@@ -9,7 +9,7 @@ const ANY_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: tr
 
 class ScriptedModel extends BaseChatModel {
   constructor(run) {
-    // No retries: the default waits longer after each of six.
+    // No retries: by default there are six, with longer and longer waits.
     super({ maxRetries: 0 });
     this.run = run;
   }
@@ -39,7 +39,7 @@ async function run(run) {
   // A round is two steps of the graph, the model's and the tools'.
   const options = { recursionLimit: 2 * run.rounds + 1, streamMode: 'values' };
   try {
-    // The state after each step: what there is when the run ends with an exception.
+    // The state after each step, kept in case the run ends with an exception.
     for await (const state of await agent.stream({ messages: run.given }, options)) run.final = state.messages;
   } catch (error) {
     if (!(error instanceof GraphRecursionError)) throw error;

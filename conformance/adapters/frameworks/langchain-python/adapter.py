@@ -47,7 +47,7 @@ async def run(run):
     # A round is two steps of the graph, the model's and the tools'.
     config = {"recursion_limit": 2 * run.rounds + 1}
     try:
-        # The state after each step: what there is when the run ends with an exception.
+        # The state after each step, kept in case the run ends with an exception.
         async for state in agent.astream({"messages": run.given}, config, stream_mode="values"):
             run.final = state["messages"]
     except GraphRecursionError:
@@ -78,7 +78,7 @@ def describe_one(message):
 
 
 def blocks(content):
-    """A content of blocks: its texts; anything else as JSON."""
+    """The texts of a list of content blocks; any other block as JSON."""
     return "".join(block if isinstance(block, str) else block.get("text", to_json(block)) for block in content)
 
 

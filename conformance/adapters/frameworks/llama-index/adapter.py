@@ -54,7 +54,7 @@ def tool(run, name):
 
 async def run(run):
     agent = FunctionAgent(llm=ScriptedLLM(run=run), tools=[tool(run, name) for name in run.tools], streaming=False)
-    # The default forgets what goes beyond a number of tokens, which it counts with a tokenizer that it downloads.
+    # The default memory forgets what exceeds a number of tokens, and downloads a tokenizer to count them.
     memory = ChatMemoryBuffer(token_limit=10**9, tokenizer_fn=list)
     run.given = [to_llama_index(message) for message in run.messages]
     try:

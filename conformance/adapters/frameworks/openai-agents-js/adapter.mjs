@@ -26,7 +26,7 @@ async function run(run) {
     const result = await new Runner().run(agent, run.given, { maxTurns: run.rounds + 1 });
     run.final = result.history;
   } catch (error) {
-    // Errors of the SDK's own carry the state of the run.
+    // The SDK's own errors carry the state of the run.
     run.final = error.state?.history;
     if (!(error instanceof MaxTurnsExceededError)) throw error;
   }

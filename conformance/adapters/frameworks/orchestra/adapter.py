@@ -1,6 +1,6 @@
 """python3 adapter.py CHECKOUT: the XML agent of Orchestra, from a checkout of its repository, behind the profile `literal`.
 
-Its serializer takes LangChain messages, not events; what no message can carry (iterations, recoverable, summaries, …) is unsupported.
+Its serializer takes LangChain messages, not events; an event that no message can carry (an error, a summary, …) is refused.
 """
 
 import ast
@@ -27,7 +27,7 @@ except ModuleNotFoundError:
 
 
 def input_parser():
-    """The function alone: its module wants the whole application."""
+    """The function alone: its module needs the whole application."""
     module = ast.parse(SOURCE.read_text(encoding="utf-8"))
     found = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == "input_parser"]
     names = {"json": json, "BaseMessage": BaseMessage, "HumanMessage": HumanMessage, "ToolMessage": ToolMessage, "AIMessage": AIMessage}
@@ -39,7 +39,7 @@ def serialize(input, profile):
     try:
         return written(input["events"], input.get("responsePrefix"))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        # It has no checks of its own: what it throws on a wrong input is how it refuses it.
+        # The code has no checks of its own: whatever it throws on a wrong input counts as a refusal.
         raise Reject(f"{type(error).__name__}: {error}") from error
 
 

@@ -21,7 +21,7 @@ def scripted_model(run):
         text = [TextPart(turn.content)] if turn.content else []
         return ModelResponse([*text, *(ToolCallPart(call.name, call.arguments, call.id) for call in turn.calls)])
 
-    # A model that takes system messages anywhere; for others they are rewritten as texts of the user.
+    # A model that takes system messages anywhere; for other models they are rewritten as texts of the user.
     return FunctionModel(respond, profile=ModelProfile(supports_inline_system_prompts=True))
 
 
@@ -35,7 +35,7 @@ def tool(run, name):
 async def run(run):
     agent = Agent(scripted_model(run), tools=[tool(run, name) for name in run.tools])
     run.given = to_history(run.messages)
-    # What there is when the run ends with an exception.
+    # Kept in case the run ends with an exception.
     with capture_run_messages() as messages:
         run.final = messages
         try:

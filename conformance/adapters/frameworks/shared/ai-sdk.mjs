@@ -1,4 +1,4 @@
-// What the adapters of Vercel's AI SDK share: a scripted model at its provider interface, its messages from and to the protocol's.
+// What the adapters of Vercel's AI SDK share: a scripted model at its provider interface, and the conversion of its messages.
 
 const USAGE = { inputTokens: { total: 0 }, outputTokens: { total: 0 } };
 

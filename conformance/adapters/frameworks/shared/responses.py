@@ -1,4 +1,4 @@
-"""The items of OpenAI's Responses API, as a list of input takes them, from and to the protocol's messages."""
+"""Converts the protocol's messages to and from the input items of OpenAI's Responses API."""
 
 from testee import from_json, to_json
 

@@ -1,4 +1,4 @@
-//! Messages of rig, from and to the protocol's.
+//! Converts the protocol's messages to and from those of rig.
 
 use crate::testee::{self, Call, Given};
 use rig_core::message::{

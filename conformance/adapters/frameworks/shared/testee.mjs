@@ -1,12 +1,12 @@
 // What all adapters of JavaScript frameworks share: the protocol, the scripted model's turns, the scripted tools.
 //
-// An adapter is an async function of one `Run`, that has the framework's own loop do the work:
+// An adapter is an async function of one `Run` that lets the framework's own loop do the work:
 //
 // - its fake model, at the framework's own model interface, calls `run.ask(request)` with the framework's own request object
 //   and gives back the turn `{content, calls: [{id, name, args, arguments}]}` that it returns (it throws where the script says so);
 // - its tools, named `run.tools`, call `run.result(name, args, callId)`, which returns any JSON value or throws;
 // - it sets `run.final` to what the framework hands back at the end, and `run.given` to the caller's own list;
-// - an exception that leaves it is how the framework ended the run.
+// - an exception that leaves it means that the framework ended the run.
 //
 // `describe` turns a framework's list of messages into the protocol's. Requests are described when the run is over, so that a
 // list that the framework changes after it was sent is seen, unless the adapter has to copy (`snapshots: 'adapter'`).
@@ -48,7 +48,7 @@ export class Run {
     this.unobservable ??= why;
   }
 
-  /** Records the request that the framework handed to its model; the scripted answer. */
+  /** Records the request that the framework handed to its model, and returns the scripted answer. */
   ask(request) {
     this.#requests.push(this.copies ? this.describe(request) : request);
     const turn = this.turns.next().value ?? { error: 'script exhausted' };
@@ -100,8 +100,8 @@ export class Run {
 }
 
 /**
- * Answers requests until stdin ends, several at once. `from` is the adapter's `import.meta.url`; what is no installed package
- * has a `version` instead.
+ * Answers requests until stdin ends, several at once. `from` is the adapter's `import.meta.url`; `version` is for what is not an
+ * installed package.
  */
 export async function serve({ run, describe, from, package: name, version, label = name, url, snapshots = 'framework' }) {
   const manifest = () => JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, from)));

@@ -1,12 +1,12 @@
 """What all adapters of Python frameworks share: the protocol, the scripted model's turns, the scripted tools.
 
-An adapter is a function of one `Run`, plain or async, that has the framework's own loop do the work:
+An adapter is a function of one `Run`, plain or async, that lets the framework's own loop do the work:
 
 - its fake model, at the framework's own model interface, calls `run.ask(request)` with the framework's own request object
   and gives back the `Turn` that it returns (it raises `ModelFailed` where the script says so);
 - its tools, named `run.tools`, call `run.result(name, args, call_id)`, which returns any JSON value or raises `ScriptedFailure`;
 - it sets `run.final` to what the framework hands back at the end, and `run.given` to the caller's own list;
-- an exception that leaves it is how the framework ended the run.
+- an exception that leaves it means that the framework ended the run.
 
 `describe` turns a framework's list of messages into the protocol's. Requests are described when the run is over, so that a
 list that the framework changes after it was sent is seen, unless the adapter has to copy (`snapshots="adapter"`).
@@ -86,7 +86,7 @@ class Run:
         self.unobservable = self.unobservable or why
 
     def ask(self, request):
-        """Records the request that the framework handed to its model; the scripted answer."""
+        """Records the request that the framework handed to its model, and returns the scripted answer."""
         self._requests.append(self._describe(request) if self._copies else request)
         turn = next(self._turns, None) or {"error": "script exhausted"}
         if turn.get("error") is not None:
@@ -131,7 +131,7 @@ class Run:
 
 
 def serve(run, describe, *, package, url, snapshots="framework", name=None, version=None):
-    """Answers requests until stdin ends, several at once. What is no installed package has a version of its own."""
+    """Answers requests until stdin ends, several at once. `version` is for what is not an installed package."""
     hello = {
         "protocol": PROTOCOL,
         "implementation": {
@@ -196,7 +196,7 @@ async def _answer(request, hello, run, describe):
 
 
 def to_json(value):
-    """JSON text with all characters as they are, but for half a surrogate pair, which no encoding carries."""
+    """JSON text with all characters as they are, except lone surrogates, which no encoding can carry."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 

@@ -1,8 +1,8 @@
 //! What adapters of Rust frameworks share: the protocol, the scripted model's turns, the scripted tools.
 //!
-//! An adapter is a function of one `Script` that has the framework's own loop do the work, and returns what happened. Its tools, named by
-//! `Script::tools`, ask `Script::result`. One request is answered after the other, and half a surrogate pair, which no text of
-//! Rust can hold, is beyond it.
+//! An adapter is a function of one `Script` that lets the framework's own loop do the work, and returns what happened. Its tools, named by
+//! `Script::tools`, ask `Script::result`. One request is answered after the other. Lone surrogates, which no Rust string can hold,
+//! are unsupported.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
@@ -66,8 +66,7 @@ impl Script {
         }
     }
 
-    /// The scripted result of a call; an error if the tool fails. Name and arguments find the call: a framework that told its tools
-    /// the id would do better.
+    /// The scripted result of a call; an error if the tool fails. Name and arguments find the call, since tools are not told its id.
     pub fn result(&self, round: usize, name: &str, args: &Value) -> Result<Value, String> {
         let script = &self.scripts[name];
         let result = if let Some(results) = script.as_array() {
@@ -189,7 +188,7 @@ pub fn serve(implementation: Value, run: impl Fn(Arc<Script>) -> Result<Outcome,
                     .skip_while(|character| !character.is_ascii_digit())
                     .take_while(char::is_ascii_digit)
                     .collect();
-                (json!(id.parse::<u64>().ok()), json!({"unsupported": format!("no text of Rust holds it: {error}")}))
+                (json!(id.parse::<u64>().ok()), json!({"unsupported": format!("no Rust string can hold it: {error}")}))
             }
         };
         let mut reply = reply;

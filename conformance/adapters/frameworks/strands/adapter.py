@@ -47,7 +47,7 @@ def scripted_tool(run, name):
 async def run(run):
     system = [message["content"] for message in run.messages if message["type"] == "system"]
     given = to_strands(run.messages)
-    # The default manager forgets the oldest of more than forty messages.
+    # The default manager keeps the newest forty messages only.
     options = {"callback_handler": None, "conversation_manager": NullConversationManager()}
     prompt = "\n\n".join(system) if system else None
     tools = [scripted_tool(run, name) for name in run.tools]
