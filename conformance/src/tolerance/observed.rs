@@ -53,7 +53,7 @@ fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
         completion(input, output);
     }
     let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
-    let wordings: Vec<Wording> = Texts::of(asked, input).wordings(events);
+    let wordings: Vec<Wording> = RunTexts::of(asked, input).wordings(events);
     if wordings.iter().any(Wording::differs) {
         let requests = output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
         requests.for_each(|request| reword(&wordings, request, 0, documents));
@@ -87,14 +87,14 @@ fn completion(input: &Value, output: &mut Value) {
 }
 
 /// The texts that a script produces in a run, in the words of the clauses that need not hold exactly.
-struct Texts {
+struct RunTexts {
     is_prompt: bool,
     feedback: IntoIter<String>,
     outcomes: IntoIter<Option<String>>,
     errors: IntoIter<String>,
 }
 
-impl Texts {
+impl RunTexts {
     fn of(asked: &Asked<'_>, input: &Value) -> Self {
         let tolerated = |clause: &str| !(asked.holds)(clause);
         let list = |name: &str| input[name].as_array().cloned().unwrap_or_default().into_iter();

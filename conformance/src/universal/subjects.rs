@@ -5,7 +5,7 @@ use super::message::Call;
 use super::property::Property;
 use super::script::{Outcome, Script, Turn};
 use super::valid::faults;
-use super::value::{is_listed_text, is_ordinary_name};
+use super::value::{is_listed_text, is_odd_name};
 use serde_json::Value;
 use strum::IntoEnumIterator;
 
@@ -23,7 +23,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, String> {
     let is_broken = faults(&script.given).iter().any(|fault| fault.pairing);
     let names = |test: fn(&str) -> bool| any_text(&value, &|text, is_name| is_name && test(text));
     let texts = |test: fn(&str) -> bool| any_text(&value, &|text, _| test(text));
-    let ids = |call: &&Call| is_ordinary_name(call.id()) || is_ordinary_name(call.name());
+    let ids = |call: &&Call| is_odd_name(call.id()) || is_odd_name(call.name());
     let can_break = |property: &Property| match property {
         Property::AgentStart
         | Property::AgentSnapshots
@@ -54,7 +54,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, String> {
         }
         Property::AgentText => texts(is_listed_text),
         Property::AgentNumbers => any_number(&value) || script.has_huge_numbers,
-        Property::AgentOrdinary => calls.iter().any(ids) || names(is_ordinary_name),
+        Property::AgentOrdinary => calls.iter().any(ids) || names(is_odd_name),
         Property::AgentHistory => is_broken,
         Property::AgentModelFailure | Property::AgentModelFailureReported => {
             // A script that runs out fails, too.

@@ -57,7 +57,7 @@ pub(super) fn equal(one: &Value, other: &Value, exact: bool) -> bool {
 fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<Difference>) {
     let mut differ = |kind| {
         let place = if path.is_empty() { String::new() } else { format!("at {path}: ") };
-        let kind = if kind == Kind::Other && holds_ordinary_name(expected) { Kind::Name } else { kind };
+        let kind = if kind == Kind::Other && holds_odd_name(expected) { Kind::Name } else { kind };
         found.push(Difference { kind, what: format!("{place}{} became {}", quote(expected), quote(actual)) });
     };
     match (expected, actual) {
@@ -86,9 +86,8 @@ fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mu
 fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<Difference>) {
     let (Some(ones), Some(others)) = (expected.as_object(), actual.as_object()) else { return };
     // An implementation that mishandles `__proto__` often loses the members beside it, too.
-    let tripped = ones
-        .iter()
-        .any(|(name, value)| (is_ordinary_name(name) || holds_ordinary_name(value)) && !others.contains_key(name));
+    let tripped =
+        ones.iter().any(|(name, value)| (is_odd_name(name) || holds_odd_name(value)) && !others.contains_key(name));
     let missing = if tripped { Kind::Name } else { Kind::Other };
     let mut differ = |kind, what: String| {
         found.push(Difference {
@@ -117,7 +116,7 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
         if let Some(other) = others.get(name) {
             let before = found.len();
             compare(value, other, exact, &format!("{path}/{name}"), found);
-            if is_ordinary_name(name) {
+            if is_odd_name(name) {
                 found[before..].iter_mut().for_each(|difference| difference.kind = Kind::Name);
             }
         }
@@ -137,7 +136,7 @@ pub(super) fn text_difference(expected: &str, actual: Option<&str>) -> Option<Ki
     }
 }
 
-/// Whether AGENT-TEXT speaks of the text: what templates, markup, tokenizers, trimming, and buffers trip over.
+/// Whether AGENT-TEXT lists the text: one that templates, markup, tokenizers, trimming or buffers easily change.
 pub(super) fn is_listed_text(text: &str) -> bool {
     const LONG: usize = 10_000;
     text.len() >= LONG
@@ -145,18 +144,16 @@ pub(super) fn is_listed_text(text: &str) -> bool {
         || text.contains(|c: char| !matches!(c, ' '..='~') || "{}<>%$&\\`".contains(c))
 }
 
-/// Whether AGENT-ORDINARY speaks of the name.
-pub(super) fn is_ordinary_name(name: &str) -> bool {
+/// Whether a name is one of the odd ones that AGENT-ORDINARY lists.
+pub(super) fn is_odd_name(name: &str) -> bool {
     matches!(name, "" | "__proto__" | "constructor" | "toString" | "hasOwnProperty" | "valueOf" | "prototype")
 }
 
 /// Whether a value has a member of such a name, however deep.
-fn holds_ordinary_name(value: &Value) -> bool {
+fn holds_odd_name(value: &Value) -> bool {
     match value {
-        Value::Array(elements) => elements.iter().any(holds_ordinary_name),
-        Value::Object(members) => {
-            members.iter().any(|(name, member)| is_ordinary_name(name) || holds_ordinary_name(member))
-        }
+        Value::Array(elements) => elements.iter().any(holds_odd_name),
+        Value::Object(members) => members.iter().any(|(name, member)| is_odd_name(name) || holds_odd_name(member)),
         _ => false,
     }
 }

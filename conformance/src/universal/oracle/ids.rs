@@ -4,7 +4,7 @@ use crate::universal::course::{Asked, Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::{arrived, shown};
 use crate::universal::message::Call;
-use crate::universal::value::is_ordinary_name;
+use crate::universal::value::is_odd_name;
 
 const CLAUSE: &str = "AGENT-IDS";
 /// The strictest provider takes ids of this length; a shorter one was not cut for a provider.
@@ -52,7 +52,7 @@ fn judge_call(
     if may_be_renamed && sent.id.is_some() || arrived(id, new) && sent.id.is_some() || is_cut(id, new) {
         return;
     }
-    let clause = if is_ordinary_name(id) { "AGENT-ORDINARY" } else { CLAUSE };
+    let clause = if is_odd_name(id) { "AGENT-ORDINARY" } else { CLAUSE };
     let what = match &sent.id {
         Some(_) => format!("{place}: the id `{}` became `{}`", shown(id), shown(new)),
         None => format!("{place}: the id `{}` is gone", shown(id)),

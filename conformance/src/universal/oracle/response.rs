@@ -3,7 +3,7 @@
 use crate::universal::course::{Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
-use crate::universal::value::{Difference, Kind, differences, is_ordinary_name, quote_text, text_difference};
+use crate::universal::value::{Difference, Kind, differences, is_odd_name, quote_text, text_difference};
 
 const CLAUSE: &str = "AGENT-RESPONSE";
 
@@ -50,7 +50,7 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
             continue;
         };
         if !arrived(asked.call.name(), sent.name()) || sent.name.is_none() {
-            let kind = if is_ordinary_name(asked.call.name()) { Kind::Name } else { Kind::Other };
+            let kind = if is_odd_name(asked.call.name()) { Kind::Name } else { Kind::Other };
             let what =
                 format!("the call `{id}` of {} names {}", quote_text(asked.call.name()), quote_text(sent.name()));
             found.push(Difference { kind, what });

@@ -5,7 +5,7 @@ use crate::universal::finding::{Findings, at};
 use crate::universal::message::Placed;
 use crate::universal::script::Outcome;
 use crate::universal::value::{
-    Difference, Kind, differences, is_ordinary_name, quote, quote_text, read_inside, text_difference,
+    Difference, Kind, differences, is_odd_name, quote, quote_text, read_inside, text_difference,
 };
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ fn judge_answer(
         return;
     }
     let place = at(round.turn + 1, answer.index);
-    if is_ordinary_name(asked.call.name()) || is_ordinary_name(asked.call.id()) {
+    if is_odd_name(asked.call.name()) || is_odd_name(asked.call.id()) {
         for difference in &mut found {
             difference.kind = Kind::Name;
         }

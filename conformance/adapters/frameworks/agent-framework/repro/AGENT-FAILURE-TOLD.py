@@ -1,4 +1,4 @@
-"""A tool raises. The model is told that there was an error, not which. Exit code 1 where it does."""
+"""A tool raises. The model is told that there was an error, not which. Exit code 1 if so."""
 
 import asyncio
 from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message

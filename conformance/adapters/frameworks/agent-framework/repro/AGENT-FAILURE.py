@@ -1,4 +1,4 @@
-"""The agent has no tools, and the model calls one. The run ends, and the call has no answer. Exit code 1 where it does."""
+"""The agent has no tools, and the model calls one. The run ends, and the call has no answer. Exit code 1 if so."""
 
 import asyncio
 from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message

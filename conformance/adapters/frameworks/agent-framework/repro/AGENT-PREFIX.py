@@ -1,4 +1,4 @@
-"""The list that was sent first goes on growing: a model or a log that keeps it finds the future in it. Exit code 1 where it does."""
+"""The list that was sent first goes on growing: a model or a log that keeps it finds later messages in it. Exit code 1 if so."""
 
 import asyncio
 from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message

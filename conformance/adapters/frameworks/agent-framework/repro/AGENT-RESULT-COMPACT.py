@@ -1,4 +1,4 @@
-"""A tool returns a dict with a letter beyond ASCII. The model is shown its escape, six tokens for one. Exit code 1 where it does."""
+"""A tool returns a dict with a letter beyond ASCII. The model is shown its escape, six tokens for one. Exit code 1 if so."""
 
 import asyncio
 from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message

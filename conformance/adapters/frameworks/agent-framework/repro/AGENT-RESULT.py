@@ -1,4 +1,4 @@
-"""A tool returns None. The model is shown an empty text. Exit code 1 where it does."""
+"""A tool returns None. The model is shown an empty text. Exit code 1 if so."""
 
 import asyncio
 from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, Message

@@ -1,4 +1,4 @@
-"""The model calls a tool that there is not. The answer does not say which. Exit code 1 where it does."""
+"""The model calls a tool that does not exist. The answer does not say which. Exit code 1 if so."""
 
 from agno.agent import Agent
 from agno.models.base import Model

@@ -1,4 +1,4 @@
-// A call has the id `__proto__`. The run ends, and the call has no answer. Exit code 1 where it does.
+// A call has the id `__proto__`. The run ends, and the call has no answer. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
 

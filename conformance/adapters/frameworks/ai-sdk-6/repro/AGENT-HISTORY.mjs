@@ -1,4 +1,4 @@
-// The history has an answer to no call. It is sent as it is, and no provider takes it. Exit code 1 where it does.
+// The history has an answer without a call. It is sent as it is, and no provider takes it. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { generateText, streamText } from 'ai';
 

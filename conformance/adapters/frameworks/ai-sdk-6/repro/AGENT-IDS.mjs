@@ -1,4 +1,4 @@
-// The model uses one id for calls of two tools. Both are sent with it, and no provider takes them. Exit code 1 where it does.
+// The model uses one id for calls of two tools. Both are sent with it, and no provider takes them. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 

@@ -1,4 +1,4 @@
-// An argument is called `__proto__`. All arguments are gone, and the tool is not run. Exit code 1 where it does.
+// An argument is called `__proto__`. All arguments are gone, and the tool is not run. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 

@@ -1,4 +1,4 @@
-// The model uses one id for calls of two tools. One of the calls is sent with the name of the other. Exit code 1 where it does.
+// The model uses one id for calls of two tools. One of the calls is sent with the name of the other. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
 

@@ -1,4 +1,4 @@
-"""The model answers at once. The answer is not among the messages that are handed back. Exit code 1 where it does."""
+"""The model answers at once. The answer is not among the messages that are handed back. Exit code 1 if so."""
 
 import os
 os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}

@@ -1,4 +1,4 @@
-"""The model uses one id twice. Both calls and both answers are sent with it, and no provider takes them. Exit code 1 where it does."""
+"""The model uses one id twice. Both calls and both answers are sent with it, and no provider takes them. Exit code 1 if so."""
 
 import os
 os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}

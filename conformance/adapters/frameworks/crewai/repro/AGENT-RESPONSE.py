@@ -1,4 +1,4 @@
-"""The model calls `Look`. It is shown that it called `look`. Exit code 1 where it does."""
+"""The model calls `Look`. It is shown that it called `look`. Exit code 1 if so."""
 
 import os
 os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}

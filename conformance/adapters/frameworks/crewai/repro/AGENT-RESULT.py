@@ -1,4 +1,4 @@
-"""A tool returns True and None. The model is shown Python, not JSON. Exit code 1 where it does."""
+"""A tool returns True and None. The model is shown Python, not JSON. Exit code 1 if so."""
 
 import os
 os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}

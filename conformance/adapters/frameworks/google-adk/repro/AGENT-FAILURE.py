@@ -1,4 +1,4 @@
-"""A tool raises. The run ends with its exception. Exit code 1 where it does."""
+"""A tool raises. The run ends with its exception. Exit code 1 if so."""
 
 import asyncio
 from google.adk.agents import LlmAgent

@@ -1,4 +1,4 @@
-"""The model uses one id twice. Both calls and both answers are sent with it. Exit code 1 where it does."""
+"""The model uses one id twice. Both calls and both answers are sent with it. Exit code 1 if so."""
 
 import asyncio
 from google.adk.agents import LlmAgent

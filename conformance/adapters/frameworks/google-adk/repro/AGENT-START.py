@@ -1,4 +1,4 @@
-"""The agent has no instruction. The model is given one all the same. Exit code 1 where it does."""
+"""The agent has no instruction. The model is given one all the same. Exit code 1 if so."""
 
 import asyncio
 from google.adk.agents import LlmAgent

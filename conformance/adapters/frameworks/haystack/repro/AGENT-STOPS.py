@@ -1,4 +1,4 @@
-"""The model answers with an empty text. It is asked again. Exit code 1 where it does."""
+"""The model answers with an empty text. It is asked again. Exit code 1 if so."""
 
 from haystack import component
 from haystack.components.agents import Agent

@@ -1,4 +1,4 @@
-// The run is cut at the limit. What is handed back has a call without an answer, and no provider takes it. Exit code 1 where it does.
+// The run is cut at the limit. What is handed back has a call without an answer, and no provider takes it. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { AIMessage, createAgent, HumanMessage, tool } from 'langchain';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';

@@ -1,4 +1,4 @@
-// The agent has no tools, and the model calls one. The run ends, and the call has no answer. Exit code 1 where it does.
+// The agent has no tools, and the model calls one. The run ends, and the call has no answer. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { AIMessage, createAgent, HumanMessage } from 'langchain';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';

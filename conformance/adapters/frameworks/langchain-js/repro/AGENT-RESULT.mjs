@@ -1,4 +1,4 @@
-// A tool returns an empty array. The model is shown a message without content. Exit code 1 where it does.
+// A tool returns an empty array. The model is shown a message without content. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { AIMessage, createAgent, HumanMessage, tool } from 'langchain';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';

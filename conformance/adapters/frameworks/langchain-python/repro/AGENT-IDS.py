@@ -1,4 +1,4 @@
-"""The model uses one id twice. Both calls and both answers are sent with it, and no provider takes them. Exit code 1 where it does."""
+"""The model uses one id twice. Both calls and both answers are sent with it, and no provider takes them. Exit code 1 if so."""
 
 from langchain.agents import create_agent
 from langchain.tools import tool

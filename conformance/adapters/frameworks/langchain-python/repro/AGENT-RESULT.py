@@ -1,4 +1,4 @@
-"""A tool returns an empty list. The model is shown a message without content. Exit code 1 where it does."""
+"""A tool returns an empty list. The model is shown a message without content. Exit code 1 if so."""
 
 from langchain.agents import create_agent
 from langchain.tools import tool

@@ -1,4 +1,4 @@
-"""The model fails after a round. The memory has nothing of the round, although its tool did run. Exit code 1 where it does."""
+"""The model fails after a round. The memory has nothing of the round, although its tool did run. Exit code 1 if so."""
 
 import asyncio
 from llama_index.core.agent.workflow import FunctionAgent

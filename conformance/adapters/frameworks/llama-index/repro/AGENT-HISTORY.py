@@ -1,4 +1,4 @@
-"""The history has a call without an answer. It is sent as it is, and no provider takes it. Exit code 1 where it does."""
+"""The history has a call without an answer. It is sent as it is, and no provider takes it. Exit code 1 if so."""
 
 import asyncio
 from llama_index.core.agent.workflow import FunctionAgent

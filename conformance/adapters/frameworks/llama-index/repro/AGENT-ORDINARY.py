@@ -1,4 +1,4 @@
-"""A tool has an empty name. It is called, and is unknown. Exit code 1 where it does."""
+"""A tool has an empty name. It is called, and is unknown. Exit code 1 if so."""
 
 import asyncio
 from llama_index.core.agent.workflow import FunctionAgent

@@ -1,4 +1,4 @@
-"""A tool returns True and None. The model is shown Python, not JSON. Exit code 1 where it does."""
+"""A tool returns True and None. The model is shown Python, not JSON. Exit code 1 if so."""
 
 import asyncio
 from llama_index.core.agent.workflow import FunctionAgent

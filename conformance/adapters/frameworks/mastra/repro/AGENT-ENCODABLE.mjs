@@ -1,4 +1,4 @@
-// A tool returns half a surrogate pair. It is sent as it is, and cannot be written as UTF-8. Exit code 1 where it does.
+// A tool returns a lone surrogate. It is sent as it is, and cannot be written as UTF-8. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';

@@ -1,4 +1,4 @@
-// The model calls a tool `toString`, which there is not. The run ends, and the call has no answer. Exit code 1 where it does.
+// The model calls a tool `toString`, which does not exist. The run ends, and the call has no answer. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';

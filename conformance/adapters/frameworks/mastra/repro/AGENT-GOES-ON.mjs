@@ -1,4 +1,4 @@
-// A call has the id `constructor`. The run ends, and its result is not sent. Exit code 1 where it does.
+// A call has the id `constructor`. The run ends, and its result is not sent. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';

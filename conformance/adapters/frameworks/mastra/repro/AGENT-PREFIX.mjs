@@ -1,4 +1,4 @@
-// The model uses one id again in its next response, as some servers do. The first answer becomes the second one. Exit code 1 where it does.
+// The model uses one id again in its next response, as some servers do. The first answer becomes the second one. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';

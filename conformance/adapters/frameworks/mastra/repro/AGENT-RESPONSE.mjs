@@ -1,4 +1,4 @@
-// A call has an empty id. It is missing from the next request, and so is its answer. Exit code 1 where it does.
+// A call has an empty id. It is missing from the next request, and so is its answer. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';

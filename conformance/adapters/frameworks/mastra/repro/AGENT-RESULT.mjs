@@ -1,4 +1,4 @@
-// A tool returns an object with members `error` and `value`. The model is shown the value alone. Exit code 1 where it does.
+// A tool returns an object with members `error` and `value`. The model is shown the value alone. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent } from '@mastra/core/agent';
 import { createTool } from '@mastra/core/tools';

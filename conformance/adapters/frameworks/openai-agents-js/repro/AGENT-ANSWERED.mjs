@@ -1,4 +1,4 @@
-// The model uses an id of the history again. The new call takes the place of the old one, and its answer stands elsewhere. Exit code 1 where it does.
+// The model uses an id of the history again. The new call takes the place of the old one, and its answer stands elsewhere. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent, Runner, setTracingDisabled, tool, Usage } from '@openai/agents';
 

@@ -1,4 +1,4 @@
-// A tool throws. The model is told that there was an error, not which. Exit code 1 where it does.
+// A tool throws. The model is told that there was an error, not which. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent, Runner, setTracingDisabled, tool, Usage } from '@openai/agents';
 

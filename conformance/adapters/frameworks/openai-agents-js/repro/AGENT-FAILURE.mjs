@@ -1,4 +1,4 @@
-// The model calls a tool that there is not. The run ends with an exception. Exit code 1 where it does.
+// The model calls a tool that does not exist. The run ends with an exception. Exit code 1 if so.
 import assert from 'node:assert/strict';
 import { Agent, Runner, setTracingDisabled, tool, Usage } from '@openai/agents';
 

@@ -1,4 +1,4 @@
-"""The model uses an id of the history again. The old call and its answer are gone, and the new answer stands elsewhere. Exit code 1 where it does."""
+"""The model uses an id of the history again. The old call and its answer are gone, and the new answer stands elsewhere. Exit code 1 if so."""
 
 from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText

@@ -1,4 +1,4 @@
-"""A tool returns half a surrogate pair. It is sent as it is, and cannot be written as UTF-8. Exit code 1 where it does."""
+"""A tool returns a lone surrogate. It is sent as it is, and cannot be written as UTF-8. Exit code 1 if so."""
 
 from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText

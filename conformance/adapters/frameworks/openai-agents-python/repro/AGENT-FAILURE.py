@@ -1,4 +1,4 @@
-"""The model calls a tool that there is not. The run ends with an exception. Exit code 1 where it does."""
+"""The model calls a tool that does not exist. The run ends with an exception. Exit code 1 if so."""
 
 from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText

@@ -1,4 +1,4 @@
-"""The model uses one id again in its next response, as some servers do. The run ends with an exception. Exit code 1 where it does."""
+"""The model uses one id again in its next response, as some servers do. The run ends with an exception. Exit code 1 if so."""
 
 from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText

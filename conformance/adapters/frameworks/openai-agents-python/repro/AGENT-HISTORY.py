@@ -1,4 +1,4 @@
-"""The history has a call without an answer. It is sent as it is, and no provider takes it. Exit code 1 where it does."""
+"""The history has a call without an answer. It is sent as it is, and no provider takes it. Exit code 1 if so."""
 
 from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText

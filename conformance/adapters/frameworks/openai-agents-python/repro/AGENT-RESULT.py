@@ -1,4 +1,4 @@
-"""A tool returns True, None and a dict. The model is shown Python, not JSON. Exit code 1 where it does."""
+"""A tool returns True, None and a dict. The model is shown Python, not JSON. Exit code 1 if so."""
 
 from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText

@@ -1,4 +1,4 @@
-"""A tool returns half a surrogate pair. It is sent as it is, and cannot be written as UTF-8. Exit code 1 where it does."""
+"""A tool returns a lone surrogate. It is sent as it is, and cannot be written as UTF-8. Exit code 1 if so."""
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart

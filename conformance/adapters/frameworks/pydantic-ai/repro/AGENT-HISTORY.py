@@ -1,4 +1,4 @@
-"""The history has two answers to one call. Both are sent, and no provider takes them. Exit code 1 where it does."""
+"""The history has two answers to one call. Both are sent, and no provider takes them. Exit code 1 if so."""
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart

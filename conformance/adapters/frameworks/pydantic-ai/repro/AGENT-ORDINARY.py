@@ -1,4 +1,4 @@
-"""A tool has an empty name. It is called, and is unknown. Exit code 1 where it does."""
+"""A tool has an empty name. It is called, and is unknown. Exit code 1 if so."""
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart

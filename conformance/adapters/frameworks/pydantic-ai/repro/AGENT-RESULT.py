@@ -1,4 +1,4 @@
-"""A tool returns an empty list. The model is shown an empty text. Exit code 1 where it does."""
+"""A tool returns an empty list. The model is shown an empty text. Exit code 1 if so."""
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart

@@ -1,4 +1,4 @@
-"""The model answers with nothing. It is asked again. Exit code 1 where it does."""
+"""The model answers with nothing. It is asked again. Exit code 1 if so."""
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart

@@ -1,4 +1,4 @@
-"""A call has an empty id. It is missing from the next request, and a message without content stands there. Exit code 1 where it does."""
+"""A call has an empty id. It is missing from the next request, and a message without content stands there. Exit code 1 if so."""
 
 from strands import Agent, tool
 from strands.models import Model

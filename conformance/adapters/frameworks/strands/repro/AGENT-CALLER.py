@@ -1,4 +1,4 @@
-"""The run adds its messages to the caller's own list. Exit code 1 where it does."""
+"""The run adds its messages to the caller's own list. Exit code 1 if so."""
 
 from strands import Agent, tool
 from strands.models import Model

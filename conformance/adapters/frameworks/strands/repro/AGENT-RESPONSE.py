@@ -1,4 +1,4 @@
-"""The model calls a tool without a name. The next request says `[blank text]` in its place. Exit code 1 where it does."""
+"""The model calls a tool without a name. The next request says `[blank text]` in its place. Exit code 1 if so."""
 
 from strands import Agent, tool
 from strands.models import Model
