@@ -52,7 +52,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// Blames a lone surrogate that no smaller failing case is without, if no more precise clause is known.
+    /// Blames a lone surrogate if even the smallest failing input has one and no more precise clause is known.
     pub(super) fn named(mut self) -> Self {
         if self.key.clause == answering_clause(self.key.op) && has_halves(&self.input) {
             self.key.clause = "INP-SURROGATE";

@@ -210,7 +210,7 @@ pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Replaces each lone surrogate by U+FFFD, except in arguments, which are written as JSON text; drops members that are null or empty.
+/// Replaces each lone surrogate by U+FFFD, except in arguments, which are written as JSON text; drops members that are null or an empty list.
 fn whole(message: &mut Value) {
     for name in ["content", "tool_call_id"] {
         if let Some(text) = message[name].as_str().map(|text| halves::repaired(text).into_owned()) {
