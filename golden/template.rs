@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// A template may expand to about so many bytes; more is a mistake.
+/// A template may expand to about this many bytes; more is a mistake.
 const BUDGET: usize = 64 << 20;
 
 /// Expands a template: `{"repeat": […], "times": N}` and `{"repeat": […], "each": {…}}` in an array, `{"concat": […]}` for a

@@ -31,7 +31,7 @@ struct Rule {
     valid_json: Option<String>,
 }
 
-/// A request that is too long to be written out: the text `in`, with so many copies of `repeat` in the place of U+0000.
+/// A request that is too long to be written out: the text `in`, with `times` copies of `repeat` in the place of U+0000.
 #[derive(Deserialize)]
 struct Long {
     repeat: String,

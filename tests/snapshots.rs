@@ -1,4 +1,4 @@
-//! What a model is shown, as pictures to be reviewed: documents, messages, and the requests of tool rounds.
+//! Snapshots of what a model is shown: documents, messages, and the requests of tool rounds.
 //!
 //! `cargo insta review` shows what a change alters (CONTRIBUTING).
 

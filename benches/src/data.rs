@@ -16,7 +16,7 @@ pub enum Texts {
     Short,
 }
 
-/// A thread of so many events.
+/// A thread of `count` events.
 pub fn thread(count: usize, texts: Texts) -> Vec<Event> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     (0..count).map(|number| event(number, texts, &mut random)).collect()

@@ -30,7 +30,7 @@ pub struct Line {
 const EVENTS: usize = 10_000;
 const KINDS: [(Texts, &str); 3] = [(Texts::Realistic, "realistic"), (Texts::Clean, "clean"), (Texts::Dense, "dense")];
 
-/// All ratios, each from so many rounds.
+/// All ratios; `rounds` is how often each comparison is made, fewer times where it is slow.
 pub fn all(rounds: usize, scratch: &Path) -> Vec<Line> {
     let mut lines = Vec::new();
     escape(rounds, &mut lines);

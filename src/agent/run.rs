@@ -69,7 +69,7 @@ pub struct LoopRun {
     pub stop_reason: StopReason,
 }
 
-/// The run ends when so many iterations in a row have failed (LOOP-ERROR).
+/// The run ends when this many iterations in a row have failed (LOOP-ERROR).
 const MAX_FAILURES: u32 = 3;
 
 /// Runs an agent: iterations of tool rounds, each on the thread so far, until the work is done (clauses LOOP-*).

@@ -150,7 +150,7 @@ impl Escapes {
 #[derive(Clone, Default)]
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
-    /// So many bytes are whole characters; behind them stands nothing, or what a panic left unfinished.
+    /// How many of the bytes are whole characters. Behind them is nothing, or what a panic left unfinished.
     whole: usize,
 }
 

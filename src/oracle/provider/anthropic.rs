@@ -86,7 +86,7 @@ pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
         let place = format!("messages[{position}]");
         let at = format!("{place}.content");
         role(body, position, breaches);
-        // Neighbours of one role are one turn.
+        // Messages in a row with the same role are one turn.
         let before = position.checked_sub(1).map(|before| &messages[before]["role"]);
         let goes_on = before == Some(&message["role"]);
         if message["role"] != "assistant" {
