@@ -16,7 +16,7 @@ pub enum Property {
     #[strum(message = "a request never changes once it was sent; unsupported where the adapter copies requests itself")]
     AgentSnapshots,
     /// AGENT-RESPONSE.
-    #[strum(message = "behind it stands the response, its text and each call")]
+    #[strum(message = "request n is followed by the response, its text and each call")]
     AgentResponse,
     /// AGENT-IDS.
     #[strum(message = "ids are kept, or renamed where the model repeats one")]
@@ -52,7 +52,7 @@ pub enum Property {
     #[strum(message = "every request is a list that providers accept")]
     AgentValid,
     /// AGENT-ENCODABLE.
-    #[strum(message = "no lone surrogate reaches a request, but as an escape inside JSON text")]
+    #[strum(message = "no lone surrogate reaches a request, except as an escape inside JSON text")]
     AgentEncodable,
     /// AGENT-TEXT.
     #[strum(message = "odd and long texts arrive unchanged")]

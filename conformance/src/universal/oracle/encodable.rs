@@ -1,4 +1,4 @@
-//! AGENT-ENCODABLE: no lone surrogate reaches a request, but as an escape inside JSON text.
+//! AGENT-ENCODABLE: no lone surrogate reaches a request, except as an escape inside JSON text.
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
