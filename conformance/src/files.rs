@@ -1,8 +1,67 @@
-//! Writes files as a whole or not at all.
+//! Reads files, and refuses at once what cannot be read; writes them as a whole or not at all.
 
-use std::io::{self, Write};
+use memchr::memchr_iter;
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::{fs, process};
+
+/// Opens a file; `-` is stdin.
+///
+/// # Errors
+///
+/// When it does not exist, or is no regular file: a folder, or something that may block for ever, such as a pipe without a writer.
+pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin()));
+    }
+    // Checked before opening: opening a pipe waits for its writer.
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "a folder, not a file"));
+    }
+    if !kind.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a pipe, socket or device, not a file; `-` is stdin"));
+    }
+    Ok(Box::new(fs::File::open(path)?))
+}
+
+/// All of a file; `-` is stdin.
+///
+/// # Errors
+///
+/// When [`open`] refuses it, or reading fails.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The content of a file as text.
+///
+/// # Errors
+///
+/// Says where it is not UTF-8, or what it is instead.
+pub fn text(bytes: Vec<u8>) -> Result<String, String> {
+    if let Some(encoding) = foreign_encoding(&bytes) {
+        return Err(format!("it is {encoding}; convert it to UTF-8 first"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = memchr_iter(b'\n', &error.as_bytes()[..at]).count() + 1;
+        format!("line {line}: not UTF-8 at byte {at} of the file")
+    })
+}
+
+/// Why a file is not UTF-8, if its first bytes tell: everything that is read begins with an ASCII character.
+pub fn foreign_encoding(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] | [_, 0, 0, 0, ..] | [0, 0, 0, _, ..] => Some("UTF-32"),
+        [0xff, 0xfe, ..] | [1..=0xff, 0, ..] => Some("UTF-16 (little-endian)"),
+        [0xfe, 0xff, ..] | [0, 1..=0xff, ..] => Some("UTF-16 (big-endian)"),
+        [0x1f, 0x8b, ..] => Some("compressed by gzip"),
+        _ => None,
+    }
+}
 
 /// Creates the folder of a file if necessary.
 ///
@@ -37,4 +96,24 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
         .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&temporary, &target));
     written.inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_encodings_are_told_by_how_they_begin() {
+        let utf16 = |text: &str, unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
+        for text in ["[]", "\u{feff}[]", "<thread/>", "\u{feff}<thread/>", " {}"] {
+            let (little, big) = (utf16(text, u16::to_le_bytes), utf16(text, u16::to_be_bytes));
+            assert_eq!(foreign_encoding(&little), Some("UTF-16 (little-endian)"), "{text}");
+            assert_eq!(foreign_encoding(&big), Some("UTF-16 (big-endian)"), "{text}");
+            let utf32: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+            assert_eq!(foreign_encoding(&utf32), Some("UTF-32"), "{text}");
+            assert_eq!(foreign_encoding(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(foreign_encoding(b""), None);
+        assert_eq!(foreign_encoding(b"7"), None);
+    }
 }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`json`] | raw JSON text: tokens, values as a testee may send them, a stack deep enough for both |
 //! | [`terminal`] | writing to a terminal: colours, and text in which every character is visible |
-//! | [`files`] | writing files as a whole or not at all |
+//! | [`files`] | reading files, and writing them as a whole or not at all |
 //! | [`protocol`] | the messages of the protocol, and the loop that serves it |
 //! | [`corpus`] | cases, clauses, expectations, and the layout of their files |
 //! | [`lint`] | everything that can be wrong with a corpus |

@@ -1,6 +1,7 @@
 //! Writes to a terminal: colours, and text in which every character is visible.
 
 use anstyle::{AnsiColor, Style};
+use similar::TextDiff;
 use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
 
@@ -42,6 +43,16 @@ pub fn lost() -> Option<&'static io::Error> {
 /// Writes a line to stderr.
 pub fn complain(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
+}
+
+/// Which of the names is most like one that is none of them, if any is.
+pub fn closest<N: AsRef<str>>(unknown: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
+    const ALIKE: f32 = 0.6;
+    let unknown = unknown.to_lowercase();
+    let likeness = |name: &str| TextDiff::from_chars(unknown.as_str(), name.to_lowercase().as_str()).ratio();
+    let alike = names.into_iter().map(|name| (likeness(name.as_ref()), name));
+    let closest = alike.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (closest.0 > ALIKE).then_some(closest.1)
 }
 
 /// Text on one line in which every character can be seen: control characters as their pictures, line ends as `⏎`, and

@@ -8,10 +8,14 @@ use std::{fs, io};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_threadspec");
 
 /// Exit code and everything that was printed.
-fn check(folder: &Path, arguments: &[&str]) -> io::Result<(i32, String)> {
-    let output = Command::new(PROGRAM).arg("check").args(arguments).current_dir(folder).output()?;
+fn threadspec(folder: &Path, arguments: &[&str]) -> io::Result<(i32, String)> {
+    let output = Command::new(PROGRAM).args(arguments).current_dir(folder).output()?;
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     Ok((output.status.code().unwrap_or(-1), said))
+}
+
+fn check(folder: &Path, arguments: &[&str]) -> io::Result<(i32, String)> {
+    threadspec(folder, &[&["check"], arguments].concat())
 }
 
 /// The same for one file.
@@ -150,9 +154,14 @@ fn other_encodings_have_a_message_of_their_own() -> io::Result<()> {
     for text in ["[]", "\u{feff}[]", "<thread>\n</thread>", "\u{feff}<thread>\n</thread>"] {
         let units = |of: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(of).collect::<Vec<u8>>();
         for (bytes, encoding) in [(units(u16::to_le_bytes), "little-endian"), (units(u16::to_be_bytes), "big-endian")] {
-            let (code, said) = check_one("log", bytes, &[])?;
-            assert_eq!(code, 1, "{said}");
-            assert!(said.contains(&format!("error it is UTF-16 ({encoding}); convert it to UTF-8 first")), "{said}");
+            let folder = tempfile::tempdir()?;
+            fs::write(folder.path().join("log"), bytes)?;
+            for (command, before) in [("check", "error "), ("serialize", "log: "), ("messages", "log: ")] {
+                let (code, said) = threadspec(folder.path(), &[command, "log"])?;
+                assert_eq!(code, 1, "{said}");
+                let message = format!("{before}it is UTF-16 ({encoding}); convert it to UTF-8 first");
+                assert!(said.contains(&message), "{command}: {said}");
+            }
         }
     }
     let (code, said) = check_one("document.xml", "\u{feff}<thread>\n</thread>", &[])?;
@@ -176,9 +185,13 @@ fn what_may_never_end_is_refused_and_names_are_any_bytes() -> io::Result<()> {
     std::os::unix::fs::symlink("b", at.join("a"))?;
     std::os::unix::fs::symlink("a", at.join("b"))?;
     assert!(Command::new("mkfifo").arg(at.join("pipe")).status()?.success());
-    for name in ["pipe", "a", "/dev/zero"] {
-        let (code, said) = check(at, &[name])?;
-        assert_eq!(code, 2, "{said}");
+    for name in ["pipe", "a", "/dev/zero", "."] {
+        for command in ["check", "serialize", "messages", "judge", "diff"] {
+            let mut arguments = vec![command, name];
+            arguments.extend((command == "diff").then_some(name));
+            let (code, said) = threadspec(at, &arguments)?;
+            assert_eq!(code, 2, "{arguments:?}: {said}");
+        }
     }
     let name = OsStr::from_bytes(b"n\xffme\x1b[31m\n.json");
     fs::write(at.join(name), "[]")?;

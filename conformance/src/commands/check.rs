@@ -1,6 +1,7 @@
 //! `threadspec check`.
 
 use super::{Stop, exit};
+use crate::files;
 use crate::logs::{self, Finding, Options, Report, Severity};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ impl Check {
     fn check(&self, file: &Path) -> Result<bool, Stop> {
         let name = visible(&file.display().to_string());
         let cannot_read = |error| Stop::new(exit::USAGE, format!("{name}: {}", visible(&format!("{error}"))));
-        let input = logs::open(file).map_err(cannot_read)?;
+        let input = files::open(file).map_err(cannot_read)?;
         let mut begin = |about: &str| print(&format!("{}: {about}\n", styled(STRONG, &name)));
         let mut find = |found: &[Finding]| print(&found.iter().map(line).collect::<String>());
         let mut report = Report::new(&mut begin, &mut find);

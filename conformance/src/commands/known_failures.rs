@@ -6,7 +6,6 @@ use crate::files;
 use crate::protocol::Profile;
 use crate::run::{Known, Run};
 use crate::terminal::{complain, visible};
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -29,10 +28,11 @@ impl KnownFailures {
     /// The known failures; none without a file, or if the file to update does not exist yet.
     pub(super) fn read(&self) -> Result<Known, Stop> {
         let Some(path) = self.path() else { return Ok(Known::default()) };
-        let text = match fs::read_to_string(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound && self.update.is_some() => String::new(),
-            text => text.map_err(|error| wrong(path, &error.to_string()))?,
+        let bytes = match files::read(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound && self.update.is_some() => Vec::new(),
+            bytes => bytes.map_err(|error| wrong(path, &error.to_string()))?,
         };
+        let text = files::text(bytes).map_err(|why| wrong(path, &why))?;
         Known::read(&text).map_err(|why| wrong(path, &why))
     }
 

@@ -44,10 +44,12 @@ pub use verify::Verify;
 
 use crate::corpus::Case;
 use crate::corpus::{self, Corpus, File};
+use crate::files;
 use crate::report::record::{self, RunRecord};
-use crate::terminal::visible;
+use crate::terminal::{closest, visible};
 use std::collections::BTreeSet;
-use std::io::{self, Read};
+use std::fmt::Display;
+use std::io;
 use std::path::{Path, PathBuf};
 use threadspec::{Event, wire};
 use wildmatch::WildMatch;
@@ -162,32 +164,25 @@ fn patterns_of(corpus: &Corpus) -> BTreeSet<String> {
 
 /// A hint at the name that comes closest to an unknown one: `; did you mean …?`. If none is close, just `;`. More text may follow.
 fn did_you_mean(unknown: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    const ALIKE: f32 = 0.6;
-    let unknown = unknown.to_lowercase();
-    let likeness = |name: &str| similar::TextDiff::from_chars(unknown.as_str(), name.to_lowercase().as_str()).ratio();
-    let alike = names.into_iter().map(|name| (likeness(name.as_ref()), name));
-    let closest = alike.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(likeness, _)| *likeness > ALIKE);
-    closest.map_or_else(|| ";".to_owned(), |(_, name)| format!("; did you mean `{}`?", name.as_ref()))
+    closest(unknown, names).map_or_else(|| ";".to_owned(), |name| format!("; did you mean `{}`?", name.as_ref()))
 }
 
 /// The text of a file; `-` is stdin.
 fn read_file(file: &Path) -> Result<String, Stop> {
-    let mut bytes = Vec::new();
-    let read = if file == Path::new("-") {
-        io::stdin().lock().read_to_end(&mut bytes).map(drop)
-    } else {
-        std::fs::read(file).map(|content| bytes = content)
-    };
-    let name = file.display();
-    read.map_err(|error| Stop::new(exit::USAGE, format!("{name}: {error}")))?;
-    text_of(file, bytes)
+    text_of(file, files::read(file).map_err(|error| cannot_read(file, &error))?)
 }
 
 fn text_of(file: &Path, bytes: Vec<u8>) -> Result<String, Stop> {
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Stop::new(exit::NOT_CONFORMANT, format!("{}: not UTF-8 at byte {at}", file.display()))
-    })
+    files::text(bytes).map_err(|why| at_fault(file, &why))
+}
+
+fn cannot_read(file: &Path, error: &io::Error) -> Stop {
+    Stop::new(exit::USAGE, visible(&format!("{}: {error}", file.display())))
+}
+
+/// What was read is not what it should be.
+fn at_fault(file: &Path, why: &impl Display) -> Stop {
+    Stop::new(exit::NOT_CONFORMANT, visible(&format!("{}: {why}", file.display())))
 }
 
 /// The events of a log or a transcript; `-` is stdin.
@@ -196,7 +191,7 @@ fn read_log(file: &Path) -> Result<Vec<Event>, Stop> {
 }
 
 fn events_of(file: &Path, text: &str) -> Result<Vec<Event>, Stop> {
-    wire::read_transcript(text).map_err(|error| Stop::new(exit::NOT_CONFORMANT, format!("{}: {error}", file.display())))
+    wire::read_transcript(text).map_err(|error| at_fault(file, &error))
 }
 
 /// The exit code after writing to stdout. A reader that has gone away (`| head`) has what it wanted.

@@ -1,10 +1,10 @@
 //! `threadspec serialize`.
 
-use super::{Stop, events_of, exit, text_of};
+use super::{Stop, at_fault, cannot_read, events_of, text_of};
+use crate::files;
 use serde_json::Value;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{EventReader, Profile, SerializeOptions, ThreadStream, write_thread};
 
@@ -29,12 +29,8 @@ impl Serialize {
     ///
     /// When the log cannot be read.
     pub fn execute(&self) -> Result<u8, Stop> {
-        let cannot_read = |error: io::Error| Stop::new(exit::USAGE, format!("{}: {error}", self.file.display()));
-        let input: Box<dyn Read> = if self.file == Path::new("-") {
-            Box::new(io::stdin().lock())
-        } else {
-            Box::new(File::open(&self.file).map_err(cannot_read)?)
-        };
+        let cannot_read = |error: io::Error| cannot_read(&self.file, &error);
+        let input = files::open(&self.file).map_err(cannot_read)?;
         let mut log = BufReader::with_capacity(1 << 17, input);
         let mut head = Vec::new();
         let mut out = io::stdout().lock();
@@ -54,8 +50,7 @@ impl Serialize {
     fn stream(&self, log: impl BufRead, out: &mut impl Write) -> Result<io::Result<()>, Stop> {
         let mut stream = ThreadStream::new(out, self.profile);
         for event in EventReader::new(log) {
-            let event =
-                event.map_err(|error| Stop::new(exit::NOT_CONFORMANT, format!("{}: {error}", self.file.display())))?;
+            let event = event.map_err(|error| at_fault(&self.file, &error))?;
             if let Err(error) = stream.push(&event) {
                 return Ok(Err(error));
             }

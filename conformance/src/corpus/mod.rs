@@ -14,6 +14,7 @@ pub use case::{Case, Expect, Level};
 pub use clause::Clause;
 pub use oracle::Oracle;
 
+use crate::files;
 use crate::json::{self, on_deep_stack};
 use crate::protocol::Op;
 use crate::terminal::visible;
@@ -112,15 +113,16 @@ pub fn embedded_files() -> Vec<File> {
 pub fn files_in(folder: &Path) -> io::Result<Vec<File>> {
     let mut paths = Vec::new();
     collect(folder, &mut paths)?;
-    let mut files = Vec::new();
+    let mut found = Vec::new();
     for path in paths {
         let name = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let relative = path.strip_prefix(folder).unwrap_or(&path);
         let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
-        files.push(File { path: parts.join("/"), text: fs::read_to_string(&path).map_err(name)? });
+        let text = files::read(&path).and_then(|bytes| files::text(bytes).map_err(io::Error::other));
+        found.push(File { path: parts.join("/"), text: text.map_err(name)? });
     }
-    files.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(files)
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(found)
 }
 
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
@@ -134,9 +136,6 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
             // The link could lead back here.
             return Err(io::Error::other(format!("{}: a link to a folder", path.display())));
         } else if path.extension().is_some_and(|extension| extension == "json") {
-            if path.exists() && !path.is_file() {
-                return Err(io::Error::other(format!("{}: not a file to read", path.display())));
-            }
             paths.push(path);
         }
     }

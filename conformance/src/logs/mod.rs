@@ -12,8 +12,8 @@ mod requests;
 mod source;
 
 pub use report::{Finding, Report, Severity, count};
-pub use source::open;
 
+use crate::files;
 use list::{Batches, Form, Kind};
 use requests::Requests;
 use source::Chunks;
@@ -38,7 +38,7 @@ pub struct Options {
 pub fn check(input: impl Read + Send + 'static, options: Options, report: &mut Report<'_>) -> io::Result<()> {
     let mut chunks = Chunks::new(Box::new(input));
     let first = chunks.next()?.unwrap_or_default();
-    if let Some(encoding) = source::foreign_encoding(&first.bytes) {
+    if let Some(encoding) = files::foreign_encoding(&first.bytes) {
         report.about("a file");
         report.error(format!("it is {encoding}; convert it to UTF-8 first"));
         return Ok(());

@@ -1,43 +1,11 @@
-//! Opens files, and reads them in chunks of whole lines.
+//! Reads files in chunks of whole lines.
 
 use super::Report;
+use crate::files;
 use memchr::{memchr_iter, memrchr};
-use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
 
 pub(super) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-
-/// Opens a file; `-` is stdin.
-///
-/// # Errors
-///
-/// When it does not exist, or is no regular file: a folder, or something that may block for ever, such as a pipe without a writer.
-pub fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin()));
-    }
-    // Checked before opening: opening a pipe waits for its writer.
-    let kind = fs::metadata(path)?.file_type();
-    if kind.is_dir() {
-        return Err(io::Error::new(io::ErrorKind::IsADirectory, "a folder; name the files in it"));
-    }
-    if !kind.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a pipe, socket or device, not a file; `-` is stdin"));
-    }
-    Ok(Box::new(File::open(path)?))
-}
-
-/// Why a file is not UTF-8, if its first bytes tell: everything that can be checked begins with an ASCII character.
-pub(super) fn foreign_encoding(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] | [_, 0, 0, 0, ..] | [0, 0, 0, _, ..] => Some("UTF-32"),
-        [0xff, 0xfe, ..] | [1..=0xff, 0, ..] => Some("UTF-16 (little-endian)"),
-        [0xfe, 0xff, ..] | [0, 1..=0xff, ..] => Some("UTF-16 (big-endian)"),
-        [0x1f, 0x8b, ..] => Some("compressed by gzip"),
-        _ => None,
-    }
-}
 
 /// Whole lines of a file.
 #[derive(Debug, Default)]
@@ -109,16 +77,14 @@ pub(super) fn whole(first: Chunk, mut chunks: Chunks, report: &mut Report<'_>) -
         bytes.append(&mut chunks.rest);
         chunks.input.read_to_end(&mut bytes)?;
     }
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            let line = memchr_iter(b'\n', &error.as_bytes()[..at]).count() + 1;
+    Ok(match files::text(bytes) {
+        Ok(text) => Some(text),
+        Err(why) => {
             report.about("a file");
-            report.error(format!("line {line}: not UTF-8 at byte {at} of the file"));
-            Ok(None)
+            report.error(why);
+            None
         }
-    }
+    })
 }
 
 #[cfg(test)]
@@ -138,20 +104,5 @@ mod tests {
         }
         assert!(read == text.as_bytes());
         Ok(())
-    }
-
-    #[test]
-    fn other_encodings_are_told_by_how_they_begin() {
-        let utf16 = |text: &str, unit: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(unit).collect::<Vec<u8>>();
-        for text in ["[]", "\u{feff}[]", "<thread/>", "\u{feff}<thread/>", " {}"] {
-            let (little, big) = (utf16(text, u16::to_le_bytes), utf16(text, u16::to_be_bytes));
-            assert_eq!(foreign_encoding(&little), Some("UTF-16 (little-endian)"), "{text}");
-            assert_eq!(foreign_encoding(&big), Some("UTF-16 (big-endian)"), "{text}");
-            let utf32: Vec<u8> = text.chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
-            assert_eq!(foreign_encoding(&utf32), Some("UTF-32"), "{text}");
-            assert_eq!(foreign_encoding(text.as_bytes()), None, "{text}");
-        }
-        assert_eq!(foreign_encoding(b""), None);
-        assert_eq!(foreign_encoding(b"7"), None);
     }
 }

@@ -7,6 +7,7 @@ pub use profile::Profile;
 pub use serve::serve;
 
 use crate::json;
+use crate::terminal::closest;
 use crate::universal::{Abilities, halves};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -287,10 +288,7 @@ fn known<T: FromStr + ToString>(
     let read = |name: &Value| {
         let known = name.as_str().and_then(|name| name.parse().ok());
         known.ok_or_else(|| {
-            let likeness =
-                |one: &&String| similar::TextDiff::from_chars(one.as_str(), name.to_string().as_str()).ratio();
-            let closest = all.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
-            let closest = closest.filter(|one| likeness(one) > 0.5);
+            let closest = name.as_str().and_then(|name| closest(name, &all));
             let hint = closest.map(|one| format!("; did you mean `{one}`?")).unwrap_or_default();
             format!(
                 "its `{field}` names {name}, which protocol {VERSION} does not know (it has {}){hint}",

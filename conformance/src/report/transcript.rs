@@ -5,6 +5,7 @@
 //! wrong when the testee was ended. A file whose name ends in `.gz` is compressed.
 
 use crate::corpus::Case;
+use crate::files;
 use crate::protocol::{Hello, Op, Profile, Reply, Request};
 use crate::report::record::Options;
 use crate::testee::Outcome;
@@ -176,14 +177,14 @@ impl Transcript {
     /// Says why it is not a transcript, and where.
     pub fn read(path: &Path) -> Result<Self, String> {
         let mut bytes = Vec::new();
-        let mut file = File::open(path).map_err(|error| error.to_string())?;
+        let mut file = files::open(path).map_err(|error| error.to_string())?;
         let read = if path.extension().is_some_and(|extension| extension == "gz") {
             GzDecoder::new(file).read_to_end(&mut bytes)
         } else {
             file.read_to_end(&mut bytes)
         };
         read.map_err(|error| error.to_string())?;
-        let text = String::from_utf8(bytes).map_err(|error| error.to_string())?;
+        let text = files::text(bytes)?;
         let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
         let (_, first) = lines.next().ok_or("it is empty")?;
         let header: Header = serde_json::from_str(first).map_err(|error| format!("not a transcript: {error}"))?;

@@ -6,7 +6,8 @@
 
 use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
-use super::{Difference, ENDS_HERE, events, text};
+use super::{Difference, events, text};
+use crate::corpus::expectation::NOTHING;
 use crate::protocol::{Implementation, Op, Reply, Request};
 use crate::testee::Reference;
 use crate::tolerance::iterations::{beginnings, request_limit};
@@ -201,11 +202,11 @@ fn events_of_run<'a>(
             (None, Some(other)) if is_recorded(other) => actual_at += 1,
             (Some(event), None) => {
                 let clause = event_clause(expected_at, event, &Value::Null, texts);
-                return Some((event, Difference::values(clause, &path, event, &ENDS_HERE)));
+                return Some((event, Difference::values(clause, &path, event, &NOTHING)));
             }
             (None, Some(other)) => {
                 let clause = event_clause(expected_at, other, &Value::Null, texts);
-                return Some((other, Difference::values(clause, &path, &ENDS_HERE, other)));
+                return Some((other, Difference::values(clause, &path, &NOTHING, other)));
             }
         }
     }

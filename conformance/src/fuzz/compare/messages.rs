@@ -3,7 +3,8 @@
 use super::document::{self, is_subsequence};
 use super::spelling::json_clause;
 use super::texts::Texts;
-use super::{Difference, ENDS_HERE, text};
+use super::{Difference, text};
+use crate::corpus::expectation::NOTHING;
 use serde_json::Value;
 use threadspec::{Event, EventKind, Profile};
 
@@ -27,7 +28,7 @@ pub(super) fn messages(
         let path = format!("/{index}");
         let Some(actual_message) = actual.get(index) else {
             let clause = if context.xml { "CTX-XML" } else { clause(context, expected, actual, index, texts) };
-            return Some(Difference::values(clause, &path, expected_message, &ENDS_HERE));
+            return Some(Difference::values(clause, &path, expected_message, &NOTHING));
         };
         if context.xml
             && expected_message["type"] == "human"
@@ -46,7 +47,7 @@ pub(super) fn messages(
         let clause = if context.xml { "CTX-XML" } else { "MSG-SKIP" };
         let clause = if clause == "MSG-SKIP" { added_clause(context.events, more) } else { clause };
         let path = format!("/{}", expected.len());
-        return Some(Difference::values(clause, &path, &ENDS_HERE, more));
+        return Some(Difference::values(clause, &path, &NOTHING, more));
     }
     None
 }

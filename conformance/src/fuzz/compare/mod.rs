@@ -31,9 +31,6 @@ use std::fmt::Display;
 use texts::Texts;
 use threadspec::{Error, Event, Profile, read_events};
 
-/// What is shown in place of an element that a list lacks.
-const ENDS_HERE: &str = "nothing: the list ends here";
-
 /// How a reply departs from what is accepted.
 #[derive(Clone, Debug)]
 pub(super) struct Difference {
