@@ -14,7 +14,7 @@ use threadspec_conformance::testee::{InProcess, Process, Reference, Testee};
 const TIMEOUT: Duration = Duration::from_secs(10);
 const WINDOW: usize = 16;
 /// How often the cases are repeated, for a run that is long enough to be measured.
-const TIMES: usize = 20;
+const TIMES: usize = 500;
 
 fn testee() -> Vec<String> {
     let program = || vec![env!("CARGO_BIN_EXE_threadspec").to_owned(), "serve".into()];

@@ -1,6 +1,6 @@
 //! One case of the corpus: what is asked, what is expected, and which clauses say so.
 
-use super::Oracle;
+use super::{Accepted, Oracle};
 use super::expectation::Pattern;
 use crate::json;
 use crate::protocol::{Op, Profile, RejectKind, Request};
@@ -31,7 +31,7 @@ fn unknown_level(name: &str) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expect {
     /// An output that matches one of these; the first is the reference's.
-    Output(Vec<Pattern>),
+    Output(Arc<[Pattern]>),
     /// A refusal.
     Reject {
         /// Of this kind.
@@ -115,17 +115,16 @@ impl Case {
         sound(self.expectation())
     }
 
-    /// The outputs that a template accepts, as JSON text on one line: a reply with one of them byte for byte need not be
-    /// parsed. Other replies may be as good. Empty for a case that is no template.
-    pub fn accepted(&self) -> Arc<[String]> {
-        let make = || {
-            if !self.is_template {
-                return Arc::default();
-            }
-            let written = self.written().map(|written| written.expect.accepted());
-            sound(written).into()
-        };
-        Arc::clone(self.accepted.get_or_init(make))
+    /// The outputs that are accepted without parsing the reply. Other replies may be as good.
+    pub fn accepted(&self) -> Accepted {
+        if self.is_template {
+            let make = || sound(self.written().map(|written| written.expect.accepted())).into();
+            return Accepted::Texts(Arc::clone(self.accepted.get_or_init(make)));
+        }
+        match self.expect() {
+            Expect::Output(patterns) => Accepted::Values(Arc::clone(patterns)),
+            _ => Accepted::default(),
+        }
     }
 
     /// The input, with each repetition of a template made once at most: enough to see what the case is about.
@@ -356,7 +355,7 @@ fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 }
 
 impl WrittenExpect<'_> {
-    /// The outputs of a template that are expected as they stand, as JSON text.
+    /// The outputs of a template that are expected as they stand, as JSON text on one line.
     fn accepted(&self) -> Vec<String> {
         let outputs = self.ok.iter().chain(self.one_of.iter().flatten());
         let templates = outputs.filter_map(|output| serde_json::from_str(output.get()).ok());
@@ -369,7 +368,7 @@ impl WrittenExpect<'_> {
             problems.push("`message` goes with `reject` only".into());
         }
         match (self.ok, self.one_of, self.reject, self.holds) {
-            (Some(value), None, None, None) => Ok(Expect::Output(vec![pattern(value)?])),
+            (Some(value), None, None, None) => Ok(Expect::Output([pattern(value)?].into())),
             (None, Some(values), None, None) => {
                 let patterns = values.into_iter().map(pattern).collect::<Result<Vec<_>, _>>()?;
                 if patterns.len() < 2 {
@@ -380,7 +379,7 @@ impl WrittenExpect<'_> {
                 if extent != Extent::Outline && patterns.iter().enumerate().any(is_repeated) {
                     problems.push("`oneOf` has the same alternative twice".into());
                 }
-                Ok(Expect::Output(patterns))
+                Ok(Expect::Output(patterns.into()))
             }
             (None, None, Some(kind), None) => {
                 Ok(Expect::Reject { kind: kind.parse()?, message: self.message.map(pattern).transpose()? })

@@ -1,5 +1,6 @@
 //! The corpus: every case and every clause, from the files in this binary or from a folder, read strictly.
 
+mod accepted;
 mod alignment;
 mod case;
 mod clause;
@@ -9,6 +10,7 @@ pub mod growth;
 pub mod layout;
 mod oracle;
 
+pub use accepted::Accepted;
 pub(crate) use case::is_kebab_case;
 pub use case::{Case, Expect, Level};
 pub use clause::Clause;

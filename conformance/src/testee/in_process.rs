@@ -1,18 +1,18 @@
 //! A testee in this process.
 
-use super::{Outcome, Testee, Trouble, accepted_reply};
+use super::{Outcome, Testee, Trouble, id_and_output};
+use crate::corpus::Accepted;
 use crate::protocol::{Hello, Implementation, Profile, Reply, Request};
 use crate::universal::halves::reads_otherwise;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 /// An implementation in this process as a testee.
 #[derive(Debug)]
 pub struct InProcess<I> {
     implementation: I,
     hello: Hello,
-    sent: VecDeque<(Request, Arc<[String]>)>,
+    sent: VecDeque<(Request, Accepted)>,
 }
 
 impl<I: Implementation> InProcess<I> {
@@ -29,10 +29,10 @@ impl<I: Implementation> Testee for InProcess<I> {
     }
 
     fn send(&mut self, request: &Request) {
-        self.send_for(request, Arc::default());
+        self.send_for(request, Accepted::default());
     }
 
-    fn send_for(&mut self, request: &Request, accepted: Arc<[String]>) {
+    fn send_for(&mut self, request: &Request, accepted: Accepted) {
         self.sent.push_back((request.clone(), accepted));
     }
 
@@ -42,12 +42,12 @@ impl<I: Implementation> Testee for InProcess<I> {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             // In profile `universal` some characters change when a reply is read, so the reply must pass through text.
             let must_be_text = request.profile == Profile::Universal && reads_otherwise(&request.input);
-            if accepted.is_empty() && !must_be_text {
+            if matches!(accepted, Accepted::Values(_)) && !must_be_text {
                 return Outcome::Reply(self.implementation.answer(&request));
             }
             let line = self.implementation.line(&request);
-            if let Some((_, number)) = accepted_reply(line.as_bytes(), &accepted) {
-                return Outcome::Accepted(accepted, number);
+            if id_and_output(line.as_bytes()).is_some_and(|(_, output)| accepted.has(output)) {
+                return Outcome::Accepted(line);
             }
             match Reply::read_for(request.profile, line.as_bytes()) {
                 Ok((_, reply)) => Outcome::Reply(reply),

@@ -34,6 +34,8 @@ pub(super) struct Lines {
 struct State {
     waiting: VecDeque<Line>,
     bytes: usize,
+    /// Somebody waits for the next one.
+    is_awaited: bool,
     /// Nobody writes any more.
     ended: bool,
     /// Nobody reads any more.
@@ -51,7 +53,9 @@ impl Lines {
         let mut state = self.state();
         state.bytes += line.len();
         state.waiting.push_back(line);
-        self.changed.notify_all();
+        if state.is_awaited {
+            self.changed.notify_all();
+        }
         let full = |state: &mut State| state.bytes > MOST_WAITING && !state.abandoned;
         let state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
         !state.abandoned
@@ -74,8 +78,13 @@ impl Lines {
     /// Takes the next line.
     pub(super) fn next(&self, patience: Duration) -> Next {
         let empty = |state: &mut State| state.waiting.is_empty() && !state.ended;
-        let (mut state, _) =
-            self.changed.wait_timeout_while(self.state(), patience, empty).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
+        if empty(&mut state) && !patience.is_zero() {
+            state.is_awaited = true;
+            let waited = self.changed.wait_timeout_while(state, patience, empty);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            state.is_awaited = false;
+        }
         match state.waiting.pop_front() {
             Some(line) => {
                 if state.bytes > MOST_WAITING {

@@ -2,13 +2,15 @@
 
 use super::children::Group;
 use super::lines::{Line, Lines, Next};
-use super::{Outcome, Trouble, accepted_reply, interrupt};
+use super::{Outcome, Trouble, id_and_output, interrupt};
+use crate::corpus::Accepted;
 use crate::protocol::{Hello, Profile, Reply, Request};
 use crate::terminal::visible;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ExitStatus};
+use std::string::FromUtf8Error;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -31,7 +33,9 @@ const MOST_TROUBLES: usize = 8;
 #[derive(Debug)]
 pub(super) struct Live {
     group: Group,
-    stdin: Option<Sender<String>>,
+    stdin: Option<Sender<Vec<u8>>>,
+    /// Requests that are not written yet: they go to the pipe together, as soon as no line of the testee is left to judge.
+    outgoing: Vec<u8>,
     lines: Arc<Lines>,
     stderr: Arc<Mutex<Tail>>,
     /// The requests that wait for their replies, in the order in which they were sent.
@@ -47,7 +51,7 @@ pub(super) struct Live {
 struct Waiting {
     id: i64,
     profile: Profile,
-    accepted: Arc<[String]>,
+    accepted: Accepted,
 }
 
 /// What waiting for a line can bring.
@@ -62,7 +66,7 @@ enum Heard {
 impl Live {
     pub(super) fn start(command: &[OsString], timeout: Duration) -> Result<(Self, Hello), String> {
         let mut process = Self::spawn(command)?;
-        process.write(Hello::request());
+        process.write(&Hello::request());
         let line = match process.hear(Instant::now() + timeout) {
             Heard::Line(line) => line,
             Heard::TooLong => return Err("it printed an endless line instead of a hello".into()),
@@ -87,10 +91,10 @@ impl Live {
     fn spawn(command: &[OsString]) -> Result<Self, String> {
         let mut group = Group::spawn(command)?;
         let (stderr, lines) = (Arc::new(Mutex::new(Tail::default())), Arc::new(Lines::default()));
-        let (stdin, requests) = mpsc::channel();
+        let (stdin, batches) = mpsc::channel();
         let (to_stdin, from_stdout, from_stderr) = group.pipes();
         if let Some(pipe) = to_stdin {
-            thread::spawn(move || write_requests(pipe, &requests));
+            thread::spawn(move || write_requests(pipe, &batches));
         }
         if let Some(pipe) = from_stdout {
             let lines = Arc::clone(&lines);
@@ -104,32 +108,43 @@ impl Live {
             thread::spawn(move || keep_tail(pipe, &tail));
         }
         let (waiting, answered, since) = (VecDeque::new(), HashSet::from([0]), Instant::now());
-        Ok(Self { group, stdin: Some(stdin), lines, stderr, waiting, answered, since })
+        Ok(Self { group, stdin: Some(stdin), outgoing: Vec::new(), lines, stderr, waiting, answered, since })
     }
 
-    fn write(&mut self, line: String) {
-        // A testee that can no longer be written to has ended; the next read shows how.
-        if let Some(stdin) = &self.stdin {
-            let _ = stdin.send(line);
+    fn write(&mut self, line: &str) {
+        self.outgoing.extend_from_slice(line.as_bytes());
+        self.outgoing.push(b'\n');
+        if self.outgoing.len() >= LONGEST_BATCH {
+            self.flush();
         }
     }
 
-    pub(super) fn send(&mut self, request: &Request, accepted: Arc<[String]>) {
+    fn flush(&mut self) {
+        let batch = std::mem::take(&mut self.outgoing);
+        // A testee that can no longer be written to has ended; the next read shows how.
+        if let Some(stdin) = &self.stdin {
+            let _ = stdin.send(batch);
+        }
+    }
+
+    pub(super) fn send(&mut self, request: &Request, accepted: Accepted) {
         if self.waiting.is_empty() {
             self.since = Instant::now();
         }
         self.waiting.push_back(Waiting { id: request.id, profile: request.profile, accepted });
-        self.write(request.line());
+        self.write(&request.line());
     }
 
     fn hear(&mut self, deadline: Instant) -> Heard {
         let mut ended = false;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.next(left.min(POLL_INTERVAL)) {
+            let patience = if self.outgoing.is_empty() { left.min(POLL_INTERVAL) } else { Duration::ZERO };
+            match self.lines.next(patience) {
                 Next::Line(Line::Whole(line)) => return Heard::Line(line),
                 Next::Line(Line::TooLong) => return Heard::TooLong,
                 Next::End => return Heard::Ended,
+                Next::Nothing if !self.outgoing.is_empty() => self.flush(),
                 Next::Nothing if interrupt::requested() => return Heard::Interrupted,
                 // A grandchild may hold the pipe open, so the end of the process counts. The pipe is read once more first,
                 // for what was on its way.
@@ -155,14 +170,10 @@ impl Live {
             }
             Heard::Interrupted => return (oldest, Outcome::Interrupted),
         };
-        let as_accepted = self.waiting.iter().enumerate().find_map(|(place, waiting)| {
-            let (id, number) = accepted_reply(&line, &waiting.accepted)?;
-            (id == waiting.id).then_some((place, number))
-        });
-        if let Some((place, number)) = as_accepted {
-            let waiting = self.answered(place);
-            return (waiting.id, Outcome::Accepted(waiting.accepted, number));
-        }
+        let line = match self.accepted(line) {
+            Ok(accepted) => return accepted,
+            Err(line) => line,
+        };
         match Reply::read_for(profile, &line) {
             Ok((id, reply)) => match self.waiting.iter().position(|waiting| waiting.id == id) {
                 Some(place) => {
@@ -179,15 +190,26 @@ impl Live {
         }
     }
 
+    /// The reply, if its output is accepted; else the line again.
+    fn accepted(&mut self, line: Vec<u8>) -> Result<(i64, Outcome), Vec<u8>> {
+        let place = id_and_output(&line).and_then(|(id, output)| {
+            let place = self.waiting.iter().position(|waiting| waiting.id == id)?;
+            self.waiting[place].accepted.has(output).then_some((place, id))
+        });
+        let Some((place, id)) = place else { return Err(line) };
+        let line = String::from_utf8(line).map_err(FromUtf8Error::into_bytes)?;
+        self.answered(place);
+        Ok((id, Outcome::Accepted(line)))
+    }
+
     /// Notes that the request at a place in the queue was answered.
-    fn answered(&mut self, place: usize) -> Waiting {
+    fn answered(&mut self, place: usize) {
         let waiting = self.waiting.remove(place).expect("a place in the queue");
         self.since = Instant::now();
         if self.answered.len() == MOST_ANSWERED {
             self.answered.clear();
         }
         self.answered.insert(waiting.id);
-        waiting
     }
 
     pub(super) fn overhear(&mut self, time: Duration) -> Option<Outcome> {
@@ -204,6 +226,7 @@ impl Live {
     }
 
     pub(super) fn finish(mut self, timeout: Duration) -> Vec<Trouble> {
+        self.outgoing.clear();
         self.stdin = None;
         let deadline = Instant::now() + timeout;
         let mut troubles = Vec::new();
@@ -297,20 +320,10 @@ struct Tail {
     complete: bool,
 }
 
-fn write_requests(mut pipe: ChildStdin, requests: &Receiver<String>) {
-    while let Ok(request) = requests.recv() {
-        let mut batch = request.into_bytes();
-        batch.push(b'\n');
-        while batch.len() < LONGEST_BATCH
-            && let Ok(request) = requests.try_recv()
-        {
-            batch.extend_from_slice(request.as_bytes());
-            batch.push(b'\n');
-        }
-        if pipe.write_all(&batch).is_err() {
-            return;
-        }
-    }
+fn write_requests(mut pipe: ChildStdin, batches: &Receiver<Vec<u8>>) {
+    while let Ok(batch) = batches.recv()
+        && pipe.write_all(&batch).is_ok()
+    {}
 }
 
 fn read_lines(pipe: impl Read, lines: &Lines) {

@@ -14,8 +14,8 @@ pub use in_process::InProcess;
 pub use process::Process;
 pub use reference::Reference;
 
+use crate::corpus::Accepted;
 use crate::protocol::{Hello, Reply, Request};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Something that is being tested.
@@ -34,8 +34,8 @@ pub trait Testee {
     /// Sends a request.
     fn send(&mut self, request: &Request);
 
-    /// Sends a request whose reply is [`Outcome::Accepted`] if it is one of these outputs word for word.
-    fn send_for(&mut self, request: &Request, _accepted: Arc<[String]>) {
+    /// Sends a request whose reply can be [`Outcome::Accepted`], if it is one of these outputs.
+    fn send_for(&mut self, request: &Request, _accepted: Accepted) {
         self.send(request);
     }
 
@@ -44,11 +44,11 @@ pub trait Testee {
 
     /// Sends a request, and waits for its outcome.
     fn ask(&mut self, request: &Request) -> Outcome {
-        self.ask_for(request, Arc::default())
+        self.ask_for(request, Accepted::default())
     }
 
-    /// The same; the outcome is [`Outcome::Accepted`] if the reply is one of these outputs word for word.
-    fn ask_for(&mut self, request: &Request, accepted: Arc<[String]>) -> Outcome {
+    /// The same; the outcome is [`Outcome::Accepted`] if the reply has one of these outputs.
+    fn ask_for(&mut self, request: &Request, accepted: Accepted) -> Outcome {
         self.send_for(request, accepted);
         self.receive().1
     }
@@ -70,8 +70,8 @@ pub trait Testee {
 pub enum Outcome {
     /// The reply.
     Reply(Reply),
-    /// A reply that was not parsed, since it is one of the accepted outputs word for word: these, and the number of that one.
-    Accepted(Arc<[String]>, usize),
+    /// The line of a reply that was not parsed, since its output is one of those that are accepted.
+    Accepted(String),
     /// It ended before its reply: how, and what it last said on stderr.
     Crash(String),
     /// No reply in time.
@@ -114,14 +114,81 @@ pub enum Trouble {
     Shutdown(String),
 }
 
-/// The id of a reply line and the number of the accepted output that it carries, if it does word for word.
-fn accepted_reply(line: &[u8], accepted: &[String]) -> Option<(i64, usize)> {
-    if accepted.is_empty() {
-        return None;
+/// The id and the output of a reply line, if they stand in this order and nothing else beside them. That the output is JSON
+/// remains to be seen.
+fn id_and_output(line: &[u8]) -> Option<(i64, &[u8])> {
+    let rest = after(after(line, b"{")?, b"\"id\"")?;
+    let rest = after(rest, b":").map(skip_space)?;
+    let length = rest.iter().position(|byte| !byte.is_ascii_digit())?;
+    let (id, rest) = rest.split_at(length);
+    let output = after(after(after(rest, b",")?, b"\"ok\"")?, b":").map(skip_space)?;
+    let output = skip_space_behind(skip_space_behind(output).strip_suffix(b"}")?);
+    // JSON has no zeros before a number.
+    let id = str::from_utf8(id).ok().filter(|id| !id.starts_with('0'))?.parse().ok()?;
+    Some((id, output))
+}
+
+/// What stands behind a token, with which a text begins.
+fn after<'a>(text: &'a [u8], token: &[u8]) -> Option<&'a [u8]> {
+    skip_space(text).strip_prefix(token)
+}
+
+/// A text without the white space, as JSON has it, at its beginning.
+fn skip_space(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|byte| !is_space(*byte));
+    &text[start.unwrap_or(text.len())..]
+}
+
+/// The same at its end.
+fn skip_space_behind(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| !is_space(*byte));
+    &text[..end.map_or(0, |end| end + 1)]
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::id_and_output;
+
+    #[test]
+    fn the_parts_of_a_reply_are_found_however_it_is_spaced() {
+        for (line, output) in [
+            (r#"{"id":7,"ok":"a"}"#, r#""a""#),
+            ("\t{ \"id\" : 7 , \"ok\" : [ 1 ] } \r", "[ 1 ]"),
+            (r#"{"id":7,"ok":{"a":{}}}"#, r#"{"a":{}}"#),
+        ] {
+            assert_eq!(id_and_output(line.as_bytes()), Some((7, output.as_bytes())), "{line}");
+        }
     }
-    let after_id = line.strip_prefix(br#"{"id":"#)?;
-    let length = after_id.iter().position(|&byte| byte == b',')?;
-    let id = str::from_utf8(&after_id[..length]).ok()?.parse().ok()?;
-    let output = after_id[length..].strip_prefix(br#","ok":"#)?.strip_suffix(b"}")?;
-    Some((id, accepted.iter().position(|accepted| accepted.as_bytes() == output)?))
+
+    #[test]
+    fn whatever_else_a_line_holds_stands_in_its_output() {
+        for (line, output) in [
+            (r#"{"id":7,"ok":1}}"#, "1}"),
+            (r#"{"id":7,"ok":1,"unsupported":""}"#, r#"1,"unsupported":"""#),
+            (r#"{"id":7,"ok":}"#, ""),
+        ] {
+            assert_eq!(id_and_output(line.as_bytes()), Some((7, output.as_bytes())), "{line}");
+        }
+        for line in [
+            "",
+            "{",
+            r#"{"id":,"ok":1}"#,
+            r#"{"id":+7,"ok":1}"#,
+            r#"{"id":07,"ok":1}"#,
+            r#"{"id":7.0,"ok":1}"#,
+            r#"{"id":"7","ok":1}"#,
+            r#"{"id":99999999999999999999,"ok":1}"#,
+            r#"{"ok":1,"id":7}"#,
+            r#"{"id":7,"ok":1"#,
+            r#"{"id":7,"ok" 1}"#,
+            r#"[{"id":7,"ok":1}"#,
+            "\x0c{\"id\":7,\"ok\":1}",
+        ] {
+            assert_eq!(id_and_output(line.as_bytes()), None, "{line}");
+        }
+    }
 }

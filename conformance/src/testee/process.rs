@@ -2,9 +2,9 @@
 
 use super::live::Live;
 use super::{Outcome, Testee, Trouble, interrupt};
+use crate::corpus::Accepted;
 use crate::protocol::{Hello, Request};
 use std::ffi::{OsStr, OsString};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How many requests may wait in the pipe: enough that a testee never waits for the judge.
@@ -65,10 +65,10 @@ impl Testee for Process {
     }
 
     fn send(&mut self, request: &Request) {
-        self.send_for(request, Arc::default());
+        self.send_for(request, Accepted::default());
     }
 
-    fn send_for(&mut self, request: &Request, accepted: Arc<[String]>) {
+    fn send_for(&mut self, request: &Request, accepted: Accepted) {
         if self.failed.is_some() {
             return;
         }

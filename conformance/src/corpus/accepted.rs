@@ -1,0 +1,179 @@
+//! Compares replies with what is expected while their JSON is read, so that no value is built of them.
+
+use super::expectation::Pattern;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// Outputs that a case accepts. Others may be as good; judging the parsed reply tells.
+#[derive(Clone, Debug)]
+pub enum Accepted {
+    /// These, byte for byte, as JSON text: the fastest way for large ones.
+    Texts(Arc<[String]>),
+    /// Those that match one of these plainly.
+    Values(Arc<[Pattern]>),
+}
+
+impl Accepted {
+    /// Whether an output, as JSON text, is one of them.
+    pub fn has(&self, output: &[u8]) -> bool {
+        match self {
+            Self::Texts(texts) => texts.iter().any(|text| text.as_bytes() == output),
+            Self::Values(patterns) => patterns.iter().any(|pattern| pattern.is_plainly(output)),
+        }
+    }
+}
+
+/// Nothing is accepted.
+impl Default for Accepted {
+    fn default() -> Self {
+        Self::Values(Arc::default())
+    }
+}
+
+impl Pattern {
+    /// Whether JSON text matches, told without building a value. If not, the value can still match: this gives up on patterns that
+    /// leave a choice, on repeated members and on half a surrogate pair.
+    pub fn is_plainly(&self, json: &[u8]) -> bool {
+        let mut text = serde_json::Deserializer::from_slice(json);
+        Like(self).deserialize(&mut text).and_then(|()| text.end()).is_ok()
+    }
+}
+
+/// Reads nothing but what matches.
+#[derive(Clone, Copy)]
+struct Like<'p>(&'p Pattern);
+
+impl Like<'_> {
+    fn demand<E: Error>(self, is_met: bool) -> Result<(), E> {
+        if is_met { Ok(()) } else { Err(E::custom("another value")) }
+    }
+
+    fn number<E: Error>(self, number: f64) -> Result<(), E> {
+        self.demand(matches!(self.0, Pattern::Number(expected) if *expected == number))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Like<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "numbers are compared as doubles")]
+impl<'de> Visitor<'de> for Like<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the expected value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        self.demand(matches!(self.0, Pattern::Constant(Value::Null)))
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<(), E> {
+        self.demand(matches!(self.0, Pattern::Constant(Value::Bool(expected)) if *expected == flag))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        self.number(number as f64)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        self.number(number as f64)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        self.number(number)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        self.demand(matches!(self.0, Pattern::Text(expected) if expected == text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let Pattern::Array(parts) = self.0 else { return self.demand(false) };
+        for part in parts {
+            let is_there = elements.next_element_seed(Like(part))?.is_some();
+            self.demand(is_there)?;
+        }
+        let has_ended = elements.next_element::<IgnoredAny>()?.is_none();
+        self.demand(has_ended)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let Pattern::Object(parts) = self.0 else { return self.demand(false) };
+        // Most write the members in the order of the pattern.
+        let mut left: Vec<&(String, Pattern)> = parts.iter().rev().collect();
+        while let Some(Name(name)) = members.next_key()? {
+            let Some(place) = left.iter().rposition(|(expected, _)| *expected == name) else {
+                return self.demand(false);
+            };
+            members.next_value_seed(Like(&left.remove(place).1))?;
+        }
+        self.demand(left.is_empty())
+    }
+}
+
+/// The name of a member, copied only where it holds an escape.
+#[derive(serde::Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn is_plainly(expected: &Value, json: &str) -> bool {
+        Pattern::read(expected).expect("a pattern").is_plainly(json.as_bytes())
+    }
+
+    #[test]
+    fn spelling_and_order_do_not_matter() {
+        let expected = json!({"a": [1, "é\n", null, true], "b": {"c": -0.5, "lines": 7}});
+        for json in [
+            "{\"a\":[1,\"é\\n\",null,true],\"b\":{\"c\":-0.5,\"lines\":7}}",
+            " { \"b\" : {\"lines\":7.0, \"c\":-5e-1}, \"\\u0061\": [1.0, \"\\u00e9\\u000A\", null, true ] }\t",
+        ] {
+            assert!(is_plainly(&expected, json), "{json}");
+        }
+        assert!(is_plainly(&json!(9_007_199_254_740_993_u64), "9007199254740992.0"));
+        assert!(is_plainly(&json!({"lines": ["a", "b"]}), "\"a\\nb\""));
+    }
+
+    #[test]
+    fn whatever_else_is_said_is_not_plainly_it() {
+        let expected = json!({"a": [1, "x"]});
+        for json in [
+            "",
+            "{}",
+            "[1,\"x\"]",
+            r#"{"a":[1,"x"]"#,
+            r#"{"a":[1,"x"]}}"#,
+            r#"{"a":[1,"x"]},"b":1"#,
+            r#"{"a":[1,"x"],"b":null}"#,
+            r#"{"a":[1,"x"],"a":[1,"x"]}"#,
+            r#"{"a":[1]}"#,
+            r#"{"a":[1,"x",2]}"#,
+            r#"{"a":["x",1]}"#,
+            r#"{"a":[1,"X"]}"#,
+            r#"{"a":["1","x"]}"#,
+            r#"{"a":null}"#,
+            "{\"a\":[1,\"x\n\"]}",
+        ] {
+            assert!(!is_plainly(&expected, json), "{json}");
+        }
+        assert!(!is_plainly(&json!("\u{fffd}"), r#""\ud800""#));
+        assert!(!is_plainly(&json!(1), "1 1"));
+        assert!(!is_plainly(&json!(f64::MAX), "1e999"));
+        assert!(!Pattern::Text("\u{fffd}".into()).is_plainly(b"\"\xff\""));
+        // The pattern leaves a choice.
+        assert!(!is_plainly(&json!({"any": true}), "1"));
+        assert!(!is_plainly(&json!({"includes": [1]}), "[1]"));
+    }
+}
