@@ -30,7 +30,7 @@ pub use document::{
 pub use facts::{Fact, conveyed_by_document, conveyed_by_document_in, conveyed_by_messages, equivalent, facts};
 pub use form::{append_only, form_violations, well_escaped, well_shaped};
 pub use messages::{provider_valid, snapshots};
-pub use provider::{Api, Breach, ProviderRule, provider_breaches, provider_rules};
+pub use provider::{Api, Breach, ProviderRule, provider_breaches, provider_breaches_in, provider_rules};
 
 use std::{error, fmt};
 

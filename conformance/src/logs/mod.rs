@@ -85,9 +85,7 @@ fn check_requests(mut batches: Batches<'_>, api: Option<Api>, report: &mut Repor
         for line in &batch.not_utf8 {
             report.error(format!("line {line}: not UTF-8"));
         }
-        for (_, line, json) in batch.elements() {
-            report.find(&requests.push(line, json));
-        }
+        report.find(&requests.push(&batch));
     }
     requests.conclude(report);
     Ok(())

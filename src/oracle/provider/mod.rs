@@ -97,14 +97,18 @@ pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
 pub fn provider_breaches(api: Api, body: &str) -> Result<Vec<Breach>, Error> {
     let body: Map<String, Value> = serde_json::from_str(&mark_surrogates(body))
         .map_err(|error| Error::input(format!("the body of a request is a JSON object: {error}")))?;
-    let body = Value::Object(body);
+    Ok(provider_breaches_in(api, &Value::Object(body)))
+}
+
+/// As [`provider_breaches`], of a body that was read with [`read_json`](crate::read_json).
+pub fn provider_breaches_in(api: Api, body: &Value) -> Vec<Breach> {
     let mut breaches = Breaches::default();
     match api {
-        Api::OpenAiChat => openai_chat::judge(&body, &mut breaches),
-        Api::OpenAiResponses => openai_responses::judge(&body, &mut breaches),
-        Api::Anthropic => anthropic::judge(&body, &mut breaches),
+        Api::OpenAiChat => openai_chat::judge(body, &mut breaches),
+        Api::OpenAiResponses => openai_responses::judge(body, &mut breaches),
+        Api::Anthropic => anthropic::judge(body, &mut breaches),
     }
-    Ok(breaches.0)
+    breaches.0
 }
 
 /// What was found so far.

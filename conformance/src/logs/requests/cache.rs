@@ -3,17 +3,38 @@
 //! A model's cache is kept as long as each request begins with all of the one before it. A log may hold many conversations at once,
 //! branches and retries. So each request is related to the longest earlier one that it extends. A loss is reported only if the
 //! request has more replies of a model than that explains, and clearly continues another earlier request without extending it.
+//!
+//! However long a log is, the memory is bounded: only the last requests are kept, and of those before them a hash, by which a request
+//! that extends one is recognized.
 
 use super::segments::{Difference, Place, Role, Segment, difference};
 use serde_json::Value;
-use std::collections::hash_map::DefaultHasher;
-use std::collections::{HashMap, HashSet};
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
 
-/// How many earlier requests are searched for one that a request continues without extending it.
-const REACH: usize = 500;
+/// How many earlier requests are kept, and searched for one that a request continues without extending it.
+pub(super) const REACH: usize = 500;
+/// How many hashes of whole requests are kept.
+const MOST_WHOLE: usize = 1 << 16;
 
-/// A piece of an earlier request. Its text is kept once for all requests.
+/// A segment as it is compared.
+#[derive(Debug)]
+pub(super) struct Text {
+    piece: Piece,
+    text: String,
+}
+
+/// The segments of a request as they are compared.
+pub(super) fn texts(segments: Vec<Segment>) -> Vec<Text> {
+    let text = |Segment { place, role, value }: Segment| {
+        let text = value.to_string();
+        Text { piece: Piece { hash: hash(&text), place, role }, text }
+    };
+    segments.into_iter().map(text).collect()
+}
+
+/// A piece of a request. Its text is kept once for all requests.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     hash: u64,
@@ -54,44 +75,74 @@ pub(super) enum How {
     Inserted,
 }
 
-/// The requests of a log so far.
+/// A whole request, by the hash of all its pieces.
+#[derive(Clone, Copy, Debug)]
+struct Whole {
+    number: usize,
+    /// How many pieces it has.
+    length: usize,
+}
+
+/// The last requests of a log.
 #[derive(Debug, Default)]
 pub(super) struct Conversations {
-    requests: Vec<Earlier>,
-    /// Whole requests, by the hash of all their pieces.
-    whole: HashMap<u64, usize>,
-    texts: HashMap<u64, String>,
+    /// The oldest first.
+    requests: VecDeque<Earlier>,
+    whole: HashMap<u64, Whole>,
+    /// The hashes of whole requests, the oldest first.
+    order: VecDeque<(u64, usize)>,
+    /// The texts of their pieces, and how many pieces have each.
+    texts: HashMap<u64, (String, usize)>,
 }
 
 impl Conversations {
     /// Adds the next request. What its cache depends on beside its pieces, such as the model, is in `key`.
-    pub(super) fn push(&mut self, number: usize, key: impl Hash, segments: &[Segment]) -> Relation {
+    pub(super) fn push(&mut self, number: usize, key: impl Hash, texts: Vec<Text>) -> Relation {
         let key = hash(&key);
-        let mut pieces = Vec::with_capacity(segments.len());
-        for Segment { place, role, value } in segments {
-            let text = value.to_string();
-            let hash = hash(&text);
-            self.texts.entry(hash).or_insert(text);
-            pieces.push(Piece { hash, place: *place, role: *role });
+        let mut pieces = Vec::with_capacity(texts.len());
+        for Text { piece, text } in texts {
+            self.texts.entry(piece.hash).or_insert((text, 0)).1 += 1;
+            pieces.push(piece);
         }
         let replies = replies_behind(&pieces, 0);
         let (parent, whole) = self.longest_extended(key, &pieces);
-        let begun = parent.map_or(0, |parent| self.requests[parent].pieces.len());
+        let begun = parent.map_or(0, |parent| parent.length);
         let explained = usize::from(parent.is_some());
         let now = Earlier { number, key, pieces, replies };
-        let mut relation = Relation { parent: parent.map(|parent| self.requests[parent].number), loss: None };
+        let mut relation = Relation { parent: parent.map(|parent| parent.number), loss: None };
         if replies_behind(&now.pieces, begun) > explained
             && let Some(before) = self.continued(&now, begun)
         {
             relation = Relation { parent: Some(before.number), loss: Some(self.loss(before, &now)) };
         }
-        self.whole.insert(whole, self.requests.len());
-        self.requests.push(now);
+        self.whole.insert(whole, Whole { number, length: now.pieces.len() });
+        self.order.push_back((whole, number));
+        self.requests.push_back(now);
+        self.forget();
         relation
     }
 
+    /// Drops what is too old.
+    fn forget(&mut self) {
+        let oldest = if self.requests.len() > REACH { self.requests.pop_front() } else { None };
+        for piece in oldest.into_iter().flat_map(|oldest| oldest.pieces) {
+            if let Entry::Occupied(mut text) = self.texts.entry(piece.hash) {
+                text.get_mut().1 -= 1;
+                if text.get().1 == 0 {
+                    text.remove();
+                }
+            }
+        }
+        if self.order.len() > MOST_WHOLE
+            && let Some((whole, number)) = self.order.pop_front()
+            && self.whole.get(&whole).is_some_and(|last| last.number == number)
+        {
+            self.whole.remove(&whole);
+        }
+    }
+
     /// The longest earlier request that the pieces begin with, and the hash of all pieces.
-    fn longest_extended(&self, key: u64, pieces: &[Piece]) -> (Option<usize>, u64) {
+    fn longest_extended(&self, key: u64, pieces: &[Piece]) -> (Option<Whole>, u64) {
         let mut chain = key;
         let mut longest = None;
         for piece in pieces {
@@ -107,7 +158,7 @@ impl Conversations {
     fn continued(&self, now: &Earlier, begun: usize) -> Option<&Earlier> {
         let known: HashSet<u64> = now.pieces.iter().map(|piece| piece.hash).collect();
         let mut best: Option<(usize, &Earlier)> = None;
-        for before in self.requests.iter().rev().take(REACH).filter(|before| before.key == now.key) {
+        for before in self.requests.iter().rev().filter(|before| before.key == now.key) {
             let common = common(before, now);
             let has_new_reply = || {
                 let said: HashSet<u64> = before.pieces.iter().map(|piece| piece.hash).collect();
@@ -141,7 +192,7 @@ impl Conversations {
     fn have_similar_settings(&self, before: &Earlier, now: &Earlier) -> bool {
         let texts = |request: &Earlier| -> Vec<&str> {
             let settings = request.pieces.iter().filter(|piece| piece.role == Role::Setting);
-            settings.filter_map(|piece| self.texts.get(&piece.hash)).map(String::as_str).collect()
+            settings.filter_map(|piece| self.texts.get(&piece.hash)).map(|(text, _)| text.as_str()).collect()
         };
         let (one, other) = (texts(before), texts(now));
         if one.is_empty() || other.is_empty() {
@@ -165,7 +216,7 @@ impl Conversations {
         let stands = |piece: Piece, pieces: &[Piece]| pieces.iter().any(|other| other.hash == piece.hash);
         let value = |piece: Piece| -> Value {
             // The texts were written from values.
-            self.texts.get(&piece.hash).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+            self.texts.get(&piece.hash).and_then(|(text, _)| serde_json::from_str(text).ok()).unwrap_or_default()
         };
         let how = if stands(found, &before.pieces[at..]) && !stands(lost, &now.pieces[at..]) {
             How::Removed(lost.place)
@@ -189,7 +240,7 @@ fn replies_behind(pieces: &[Piece], begun: usize) -> usize {
     (begun..pieces.len()).filter(begins).count()
 }
 
-fn hash(value: &impl Hash) -> u64 {
+pub(super) fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
@@ -221,7 +272,7 @@ mod tests {
         let requests = requests.iter().enumerate();
         requests
             .map(|(number, request)| {
-                let relation = conversations.push(number, "model", &segments(request));
+                let relation = conversations.push(number, "model", texts(segments(request)));
                 (relation.parent, relation.loss.map(|loss| loss.place))
             })
             .collect()
@@ -274,13 +325,28 @@ mod tests {
     }
 
     #[test]
+    fn only_the_last_requests_are_kept() {
+        let mut conversations = Conversations::default();
+        let mut push = |number: usize, request: &str| {
+            let relation = conversations.push(number, (), texts(segments(request)));
+            (relation.parent, conversations.requests.len(), conversations.texts.len())
+        };
+        assert_eq!(push(0, "s u1 a1 t1"), (None, 1, 4));
+        for number in 1..=2 * REACH {
+            push(number, &format!("s v{number}"));
+        }
+        // What extends a request that is gone is still recognized.
+        assert_eq!(push(2 * REACH + 1, "s u1 a1 t1 b2 t2"), (Some(0), REACH, REACH + 5));
+    }
+
+    #[test]
     fn how_a_cache_was_lost() {
         let how = |requests: &[&str]| {
             let mut conversations = Conversations::default();
             let relations: Vec<Relation> = requests
                 .iter()
                 .enumerate()
-                .map(|(number, request)| conversations.push(number, (), &segments(request)))
+                .map(|(number, request)| conversations.push(number, (), texts(segments(request))))
                 .collect();
             relations.into_iter().next_back().and_then(|relation| relation.loss).map(|loss| loss.how)
         };

@@ -6,12 +6,15 @@ mod segments;
 
 pub(super) use form::{body, is_request};
 
+use super::list::Batch;
 use super::report::{Finding, Report, count};
-use cache::{Conversations, How, Loss};
+use cache::{Conversations, How, Loss, Text};
+use rayon::prelude::*;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use threadspec::oracle::{Api, Breach, provider_breaches};
+use threadspec::oracle::{Api, Breach, provider_breaches_in};
 use threadspec::read_json;
 
 /// Judges the requests of a log, one after the other.
@@ -24,10 +27,34 @@ pub(super) struct Requests {
     count: usize,
     others: usize,
     conversations: Conversations,
-    /// The faults of each request, to report them once: a history is sent again and again.
-    told: HashMap<usize, HashSet<(String, String)>>,
+    /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
+    told: HashMap<usize, HashSet<u64>>,
     breaches: usize,
     losses: usize,
+}
+
+/// What an element of a log is.
+enum Element {
+    Request(Result<Body, threadspec::Error>),
+    Other,
+    NotJson,
+}
+
+/// The body of a request.
+struct Body {
+    value: Value,
+    /// The API that it is for; nothing if it could be for several.
+    api: Option<Api>,
+}
+
+/// A request, and what is wrong with it on its own.
+struct Judged {
+    number: usize,
+    place: String,
+    /// Requests with different keys share no cache. `None` if the server keeps the history.
+    key: Option<(Api, String)>,
+    texts: Vec<Text>,
+    breaches: Vec<Breach>,
 }
 
 impl Requests {
@@ -46,50 +73,53 @@ impl Requests {
         }
     }
 
-    /// What is wrong with the next element of a log.
-    pub(super) fn push(&mut self, line: usize, json: &str) -> Vec<Finding> {
-        let body = match (body(json), self.api) {
-            (Some(body), _) => body,
-            (None, Some(api)) if json.trim_start().starts_with('[') => list_as_body(api, json).into(),
-            (None, Some(api)) if form::is_message(json) => list_as_body(api, &format!("[{json}]")).into(),
-            (None, _) => {
+    /// What is wrong with the next elements of a log.
+    pub(super) fn push(&mut self, batch: &Batch<'_>) -> Vec<Finding> {
+        let elements: Vec<(usize, &str)> = batch.elements().map(|(_, line, json)| (line, json)).collect();
+        let api = self.api;
+        let read: Vec<(usize, Element)> =
+            elements.into_par_iter().map(|(line, json)| (line, Element::read(json, api))).collect();
+        let placed: Vec<_> = read.into_iter().filter_map(|(line, element)| self.place(line, element)).collect();
+        let judged: Vec<_> = placed.into_par_iter().map(|request| request.map(Judged::of)).collect();
+        judged.into_iter().flat_map(|judged| judged.map_or_else(|found| vec![found], |one| self.relate(one))).collect()
+    }
+
+    /// Numbers a request, and finds its API: if it could be for several, that of the request before it.
+    fn place(&mut self, line: usize, element: Element) -> Option<Result<(usize, String, Api, Value), Finding>> {
+        let body = match element {
+            Element::Request(body) => body,
+            Element::Other | Element::NotJson => {
                 self.others += 1;
-                let is_json = serde_json::from_str::<&serde_json::value::RawValue>(json).is_ok();
-                let broken = || Finding::error(format!("line {line}: not readable as JSON"));
-                return if is_json { Vec::new() } else { vec![broken()] };
+                let is_broken = matches!(element, Element::NotJson);
+                return is_broken.then(|| Err(Finding::error(format!("line {line}: not readable as JSON"))));
             }
         };
         self.count += 1;
         let place = format!("request {} (line {line})", self.count);
-        self.request(&place, &body).unwrap_or_else(|error| vec![Finding::error(format!("{place}: {error}"))])
+        let Body { value, api } = match body {
+            Ok(body) => body,
+            Err(error) => return Some(Err(Finding::error(format!("{place}: {error}")))),
+        };
+        self.last = self.api.or(api).unwrap_or(self.last);
+        self.apis.insert(self.last.to_string());
+        Some(Ok((self.count, place, self.last, value)))
     }
 
-    fn request(&mut self, place: &str, text: &str) -> Result<Vec<Finding>, threadspec::Error> {
-        let body = read_json(text)?;
-        let api = self.api.or_else(|| form::api_of(&body)).unwrap_or(self.last);
-        self.last = api;
-        self.apis.insert(api.to_string());
-        // The beginning of the history is on the server, so nothing can be said about the cache.
-        let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
-        let key = (api, body["model"].to_string());
-        let relation = if is_stored {
-            cache::Relation::default()
-        } else {
-            self.conversations.push(self.count, key, &segments::segments(api, &body))
-        };
-        let mut breaches = provider_breaches(api, text)?;
-        breaches.extend(objects_as_text(api, &body));
+    /// What is wrong with a request, but for what was told of the one that it goes on from; and what it lost of that one's cache.
+    fn relate(&mut self, Judged { number, place, key, texts, breaches }: Judged) -> Vec<Finding> {
+        let relation = key.map(|key| self.conversations.push(number, key, texts)).unwrap_or_default();
         let known = relation.parent.and_then(|parent| self.told.get(&parent));
-        let identity = |breach: &Breach| (breach.place.clone(), breach.what.clone());
+        let identity = |breach: &Breach| cache::hash(&(&breach.place, &breach.what));
         let is_new = |breach: &&Breach| known.is_none_or(|known| !known.contains(&identity(breach)));
-        let mut found: Vec<Finding> = breaches.iter().filter(is_new).map(|breach| finding(place, breach)).collect();
+        let mut found: Vec<Finding> = breaches.iter().filter(is_new).map(|breach| finding(&place, breach)).collect();
         self.breaches += breaches.iter().filter(|breach| breach.is_certain).count();
-        self.told.insert(self.count, breaches.iter().map(identity).collect());
+        self.told.insert(number, breaches.iter().map(identity).collect());
+        self.told.remove(&number.saturating_sub(cache::REACH));
         if let (Some(loss), Some(parent)) = (&relation.loss, relation.parent) {
             self.losses += 1;
-            found.push(Finding::warning(lost(place, parent, loss)));
+            found.push(Finding::warning(lost(&place, parent, loss)));
         }
-        Ok(found)
+        found
     }
 
     pub(super) fn conclude(&self, report: &mut Report<'_>) {
@@ -109,6 +139,31 @@ impl Requests {
         if self.losses == 0 && self.count > 1 {
             report.holds.push("append-only");
         }
+    }
+}
+
+impl Element {
+    fn read(json: &str, api: Option<Api>) -> Self {
+        let body = match (body(json), api) {
+            (Some(body), _) => body,
+            (None, Some(api)) if json.trim_start().starts_with('[') => list_as_body(api, json).into(),
+            (None, Some(api)) if form::is_message(json) => list_as_body(api, &format!("[{json}]")).into(),
+            (None, _) if serde_json::from_str::<&RawValue>(json).is_ok() => return Self::Other,
+            (None, _) => return Self::NotJson,
+        };
+        Self::Request(read_json(&body).map(|value| Body { api: form::api_of(&value), value }))
+    }
+}
+
+impl Judged {
+    fn of((number, place, api, body): (usize, String, Api, Value)) -> Self {
+        // A history that the server keeps is no part of the request.
+        let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
+        let key = (!is_stored).then(|| (api, body["model"].to_string()));
+        let texts = if is_stored { Vec::new() } else { cache::texts(segments::segments(api, &body)) };
+        let mut breaches = provider_breaches_in(api, &body);
+        breaches.extend(objects_as_text(api, &body));
+        Self { number, place, key, texts, breaches }
     }
 }
 
