@@ -46,13 +46,14 @@ impl Pattern {
 #[derive(Clone, Copy)]
 struct Like<'p>(&'p Pattern);
 
-impl Like<'_> {
-    fn demand<E: Error>(self, is_met: bool) -> Result<(), E> {
-        if is_met { Ok(()) } else { Err(E::custom("another value")) }
-    }
+fn demand<E: Error>(is_met: bool) -> Result<(), E> {
+    if is_met { Ok(()) } else { Err(E::custom("another value")) }
+}
 
+impl Like<'_> {
+    #[expect(clippy::float_cmp, reason = "an expected number is exact")]
     fn number<E: Error>(self, number: f64) -> Result<(), E> {
-        self.demand(matches!(self.0, Pattern::Number(expected) if *expected == number))
+        demand(matches!(self.0, Pattern::Number(expected) if *expected == number))
     }
 }
 
@@ -73,11 +74,11 @@ impl<'de> Visitor<'de> for Like<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        self.demand(matches!(self.0, Pattern::Constant(Value::Null)))
+        demand(matches!(self.0, Pattern::Constant(Value::Null)))
     }
 
     fn visit_bool<E: Error>(self, flag: bool) -> Result<(), E> {
-        self.demand(matches!(self.0, Pattern::Constant(Value::Bool(expected)) if *expected == flag))
+        demand(matches!(self.0, Pattern::Constant(Value::Bool(expected)) if *expected == flag))
     }
 
     fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
@@ -93,30 +94,30 @@ impl<'de> Visitor<'de> for Like<'_> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.demand(matches!(self.0, Pattern::Text(expected) if expected == text))
+        demand(matches!(self.0, Pattern::Text(expected) if expected == text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        let Pattern::Array(parts) = self.0 else { return self.demand(false) };
+        let Pattern::Array(parts) = self.0 else { return demand(false) };
         for part in parts {
             let is_there = elements.next_element_seed(Like(part))?.is_some();
-            self.demand(is_there)?;
+            demand(is_there)?;
         }
         let has_ended = elements.next_element::<IgnoredAny>()?.is_none();
-        self.demand(has_ended)
+        demand(has_ended)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        let Pattern::Object(parts) = self.0 else { return self.demand(false) };
+        let Pattern::Object(parts) = self.0 else { return demand(false) };
         // Most write the members in the order of the pattern.
         let mut left: Vec<&(String, Pattern)> = parts.iter().rev().collect();
         while let Some(Name(name)) = members.next_key()? {
             let Some(place) = left.iter().rposition(|(expected, _)| *expected == name) else {
-                return self.demand(false);
+                return demand(false);
             };
             members.next_value_seed(Like(&left.remove(place).1))?;
         }
-        self.demand(left.is_empty())
+        demand(left.is_empty())
     }
 }
 

@@ -1,7 +1,7 @@
 //! One case of the corpus: what is asked, what is expected, and which clauses say so.
 
-use super::{Accepted, Oracle};
 use super::expectation::Pattern;
+use super::{Accepted, Oracle};
 use crate::json;
 use crate::protocol::{Op, Profile, RejectKind, Request};
 use crate::universal::Property;
