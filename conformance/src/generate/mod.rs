@@ -35,7 +35,7 @@ pub use growth::Growth;
 pub use json::{Json, JsonOp, JsonStep};
 pub use list::{AtMost, Rarely};
 pub use request::{Mode, Request, samples};
-pub use scenario::{Asked, Last, Past, Round, Scenario, System};
+pub use scenario::{Last, Past, Round, Scenario, ScriptedCall, System};
 pub use script::{Call, Limit, Returned, Script, Turn, Verification};
 pub use text::{CLASSES, Class, Name, Piece, Text};
 pub use thread::{Alone, Iteration, Step, Thread, Tool, What};

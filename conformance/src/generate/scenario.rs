@@ -48,13 +48,13 @@ pub enum Past {
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
 pub struct Round {
     text: Option<Text>,
-    first: Asked,
-    others: AtMost<{ LIMITS.calls }, Asked>,
+    first: ScriptedCall,
+    others: AtMost<{ LIMITS.calls }, ScriptedCall>,
 }
 
 /// A call, and what comes of it.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct Asked {
+pub struct ScriptedCall {
     odd_name: Rarely,
     odd_id: Rarely,
     name: u8,
@@ -200,7 +200,7 @@ impl Scenario {
     /// The calls of each response. In a long run the last response is repeated; in a wide one the first response repeats its first call.
     fn calls(&self) -> Vec<Vec<Call>> {
         let mut number = 0;
-        let mut call = |asked: &Asked, before: Option<&str>| {
+        let mut call = |asked: &ScriptedCall, before: Option<&str>| {
             number += 1;
             let is_large = is_large(self.long) || is_large(self.wide);
             asked.call(number, before.filter(|_| self.repeats_ids.is_now()), self.repeats_ids.is_now(), is_large)
@@ -233,7 +233,7 @@ impl Scenario {
     }
 }
 
-impl Asked {
+impl ScriptedCall {
     fn call(&self, number: usize, before: Option<&str>, is_found_by_arguments: bool, is_large: bool) -> Call {
         let id = match before {
             Some(before) if self.odd_id.is_now() || self.name % 2 == 1 => before.to_owned(),

@@ -19,7 +19,7 @@ pub(super) enum End {
 
 /// A call of a response, with what came of it.
 #[derive(Clone, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct CallRecord<'a> {
     /// As the model said it.
     pub(super) call: &'a Call,
     /// As the next request has it.
@@ -43,7 +43,7 @@ pub(super) struct Round<'a> {
     pub(super) content: &'a str,
     /// The message that repeats the response.
     pub(super) response: Option<Placed<'a>>,
-    pub(super) calls: Vec<Asked<'a>>,
+    pub(super) calls: Vec<CallRecord<'a>>,
     /// Answers without a `tool_call_id`.
     pub(super) nameless: Vec<Placed<'a>>,
     /// All other messages behind the response.
@@ -143,7 +143,7 @@ fn round<'a>(script: &'a Script, requests: &[Conversation<'a>], turn: usize) -> 
         let by_id = || sent.iter().find(|sent| sent.id == call.id);
         let own = if sent.len() == scripted.len() { sent.get(position) } else { by_id() };
         let is_ambiguous = own.is_some_and(|own| sent.iter().filter(|other| other.id == own.id).count() > 1);
-        round.calls.push(Asked { call, sent: own, answers: Vec::new(), is_ambiguous, answered_by_old_id: false });
+        round.calls.push(CallRecord { call, sent: own, answers: Vec::new(), is_ambiguous, answered_by_old_id: false });
     }
     round.assign(behind);
     round
@@ -161,14 +161,14 @@ impl<'a> Round<'a> {
                 self.nameless.push(placed);
                 continue;
             };
-            let names = |asked: &&mut Asked<'_>| asked.sent.map_or(asked.call.id() == id, |sent| sent.id() == id);
+            let names = |asked: &&mut CallRecord<'_>| asked.sent.map_or(asked.call.id() == id, |sent| sent.id() == id);
             // Of several calls with one id, each gets an answer before any gets a second one.
             let fewest = self.calls.iter_mut().filter(names).min_by_key(|asked| asked.answers.len());
             if let Some(asked) = fewest {
                 asked.answers.push(placed);
                 continue;
             }
-            let old = |asked: &&mut Asked<'_>| asked.call.id() == id && asked.answers.is_empty();
+            let old = |asked: &&mut CallRecord<'_>| asked.call.id() == id && asked.answers.is_empty();
             match self.calls.iter_mut().find(old) {
                 Some(asked) => {
                     asked.answered_by_old_id = true;

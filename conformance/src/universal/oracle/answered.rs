@@ -1,6 +1,6 @@
 //! AGENT-ANSWERED: each call is answered exactly once, before anything else is said.
 
-use crate::universal::course::{Course, Round};
+use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::shown;
 use crate::universal::message::Role;
@@ -24,8 +24,7 @@ fn judge_round(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) 
             [_] => {}
             [] if nameless > 0 => nameless -= 1,
             [] => {
-                let fails =
-                    |asked: &crate::universal::course::Asked<'_>| course.script.outcome(asked.call).is_failure();
+                let fails = |asked: &CallRecord<'_>| course.script.outcome(asked.call).is_failure();
                 let (clause, why) = if fails(asked) {
                     ("AGENT-FAILURE", ", whose tool fails or is unknown,")
                 } else if round.calls.iter().any(fails) {

@@ -1,6 +1,6 @@
 //! AGENT-IDS: ids are kept, and renamed only where the model repeats one.
 
-use crate::universal::course::{Asked, Course, Round};
+use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::{arrived, shown};
 use crate::universal::message::Call;
@@ -29,7 +29,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 fn judge_call(
     round: &Round<'_>,
     position: usize,
-    asked: &Asked<'_>,
+    asked: &CallRecord<'_>,
     seen: &[&str],
     place: &str,
     findings: &mut Findings,

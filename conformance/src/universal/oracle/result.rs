@@ -1,6 +1,6 @@
 //! AGENT-RESULT: a text arrives verbatim, any other result as JSON text with an equal value.
 
-use crate::universal::course::{Asked, Course, Round};
+use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::message::Placed;
 use crate::universal::script::Outcome;
@@ -28,7 +28,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 fn judge_answer(
     course: &Course<'_>,
     round: &Round<'_>,
-    asked: &Asked<'_>,
+    asked: &CallRecord<'_>,
     result: &Value,
     answer: Placed<'_>,
     findings: &mut Findings,
@@ -55,10 +55,10 @@ fn judge_answer(
 
 /// Judges calls that are sent with the same id: their answers may be in any order.
 fn judge_ambiguous(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
-    let mut open: Vec<&Asked<'_>> = round.calls.iter().filter(|asked| asked.is_ambiguous).collect();
+    let mut open: Vec<&CallRecord<'_>> = round.calls.iter().filter(|asked| asked.is_ambiguous).collect();
     let answers: Vec<Placed<'_>> = open.iter().flat_map(|asked| asked.answers.iter().copied()).collect();
     for answer in answers {
-        let fits = |asked: &&Asked<'_>| {
+        let fits = |asked: &&CallRecord<'_>| {
             let Outcome::Result(result) = course.script.outcome(asked.call) else { return true };
             asked.sent.and_then(|sent| sent.id.as_deref()) == answer.message.call_id.as_deref()
                 && compare(course, result, answer).is_empty()
