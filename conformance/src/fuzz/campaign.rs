@@ -84,7 +84,7 @@ pub struct Finding {
     pub mismatch: Option<Mismatch>,
 }
 
-/// What came of a campaign.
+/// The outcome of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// What was drawn.

@@ -145,7 +145,7 @@ pub(super) fn with_wrong_event(input: &str, how: u64) -> String {
     spoiled().unwrap_or_else(|| input.to_owned())
 }
 
-/// The same log, half of it and whole, without a response prefix.
+/// Two inputs without a response prefix: the first half of the log, and the whole log.
 pub(super) fn half_and_whole(input: &str) -> Option<[String; 2]> {
     let input: Value = json::read(input).ok()?;
     let events = input["events"].as_array()?;

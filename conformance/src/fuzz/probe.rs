@@ -27,7 +27,7 @@ pub(super) struct Key {
     pub(super) what: String,
 }
 
-/// What came of a case.
+/// The outcome of a case.
 pub(super) enum Probed {
     Sound,
     Unsupported,

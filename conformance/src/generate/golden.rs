@@ -54,7 +54,7 @@ fn logs() -> impl Iterator<Item = (String, String)> {
 static THREADS: LazyLock<Vec<(String, Vec<Event>)>> =
     LazyLock::new(|| logs().filter_map(|(id, log)| Some((id, read_events(&log).ok()?))).collect());
 
-/// A thread of the golden corpus, or none, that goes on with a generated one.
+/// A generated thread, perhaps after one of the golden corpus.
 ///
 /// Fuzzing draws threads in this form, so that its seeds can be the corpus itself.
 #[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]

@@ -16,7 +16,7 @@
 //! | [`Scenario`] | a run of any agent, for profile `universal` | texts, values, odd names |
 //! | [`Request`] | an operation of the protocol with its input | all of it |
 //! | [`Growth`] | what of a request is made large, and how far | |
-//! | [`GoldenThread`] | a thread of the golden corpus that goes on with a generated one | the corpus |
+//! | [`GoldenThread`] | a generated thread, perhaps after one of the golden corpus | the corpus |
 //!
 //! Choices that should be rare are [`Rarely`], so that both engines make them equally rare.
 

@@ -52,7 +52,7 @@ pub struct Round {
     others: AtMost<{ LIMITS.calls }, ScriptedCall>,
 }
 
-/// A call, and what comes of it.
+/// A call, and its result.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
 pub struct ScriptedCall {
     odd_name: Rarely,

@@ -185,7 +185,7 @@ pub(super) fn distinct(twin: &Twin, calls: &mut Vec<ToolCall>, thread: &mut Vec<
 /// An id with the first number that is free.
 pub(super) fn free(id: &str, taken: &[String]) -> String {
     let numbered = |number| format!("{id}_{number}");
-    // One of so many is free.
+    // There are more numbers than ids, so one is free.
     (2..taken.len() + 3).map(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
 }
 

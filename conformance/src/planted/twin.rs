@@ -13,7 +13,7 @@ use threadspec::{ContextMode, Event, EventKind, Message, Profile, ToolCall};
 /// the twin itself, and with it the profile and the other seams.
 #[derive(Clone)]
 pub(super) struct Twin {
-    /// The profile of the request at hand.
+    /// The profile of the current request.
     pub(super) profile: Profile,
     /// What outlives a request: nothing, unless a bug leaves something here.
     pub(super) memory: Value,

@@ -37,7 +37,7 @@ pub(super) struct CallRecord<'a> {
 pub(super) struct Round<'a> {
     /// The number of the request that it answers, counted from 0; that is also the number of its turn.
     pub(super) turn: usize,
-    /// Where the next request stops repeating this one; `None` if it repeats all of it.
+    /// Where the next request stops repeating the request that was answered; `None` if it repeats all of it.
     pub(super) broken_prefix: Option<usize>,
     /// The text of the response.
     pub(super) content: &'a str,

@@ -39,7 +39,7 @@ pub struct Abilities {
     pub exact_integers: bool,
     /// It takes several requests at once.
     pub concurrent: bool,
-    /// The adapter copies the requests, so that nobody sees whether they change later.
+    /// The adapter copies the requests, so that later changes cannot be seen.
     pub adapter_snapshots: bool,
 }
 

@@ -19,7 +19,7 @@ const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 /// An error text may be cut after so many characters (LOOP-ERROR).
 const ERROR_TEXT: usize = 500;
 
-/// A member that is a list; empty if it is none. That an output has its lists, [`lists`] has checked.
+/// A member that is a list; empty if it is not one. For outputs, [`lists`] checks first that their lists are there.
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     list_of(&value[name])
 }

@@ -46,7 +46,7 @@ pub enum Breadth {
 /// Small sizes, most of them unusual as limits.
 const SMALL: [u64; 12] = [1, 2, 3, 5, 11, 17, 50, 65, 101, 129, 257, 1001];
 
-/// A bug of a family, in the place where it is to be caught.
+/// A bug of a family, and the row of the table whose cases must catch it.
 #[derive(Clone, Copy)]
 struct Trial<'a> {
     family: &'static Family,

@@ -32,7 +32,7 @@ impl Run {
         self.input["maxRecursionDepth"].as_u64().map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
     }
 
-    /// The answer of the model that comes `ahead` after the one at hand.
+    /// The model's answer `ahead` turns after the current one.
     pub(super) fn scripted(&self, ahead: usize) -> Value {
         let turn = self.input["model"].get((self.turn + ahead).wrapping_sub(1));
         turn.cloned().unwrap_or_else(|| json!({"error": "script exhausted"}))
@@ -61,7 +61,7 @@ pub(super) struct Agent {
     /// The message that repeats a response.
     pub(super) response: Change<Value>,
     pub(super) is_last: Decide<Value, bool>,
-    /// Whether the limit cuts off the response at hand.
+    /// Whether the limit cuts off the current response.
     pub(super) is_cut: Box<dyn Fn(&mut Run) -> bool + Send + Sync>,
     pub(super) answers_when_cut: Decide<Vec<Value>, Vec<Value>>,
     pub(super) outcome: Decide<Value, Outcome>,
