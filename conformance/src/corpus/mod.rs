@@ -111,7 +111,7 @@ pub fn embedded_files() -> Vec<File> {
 ///
 /// # Errors
 ///
-/// When the folder or a file in it cannot be read.
+/// When the folder or a file in it cannot be read, or it holds a link to a folder, or a JSON file that is no regular file.
 pub fn files_in(folder: &Path) -> io::Result<Vec<File>> {
     let mut paths = Vec::new();
     collect(folder, &mut paths)?;
@@ -181,7 +181,7 @@ impl Corpus {
         self.cases.iter().filter_map(|case| Some(case.problem(case.template_problem()?))).collect()
     }
 
-    /// The clause of an id.
+    /// The clause with this id.
     pub fn clause(&self, id: &str) -> Option<&Clause> {
         self.clauses.iter().find(|clause| clause.id == id)
     }

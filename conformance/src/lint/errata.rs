@@ -6,7 +6,7 @@ use wildmatch::WildMatch;
 /// The errata.
 pub const ERRATA: &str = "errata.md";
 
-/// Where the errata and the corpus do not agree: entries without clauses or cases, unknown clauses and cases, and clauses
+/// Where the text of the errata and the corpus do not agree: entries without clauses or cases, unknown clauses and cases, and clauses
 /// whose source is an entry that does not exist.
 pub fn problems(errata: &str, corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();

@@ -128,7 +128,8 @@ pub fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
     (reached, problems)
 }
 
-/// What is in the scope of a clause but in none of its cases, clauses without a scope, and scopes of unknown clauses.
+/// Checks the text of the scopes: what is in the scope of a clause but in none of its cases, clauses without a scope, and scopes
+/// of unknown clauses.
 pub fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
     let Scopes { scopes } = match serde_json::from_str(scopes) {
         Ok(scopes) => scopes,

@@ -34,25 +34,25 @@ fn answer(implementation: &mut dyn Implementation, line: &[u8]) -> Option<String
     let members: HashMap<String, &RawValue> = serde_json::from_slice(line).ok()?;
     let id: i64 = serde_json::from_str(members.get("id")?.get()).ok()?;
     Some(match read(&members, id) {
-        Ok(Asked::Hello) => Reply::Ok(implementation.hello().to_json()).line(id),
-        Ok(Asked::Request(request)) => implementation.line(&request),
+        Ok(Incoming::Hello) => Reply::Ok(implementation.hello().to_json()).line(id),
+        Ok(Incoming::Request(request)) => implementation.line(&request),
         Err(refusal) => refusal.line(id),
     })
 }
 
-enum Asked {
+enum Incoming {
     Hello,
     Request(Request),
 }
 
 /// What a line with an id asks for, or the reply that refuses it.
-fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Asked, Reply> {
+fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Incoming, Reply> {
     let malformed = |message: &str| Reply::Reject { kind: RejectKind::InvalidInput, message: message.to_owned() };
     let text =
         |name: &str| -> Option<String> { json::read(members.get(name)?.get()).ok()?.as_str().map(str::to_owned) };
     let op = text("op").ok_or_else(|| malformed("the request has no `op`"))?;
     if op == "hello" {
-        return Ok(Asked::Hello);
+        return Ok(Incoming::Hello);
     }
     let profile = match members.get("profile") {
         None => Profile::default(),
@@ -62,7 +62,7 @@ fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Asked, Reply> {
     };
     let op = op.parse().map_err(Reply::Unsupported)?;
     let input = members.get("input").ok_or_else(|| malformed("the request has no `input`"))?;
-    Ok(Asked::Request(Request { id, op, profile, input: input.get().to_owned() }))
+    Ok(Incoming::Request(Request { id, op, profile, input: input.get().to_owned() }))
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl<'a> Comparison<'a> {
         comparison
     }
 
-    /// The comparison for people.
+    /// The comparison for people, with all cases, or the first ten of each kind (but all regressions).
     pub fn text(&self, all: bool) -> String {
         let mut out = String::new();
         let was = |(old, new): &(&CaseRecord, &CaseRecord)| format!("{} ({} → {})", new.id, old.verdict, new.verdict);

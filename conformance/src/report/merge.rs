@@ -4,7 +4,8 @@ use super::record::RunRecord;
 use crate::corpus::Corpus;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Puts the shards of each testee and profile together, in the order in which the testees come. Runs that are no shards stay as they are.
+/// Puts the shards of each testee and profile together, in the order in which the testees come, their cases in the order of the
+/// corpus. Runs that are no shards stay as they are.
 ///
 /// # Errors
 ///

@@ -57,7 +57,7 @@ impl Target {
         prepare(&self.path)
     }
 
-    /// Writes the report.
+    /// Writes the report of runs. The HTML page shows the corpus and the errata, too.
     ///
     /// # Errors
     ///

@@ -282,7 +282,7 @@ impl RunRecord {
         };
     }
 
-    /// The testee's name and version, on one line.
+    /// The testee's name, version and language, on one line.
     pub fn name(&self) -> String {
         let about =
             |field: &str| crate::terminal::visible(self.testee["implementation"][field].as_str().unwrap_or("?"));

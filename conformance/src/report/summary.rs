@@ -87,7 +87,7 @@ impl Summary {
         self.unexpected == 0 && self.out_of_date.is_empty()
     }
 
-    /// The summary for people.
+    /// The summary for people, with the exit code of the run.
     pub fn text(&self, run: &Run<'_>, code: u8) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "{} run / {} applicable / {} total", self.run, self.applicable, self.total);

@@ -141,10 +141,11 @@ pub struct Transcript {
     outcomes: HashMap<String, VecDeque<Outcome>>,
 }
 
+/// A line of a file, as it is written.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
-    request: Option<Asked<'a>>,
+    request: Option<RecordedRequest<'a>>,
     id: Option<i64>,
     #[serde(borrow)]
     reply: Option<&'a RawValue>,
@@ -155,7 +156,7 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-struct Asked<'a> {
+struct RecordedRequest<'a> {
     id: i64,
     op: String,
     profile: String,
@@ -194,14 +195,14 @@ impl Transcript {
         for (number, line) in lines {
             let line = Line::read(line, header.options.profile).map_err(|why| format!("line {number}: {why}"))?;
             match line {
-                Said::Asked { id, key, outcome } => {
+                Record::Request { id, key, outcome } => {
                     outcomes.insert(id, outcome);
                     keys.push((id, key));
                 }
-                Said::Correction { id, outcome } => {
+                Record::Correction { id, outcome } => {
                     outcomes.insert(id, outcome);
                 }
-                Said::Shutdown(what) => shutdown.push(what),
+                Record::Shutdown(what) => shutdown.push(what),
             }
         }
         let mut by_key: HashMap<String, VecDeque<Outcome>> = HashMap::new();
@@ -218,17 +219,18 @@ impl Transcript {
     }
 }
 
-enum Said {
-    Asked { id: i64, key: String, outcome: Outcome },
+/// What a line says.
+enum Record {
+    Request { id: i64, key: String, outcome: Outcome },
     Correction { id: i64, outcome: Outcome },
     Shutdown(String),
 }
 
 impl Line<'_> {
-    fn read(line: &str, profile: Profile) -> Result<Said, String> {
+    fn read(line: &str, profile: Profile) -> Result<Record, String> {
         let line: Line<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
         if let Some(what) = line.shutdown {
-            return Ok(Said::Shutdown(what));
+            return Ok(Record::Shutdown(what));
         }
         let outcome = match (line.reply, line.crash, line.timeout, line.garbage) {
             (Some(reply), None, None, None) => Outcome::Reply(Reply::read_for(profile, reply.get().as_bytes())?.1),
@@ -238,10 +240,10 @@ impl Line<'_> {
             _ => return Err("it has not exactly one of `reply`, `crash`, `timeout` and `garbage`".into()),
         };
         match (line.request, line.id) {
-            (Some(Asked { id, op, profile, input }), _) => {
-                Ok(Said::Asked { id, key: key(op.parse()?, &profile, input.get()), outcome })
+            (Some(RecordedRequest { id, op, profile, input }), _) => {
+                Ok(Record::Request { id, key: key(op.parse()?, &profile, input.get()), outcome })
             }
-            (None, Some(id)) => Ok(Said::Correction { id, outcome }),
+            (None, Some(id)) => Ok(Record::Correction { id, outcome }),
             (None, None) => Err("it has neither a `request` nor an `id`".into()),
         }
     }

@@ -7,7 +7,7 @@
 //! However long a log is, the memory is bounded: only the last requests are kept, and of those before them a hash, by which a request
 //! that extends one is recognized.
 
-use super::segments::{Difference, Place, Role, Segment, difference};
+use super::segments::{Difference, Location, Role, Segment, difference};
 use serde_json::Value;
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -38,7 +38,7 @@ pub(super) fn texts(segments: Vec<Segment>) -> Vec<Text> {
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     hash: u64,
-    place: Place,
+    place: Location,
     role: Role,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Relation {
 /// Where a request stops being an extension of the one that it goes on from.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Loss {
-    pub(super) place: Place,
+    pub(super) place: Location,
     pub(super) how: How,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Loss {
 pub(super) enum How {
     Changed(Difference),
     /// This piece is gone, and what stood after it is still there.
-    Removed(Place),
+    Removed(Location),
     /// Something new stands before what stood there.
     Inserted,
 }
@@ -257,9 +257,9 @@ mod tests {
         words
             .map(|(position, word)| {
                 let (place, role) = match word.as_bytes()[0] {
-                    b's' => (Place::System, Role::Setting),
-                    b'a'..=b'c' | b'A' => (Place::Message(position), Role::Model),
-                    _ => (Place::Message(position), Role::Other),
+                    b's' => (Location::System, Role::Setting),
+                    b'a'..=b'c' | b'A' => (Location::Message(position), Role::Model),
+                    _ => (Location::Message(position), Role::Other),
                 };
                 Segment { place, role, value: json!(word) }
             })
@@ -267,7 +267,7 @@ mod tests {
     }
 
     /// Parents, and the places where caches were lost.
-    fn related(requests: &[&str]) -> Vec<(Option<usize>, Option<Place>)> {
+    fn related(requests: &[&str]) -> Vec<(Option<usize>, Option<Location>)> {
         let mut conversations = Conversations::default();
         let requests = requests.iter().enumerate();
         requests
@@ -304,12 +304,12 @@ mod tests {
     #[test]
     fn a_lost_cache_is_found_where_it_was_lost() {
         for (requests, place) in [
-            (&["s:It-is-12:00 u1", "s:It-is-12:01 u1 a1 t1"][..], Place::System),
-            (&["s u1", "s u1 a1 t1", "s u1 a1 T1 a2 t2"], Place::Message(3)),
-            (&["s u1", "s u1 a1 t1", "s u1 A1 t1 a2 t2"], Place::Message(2)),
-            (&["s u1", "s u1 a1 t1 ", "s u1 a1 t1 a2 t2", "s a2 t2 a3 t3"], Place::Message(1)),
-            (&["s u1", "s u1 a1 t1", "s:changed u1 a1 t1 a2 t2"], Place::System),
-            (&["s u1", "s v1", "s u1 a1 t1", "s v1 b1 w1", "s v1 x b1 w1 b2 w2"], Place::Message(2)),
+            (&["s:It-is-12:00 u1", "s:It-is-12:01 u1 a1 t1"][..], Location::System),
+            (&["s u1", "s u1 a1 t1", "s u1 a1 T1 a2 t2"], Location::Message(3)),
+            (&["s u1", "s u1 a1 t1", "s u1 A1 t1 a2 t2"], Location::Message(2)),
+            (&["s u1", "s u1 a1 t1 ", "s u1 a1 t1 a2 t2", "s a2 t2 a3 t3"], Location::Message(1)),
+            (&["s u1", "s u1 a1 t1", "s:changed u1 a1 t1 a2 t2"], Location::System),
+            (&["s u1", "s v1", "s u1 a1 t1", "s v1 b1 w1", "s v1 x b1 w1 b2 w2"], Location::Message(2)),
         ] {
             let related = related(requests);
             let (last, before) = related.split_last().expect("there are requests");
@@ -350,7 +350,7 @@ mod tests {
                 .collect();
             relations.into_iter().next_back().and_then(|relation| relation.loss).map(|loss| loss.how)
         };
-        assert_eq!(how(&["s u a t", "s a t b x"]), Some(How::Removed(Place::Message(1))));
+        assert_eq!(how(&["s u a t", "s a t b x"]), Some(How::Removed(Location::Message(1))));
         assert_eq!(how(&["s u a t", "s u x a t b y"]), Some(How::Inserted));
         let Some(How::Changed(difference)) = how(&["s u a t:12:00", "s u a t:12:01 b y"]) else { panic!("changed") };
         assert_eq!((difference.byte, &*difference.now), (6, "t:12:01"));

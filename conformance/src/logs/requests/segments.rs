@@ -10,14 +10,14 @@ use threadspec::oracle::Api;
 
 /// Where a piece stands, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Location {
     Tool(usize),
     System,
     Message(usize),
     Item(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tool(position) => write!(f, "tool {}", position + 1),
@@ -40,7 +40,7 @@ pub(super) enum Role {
 /// A piece of what a model is shown.
 #[derive(Debug)]
 pub(super) struct Segment {
-    pub(super) place: Place,
+    pub(super) place: Location,
     pub(super) role: Role,
     pub(super) value: Value,
 }
@@ -54,27 +54,27 @@ pub(super) fn segments(api: Api, body: &Value) -> Vec<Segment> {
         if let Some(members) = tool.as_object_mut() {
             members.shift_remove("cache_control");
         }
-        found.push(Segment { place: Place::Tool(position), role: Role::Setting, value: tool });
+        found.push(Segment { place: Location::Tool(position), role: Role::Setting, value: tool });
     }
     let system = if api == Api::OpenAiResponses { &body["instructions"] } else { &body["system"] };
     for block in blocks(system) {
-        found.push(Segment { place: Place::System, role: Role::Setting, value: block });
+        found.push(Segment { place: Location::System, role: Role::Setting, value: block });
     }
     if api == Api::OpenAiResponses {
         if let Some(text) = body["input"].as_str() {
             let value = message(&json!({"role": "user", "content": text}));
-            found.push(Segment { place: Place::Item(0), role: Role::Other, value });
+            found.push(Segment { place: Location::Item(0), role: Role::Other, value });
         }
         for (position, item) in list("input").filter(|(_, item)| item["type"] != "reasoning") {
             let kind = item["type"].as_str().unwrap_or_default();
             let is_call = kind.ends_with("_call");
             let role = if is_call { Role::Model } else { role_of(item) };
-            found.push(Segment { place: Place::Item(position), role, value: message(item) });
+            found.push(Segment { place: Location::Item(position), role, value: message(item) });
         }
         return found;
     }
     for (position, item) in list("messages") {
-        let (place, role) = (Place::Message(position), role_of(item));
+        let (place, role) = (Location::Message(position), role_of(item));
         if api == Api::OpenAiChat {
             found.push(Segment { place, role, value: message(item) });
             continue;
