@@ -41,7 +41,8 @@ fn missing_dashes(error: &clap::Error) -> Option<String> {
     let words: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let takes_testee = words.get(1).is_some_and(|command| ["verify", "fuzz"].contains(&&**command));
     let ContextValue::String(unknown) = error.get(ContextKind::InvalidArg)? else { return None };
-    let place = words.iter().position(|word| word == unknown)?;
+    // The program may have the same name as the testee.
+    let place = 2 + words.iter().skip(2).position(|word| word == unknown)?;
     if error.kind() != ErrorKind::UnknownArgument || !takes_testee || unknown.starts_with('-') {
         return None;
     }

@@ -104,6 +104,9 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
     for (arguments, says) in [
         (&["verify", "--"][..], "no command behind `--`"),
         (&["verify", "--strict", "node", "a.mjs"], "threadspec verify --strict -- node a.mjs"),
+        (&["fuzz", env!("CARGO_BIN_EXE_threadspec"), "serve"], "threadspec fuzz -- "),
+        (&["report", "r", "-o", "p", "--format", "htm"], "there is no report `htm`; the formats are json,"),
+        (&["init", "cobol", "f"], "there is no template for `cobol`; the languages are node,"),
         (&["verify", "--shard", "5/4"], "it is not I/N"),
         (&["verify", "--clause", "ESC-99"], "matches no clause"),
         (&["verify", "--clause", "ESC1"], "did you mean `ESC-1`?"),

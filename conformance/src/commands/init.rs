@@ -27,7 +27,7 @@ pub struct Init {
 
 /// A language that an adapter can begin in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
-#[strum(serialize_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_language, parse_err_ty = String)]
 pub(super) enum Language {
     /// JavaScript without a build.
     Node,
@@ -41,6 +41,10 @@ pub(super) enum Language {
     Go,
     /// Java with Gson, built by Maven.
     Java,
+}
+
+fn unknown_language(name: &str) -> String {
+    format!("there is no template for `{name}`; the languages are {}", Language::VARIANTS.join(", "))
 }
 
 /// What an adapter begins with.

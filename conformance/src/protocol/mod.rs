@@ -152,7 +152,7 @@ impl Reply {
         let id = members.get("id").and_then(Value::as_i64).ok_or("it has no integer `id`")?;
         let mut answers = ["ok", "reject", "unsupported"].into_iter().filter_map(|key| members.remove_entry(key));
         let (Some((answer, content)), None) = (answers.next(), answers.next()) else {
-            return Err("it has not exactly one of `ok`, `reject` and `unsupported`".into());
+            return Err("it must have exactly one of `ok`, `reject` and `unsupported`".into());
         };
         let reply = match (&*answer, content) {
             ("ok", output) => Self::Ok(output),

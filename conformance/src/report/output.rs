@@ -11,7 +11,7 @@ use strum::{Display, EnumString, VariantNames};
 
 /// A form of report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
-#[strum(serialize_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_format, parse_err_ty = String)]
 pub enum Format {
     /// The canonical run file.
     Json,
@@ -23,6 +23,10 @@ pub enum Format {
     Markdown,
     /// A badge: for shields.io, or a picture if the name of the file ends in `.svg`.
     Badge,
+}
+
+fn unknown_format(name: &str) -> String {
+    format!("there is no report `{name}`; the formats are {}", Format::VARIANTS.join(", "))
 }
 
 /// A report to be written: `FORMAT=PATH`.
@@ -40,10 +44,7 @@ impl FromStr for Target {
     fn from_str(text: &str) -> Result<Self, String> {
         let (format, path) =
             text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or("it is not FORMAT=PATH")?;
-        let format = format
-            .parse()
-            .map_err(|_| format!("there is no report `{format}`; the formats are {}", Format::VARIANTS.join(", ")))?;
-        Ok(Self { format, path: path.into() })
+        Ok(Self { format: format.parse()?, path: path.into() })
     }
 }
 

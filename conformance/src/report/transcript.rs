@@ -237,7 +237,7 @@ impl Line<'_> {
             (None, Some(what), None, None) => Outcome::Crash(what),
             (None, None, Some(what), None) => Outcome::Timeout(what),
             (None, None, None, Some(what)) => Outcome::Garbage(what),
-            _ => return Err("it has not exactly one of `reply`, `crash`, `timeout` and `garbage`".into()),
+            _ => return Err("it must have exactly one of `reply`, `crash`, `timeout` and `garbage`".into()),
         };
         match (line.request, line.id) {
             (Some(RecordedRequest { id, op, profile, input }), _) => {
