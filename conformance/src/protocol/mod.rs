@@ -134,7 +134,7 @@ impl Reply {
     }
 
     /// Reads a reply line that is judged by a profile: in `universal` each lone surrogate, escaped or raw, becomes a mark
-    /// ([`halves`]); in the others the line is read as by [`Reply::read`].
+    /// (a character of the last private plane); in the others the line is read as by [`Reply::read`].
     ///
     /// # Errors
     ///
