@@ -184,7 +184,7 @@ impl Campaign<'_> {
             let plan = tree.current();
             let probed = probe.probe(op, Relation::of(op, index), &plan);
             let mut tally = self.tally();
-            tally.report.coverage.add(op, &plan.input());
+            tally.report.coverage.add(op, probe.last_input());
             lost = if probed.cost_the_process() { lost + 1 } else { 0 };
             match probed {
                 Probed::Sound => {}

@@ -88,6 +88,11 @@ impl<'a> Probe<'a> {
         Request { id: self.last_id, op, profile: self.profile, input: input.to_owned() }
     }
 
+    /// The input of the case that was probed last.
+    pub(super) fn last_input(&self) -> &str {
+        self.earlier.as_ref().map_or("", |(_, input)| input)
+    }
+
     /// Asks and judges. A reply that fails is an `Err`, and so is one that cannot be judged.
     fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
         let request = self.request(op, input);

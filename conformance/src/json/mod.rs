@@ -7,7 +7,8 @@ mod stack;
 pub use halves::{HALF, plain, settled};
 pub use stack::{DEEP_STACK, on_deep_stack};
 
-use serde::Serialize;
+use memchr::{memchr_iter, memchr2, memchr2_iter};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -37,14 +38,14 @@ pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn string_length(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => return at + 1,
-            _ => {}
+    let mut at = 1;
+    while let Some(offset) = memchr2(b'"', b'\\', &text.as_bytes()[at..]) {
+        at += offset + 1;
+        if text.as_bytes()[at - 1] == b'"' {
+            return at;
         }
+        // What is escaped, of whatever length, holds neither.
+        at = (at + 1).min(text.len());
     }
     text.len()
 }
@@ -74,6 +75,12 @@ pub fn compact(text: &str) -> String {
 /// ```
 pub fn read(text: &str) -> Result<Value, String> {
     let text = threadspec::surrogates::repair_surrogates(text);
+    // Nearly every text is within the limits, wherever its brackets and commas stand, and is read at once.
+    let brackets = memchr2_iter(b'[', b'{', text.as_bytes()).count();
+    let is_within_limits = brackets <= MAX_DEPTH && brackets + memchr_iter(b',', text.as_bytes()).count() <= MAX_VALUES;
+    if let Some(value) = is_within_limits.then(|| parse(&text).ok()).flatten() {
+        return Ok(value);
+    }
     serde_json::from_str::<&RawValue>(&text).map_err(|error| error.to_string())?;
     let (mut depth, mut separators, mut overflow) = (0_usize, 0_usize, false);
     for token in tokens(&text) {
@@ -203,7 +210,8 @@ fn is_beyond_doubles(token: &str) -> bool {
 fn parse(text: &str) -> serde_json::Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     deserializer.disable_recursion_limit();
-    serde::Deserialize::deserialize(&mut deserializer)
+    let value = Value::deserialize(&mut deserializer)?;
+    deserializer.end().map(|()| value)
 }
 
 /// A JSON text as a tree of its tokens.

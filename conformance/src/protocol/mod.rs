@@ -113,14 +113,13 @@ pub enum Reply {
 impl Reply {
     /// The reply as it goes over the wire, without the line end.
     pub fn line(&self, id: i64) -> String {
-        match self {
-            Self::Ok(output) => json!({"id": id, "ok": output}),
-            Self::Reject { kind, message } => {
-                json!({"id": id, "reject": {"kind": kind.to_string(), "message": message}})
-            }
-            Self::Unsupported(why) => json!({"id": id, "unsupported": why}),
-        }
-        .to_string()
+        let (answer, content) = match self {
+            // A large output is not copied.
+            Self::Ok(output) => return format!(r#"{{"id":{id},"ok":{output}}}"#),
+            Self::Reject { kind, message } => ("reject", json!({"kind": kind.to_string(), "message": message})),
+            Self::Unsupported(why) => ("unsupported", why.as_str().into()),
+        };
+        format!(r#"{{"id":{id},"{answer}":{content}}}"#)
     }
 
     /// Reads a reply line: its id and what it says. Each lone surrogate in it becomes [`json::HALF`].
