@@ -9,6 +9,7 @@ mod judge;
 mod known;
 mod oracles;
 pub mod order;
+mod together;
 mod worker;
 
 pub use judge::{Judgement, Terms, Verdict, judge};

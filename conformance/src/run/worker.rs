@@ -59,6 +59,8 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             self.restart();
             self.one_by_one();
         }
+        self.round = 0;
+        self.together();
         self.finish();
         self.part
     }
@@ -85,7 +87,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.served = 0;
     }
 
-    fn request(&mut self, index: usize, step: usize) -> Request {
+    pub(super) fn request(&mut self, index: usize, step: usize) -> Request {
         let number = self.shared.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let id = request_id(self.shared.settings.seed, number);
         if self.asked.len() == MOST_ASKED {
@@ -329,7 +331,7 @@ fn is_declined(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
 }
 
-fn join(one: &str, other: &str) -> String {
+pub(super) fn join(one: &str, other: &str) -> String {
     let separator = if one.is_empty() || other.is_empty() { "" } else { "\n" };
     format!("{}{separator}{other}", one.trim_end())
 }

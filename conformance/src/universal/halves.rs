@@ -155,13 +155,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
     }
 }
 
-<<<<<<< HEAD
-/// The characters of a text as they were before it was read; a mark comes with `true`.
-pub(super) fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
-=======
-/// The first character of a text that was read as it was, behind its length as it was read, and whether it is a mark.
+/// Of the first character of a text: its length as it was read, the character as it was before, and whether it is a mark.
 fn first(text: &str) -> Option<(usize, char, bool)> {
->>>>>>> 4b55ac0 (Texts with odd characters are rewritten in pieces, and JSON within the limits is read once: property fuzzing takes a third)
     let mut characters = text.chars();
     let (c, is_half) = match characters.next()? {
         APART => {
@@ -174,7 +169,7 @@ fn first(text: &str) -> Option<(usize, char, bool)> {
     Some((text.len() - characters.as_str().len(), c, is_half))
 }
 
-/// The characters of a text that was read as they were, each mark with `true`.
+/// The characters of a text as they were before it was read; a mark comes with `true`.
 pub(super) fn characters(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut rest = text;
     std::iter::from_fn(move || {
