@@ -56,9 +56,9 @@ impl Worker<'_, '_, '_> {
                         is_settled = true;
                     }
                 }
-                lost => {
+                other => {
                     self.started();
-                    return self.charge(index, lost, TOGETHER);
+                    return self.charge(index, other, TOGETHER);
                 }
             }
         }
