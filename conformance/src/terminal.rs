@@ -45,7 +45,7 @@ pub fn complain(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// Which of the names is most like one that is none of them, if any is.
+/// The name that is most like an unknown one; `None` if no name is like it.
 pub fn closest<N: AsRef<str>>(unknown: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
     const ALIKE: f32 = 0.6;
     let unknown = unknown.to_lowercase();
