@@ -32,15 +32,15 @@ pub(super) fn has_half(text: &str) -> bool {
     may_be_marked(text) && text.contains(is_half)
 }
 
-/// The first byte in UTF-8 of the characters of the last plane: marks and what is kept apart from them are there.
+/// The first UTF-8 byte of each character of the last plane, to which marks and the characters that look like them belong.
 const LAST_PLANE: u8 = 0xf4;
 
 fn may_be_marked(text: &str) -> bool {
     memchr(LAST_PLANE, text.as_bytes()).is_some()
 }
 
-/// The text with other texts in it: `other` is asked of each rest that begins in the last plane, and says for how many of its
-/// bytes what stands.
+/// The text with parts replaced: `other` gets the rest of the text at each character of the last plane, and returns how many bytes to
+/// replace, and by what.
 fn rewritten(text: &str, other: impl Fn(&str) -> Option<(usize, String)>) -> Cow<'_, str> {
     let (mut out, mut copied, mut at) = (String::new(), 0, 0);
     while let Some(offset) = memchr(LAST_PLANE, &text.as_bytes()[at..]) {
