@@ -49,7 +49,7 @@ fn all_faults_of_a_log_are_told_with_event_and_line() -> io::Result<()> {
         "warning event 3 (line 5): 2 half characters",
         "error event 5 (line 7): not readable as JSON",
         "6 events, of which 3 cannot be read: 3 errors, 2 warnings\n",
-        "warning event 4 (line 6): a result for \"z\", which no call before it has open",
+        "warning event 4 (line 6): a result for \"z\", but no open call has this id",
     ] {
         assert!(said.contains(line), "{line}\n{said}");
     }
@@ -76,7 +76,7 @@ fn calls_made_together_are_no_matter_and_lost_results_are() -> io::Result<()> {
     assert_eq!(code, 0, "{said}");
     for line in [
         "warning event 0 (line 1): the call \"a\" has no result before event 1 (line 2) says something else: ",
-        "warning event 2 (line 3): a result for \"a\", which no call before it has open: ",
+        "warning event 2 (line 3): a result for \"a\", but no open call has this id: ",
         "warning event 5 (line 6): \"b\" was answered already: ",
         "warning event 6 (line 7): the call \"c\" has no result before the log ends: ",
     ] {

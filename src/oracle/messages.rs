@@ -15,7 +15,7 @@ use std::collections::HashSet;
 /// ```
 /// use threadspec::{Message, oracle::provider_valid};
 /// let violation = provider_valid(&[Message::tool("a", "4")]).unwrap_err();
-/// assert_eq!(violation.to_string(), r#"message 0: a tool message for "a", which no call before it has open"#);
+/// assert_eq!(violation.to_string(), r#"message 0: a tool message for "a", but no open call has this id"#);
 /// ```
 pub fn provider_valid(messages: &[Message]) -> Result<(), Violation> {
     let mut open: HashSet<&str> = HashSet::new();
@@ -23,7 +23,7 @@ pub fn provider_valid(messages: &[Message]) -> Result<(), Violation> {
         if let Message::Tool { tool_call_id, .. } = message {
             if !open.remove(&**tool_call_id) {
                 let id = quote(tool_call_id);
-                let message = format!("message {position}: a tool message for {id}, which no call before it has open");
+                let message = format!("message {position}: a tool message for {id}, but no open call has this id");
                 return Err(Violation::new(message));
             }
             continue;

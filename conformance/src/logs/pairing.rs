@@ -47,7 +47,7 @@ impl Pairing {
                     Some(call) => call.is_answered = true,
                     None if self.is_blind => {}
                     None if is_known => warn(place(), format!("{tool_call_id:?} was answered already")),
-                    None => warn(place(), format!("a result for {tool_call_id:?}, which no call before it has open")),
+                    None => warn(place(), format!("a result for {tool_call_id:?}, but no open call has this id")),
                 }
             }
             // Models are not shown these as messages.
@@ -137,16 +137,16 @@ mod tests {
             ("a", &["0: the call \"a\" has no result before the log ends"][..]),
             ("a .", &["0: the call \"a\" has no result before 1 says something else"]),
             ("a b b= | c c=", &["0: the call \"a\" has no result before the next iteration"]),
-            ("a=", &["0: a result for \"a\", which no call before it has open"]),
+            ("a=", &["0: a result for \"a\", but no open call has this id"]),
             ("a a= a=", &["2: \"a\" was answered already"]),
             (
                 "a . a=",
                 &[
                     "0: the call \"a\" has no result before 1 says something else",
-                    "2: a result for \"a\", which no call before it has open",
+                    "2: a result for \"a\", but no open call has this id",
                 ],
             ),
-            ("? a= . a=", &["3: a result for \"a\", which no call before it has open"]),
+            ("? a= . a=", &["3: a result for \"a\", but no open call has this id"]),
         ] {
             assert_eq!(warnings(log), expected, "{log}");
         }
