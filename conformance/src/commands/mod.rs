@@ -180,7 +180,7 @@ fn cannot_read(file: &Path, error: &io::Error) -> Stop {
     Stop::new(exit::USAGE, visible(&format!("{}: {error}", file.display())))
 }
 
-/// What was read is not what it should be.
+/// The error for a file whose content is not what it should be.
 fn at_fault(file: &Path, why: &impl Display) -> Stop {
     Stop::new(exit::NOT_CONFORMANT, visible(&format!("{}: {why}", file.display())))
 }

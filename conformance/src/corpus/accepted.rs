@@ -1,4 +1,4 @@
-//! Compares replies with what is expected while their JSON is read, so that no value is built of them.
+//! Compares replies with expectations while their JSON is read, so that no value is built from them.
 
 use super::expectation::Pattern;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -7,12 +7,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// Outputs that a case accepts. Others may be as good; judging the parsed reply tells.
+/// Outputs that a case accepts. Other outputs may be as good: the judge of parsed replies decides.
 #[derive(Clone, Debug)]
 pub enum Accepted {
-    /// These, byte for byte, as JSON text: the fastest way for large ones.
+    /// These JSON texts, byte for byte: the fastest comparison for large outputs.
     Texts(Arc<[String]>),
-    /// Those that match one of these plainly.
+    /// Whatever [`Pattern::matches_json`] accepts for one of these.
     Values(Arc<[Pattern]>),
 }
 
@@ -21,7 +21,7 @@ impl Accepted {
     pub fn has(&self, output: &[u8]) -> bool {
         match self {
             Self::Texts(texts) => texts.iter().any(|text| text.as_bytes() == output),
-            Self::Values(patterns) => patterns.iter().any(|pattern| pattern.is_plainly(output)),
+            Self::Values(patterns) => patterns.iter().any(|pattern| pattern.matches_json(output)),
         }
     }
 }
@@ -34,15 +34,15 @@ impl Default for Accepted {
 }
 
 impl Pattern {
-    /// Whether JSON text matches, told without building a value. If not, the value can still match: this gives up on patterns that
-    /// leave a choice, on repeated members and on half a surrogate pair.
-    pub fn is_plainly(&self, json: &[u8]) -> bool {
+    /// Whether JSON text matches, found without building a value. `false` does not mean that the value differs: this gives up on
+    /// patterns that leave a choice, on repeated members and on lone surrogates.
+    pub fn matches_json(&self, json: &[u8]) -> bool {
         let mut text = serde_json::Deserializer::from_slice(json);
         Like(self).deserialize(&mut text).and_then(|()| text.end()).is_ok()
     }
 }
 
-/// Reads nothing but what matches.
+/// Reads a value, and fails unless it matches the pattern.
 #[derive(Clone, Copy)]
 struct Like<'p>(&'p Pattern);
 
@@ -109,7 +109,7 @@ impl<'de> Visitor<'de> for Like<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let Pattern::Object(parts) = self.0 else { return demand(false) };
-        // Most write the members in the order of the pattern.
+        // Most testees write the members in the order of the pattern.
         let mut left: Vec<&(String, Pattern)> = parts.iter().rev().collect();
         while let Some(Name(name)) = members.next_key()? {
             let Some(place) = left.iter().rposition(|(expected, _)| *expected == name) else {
@@ -130,8 +130,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn is_plainly(expected: &Value, json: &str) -> bool {
-        Pattern::read(expected).expect("a pattern").is_plainly(json.as_bytes())
+    fn matches_json(expected: &Value, json: &str) -> bool {
+        Pattern::read(expected).expect("a pattern").matches_json(json.as_bytes())
     }
 
     #[test]
@@ -141,14 +141,14 @@ mod tests {
             "{\"a\":[1,\"é\\n\",null,true],\"b\":{\"c\":-0.5,\"lines\":7}}",
             " { \"b\" : {\"lines\":7.0, \"c\":-5e-1}, \"\\u0061\": [1.0, \"\\u00e9\\u000A\", null, true ] }\t",
         ] {
-            assert!(is_plainly(&expected, json), "{json}");
+            assert!(matches_json(&expected, json), "{json}");
         }
-        assert!(is_plainly(&json!(9_007_199_254_740_993_u64), "9007199254740992.0"));
-        assert!(is_plainly(&json!({"lines": ["a", "b"]}), "\"a\\nb\""));
+        assert!(matches_json(&json!(9_007_199_254_740_993_u64), "9007199254740992.0"));
+        assert!(matches_json(&json!({"lines": ["a", "b"]}), "\"a\\nb\""));
     }
 
     #[test]
-    fn whatever_else_is_said_is_not_plainly_it() {
+    fn anything_else_does_not_match() {
         let expected = json!({"a": [1, "x"]});
         for json in [
             "",
@@ -167,14 +167,14 @@ mod tests {
             r#"{"a":null}"#,
             "{\"a\":[1,\"x\n\"]}",
         ] {
-            assert!(!is_plainly(&expected, json), "{json}");
+            assert!(!matches_json(&expected, json), "{json}");
         }
-        assert!(!is_plainly(&json!("\u{fffd}"), r#""\ud800""#));
-        assert!(!is_plainly(&json!(1), "1 1"));
-        assert!(!is_plainly(&json!(f64::MAX), "1e999"));
-        assert!(!Pattern::Text("\u{fffd}".into()).is_plainly(b"\"\xff\""));
+        assert!(!matches_json(&json!("\u{fffd}"), r#""\ud800""#));
+        assert!(!matches_json(&json!(1), "1 1"));
+        assert!(!matches_json(&json!(f64::MAX), "1e999"));
+        assert!(!Pattern::Text("\u{fffd}".into()).matches_json(b"\"\xff\""));
         // The pattern leaves a choice.
-        assert!(!is_plainly(&json!({"any": true}), "1"));
-        assert!(!is_plainly(&json!({"includes": [1]}), "[1]"));
+        assert!(!matches_json(&json!({"any": true}), "1"));
+        assert!(!matches_json(&json!({"includes": [1]}), "[1]"));
     }
 }

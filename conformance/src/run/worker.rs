@@ -109,7 +109,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             share.into_iter().flat_map(|index| (0..=cases[index].after().len()).map(move |step| (index, step)));
         let (mut waiting, mut bytes): (HashMap<i64, (usize, usize, Request)>, usize) = (HashMap::new(), 0);
         loop {
-            // Half a window at once: several requests are one message to whoever writes them.
+            // Half a window at once: several requests are one message to the thread that writes them.
             let room = if waiting.len() <= window / 2 { window } else { 0 };
             while waiting.len() < room
                 && bytes < MOST_WAITING

@@ -34,7 +34,7 @@ const MOST_TROUBLES: usize = 8;
 pub(super) struct Live {
     group: Group,
     stdin: Option<Sender<Vec<u8>>>,
-    /// Requests that are not written yet: they go to the pipe together, as soon as no line of the testee is left to judge.
+    /// Requests that are not written yet: they go to the pipe together, as soon as no line of the testee is left to be judged.
     outgoing: Vec<u8>,
     lines: Arc<Lines>,
     stderr: Arc<Mutex<Tail>>,

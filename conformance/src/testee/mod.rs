@@ -114,8 +114,8 @@ pub enum Trouble {
     Shutdown(String),
 }
 
-/// The id and the output of a reply line, if they stand in this order and nothing else beside them. That the output is JSON
-/// remains to be seen.
+/// The id and the output of a reply line, if it has these members in this order and no others. Whether the output is JSON is not
+/// checked.
 fn id_and_output(line: &[u8]) -> Option<(i64, &[u8])> {
     let rest = after(after(line, b"{")?, b"\"id\"")?;
     let rest = after(rest, b":").map(skip_space)?;
@@ -128,18 +128,18 @@ fn id_and_output(line: &[u8]) -> Option<(i64, &[u8])> {
     Some((id, output))
 }
 
-/// What stands behind a token, with which a text begins.
+/// The rest of a text after the token with which it must begin.
 fn after<'a>(text: &'a [u8], token: &[u8]) -> Option<&'a [u8]> {
     skip_space(text).strip_prefix(token)
 }
 
-/// A text without the white space, as JSON has it, at its beginning.
+/// A text without JSON white space at its beginning.
 fn skip_space(text: &[u8]) -> &[u8] {
     let start = text.iter().position(|byte| !is_space(*byte));
     &text[start.unwrap_or(text.len())..]
 }
 
-/// The same at its end.
+/// A text without JSON white space at its end.
 fn skip_space_behind(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| !is_space(*byte));
     &text[..end.map_or(0, |end| end + 1)]

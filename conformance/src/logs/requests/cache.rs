@@ -4,8 +4,8 @@
 //! branches and retries. So each request is related to the longest earlier one that it extends. A loss is reported only if the
 //! request has more replies of a model than that explains, and clearly continues another earlier request without extending it.
 //!
-//! However long a log is, the memory is bounded: only the last requests are kept, and of those before them a hash, by which a request
-//! that extends one is recognized.
+//! However long a log is, the memory is bounded: only the last requests are kept; of earlier ones there is a hash, by which a request
+//! that extends one of them is recognized.
 
 use super::segments::{Difference, Location, Role, Segment, difference};
 use serde_json::Value;

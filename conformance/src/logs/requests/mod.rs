@@ -43,7 +43,7 @@ enum Element {
 /// The body of a request.
 struct Body {
     value: Value,
-    /// The API that it is for; nothing if it could be for several.
+    /// The API that it is for; `None` if it could be for several.
     api: Option<Api>,
 }
 
@@ -105,7 +105,8 @@ impl Requests {
         Some(Ok((self.count, place, self.last, value)))
     }
 
-    /// What is wrong with a request, but for what was told of the one that it goes on from; and what it lost of that one's cache.
+    /// What is wrong with a request, without the faults that were reported of the request that it goes on from, and where the prompt
+    /// cache of that one was lost.
     fn relate(&mut self, Judged { number, place, key, texts, breaches }: Judged) -> Vec<Finding> {
         let relation = key.map(|key| self.conversations.push(number, key, texts)).unwrap_or_default();
         let known = relation.parent.and_then(|parent| self.told.get(&parent));
