@@ -14,7 +14,9 @@ use threadspec_conformance::testee::{InProcess, Process, Reference, Testee};
 const TIMEOUT: Duration = Duration::from_secs(10);
 const WINDOW: usize = 16;
 /// How often the cases are repeated, for a run that is long enough to be measured.
-const TIMES: usize = 500;
+const TIMES: usize = 100;
+/// How often both are measured, one right after the other: what else the machine does hits a few pairs, not the median.
+const PAIRS: usize = 41;
 
 fn testee() -> Vec<String> {
     let program = || vec![env!("CARGO_BIN_EXE_threadspec").to_owned(), "serve".into()];
@@ -66,8 +68,8 @@ fn ceiling(command: &[String], cases: &[&Case]) -> io::Result<f64> {
 fn the_runner_reaches_most_of_what_the_pipe_can_do() -> io::Result<()> {
     let (corpus, command) = (embedded().0, testee());
     let cases = cases(corpus);
-    let mut ratios = Vec::new();
-    for _ in 0..7 {
+    let (mut ratios, mut rates) = (Vec::new(), Vec::new());
+    for _ in 0..PAIRS {
         let pipe = ceiling(&command, &cases)?;
         let mut process: [Box<dyn Testee + Send>; 1] =
             [Box::new(Process::start(&command, TIMEOUT).map_err(io::Error::other)?)];
@@ -76,11 +78,14 @@ fn the_runner_reaches_most_of_what_the_pipe_can_do() -> io::Result<()> {
         let took = begun.elapsed().as_secs_f64();
         assert!(run.results.iter().all(|result| result.judgement.verdict == Verdict::Pass));
         let rate = |seconds: f64| f64::from(u32::try_from(cases.len()).unwrap_or(u32::MAX)) / seconds;
-        println!("pipe {:.0}/s, runner {:.0}/s: {:.2}", rate(pipe), rate(took), pipe / took);
         ratios.push(pipe / took);
+        rates.push(rate(took));
     }
     ratios.sort_by(f64::total_cmp);
-    assert!(ratios[ratios.len() / 2] >= 0.8, "{ratios:?}");
+    rates.sort_by(f64::total_cmp);
+    let ratio = ratios[PAIRS / 2];
+    println!("{:.0} cases a second, {:.0} at most: {ratio:.2} of the pipe", rates[PAIRS / 2], rates[PAIRS - 1]);
+    assert!(ratio >= 0.8, "{ratios:.2?}");
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::{Stop, exit};
 use crate::files;
 use crate::logs::{self, Finding, Options, Report, Severity};
-use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, count, print, styled, visible};
 use std::path::{Path, PathBuf};
 use threadspec::Profile;
 use threadspec::oracle::Api;
@@ -97,7 +97,7 @@ fn conclusion(report: &Report<'_>) -> String {
         text.push_str(&format!("  {} {}\n", styled(GOOD, "holds"), report.holds.join(", ")));
     }
     if !report.total.is_empty() {
-        let (errors, warnings) = (logs::count(report.errors, "error"), logs::count(report.warnings, "warning"));
+        let (errors, warnings) = (count(report.errors, "error"), count(report.warnings, "warning"));
         text.push_str(&format!("  {}: {errors}, {warnings}\n", report.total));
     }
     text

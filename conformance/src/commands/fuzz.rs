@@ -7,7 +7,7 @@ use crate::lint;
 use crate::protocol::Op;
 use crate::protocol::Profile;
 use crate::report::Failure;
-use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, fitting, print, styled, visible};
 use crate::testee::interrupt;
 use crate::testee::{Process, Testee, adopt_orphans, end_orphans};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,6 +23,8 @@ use std::{fs, io, thread};
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// How often a line reports the progress where there is no terminal.
 const SAID_EVERY: Duration = Duration::from_secs(10);
+/// How many columns the spinner and the number beside it take.
+const SPINNER: usize = 20;
 
 /// Compare a program with the reference on generated inputs, or judge it by the properties of any agent
 ///
@@ -207,7 +209,7 @@ fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String>
         u64::MAX => ProgressBar::new_spinner(),
         end => ProgressBar::new(end - settings.cases.start),
     };
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {wide_msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {msg}") {
         bar.set_style(style);
     }
     let mut said = Duration::ZERO;
@@ -220,7 +222,7 @@ fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String>
             said = *elapsed;
             complain(&format!("{} s: {} cases  {line}", elapsed.as_secs(), coverage.total()));
         }
-        bar.set_message(line);
+        bar.set_message(fitting(&line, SPINNER));
     });
     bar.finish_and_clear();
     report

@@ -1,6 +1,7 @@
 //! Checks `<thread>` documents.
 
-use super::report::{Report, count};
+use super::report::Report;
+use crate::terminal::count;
 use threadspec::oracle::Violation;
 use threadspec::{Profile, oracle, split_response_prefix};
 

@@ -3,7 +3,8 @@
 use super::Options;
 use super::list::{Batch, Batches, Kind};
 use super::pairing::Pairing;
-use super::report::{Finding, Report, count};
+use super::report::{Finding, Report};
+use crate::terminal::count;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@ mod report;
 mod requests;
 mod source;
 
-pub use report::{Finding, Report, Severity, count};
+pub use report::{Finding, Report, Severity};
 
 use crate::files;
 use list::{Batches, Form, Kind};

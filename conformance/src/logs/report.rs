@@ -74,11 +74,6 @@ impl<'a> Report<'a> {
     }
 }
 
-/// A number and its noun.
-pub fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
 /// The beginning of a text, in quotes.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;

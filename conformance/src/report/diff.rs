@@ -1,7 +1,7 @@
 //! Shows how two texts differ, in a few lines whatever their length.
 
 use crate::corpus::excerpt::CONTEXT;
-use crate::terminal::{BAD, FAINT, GOOD, styled, visible};
+use crate::terminal::{BAD, FAINT, GOOD, count, styled, visible};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
 
@@ -63,7 +63,7 @@ pub fn pieces(expected: &str, actual: &str) -> [Vec<Piece>; 2] {
         differences += usize::from(!matches!(operation, DiffOp::Equal { .. }));
         if differences > DIFFERENCES {
             let rest = operations[index..].iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
-            let rest = left_out(rest.count(), "more differences");
+            let rest = left_out(&count(rest.count(), "more difference"));
             return sides.map(|mut side| {
                 side.push(Piece::LeftOut(rest.clone()));
                 side
@@ -140,8 +140,8 @@ fn show(text: &[char]) -> String {
     visible(&text.iter().collect::<String>())
 }
 
-fn left_out(count: usize, what: &str) -> String {
-    format!("…⟨{count} {what}⟩…")
+fn left_out(what: &str) -> String {
+    format!("…⟨{what}⟩…")
 }
 
 fn equal(text: &[char], first: bool, last: bool) -> Vec<Piece> {
@@ -152,7 +152,7 @@ fn equal(text: &[char], first: bool, last: bool) -> Vec<Piece> {
         return vec![Piece::Equal(show(text))];
     }
     let end = show(&text[text.len() - after..]);
-    vec![Piece::Equal(show(&text[..before])), Piece::LeftOut(left_out(hidden, "equal")), Piece::Equal(end)]
+    vec![Piece::Equal(show(&text[..before])), Piece::LeftOut(left_out(&format!("{hidden} equal"))), Piece::Equal(end)]
 }
 
 fn differing(text: &[char]) -> Piece {
@@ -160,7 +160,7 @@ fn differing(text: &[char]) -> Piece {
         return Piece::Different(show(text));
     }
     let half = LONGEST / 2;
-    let hidden = left_out(text.len() - LONGEST, "more");
+    let hidden = left_out(&format!("{} more", text.len() - LONGEST));
     Piece::Different(format!("{}{hidden}{}", show(&text[..half]), show(&text[text.len() - half..])))
 }
 

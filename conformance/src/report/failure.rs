@@ -5,7 +5,7 @@ use crate::corpus::expectation::{Mismatch, Sides};
 use crate::corpus::layout::lay_out;
 use crate::corpus::{Clause, Corpus, Level};
 use crate::run::{CaseResult, Verdict};
-use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled, visible};
+use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, count, styled, visible};
 use std::fmt::Write;
 
 /// More mismatches than this are counted, not shown.
@@ -83,7 +83,7 @@ impl<'a> Failure<'a> {
         }
         let more = self.more + self.mismatches.len().saturating_sub(MISMATCHES);
         if more > 0 {
-            let _ = writeln!(out, "  … and {more} more differences");
+            let _ = writeln!(out, "  … and {}", count(more, "more difference"));
         }
         let _ = writeln!(out, "  {} {}", styled(FAINT, "repeat:"), visible(&self.repeat));
         if let Some(input) = &self.input {

@@ -4,7 +4,7 @@ use super::record::{CaseRecord, RunRecord};
 use super::template;
 use crate::protocol::Op;
 use crate::run::Verdict;
-use crate::terminal::visible;
+use crate::terminal::{count, visible};
 use minijinja::{Value, context};
 use strum::IntoEnumIterator;
 
@@ -60,7 +60,7 @@ fn case(case: &CaseRecord) -> Value {
         text.push(format!("at {at}\n  expected  {expected}\n  actual    {actual}"));
     }
     let more = case.more_mismatches + case.mismatches.len().saturating_sub(MISMATCHES);
-    text.extend((more > 0).then(|| format!("… and {more} more differences")));
+    text.extend((more > 0).then(|| format!("… and {}", count(more, "more difference"))));
     text.extend(case.details.iter().map(|details| format!("repeat: {}", visible(&details.repeat))));
     text.retain(|line| !line.is_empty());
     let text = if kind.is_empty() { String::new() } else { text.join("\n") };

@@ -7,7 +7,8 @@ mod segments;
 pub(super) use form::{body, is_request};
 
 use super::list::Batch;
-use super::report::{Finding, Report, count};
+use super::report::{Finding, Report};
+use crate::terminal::count;
 use cache::{Conversations, How, Loss, Text};
 use rayon::prelude::*;
 use serde_json::Value;
