@@ -15,6 +15,8 @@ use std::hash::{Hash, Hasher};
 
 /// How many earlier requests are kept, and searched for one that a request continues without extending it.
 pub(super) const REACH: usize = 500;
+/// How many pieces the kept requests may have together; the last request is always kept.
+const MOST_PIECES: usize = 1 << 20;
 /// How many hashes of whole requests are kept.
 const MOST_WHOLE: usize = 1 << 16;
 
@@ -88,6 +90,8 @@ struct Whole {
 pub(super) struct Conversations {
     /// The oldest first.
     requests: VecDeque<Earlier>,
+    /// How many pieces they have.
+    pieces: usize,
     whole: HashMap<u64, Whole>,
     /// The hashes of whole requests, the oldest first.
     order: VecDeque<(u64, usize)>,
@@ -117,6 +121,7 @@ impl Conversations {
         }
         self.whole.insert(whole, Whole { number, length: now.pieces.len() });
         self.order.push_back((whole, number));
+        self.pieces += now.pieces.len();
         self.requests.push_back(now);
         self.forget();
         relation
@@ -124,12 +129,16 @@ impl Conversations {
 
     /// Drops what is too old.
     fn forget(&mut self) {
-        let oldest = if self.requests.len() > REACH { self.requests.pop_front() } else { None };
-        for piece in oldest.into_iter().flat_map(|oldest| oldest.pieces) {
-            if let Entry::Occupied(mut text) = self.texts.entry(piece.hash) {
-                text.get_mut().1 -= 1;
-                if text.get().1 == 0 {
-                    text.remove();
+        while (self.requests.len() > REACH || (self.requests.len() > 1 && self.pieces > MOST_PIECES))
+            && let Some(oldest) = self.requests.pop_front()
+        {
+            self.pieces -= oldest.pieces.len();
+            for piece in oldest.pieces {
+                if let Entry::Occupied(mut text) = self.texts.entry(piece.hash) {
+                    text.get_mut().1 -= 1;
+                    if text.get().1 == 0 {
+                        text.remove();
+                    }
                 }
             }
         }
