@@ -1,14 +1,14 @@
 //! The fuzzer accuses nothing that a clause or an erratum permits; nor does a case, as `kill_matrix.rs` shows.
 
 use std::collections::HashSet;
-use threadspec_conformance::corpus::embedded;
-use threadspec_conformance::planted::readings::{all, permitted};
+use threadspec_conformance::corpus::{Case, Level, embedded};
+use threadspec_conformance::planted::readings::{all, neglectful, permitted};
 
 #[test]
 fn the_fuzzer_objects_to_no_reading() {
     let mut accusations = Vec::new();
     for reading in permitted() {
-        accusations.extend(reading.accusations(300).expect("it runs"));
+        accusations.extend(reading.accusations(200).expect("it runs"));
     }
     assert!(accusations.is_empty(), "{}", accusations.join("\n"));
 }
@@ -26,4 +26,31 @@ fn readings_have_names_of_their_own_and_are_permitted_by_something() {
         };
         assert!(!reading.permitted_by.is_empty() && reading.permitted_by.iter().all(exists), "{reading:?}");
     }
+}
+
+/// What is held against bugs that break `should` clauses alone, by cases that are no matter of such a clause and by the fuzzer.
+#[track_caller]
+fn assert_no_must_is_broken(drawn: u64) {
+    let (corpus, _) = embedded();
+    let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.level == Level::Must).collect();
+    let bugs = neglectful(corpus);
+    assert!(bugs.len() > 80, "{}", bugs.len());
+    let mut accusations = Vec::new();
+    for bug in bugs {
+        let objections = bug.objections(&cases, |_, _| false);
+        accusations.extend(objections.iter().map(|case| format!("{} ({}): fails {}", bug.name, bug.profile, case.id)));
+        accusations.extend(bug.accusations(drawn).expect("it runs"));
+    }
+    assert!(accusations.is_empty(), "{}", accusations.join("\n"));
+}
+
+#[test]
+fn what_breaks_no_must_is_no_failure() {
+    assert_no_must_is_broken(40);
+}
+
+#[test]
+#[ignore = "slow: minutes, for changes of tolerance and of the fuzzer"]
+fn what_breaks_no_must_is_no_failure_in_a_thousand_cases() {
+    assert_no_must_is_broken(1_000);
 }

@@ -162,6 +162,22 @@ pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress
     Ok(Report { elapsed, findings, stopped, ..tally.report })
 }
 
+/// The number of the first case that fails, on one testee; nothing is made smaller.
+///
+/// # Errors
+///
+/// When a testee cannot be started.
+pub fn first_failure(settings: &Options, start: Start<'_>) -> Result<Option<u64>, String> {
+    let mut probe = Probe::new(start()?, settings.profile);
+    let draw = Draw::new(settings.seed, &settings.ops, settings.profile);
+    let fails = |&case: &u64| {
+        let (op, index) = Draw::place(&settings.ops, case);
+        let plan = draw.plan(op, index).map(|tree| tree.current());
+        plan.is_some_and(|plan| matches!(probe.probe(op, Relation::of(op, index), &plan), Probed::Failed(_)))
+    };
+    Ok(settings.cases.clone().find(fails))
+}
+
 impl Campaign<'_> {
     fn tally(&self) -> MutexGuard<'_, Tally> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)

@@ -14,6 +14,6 @@ mod probe;
 mod property;
 mod save;
 
-pub use campaign::{Finding, Options, Progress, Report, Start, run};
+pub use campaign::{Finding, Options, Progress, Report, Start, first_failure, run};
 pub use coverage::Coverage;
 pub use save::{prepare, save};

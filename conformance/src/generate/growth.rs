@@ -2,6 +2,7 @@
 
 use super::LIMITS;
 use super::list::pick;
+use super::wide::{WIDENED, Widened};
 use crate::json::tokens;
 use std::borrow::Cow;
 
@@ -29,6 +30,17 @@ pub(super) enum Grown {
     ToolIterations,
     /// Model calls that fail.
     Failures,
+}
+
+/// What of a thread is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeated {
+    /// One to three events.
+    Anything,
+    /// A tool call.
+    Call,
+    /// A summary.
+    Summary,
 }
 
 /// Words of the protocol: a string that is one of them is not made long.
@@ -111,18 +123,36 @@ impl Growth {
 
     /// Whether a text grows, and not the number of things.
     pub(super) fn is_of_a_text(self) -> bool {
-        self.what.is_multiple_of(3)
+        self.what.is_multiple_of(4)
+    }
+
+    /// What inside the input grows, if it is that.
+    pub(super) fn inside(self) -> Option<Widened> {
+        (self.what % 4 == 1).then(|| pick(&WIDENED, self.what / 4))
     }
 
     pub(super) fn of_script(self, is_loop: bool) -> Grown {
         let all = [Grown::Rounds, Grown::Calls, Grown::ToolIterations, Grown::Iterations, Grown::Failures];
-        pick(if is_loop { &all } else { &all[..2] }, self.what / 3)
+        pick(if is_loop { &all } else { &all[..2] }, self.what / 4)
     }
 
-    /// The list with one to three adjacent elements repeated.
-    pub(super) fn repeated<T: Clone>(self, list: &[T], limit: usize) -> Vec<T> {
-        let start = usize::from(self.at) % list.len().max(1);
-        let end = (start + 1 + usize::from(self.length % 3)).min(list.len());
+    /// What of a thread grows.
+    pub(super) fn of_thread(self) -> Repeated {
+        pick(&[Repeated::Anything, Repeated::Call, Repeated::Summary], self.what / 4)
+    }
+
+    /// A choice among so many.
+    pub(super) fn at(self, count: usize) -> usize {
+        usize::from(self.at) % count.max(1)
+    }
+
+    /// The list with one to three adjacent elements repeated, or with one of those that are preferred.
+    pub(super) fn repeated<T: Clone>(self, list: &[T], limit: usize, is_preferred: impl Fn(&T) -> bool) -> Vec<T> {
+        let preferred: Vec<usize> = (0..list.len()).filter(|&place| is_preferred(&list[place])).collect();
+        let start = preferred.get(self.at(preferred.len())).copied();
+        let length = if start.is_some() { 1 } else { 1 + usize::from(self.length % 3) };
+        let start = start.unwrap_or_else(|| self.at(list.len()));
+        let end = (start + length).min(list.len());
         let segment = list.get(start..end).unwrap_or_default();
         let more = segment.iter().cycle().take(self.size(limit) * segment.len().min(1)).cloned();
         list[..start].iter().cloned().chain(more).chain(list[start..].iter().cloned()).collect()
@@ -133,7 +163,7 @@ impl Growth {
         let is_text =
             |token: &&str| token.len() > 1 && token.starts_with('"') && !WORDS.contains(&&token[1..token.len() - 1]);
         let texts: Vec<&str> = tokens(input).filter(is_text).collect();
-        let Some(&text) = texts.get(usize::from(self.at) % texts.len().max(1)) else { return input.to_owned() };
+        let Some(&text) = texts.get(self.at(texts.len())) else { return input.to_owned() };
         let part = &text[1..text.len() - 1];
         let mut long = String::from("\"");
         let mut number = 0;
@@ -144,6 +174,15 @@ impl Growth {
         }
         long += "\"";
         tokens(input).map(|token| if token == text { Cow::Borrowed(&*long) } else { Cow::Borrowed(token) }).collect()
+    }
+}
+
+#[cfg(test)]
+impl Growth {
+    /// The growth to a size below some hundred values.
+    pub(super) fn of_size(size: usize, at: u8) -> Self {
+        let which = (0..=u16::MAX).find(|&which| self::size(which, LIMITS.many_values) == size);
+        Self { size: which.expect("a size"), what: 0, at, length: 0 }
     }
 }
 
@@ -165,8 +204,10 @@ mod tests {
 
     #[test]
     fn elements_are_repeated_where_they_stand() {
-        assert_eq!(growth(0, 1, 1).repeated(&['a', 'b', 'c'], 512), ['a', 'b', 'b', 'b', 'c']);
-        assert_eq!(growth(0, 1, 0).repeated(&[' '; 0], 512), [' '; 0]);
+        let list = ['a', 'b', 'c'];
+        assert_eq!(growth(0, 2, 1).repeated(&list, 512, |_| false), ['a', 'b', 'b', 'b', 'c']);
+        assert_eq!(growth(0, 2, 1).repeated(&list, 512, |&element| element == 'c'), ['a', 'b', 'c', 'c', 'c']);
+        assert_eq!(growth(0, 2, 0).repeated(&[' '; 0], 512, |_| true), [' '; 0]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ mod scenario;
 mod script;
 mod text;
 mod thread;
+mod wide;
 
 pub use golden::{GoldenThread, Seed, golden_inputs, seeds};
 pub use growth::Growth;
@@ -68,6 +69,10 @@ pub struct Limits {
     pub many_events: usize,
     /// Turns of a long script, or calls of a wide response.
     pub many_turns: usize,
+    /// Elements or members of a wide value, and what else an input has a list of.
+    pub many_values: usize,
+    /// Levels of a deep value; with what is around it fewer than 50, beyond which an input may be refused (INP-3).
+    pub depth: usize,
     /// Bytes of all requests of a long script, about.
     pub large_run: usize,
     /// Bytes of a long text.
@@ -90,6 +95,8 @@ pub const LIMITS: Limits = Limits {
     verifications: 4,
     many_events: 1_000,
     many_turns: 300,
+    many_values: 1_000,
+    depth: 40,
     large_run: 8_000_000,
     long_text: 100_000,
     golden_bytes: 16_000,

@@ -1,5 +1,6 @@
 //! Generates whole requests.
 
+use super::wide::widened;
 use super::{Growth, Scenario, Script, Text, Thread};
 use crate::protocol::Op;
 use proptest::arbitrary::any;
@@ -95,13 +96,16 @@ impl Request {
 
 impl Request {
     fn grown_input(&self, growth: Growth) -> String {
-        match self {
+        match (self, growth.inside()) {
             _ if growth.is_of_a_text() => growth.with_long_text(&self.input()),
-            Self::Serialize(thread, prefix) => Self::Serialize(thread.grown(growth), prefix.clone()).input(),
-            Self::Messages(thread, mode, text) => Self::Messages(thread.grown(growth), *mode, text.clone()).input(),
-            Self::Tools(script) => Self::Tools(script.grown(growth, false)).input(),
-            Self::Loop(script) => Self::Loop(script.grown(growth, true)).input(),
-            Self::Escape(_) | Self::Agent(_) | Self::Large(..) => growth.with_long_text(&self.input()),
+            (_, Some(kind)) if self.op() != Op::Escape => widened(growth, kind, &self.input()),
+            (Self::Serialize(thread, prefix), _) => Self::Serialize(thread.grown(growth), prefix.clone()).input(),
+            (Self::Messages(thread, mode, text), _) => {
+                Self::Messages(thread.grown(growth), *mode, text.clone()).input()
+            }
+            (Self::Tools(script), _) => Self::Tools(script.grown(growth, false)).input(),
+            (Self::Loop(script), _) => Self::Loop(script.grown(growth, true)).input(),
+            (Self::Escape(_) | Self::Agent(_) | Self::Large(..), _) => growth.with_long_text(&self.input()),
         }
     }
 }

@@ -60,6 +60,10 @@ pub enum Returned {
     Value(Json),
     /// In a script a failure; in a log a result like any other.
     Failure(Text),
+    /// One of many, drawn only where it is asked for.
+    #[arbitrary(skip)]
+    #[proptest(skip)]
+    Numbered(usize),
 }
 
 /// What the verifier answers once.
@@ -124,6 +128,14 @@ impl Script {
         let given = self.tools.iter().flat_map(|results| results.iter()).map(|result| result.json().len()).max();
         let size = if repeated.is_empty() { 0 } else { growth.size(repetitions(said + given.unwrap_or(0))) };
         let mut script = Self { more: size, limited: self.limited || size > 0, ..self.clone() };
+        if matches!(what, Grown::Rounds | Grown::Calls | Grown::ToolIterations) {
+            // Each call has a result of its own.
+            let more = |results: &[Returned]| {
+                let numbered = (0..size * LIMITS.calls).map(Returned::Numbered);
+                AtMost::grown(results.iter().cloned().chain(numbered).collect())
+            };
+            script.tools = self.tools.each_ref().map(|results| more(results));
+        }
         if let (Grown::Calls, [Turn::Use(text, calls)]) = (what, &*repeated) {
             let many = calls.iter().cycle().take(size).cloned().collect();
             let wide = Turn::Use(text.clone(), AtMost::grown(many));
@@ -198,6 +210,7 @@ impl Returned {
             Self::Text(text) => text.json(),
             Self::Value(value) => value.value(),
             Self::Failure(message) => format!(r#"{{"error":{}}}"#, message.json()),
+            Self::Numbered(number) => format!("\"result {number}\""),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Generates threads.
 
+use super::growth::Repeated;
 use super::list::{join, pick};
 use super::{AtMost, Growth, Json, LIMITS, Name, Rarely, Returned, Text};
 use std::fmt;
@@ -116,7 +117,12 @@ impl Thread {
 
     /// A longer log.
     pub(super) fn grown(&self, growth: Growth) -> Self {
-        Self(AtMost::grown(growth.repeated(&self.0, LIMITS.many_events)))
+        let is_preferred = |step: &Step| match growth.of_thread() {
+            Repeated::Anything => false,
+            Repeated::Call => matches!(step.what, What::Tool(Tool::Call { .. })),
+            Repeated::Summary => matches!(step.what, What::Alone(Alone::Summary(..))),
+        };
+        Self(AtMost::grown(growth.repeated(&self.0, LIMITS.many_events, is_preferred)))
     }
 
     /// The same log with unknown fields.

@@ -103,11 +103,11 @@ impl Twin {
         let mut verifier = input.verify.map(ScriptedVerifier::new);
         let limits = Limits { rounds: None, requests: Some((self.request_limit)(input.max_tool_calls_per_iteration)) };
         let prompt = (self.prompt)(&required(input.prompt, "prompt")?);
-        let mut log = Log { events: vec![prompt], iteration: self.first_iteration - 1, ..Log::default() };
+        let mut log = Log { events: vec![prompt], iteration: self.first_iteration, ..Log::default() };
         let (mut messages, mut failures, mut begun) = (Vec::new(), 0, 0);
         let stop_reason = loop {
+            log.iteration = self.first_iteration + begun;
             begun += 1;
-            log.iteration += 1;
             messages = (self.begin)(self.messages(&(self.history)(self, &log.events), mode, &instructions), &messages);
             match self.rounds(&mut messages, &mut script, limits, &mut log) {
                 Ok(last) => {

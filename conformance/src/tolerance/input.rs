@@ -1,5 +1,6 @@
 //! Inputs that a program may refuse, or may read in another way.
 
+use super::iterations::request_limit;
 use crate::json::{self, tokens};
 use crate::protocol::Op;
 use serde_json::Value;
@@ -7,6 +8,8 @@ use threadspec::Profile;
 
 /// Deeper nesting may be refused (INP-3).
 const DEEP: usize = 50;
+/// More requests than any script answers.
+const UNLIMITED: u64 = u32::MAX as u64;
 
 /// Whether a valid input may be refused all the same: for its nesting, for numbers beyond the doubles (INP-3), or because
 /// `String` throws (STR-2).
@@ -25,6 +28,37 @@ pub(crate) fn may_refuse(op: Op, profile: Profile, input: &str) -> bool {
         || profile == Profile::Literal
             && input.contains("\"toString\"")
             && json::read(input).is_ok_and(|input| is_string_called(op, &input) && has_own_string(&input["events"]))
+}
+
+/// Whether an iteration is spelled otherwise than in digits: that `1.0` is an integer, only a `should` clause says (INP-1).
+pub(crate) fn has_odd_iterations(input: &str) -> bool {
+    let is_odd = |token: &str| !token.bytes().all(|byte| byte.is_ascii_digit());
+    let (mut name, mut depth) = ("", 0_usize);
+    let mut last = "";
+    tokens(input).any(|token| {
+        let is_value = match token {
+            ":" => {
+                (name, depth) = (last, 0);
+                false
+            }
+            "[" => {
+                depth += 1;
+                false
+            }
+            "]" => {
+                name = "";
+                false
+            }
+            "," if depth == 0 => {
+                name = "";
+                false
+            }
+            "," | "{" | "}" => false,
+            _ => true,
+        };
+        last = token;
+        is_value && ["\"iteration\"", "\"summarizedIterations\""].contains(&name) && is_odd(token)
+    })
 }
 
 /// Whether results are written by `String`.
@@ -56,6 +90,21 @@ pub(crate) fn other_input(op: Op, profile: Profile, input: &str) -> Option<Strin
     Some(input.to_string())
 }
 
+/// The same script in the words of implementations that do not follow a `should` clause, and that clause: how many requests an iteration
+/// may have (LOOP-LIMIT), and whether the number of iterations is limited (LOOP-MAX).
+pub(crate) fn neglectful_inputs(input: &Value) -> Vec<(&'static str, Value)> {
+    let with = |name: &str, value: Value| {
+        let mut input = input.clone();
+        input[name] = value;
+        input
+    };
+    let requests = "maxToolCallsPerIteration";
+    let limit = request_limit(input);
+    let limits = [limit + 1, limit.saturating_sub(1), UNLIMITED].into_iter();
+    let limits = limits.map(|limit| ("LOOP-LIMIT", with(requests, limit.into())));
+    limits.chain([("LOOP-MAX", with("maxIterations", Value::Null))]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +121,18 @@ mod tests {
         assert!(refused(Op::Serialize, Profile::Literal, own));
         assert!(!refused(Op::Serialize, Profile::Hardened, own));
         assert!(!refused(Op::Messages, Profile::Literal, own));
+    }
+
+    #[test]
+    fn iterations_may_be_spelled_in_odd_ways() {
+        for odd in [r#"{"iteration":1.0}"#, r#"{"iteration": -0}"#, r#"{"summarizedIterations":[1,2e1],"iteration":1}"#]
+        {
+            assert!(has_odd_iterations(odd), "{odd}");
+        }
+        for plain in [r#"{"iteration":10,"n":1.0}"#, r#"{"summarizedIterations":[],"n":[1.0]}"#, r#"["iteration",1.0]"#]
+        {
+            assert!(!has_odd_iterations(plain), "{plain}");
+        }
     }
 
     #[test]

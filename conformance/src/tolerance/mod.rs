@@ -3,7 +3,9 @@
 //! A reply is not compared as it stands, but as the reference would have spelled it: `settled` undoes what
 //! [`TOLERATED`] lists. What single cases accept besides is in their expectations (`oneOf`, `holds`).
 
+mod document;
 mod failures;
+mod feedback;
 mod form;
 mod history;
 mod input;
@@ -18,7 +20,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use threadspec::{Profile, is_xml_char};
 
-pub(crate) use input::{may_refuse, other_input};
+pub(crate) use input::{has_odd_iterations, may_refuse, neglectful_inputs, other_input};
 
 /// What is tolerated, and where; `PROTOCOL.md` lists it in the same words.
 pub const TOLERATED: &[(&str, &str)] = &[
@@ -40,11 +42,15 @@ pub const TOLERATED: &[(&str, &str)] = &[
     ("literal, messages", "any text for an absent result"),
     ("literal, messages", "the answer of a person with or without `[Human Response]: ` before it"),
     ("literal, `loop`", "an error event in place of the result of a tool that failed"),
-    ("cases of other clauses", "the iteration of the prompt (LOOP-PROMPT)"),
-    ("cases of other clauses", "a missing completion event, and the wording of a failed verification (LOOP-VERIFY)"),
+    ("cases of other clauses", "the iteration of the prompt, and from which number iterations count (LOOP-PROMPT)"),
+    (
+        "cases of other clauses",
+        "a missing completion event and what it says, feedback in other words, without a reason or missing (LOOP-VERIFY)",
+    ),
+    ("cases of other clauses", "of which responses `response` is the text (LOOP-RESPONSE)"),
     ("cases of other clauses", "the wording of failing and unknown tools (LOOP-TOOL-ERROR)"),
     ("cases of other clauses", "the wording of an error event (LOOP-ERROR)"),
-    ("cases of other clauses", "what stands around summaries in the system message (CTX-SUMMARIES)"),
+    ("cases of other clauses", "what stands around summaries in the system message, and their order (CTX-SUMMARIES)"),
 ];
 
 /// What was asked, and which clauses the reply is judged by.

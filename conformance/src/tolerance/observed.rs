@@ -1,7 +1,8 @@
 //! Where another clause is judged, rewords what only `should` clauses shape in their words, so that a case fails for its own clauses
 //! only.
 
-use super::{Asked, each_message, failures};
+use super::document::{Document, renumber};
+use super::{Asked, each_document, failures, feedback};
 use crate::protocol::Op;
 use serde_json::{Value, json};
 use std::vec::IntoIter;
@@ -49,8 +50,12 @@ fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
     if !(asked.holds)("LOOP-PROMPT") {
         prompt(input, output, documents.is_some());
     }
+    if !(asked.holds)("LOOP-RESPONSE") {
+        response(input, output);
+    }
     if !(asked.holds)("LOOP-VERIFY") {
         completion(input, output);
+        feedback::settle(asked.profile, input, output);
     }
     let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
     let wordings: Vec<Wording> = RunTexts::of(asked, input).wordings(events);
@@ -60,19 +65,52 @@ fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
     }
 }
 
-/// Puts the prompt at iteration 0.
+/// Puts the prompt at iteration 0, and counts iterations from 1.
 fn prompt(input: &Value, output: &mut Value, in_documents: bool) {
-    let Some(first) = output.get_mut("events").and_then(|events| events.get_mut(0)) else { return };
-    let Some(iteration) = first["iteration"].as_f64().filter(|&iteration| iteration > 0.0) else { return };
-    if first["role"] != "user" || first["content"] != input["prompt"] {
+    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
+    let [first, events @ ..] = &mut events[..] else { return };
+    if first["role"] != "user" || first["content"] != input["prompt"] || integer(&first["iteration"]).is_none() {
+        return;
+    }
+    let begin = events.first().and_then(|event| integer(&event["iteration"]));
+    let more = begin.map_or(0, |begin| first_with_events(input).saturating_sub(begin));
+    if integer(&first["iteration"]) == Some(0) && more == 0 {
         return;
     }
     first["iteration"] = 0.into();
-    if in_documents {
-        let start =
-            |iteration: f64| format!("<thread>\n  <event type=\"human\" id=\"0\" iteration=\"{iteration:.0}\">");
-        super::each_document(output, &|document| document.replacen(&start(iteration), &start(0.0), 1));
+    for event in events {
+        if let Some(iteration) = integer(&event["iteration"]) {
+            event["iteration"] = iteration.saturating_add(more).into();
+        }
     }
+    if in_documents {
+        each_document(output, &|text| {
+            let Some(mut document) = Document::read(text) else { return text.to_owned() };
+            renumber(&mut document.0[..1], "iteration", |_| 0);
+            renumber(&mut document.0[1..], "iteration", |iteration| iteration.saturating_add(more));
+            document.text()
+        });
+    }
+}
+
+/// The value of a number, however it is spelled.
+#[expect(clippy::cast_possible_truncation, reason = "iterations are small")]
+fn integer(number: &Value) -> Option<i64> {
+    number.as_f64().map(|number| number as i64)
+}
+
+/// The first iteration that leaves an event: one in which the model says nothing, and the verifier gives no reason, leaves none.
+fn first_with_events(input: &Value) -> i64 {
+    let is_silent = |turn: &Value| {
+        turn["error"].is_null()
+            && turn["content"].as_str().is_none_or(str::is_empty)
+            && turn["tool_calls"].as_array().is_none_or(Vec::is_empty)
+    };
+    let goes_on = |answer: &Value| answer["complete"] == false && answer["reason"].as_str().is_none_or(str::is_empty);
+    let list = |name: &str| input[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let silent =
+        list("model").iter().zip(list("verify")).take_while(|(turn, answer)| is_silent(turn) && goes_on(answer));
+    (1..).zip(silent.chain([(&Value::Null, &Value::Null)])).last().map_or(1, |(iteration, _)| iteration)
 }
 
 /// Adds the completion event that is missing at the end of a run.
@@ -80,9 +118,21 @@ fn completion(input: &Value, output: &mut Value) {
     let (response, iterations) = (output["response"].clone(), output["iterations"].clone());
     let is_completed = output["stopReason"] == "completed";
     let Some(events) = output.get_mut("events").and_then(Value::as_array_mut).filter(|_| is_completed) else { return };
+    events.pop_if(|last| last["type"] == "completion");
     if !events.iter().any(|event| event["type"] == "completion") {
         let verified = !input["verify"].is_null();
         events.push(json!({"type": "completion", "result": response, "verified": verified, "iteration": iterations}));
+    }
+}
+
+/// The text of the last response that was received.
+fn response(input: &Value, output: &mut Value) {
+    let received = output["requests"].as_array().map_or(0, Vec::len);
+    let turns = input["model"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let last = turns.iter().take(received).rfind(|turn| turn["error"].is_null());
+    let text: Value = last.and_then(|turn| turn["content"].as_str()).unwrap_or_default().into();
+    if output["response"].is_string() {
+        output["response"] = text;
     }
 }
 
@@ -199,36 +249,47 @@ fn in_document<'w>(wordings: &'w [Wording], document: &str, profile: Profile) ->
     (out + rest, left)
 }
 
-/// Rewords the system message of a thread with summaries, if it has their texts in order and then the instructions.
+/// Rewords the system message of a thread with summaries, if it has their texts and then the instructions.
 fn summaries(input: &Value, output: &mut Value) {
     let of_type = |event: &&Value| event["type"] == "summary";
     let summaries: Vec<&Value> = input["events"].as_array().into_iter().flatten().filter(of_type).collect();
+    let texts: Vec<&str> = summaries.iter().filter_map(|event| event["summary"].as_str()).collect();
+    let (Some(messages), false) = (output.as_array_mut(), texts.is_empty()) else { return };
     let instructions = input["instructions"].as_str().unwrap_or_default();
-    let Some(content) = output.get(0).filter(|first| first["type"] == "system").map(|first| &first["content"]) else {
-        return;
-    };
+    let said = messages.first().filter(|first| first["type"] == "system").map(|first| &first["content"]);
+    let content = said.and_then(Value::as_str).unwrap_or_default();
     let behind = if instructions.is_empty() { String::new() } else { format!("\n\n{instructions}") };
-    let Some(mut rest) = content.as_str().and_then(|content| content.strip_suffix(&behind)) else { return };
+    let is_bare = texts.iter().all(|text| text.is_empty()) && content == instructions;
+    let holds_all = content.strip_suffix(&behind).is_some_and(|content| holds(content, texts.clone()));
+    if !(is_bare || said.is_some() && holds_all) {
+        return;
+    }
     let mut expected = "## Previous Iteration Summaries\n\n".to_owned();
-    for event in &summaries {
-        let Some(text) = event["summary"].as_str() else { return };
-        let Some(at) = rest.find(text) else { return };
-        rest = &rest[at + text.len()..];
+    for (event, text) in summaries.iter().zip(texts) {
         // Adding zero makes `-0` a zero.
         let numbers = event["summarizedIterations"].as_array().into_iter().flatten();
         let numbers: Vec<String> =
             numbers.filter_map(|number| Some(format!("{:.0}", number.as_f64()? + 0.0))).collect();
         expected += &format!("### Iteration(s) {}\n{text}\n\n", numbers.join(", "));
     }
-    if summaries.is_empty() {
-        return;
+    let expected: Value = (expected + &behind).into();
+    if said.is_some() {
+        messages[0]["content"] = expected;
+    } else {
+        messages.insert(0, json!({"type": "system", "content": expected}));
     }
-    let mut is_first = true;
-    each_message(output, &mut |message| {
-        if std::mem::take(&mut is_first) {
-            message["content"] = format!("{expected}{behind}").into();
-        }
-    });
+}
+
+/// Whether a text holds each of these for itself, in any order: the longest is looked for first, since it may hold another one.
+fn holds(text: &str, mut parts: Vec<&str>) -> bool {
+    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    let mut rests = vec![text];
+    parts.into_iter().filter(|part| !part.is_empty()).all(|part| {
+        let found = rests.iter().enumerate().find_map(|(number, rest)| Some((number, rest.split_once(part)?)));
+        let Some((number, (before, after))) = found else { return false };
+        rests.splice(number..=number, [before, after]);
+        true
+    })
 }
 
 #[cfg(test)]
@@ -263,7 +324,7 @@ mod tests {
                 {"type": "human", "content": feedback},
                 {"type": "human", "content": format!("[Error (recoverable)]: {error}")},
             ]);
-            json!({"requests": [request], "events": events, "response": "b", "iterations": 3, "stopReason": "completed"})
+            json!({"requests": [[], [], [], request], "events": events, "response": "b", "iterations": 3, "stopReason": "completed"})
         };
         let done = json!({"type": "completion", "result": "b", "verified": true, "iteration": 3});
         let texts = ["Tool error: x", "Verification failed: short. Please try again.", "down"];

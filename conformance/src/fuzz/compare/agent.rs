@@ -164,6 +164,43 @@ pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts:
         })
 }
 
+/// A run that ended earlier, and the clause that says when it ends.
+pub(super) struct Ended {
+    pub(super) run: Value,
+    pub(super) clause: &'static str,
+}
+
+/// The expected run, ended with the last iteration of the actual one.
+pub(super) fn ended_with(input: &Value, expected: &Value, actual: &Value) -> Option<Ended> {
+    let count = list(actual, "requests").len();
+    let all = list(expected, "requests").len();
+    let iterations = beginnings(input, all).iter().position(|&beginning| beginning == count)?;
+    let is_failure = input["model"][count.checked_sub(1)?]["error"].is_string();
+    let clause = match actual["stopReason"].as_str() {
+        _ if is_failure => "LOOP-ERROR",
+        Some("stop_condition") => "LOOP-MAX",
+        _ => "LOOP-VERIFY",
+    };
+    let mut run = expected.clone();
+    run.get_mut("requests").and_then(Value::as_array_mut)?.truncate(count);
+    let events = run.get_mut("events").and_then(Value::as_array_mut)?;
+    events.retain(|event| event["iteration"].as_u64().is_some_and(|number| number <= iterations as u64));
+    // What ends a run is not followed by feedback, perhaps by a completion, and called final or not.
+    let mut end = list(actual, "events").iter().rev().peekable();
+    let completion = end.next_if(|event| event["type"] == "completion");
+    if end.peek().is_some_and(|last| last["role"] != "user") {
+        events.pop_if(|last| last["role"] == "user");
+    }
+    if let (Some(last), Some(error), true) = (events.last_mut(), end.next(), is_failure) {
+        last["recoverable"] = error["recoverable"].clone();
+    }
+    events.extend(completion.cloned());
+    for name in ["response", "iterations", "stopReason"] {
+        run[name] = actual[name].clone();
+    }
+    Some(Ended { run, clause })
+}
+
 /// The texts beside calls, each of which the literal profile may record.
 fn texts_beside_calls(input: &Value) -> Vec<&Value> {
     let turns = list(input, "model").iter();
@@ -246,9 +283,9 @@ fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts
     };
     match expected["type"].as_str() {
         _ if position == 0 => "LOOP-PROMPT",
+        _ if !differs("type") && !differs("role") && differs("iteration") => "LOOP-PROMPT",
         Some("completion") => "LOOP-VERIFY",
         _ if expected["role"] == "user" || actual["role"] == "user" => "LOOP-VERIFY",
-        _ if expected["type"] == actual["type"] && differs("iteration") => "LOOP-PROMPT",
         Some("error") => "LOOP-ERROR",
         Some("message") if texts.profile == Profile::Hardened && actual["type"] == "tool_call" => "LOOP-TEXT",
         Some("tool_result") if actual["type"] == "tool_result" && differs("result") => {

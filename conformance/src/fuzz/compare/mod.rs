@@ -22,7 +22,7 @@ mod texts;
 
 use crate::corpus::expectation::{Mismatch, Sides};
 use crate::json;
-use crate::protocol::{Implementation, Op, Reply, Request};
+use crate::protocol::{Implementation, Op, RejectKind, Reply, Request};
 use crate::testee::Reference;
 use crate::tolerance::{self, Asked};
 use serde_json::Value;
@@ -81,7 +81,8 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
             if output == actual {
                 None
             } else {
-                departs(false).or_else(|| departs(true).map(|found| observed(request.op, found)))
+                let must = departs(false).map(|found| shaped(request, output, actual, found));
+                must.or_else(|| departs(true).map(|found| observed(request.op, found)))
             }
         }
         (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, .. }) if kind == actual => None,
@@ -97,7 +98,8 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
             None
         }
         (Reply::Ok(_), Reply::Reject { kind, message }) => {
-            let clause = answering_clause(request.op);
+            let is_odd = *kind == RejectKind::InvalidEvent && tolerance::has_odd_iterations(&request.input);
+            let clause = if is_odd { "INP-1" } else { answering_clause(request.op) };
             Some(Difference::note(clause, format!("a valid input is rejected ({kind}): {message}")))
         }
         (_, Reply::Unsupported(_)) | (Reply::Unsupported(_), _) => None,
@@ -108,6 +110,33 @@ pub(super) fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Diffe
 /// A difference that only a `should` clause makes; in messages that is CTX-SUMMARIES.
 fn observed(op: Op, difference: Difference) -> Difference {
     if op == Op::Messages { Difference { clause: "CTX-SUMMARIES", ..difference } } else { difference }
+}
+
+/// A difference, blamed on the `should` clause that is not followed where all else is as it should be: such a run has other requests.
+fn shaped(request: &Request, expected: &Value, actual: &Value, difference: Difference) -> Difference {
+    let clause = match json::read(&request.input) {
+        Ok(input) if request.op == Op::Loop => neglected(request, &input, expected, actual),
+        _ => None,
+    };
+    Difference { clause: clause.unwrap_or(difference.clause), ..difference }
+}
+
+/// The `should` clause without which a run is as it should be.
+fn neglected(request: &Request, input: &Value, expected: &Value, actual: &Value) -> Option<&'static str> {
+    let asked = |input: &Value| Request { input: input.to_string(), ..request.clone() };
+    let is_answer =
+        |request: &Request, expected: &Value| settled_difference(request, expected, actual, false).is_none();
+    let other = tolerance::neglectful_inputs(input).into_iter().find(|(_, input)| {
+        let other = asked(input);
+        matches!(Reference.answer(&other), Reply::Ok(expected) if is_answer(&other, &expected))
+    });
+    if let Some((clause, _)) = other {
+        return Some(clause);
+    }
+    let asked =
+        Asked { op: request.op, profile: request.profile.rendering(), input: &request.input, holds: &|_| false };
+    let ended = agent::ended_with(input, expected, &tolerance::settled(&asked, Cow::Borrowed(actual)))?;
+    is_answer(request, &ended.run).then_some(ended.clause)
 }
 
 /// How an output departs from the expected one; `held` says whether `should` clauses must hold exactly.

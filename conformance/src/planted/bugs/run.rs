@@ -1,6 +1,6 @@
 //! The outer loop.
 
-use super::{Bug, bug, hardened};
+use super::{Bug, bug, hardened, literal};
 use crate::planted::agent::{completion, feedback, is_over, outcome};
 use crate::protocol::Op;
 use serde_json::Value;
@@ -149,10 +149,8 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     hardened("text-recorded-twice-at-the-limit", &["LOOP-TEXT"], |twin| twin.final_text = |_, _| true),
-    bug("no-text-at-the-limit", &["LOOP-LIMIT"], |twin| {
-        twin.final_text = |_, last| last.tool_calls.is_empty();
-        twin.text_beside_calls = |_, _| false;
-    }),
+    // In hardened the text stands before the calls already (LOOP-TEXT).
+    literal("no-text-at-the-limit", &["LOOP-LIMIT"], |twin| twin.final_text = |_, last| last.tool_calls.is_empty()),
     bug("feedback-without-try-again", &["LOOP-VERIFY"], |twin| {
         twin.feedback = |iteration, reason| Some(Event::user(iteration, format!("Verification failed: {}", reason?)));
     }),

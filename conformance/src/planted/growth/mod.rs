@@ -6,6 +6,7 @@ mod families;
 use super::twin::Twin;
 use crate::corpus::growth::{Growth, Quantity};
 use crate::corpus::{Case, Corpus};
+use crate::generate::LIMITS;
 use crate::json::{self, DEEP_STACK};
 use crate::protocol::{Implementation, Profile, Request};
 use crate::run::{CaseResult, judge};
@@ -75,6 +76,22 @@ pub fn named(name: &str) -> Option<impl Implementation + use<>> {
         (n, None) => ("", n),
     };
     Some(family.planted(n.parse().ok()?, member))
+}
+
+/// The bugs of a size, each with a profile in which it is wrong: in a few members where it is about texts, and none where its size means
+/// nothing or is more than an input may have.
+pub fn of_size(n: usize) -> Vec<(String, Profile)> {
+    let members = |family: &Family| match family.quantity {
+        Quantity::Text => vec![":content", ":result", ":args"],
+        Quantity::Id => vec![":toolCallId"],
+        Quantity::WhiteSpace => Vec::new(),
+        Quantity::Depth if n >= LIMITS.depth => Vec::new(),
+        _ => vec![""],
+    };
+    let named = |family: &'static Family| {
+        members(family).into_iter().map(move |member| (format!("{}{member}:{n}", family.name), family.profiles[0]))
+    };
+    FAMILIES.iter().flat_map(named).collect()
 }
 
 /// The names of the families.

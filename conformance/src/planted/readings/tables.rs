@@ -1,10 +1,10 @@
 //! The tables of readings.
 
 use super::Reading;
-use crate::json::replace_halves;
-use crate::planted::document;
+use crate::json::{replace_halves, tokens};
 use crate::planted::text::{attribute, text};
 use crate::planted::twin::Twin;
+use crate::planted::{document, input};
 use crate::protocol::{Op, RejectKind, Reply};
 use serde_json::{Map, Number, Value, json};
 use threadspec::{Event, EventKind, Message, Profile, escape_text, is_xml_char, json_stringify};
@@ -255,6 +255,15 @@ fn raw_escaped(raw: &str) -> String {
 
 const MESSAGES: &[Reading] = &[
     literal("adjacent-calls-in-one-message", &["E8"], |twin| twin.is_grouped = true),
+    literal("calls-of-one-id-in-one-message", &["E8"], |twin| {
+        twin.is_grouped = true;
+        twin.joins = |group, next| group[0].iteration == next.iteration;
+    }),
+    literal("absent-results-empty-in-messages", &["E7"], |twin| {
+        twin.result_content = |twin, result| {
+            result.map_or_else(String::new, |result| crate::planted::context::result_content(twin, Some(result)))
+        };
+    }),
     literal("absent-results-as-null-in-messages", &["E7"], |twin| {
         twin.result_content = |twin, result| {
             result
@@ -272,6 +281,9 @@ const MESSAGES: &[Reading] = &[
     }),
     literal("half-characters-vanish", &["E12", "E18"], |twin| {
         twin.raw_input = |input| replace_halves(input, "").into_owned();
+    }),
+    both("half-characters-replaced-everywhere", &["E12", "E18"], |twin| {
+        twin.raw_input = |input| replace_halves(input, "\\ufffd").into_owned();
     }),
     both("half-characters-told-apart", &["E18"], |twin| {
         twin.raw_input = told_apart;
@@ -296,25 +308,46 @@ const RUNS: &[Reading] = &[
         twin.request_limit = |limit| limit.filter(|&limit| limit > 0).unwrap_or(20);
     }),
     literal("failed-tools-as-error-events", &["E21"], |twin| {
-        twin.recorded = |events| {
-            let failure = |mut event: Event| {
-                if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &event.kind
-                    && let Some(error) = text.strip_prefix("Tool error: ")
-                {
-                    event.kind = EventKind::Error { error: error.to_owned(), recoverable: true };
-                }
-                event
-            };
-            events.into_iter().map(failure).collect()
-        };
+        twin.recorded = |events| as_errors(events, |text| Some((text.strip_prefix("Tool error: ")?.to_owned(), true)));
+    }),
+    literal("unknown-tools-as-error-events", &["E21"], |twin| {
+        twin.recorded =
+            |events| as_errors(events, |text| text.starts_with("Tool not found: ").then(|| (text.to_owned(), false)));
     }),
 ];
+
+/// Events with those results as errors that are one, with the error and whether it is recoverable.
+fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, bool)>) -> Vec<Event> {
+    let failure = |mut event: Event| {
+        if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &event.kind
+            && let Some((error, recoverable)) = error(text)
+        {
+            event.kind = EventKind::Error { error, recoverable };
+        }
+        event
+    };
+    events.into_iter().map(failure).collect()
+}
 
 const INPUTS: &[Reading] = &[
     both("complaints-name-the-field-first", &["INP-1"], |twin| {
         twin.complaint = |index, error| {
             let (field, reason) = (error.field().unwrap_or_default(), error.reason());
             Reply::Reject { kind: RejectKind::InvalidEvent, message: format!("{reason}: `{field}` of event {index}") }
+        };
+    }),
+    both("numbers-beyond-the-doubles-refused", &["INP-3"], |twin| {
+        twin.raw_input = |raw| {
+            let is_beyond =
+                |token: &str| token.parse().is_ok_and(f64::is_infinite) && token.ends_with(char::is_numeric);
+            if tokens(raw).any(is_beyond) { "a number beyond the doubles".to_owned() } else { input::raw_input(raw) }
+        };
+    }),
+    both("nesting-beyond-50-refused", &["INP-3"], |twin| {
+        twin.before = |_, _, input| {
+            if depth(input) > 50 {
+                *input = "nested too deep".into();
+            }
         };
     }),
     both("nesting-beyond-60-refused", &["INP-3"], |twin| {
@@ -336,6 +369,7 @@ fn depth(value: &Value) -> usize {
 
 /// Readings that follow the `must` clauses only.
 const NEGLECT: &[Reading] = &[
+    neglect("iterations-from-zero", &["LOOP-PROMPT"], |twin| twin.first_iteration = 0),
     neglect("prompt-at-iteration-one", &["LOOP-PROMPT"], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
     neglect("no-completion-event", &["LOOP-VERIFY"], |twin| twin.completion = |_, _, _| None),
     // Stands before the next one, which replaces it when all are planted at once and changes more.
@@ -353,17 +387,33 @@ const NEGLECT: &[Reading] = &[
             Err(threadspec::agent::ToolError::Failed(message)) => format!("Error: {message}"),
         };
     }),
+    neglect("ends-at-the-first-failure", &["LOOP-ERROR"], |twin| {
+        twin.is_recoverable = |_| false;
+        twin.gives_up = |_| true;
+    }),
     neglect("every-error-recoverable", &["LOOP-ERROR"], |twin| twin.is_recoverable = |_| true),
     neglect("five-failures-end-a-run", &["LOOP-ERROR"], |twin| twin.gives_up = |failures| failures >= 5),
     neglect("verified-before-the-maximum", &["LOOP-MAX"], |twin| twin.verifies_first = true),
     neglect("response-of-the-last-text", &["LOOP-RESPONSE", "LOOP-VERIFY"], |twin| {
         twin.response = |before, last| if last.is_empty() { before.to_owned() } else { last.to_owned() };
     }),
+    neglect("response-of-the-first-text", &["LOOP-RESPONSE", "LOOP-VERIFY"], |twin| {
+        twin.response = |before, last| if before.is_empty() { last.to_owned() } else { before.to_owned() };
+    }),
+    neglect("summaries-without-headings", &["CTX-SUMMARIES"], |twin| {
+        twin.summaries = |summaries| {
+            let texts: Vec<&str> = summaries.iter().rev().map(|&(_, text)| text).collect();
+            texts.join("\n")
+        };
+    }),
     neglect("summaries-under-other-headings", &["CTX-SUMMARIES"], |twin| {
         twin.summaries = |summaries| {
             let section = |(iterations, summary): &(&[u64], &str)| format!("Iterations {iterations:?}: {summary}\n");
             summaries.iter().map(section).collect()
         };
+    }),
+    neglect("broken-events-skipped", &["INP-1"], |twin| {
+        twin.events = |events| Ok(events.into_iter().flatten().collect())
     }),
     neglect("unknown-modes-are-standard", &["CTX-UNKNOWN"], |twin| {
         twin.before = |_, _, input| {
@@ -375,5 +425,7 @@ const NEGLECT: &[Reading] = &[
     neglect("one-round-more", &["TOOLS-DEPTH", "TOOLS-CUT"], |twin| {
         twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds > depth);
     }),
+    neglect("rounds-without-a-limit", &["TOOLS-DEPTH", "TOOLS-CUT"], |twin| twin.is_too_deep = |_, _, _| false),
+    neglect("requests-without-a-limit", &["LOOP-LIMIT"], |twin| twin.request_limit = |_| usize::MAX),
     neglect("limit-of-requests-of-fifteen", &["LOOP-LIMIT"], |twin| twin.request_limit = |limit| limit.unwrap_or(15)),
 ];

@@ -1,0 +1,190 @@
+//! Feedback to a verification that failed (LOOP-VERIFY): none where the verifier gave no reason, one where it gave one.
+
+use super::document::{Document, renumber};
+use super::iterations::beginnings;
+use serde_json::{Value, json};
+use threadspec::{Profile, escape_text};
+
+/// What the clause has otherwise: at a position of the log, after an iteration.
+struct Edit {
+    at: usize,
+    iteration: usize,
+    what: What,
+}
+
+enum What {
+    Drop(String),
+    Insert(String),
+}
+
+/// Takes out and puts in what stands too much and is missing, in the events and in all requests after them.
+pub(super) fn settle(profile: Profile, input: &Value, output: &mut Value) {
+    let Some(requests) = output["requests"].as_array().map(Vec::len) else { return };
+    let begins = beginnings(input, requests);
+    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
+    let edits = edits(input, &begins, requests, events);
+    for Edit { at, iteration, what } in &edits {
+        match what {
+            What::Drop(_) => drop(events.remove(*at)),
+            What::Insert(text) => {
+                let event = json!({"type": "message", "role": "user", "content": text, "iteration": iteration});
+                events.insert(*at, event);
+            }
+        }
+    }
+    if edits.is_empty() {
+        return;
+    }
+    let in_documents = input["contextMode"] == "xml";
+    let lists = output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
+    for (number, messages) in lists.enumerate() {
+        let Some(messages) = messages.as_array_mut() else { continue };
+        let iteration = begins.iter().filter(|&&begin| begin <= number).count();
+        let first = usize::from(messages.first().is_some_and(|message| message["type"] == "system"));
+        let before = edits.iter().filter(|edit| edit.iteration < iteration);
+        if !in_documents {
+            before.for_each(|edit| in_messages(edit, first, messages));
+        } else if let Some(content) = messages.get_mut(first).and_then(|message| message.get_mut("content"))
+            && let Some(mut document) = content.as_str().and_then(Document::read)
+        {
+            before.for_each(|edit| in_document(edit, &mut document, profile));
+            *content = document.text().into();
+        }
+    }
+}
+
+/// The last one first, so that no edit moves what another one is about.
+fn edits(input: &Value, begins: &[usize], requests: usize, events: &[Value]) -> Vec<Edit> {
+    let mut answers = input["verify"].as_array().into_iter().flatten();
+    let mut edits = Vec::new();
+    for (number, begin) in begins.iter().enumerate() {
+        let iteration = number + 1;
+        let turns = *begin..begins.get(iteration).copied().unwrap_or(requests);
+        // What fails is not verified, and neither is a call to a model that says nothing more.
+        let fails = |turn: usize| input["model"].get(turn).is_none_or(|turn| !turn["error"].is_null());
+        if turns.into_iter().any(fails) {
+            continue;
+        }
+        let Some(answer) = answers.next() else { break };
+        if answer["complete"] != false || iteration == begins.len() {
+            continue;
+        }
+        let current = u32::try_from(iteration).ok().map(f64::from);
+        let is_of = |event: &Value| event["iteration"].as_f64() == current;
+        let end = events.iter().position(|event| event["iteration"].as_f64() > current).unwrap_or(events.len());
+        let last = &events[end.max(1) - 1];
+        let feedback = last["content"].as_str().filter(|_| end > 1 && is_of(last) && last["role"] == "user");
+        match (answer["reason"].as_str().filter(|reason| !reason.is_empty()), feedback) {
+            (None, Some(text)) => {
+                edits.push(Edit { at: end - 1, iteration, what: What::Drop(text.to_owned()) });
+            }
+            (Some(reason), None) => {
+                let text = format!("Verification failed: {reason}. Please try again.");
+                edits.push(Edit { at: end, iteration, what: What::Insert(text) });
+            }
+            _ => {}
+        }
+    }
+    edits.reverse();
+    edits
+}
+
+/// In a run each event before an iteration is one message of its first request.
+fn in_messages(Edit { at, what, .. }: &Edit, first: usize, messages: &mut Vec<Value>) {
+    let place = first + at;
+    match what {
+        What::Drop(text) => {
+            let is_there = |message: &Value| message["type"] == "human" && message["content"] == **text;
+            if messages.get(place).is_some_and(is_there) {
+                messages.remove(place);
+            }
+        }
+        What::Insert(text) if place <= messages.len() => {
+            messages.insert(place, json!({"type": "human", "content": text}));
+        }
+        What::Insert(_) => {}
+    }
+}
+
+fn in_document(Edit { at, iteration, what }: &Edit, document: &mut Document, profile: Profile) {
+    let body = |text: &str| format!(">{}</event>", escape_text(text, profile));
+    match what {
+        What::Drop(text) => {
+            let is_there = |element: &String| element.starts_with("type=\"human\" ") && element.ends_with(&body(text));
+            if document.0.get(*at).is_some_and(is_there) {
+                document.0.remove(*at);
+                renumber(&mut document.0[*at..], "id", |id| id - 1);
+            }
+        }
+        What::Insert(text) if *at <= document.0.len() => {
+            renumber(&mut document.0[*at..], "id", |id| id + 1);
+            document.0.insert(*at, format!("type=\"human\" id=\"{at}\" iteration=\"{iteration}\"{}", body(text)));
+        }
+        What::Insert(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::settle;
+    use crate::protocol::Op;
+    use serde_json::{Value, json};
+    use threadspec::{Profile, escape_text};
+
+    /// Two iterations that fail verification, the first without a reason, and what is said of each.
+    fn run(mode: &str, feedback: [&str; 2]) -> (Value, Value) {
+        let texts = ["a", "b", "c"];
+        let model: Vec<Value> = texts.iter().map(|text| json!({"content": text})).collect();
+        let verify = json!([{"complete": false}, {"complete": false, "reason": "<"}]);
+        let input = json!({"prompt": "Go", "instructions": "I", "contextMode": mode, "model": model, "verify": verify});
+        let message = |role: &str, content: &str, iteration: usize| json!({"type": "message", "role": role, "content": content, "iteration": iteration});
+        let mut events = vec![message("user", "Go", 0)];
+        let mut requests = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            let head: Vec<Value> = if mode == "xml" {
+                let element = |(id, event): (usize, &Value)| {
+                    let kind = if event["role"] == "user" { "human" } else { "ai" };
+                    let text = escape_text(event["content"].as_str().unwrap_or_default(), Profile::Hardened);
+                    format!(
+                        "\n  <event type=\"{kind}\" id=\"{id}\" iteration=\"{}\">{text}</event>",
+                        event["iteration"]
+                    )
+                };
+                let elements: String = events.iter().enumerate().map(element).collect();
+                vec![json!({"type": "human", "content": format!("<thread>{elements}\n</thread>")})]
+            } else {
+                let kind = |event: &Value| if event["role"] == "user" { "human" } else { "ai" };
+                events.iter().map(|event| json!({"type": kind(event), "content": event["content"]})).collect()
+            };
+            requests.push([vec![json!({"type": "system", "content": "I"})], head].concat());
+            events.push(message("assistant", text, number + 1));
+            events.extend(
+                feedback.get(number).filter(|text| !text.is_empty()).map(|text| message("user", text, number + 1)),
+            );
+        }
+        (input, json!({"requests": requests, "events": events}))
+    }
+
+    #[test]
+    fn feedback_is_where_there_is_a_reason() {
+        let wanted = "Verification failed: <. Please try again.";
+        for mode in ["standard", "xml"] {
+            let (input, expected) = run(mode, ["", wanted]);
+            for feedback in [["", ""], ["Not <yet>.", ""], ["Again!", wanted], ["Again!", "No: <"]] {
+                let (_, actual) = run(mode, feedback);
+                let settled = |held: &[&str]| settle(Op::Loop, Profile::Hardened, held, &input, &actual);
+                assert_eq!(settled(&[]), expected, "{mode} {feedback:?}");
+                assert_eq!(settled(&["LOOP-VERIFY"]), actual, "{mode} {feedback:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_feedback_stays() {
+        for mode in ["standard", "xml"] {
+            let (mut input, actual) = run(mode, ["Go", ""]);
+            input["verify"] = Value::Null;
+            assert_eq!(settle(Op::Loop, Profile::Hardened, &[], &input, &actual), actual, "{mode}");
+        }
+    }
+}
