@@ -50,14 +50,6 @@ pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The beginning of a line of progress, so that it fits on the terminal beside what takes so many columns.
-pub fn fitting(line: &str, taken: usize) -> String {
-    // A terminal echoes Ctrl-C as `^C`. Behind a full line that starts another one, and the line would not be cleared.
-    const ECHO: usize = 3;
-    let width = usize::from(console::Term::stderr().size().1);
-    console::truncate_str(line, width.saturating_sub(taken + ECHO), "…").into_owned()
-}
-
 /// The name that is most like an unknown one; `None` if no name is like it.
 pub fn closest<N: AsRef<str>>(unknown: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
     const ALIKE: f32 = 0.6;

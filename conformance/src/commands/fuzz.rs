@@ -7,7 +7,7 @@ use crate::lint;
 use crate::protocol::Op;
 use crate::protocol::Profile;
 use crate::report::Failure;
-use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, fitting, print, styled, visible};
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use crate::testee::interrupt;
 use crate::testee::{Process, Testee, adopt_orphans, end_orphans};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,8 +23,6 @@ use std::{fs, io, thread};
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// How often a line reports the progress where there is no terminal.
 const SAID_EVERY: Duration = Duration::from_secs(10);
-/// How many columns the spinner and the number beside it take.
-const SPINNER: usize = 20;
 
 /// Compare a program with the reference on generated inputs, or judge it by the properties of any agent
 ///
@@ -209,7 +207,7 @@ fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String>
         u64::MAX => ProgressBar::new_spinner(),
         end => ProgressBar::new(end - settings.cases.start),
     };
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {msg}") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {wide_msg}") {
         bar.set_style(style);
     }
     let mut said = Duration::ZERO;
@@ -222,7 +220,7 @@ fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String>
             said = *elapsed;
             complain(&format!("{} s: {} cases  {line}", elapsed.as_secs(), coverage.total()));
         }
-        bar.set_message(fitting(&line, SPINNER));
+        bar.set_message(line);
     });
     bar.finish_and_clear();
     report

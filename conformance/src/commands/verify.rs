@@ -10,7 +10,7 @@ use crate::report::record::Options;
 use crate::report::transcript::{Header, Recorder, Writer};
 use crate::run::order::Shard;
 use crate::run::{CaseResult, Judgement, Settings, Watch, run};
-use crate::terminal::{fitting, visible};
+use crate::terminal::visible;
 use crate::testee::{InProcess, Outcome, Process, Reference, Testee, adopt_orphans, end_orphans, interrupt};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::HashSet;
@@ -21,8 +21,6 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use std::{env, io};
 
-/// How many columns the bar and the numbers beside it take.
-const BAR: usize = 32;
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest seed: seeds are short enough to be typed.
 const MOST_SEED: u64 = 1 << 32;
@@ -200,7 +198,7 @@ impl Verify {
 
     fn followed(&self, cases: &[&Case], hello: &Hello, options: &Options) -> Result<Followed, Stop> {
         let bar = if self.output.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
-        if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {wide_msg}") {
             bar.set_style(style);
         }
         let mut recorder = None;
@@ -279,7 +277,7 @@ impl Watch for Followed {
         if self.ended.insert(case.id.clone()) {
             self.bar.inc(1);
         }
-        self.bar.set_message(fitting(&format!("{} failed  {}", self.failed.len(), case.id), BAR));
+        self.bar.set_message(format!("{} failed  {}", self.failed.len(), case.id));
     }
 
     fn outcome(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
