@@ -9,11 +9,11 @@ use threadspec_conformance::run::{Settings, Verdict, run};
 use threadspec_conformance::testee::{InProcess, Reference};
 
 datatest_stable::harness! {
-    { test = every_case_of, root = "golden", pattern = r"^[^/]+/[^/]+\.json$" },
+    { test = every_case_of, root = "../golden", pattern = r"^[^/]+/[^/]+\.json$" },
 }
 
 fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
-    let golden = Path::new("golden");
+    let golden = Path::new("../golden");
     let clauses = File { path: CLAUSES.to_owned(), text: fs::read_to_string(golden.join(CLAUSES))? };
     let this = File { path: file.strip_prefix(golden)?.display().to_string(), text };
     let (corpus, problems) = Corpus::read(&[clauses, this]);

@@ -12,7 +12,7 @@ use threadspec_conformance::testee::Reference;
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("tests/properties.regressions"))),
+        failure_persistence: Some(Box::new(FileFailurePersistence::Direct("properties.regressions"))),
         ..ProptestConfig::with_cases(400)
     })]
 

@@ -55,7 +55,7 @@ fn golden_threads() {
 #[test]
 fn real_threads() {
     let folder = env::var("THREADSPEC_THREADS").unwrap_or_else(|_| "../shared/data/threads".to_owned());
-    let Ok(files) = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder)) else {
+    let Ok(files) = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(&folder)) else {
         println!("skipped: no real threads in {folder}");
         return;
     };

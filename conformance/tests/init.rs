@@ -51,6 +51,7 @@ fn python() -> io::Result<()> {
 }
 
 #[test]
+#[ignore = "slow: it installs a compiler; `.ci/run` does so"]
 fn typescript() -> io::Result<()> {
     // The compiler comes from a registry, so the test is skipped offline.
     if !here("npm") || !here("node") {
@@ -72,6 +73,7 @@ fn typescript() -> io::Result<()> {
 }
 
 #[test]
+#[ignore = "slow: it builds a Rust project; `.ci/run` does so"]
 fn rust() -> io::Result<()> {
     begins(
         "rust",

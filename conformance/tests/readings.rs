@@ -8,7 +8,7 @@ use threadspec_conformance::planted::readings::{all, neglectful, permitted};
 fn the_fuzzer_objects_to_no_reading() {
     let mut accusations = Vec::new();
     for reading in permitted() {
-        accusations.extend(reading.accusations(200).expect("it runs"));
+        accusations.extend(reading.accusations(100).expect("it runs"));
     }
     assert!(accusations.is_empty(), "{}", accusations.join("\n"));
 }

@@ -64,7 +64,7 @@ impl Trial<'_> {
 pub enum Selection {
     /// Every case, for the whole matrix.
     EveryCase,
-    /// Those of the clauses that it breaks, which must suffice to catch it.
+    /// Those of the clauses that it breaks, which must suffice to catch it. Readings of any agent get no large cases.
     OwnClauses,
 }
 

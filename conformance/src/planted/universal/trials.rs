@@ -55,9 +55,10 @@ fn trial<'a>(
     for case in cases.iter().copied() {
         let is_own = case.clauses.iter().any(|clause| breaks.contains(&&**clause));
         // A reading must pass every case, a bug that breaks no `must` every `must` case.
+        let is_large = case.input().len() > LARGE;
         let is_asked = if !wrong {
-            true
-        } else if case.input().len() > LARGE {
+            !is_large || selection == Selection::EveryCase
+        } else if is_large {
             is_own && trial.fault().is_some()
         } else {
             match selection {
