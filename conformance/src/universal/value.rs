@@ -97,7 +97,7 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
     };
     // Keys that differ only in lone surrogates may become one (E18).
     let (halved, whole): (Vec<_>, Vec<_>) = ones.iter().partition(|(name, _)| has_half(name));
-    let extra: Vec<_> = others.iter().filter(|(name, _)| !whole.iter().any(|(known, _)| known == name)).collect();
+    let extra: Vec<_> = others.iter().filter(|(name, _)| has_half(name) || !ones.contains_key(*name)).collect();
     for (name, _) in &whole {
         if !others.contains_key(*name) {
             differ(missing, format!("the member {} is missing", quote_text(name)));
