@@ -16,41 +16,28 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         return;
     }
     for round in &course.rounds {
+        // The failure of a sibling may have replaced a result.
+        let outcomes = round.calls.iter().map(|asked| course.script.outcome(asked.call));
+        let failures: Vec<&str> = outcomes
+            .filter_map(|outcome| match outcome {
+                Outcome::Failure(message) if !message.is_empty() => Some(message),
+                _ => None,
+            })
+            .collect();
         for asked in round.calls.iter().filter(|asked| !asked.is_ambiguous) {
             if let (Outcome::Result(result), [answer]) = (course.script.outcome(asked.call), &asked.answers[..]) {
-                judge_answer(course, round, asked, result, *answer, findings);
+                let mut found = compare(course, result, *answer);
+                if is_odd_name(asked.call.name()) || is_odd_name(asked.call.id()) {
+                    found.iter_mut().for_each(|difference| difference.kind = Kind::Name);
+                }
+                let text = answer.message.text();
+                let is_taken_along = failures.iter().any(|message| text.contains(message));
+                let owner = if is_taken_along { "AGENT-FAILURE" } else { CLAUSE };
+                findings.add_differences(owner, &at(round.turn + 1, answer.index), &found);
             }
         }
         judge_ambiguous(course, round, findings);
     }
-}
-
-fn judge_answer(
-    course: &Course<'_>,
-    round: &Round<'_>,
-    asked: &CallRecord<'_>,
-    result: &Value,
-    answer: Placed<'_>,
-    findings: &mut Findings,
-) {
-    let mut found = compare(course, result, answer);
-    if found.is_empty() {
-        return;
-    }
-    let place = at(round.turn + 1, answer.index);
-    if is_odd_name(asked.call.name()) || is_odd_name(asked.call.id()) {
-        for difference in &mut found {
-            difference.kind = Kind::Name;
-        }
-    }
-    // The failure of a sibling may have replaced the result.
-    let mut failures = round.calls.iter().filter_map(|other| match course.script.outcome(other.call) {
-        Outcome::Failure(message) if !message.is_empty() => Some(message),
-        _ => None,
-    });
-    let is_taken_along = failures.any(|message| answer.message.text().contains(message));
-    let owner = if is_taken_along { "AGENT-FAILURE" } else { CLAUSE };
-    findings.add_differences(owner, &place, &found);
 }
 
 /// Judges calls that are sent with the same id: their answers may be in any order.
