@@ -28,7 +28,9 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             if let (Outcome::Result(result), [answer]) = (course.script.outcome(asked.call), &asked.answers[..]) {
                 let mut found = compare(course, result, *answer);
                 if is_odd_name(asked.call.name()) || is_odd_name(asked.call.id()) {
-                    found.iter_mut().for_each(|difference| difference.kind = Kind::Name);
+                    for difference in &mut found {
+                        difference.kind = Kind::Name;
+                    }
                 }
                 let text = answer.message.text();
                 let is_taken_along = failures.iter().any(|message| text.contains(message));
