@@ -65,7 +65,7 @@ pub struct Limits {
     pub past: usize,
     /// Answers of a scripted verifier.
     pub verifications: usize,
-    /// Events of a long thread.
+    /// Events of a long thread, or talks and rounds of a long history.
     pub many_events: usize,
     /// Turns of a long script, or calls of a wide response.
     pub many_turns: usize,

@@ -14,9 +14,12 @@ pub struct Scenario {
     past: AtMost<{ LIMITS.past }, Past>,
     question: Text,
     rounds: AtMost<{ LIMITS.turns }, Round>,
+    /// Whether the list ends with the results of its last round, and not with a question.
+    ends_with_results: Rarely,
     long: Rarely,
     wide: Rarely,
-    /// How often a long run or a wide response is repeated.
+    long_past: Rarely,
+    /// How often what is long or wide is repeated.
     times: u16,
     repeats_ids: Rarely,
     end: Last,
@@ -33,6 +36,8 @@ pub enum System {
     First(Text),
     /// In front of the last question.
     BeforeTheQuestion(Text),
+    /// In both places.
+    Both(Text, Text),
 }
 
 /// What is in the history.
@@ -42,6 +47,8 @@ pub enum Past {
     Talk(Text, Text),
     /// A question, calls with their results, of which one may be missing.
     Round(Text, AtMost<{ LIMITS.calls }, Text>, Rarely),
+    /// A question without an answer.
+    Question(Text),
 }
 
 /// A response with calls.
@@ -163,11 +170,13 @@ impl Scenario {
         let message = |role: &str, text: &Text| format!(r#"{{"type":"{role}","content":{}}}"#, text.json());
         // Instructions without a text may be left out.
         let system = |text: &Text| (!text.text().trim().is_empty()).then(|| message("system", text));
-        let mut messages = Vec::new();
-        if let System::First(text) = &self.system {
+        let (mut messages, mut ends_with_results) = (Vec::new(), false);
+        if let System::First(text) | System::Both(text, _) = &self.system {
             messages.extend(system(text));
         }
-        for (number, past) in self.past.iter().enumerate() {
+        let longer = self.past.iter().cycle().take(self.times_of_the_past());
+        for (number, past) in self.past.iter().chain(longer).enumerate() {
+            ends_with_results = false;
             match past {
                 Past::Talk(question, answer) => {
                     messages.extend([message("human", question), message("ai", answer)]);
@@ -186,15 +195,38 @@ impl Scenario {
                         messages
                             .push(format!(r#"{{"type":"tool","content":{},"tool_call_id":"{id}"}}"#, result.json()));
                     }
+                    ends_with_results = self.ends_with_results.is_now() && !results.is_empty() && missing > 2;
                     messages.push(r#"{"type":"ai","content":"I see."}"#.into());
                 }
+                Past::Question(text) => messages.push(message("human", text)),
             }
         }
-        if let System::BeforeTheQuestion(text) = &self.system {
+        if ends_with_results {
+            messages.pop();
+            return join(messages);
+        }
+        if let System::BeforeTheQuestion(text) | System::Both(_, text) = &self.system {
             messages.extend(system(text));
         }
         messages.push(message("human", &self.question));
         join(messages)
+    }
+
+    /// How many elements of a long history stand behind its first ones; each request holds them all.
+    fn times_of_the_past(&self) -> usize {
+        if self.past.is_empty() || !is_large(self.long_past) || is_large(self.long) {
+            return 0;
+        }
+        let bytes = |past: &Past| match past {
+            Past::Talk(one, other) => one.json().len() + other.json().len(),
+            Past::Round(text, results, _) => {
+                text.json().len() + results.iter().map(|text| text.json().len() + 200).sum::<usize>()
+            }
+            Past::Question(text) => text.json().len(),
+        };
+        let bytes: usize = self.past.iter().map(|past| bytes(past) + 100).sum();
+        let limit = LIMITS.large_run / (bytes * (self.rounds.len() + 1)) * self.past.len();
+        size(self.times, limit.clamp(2, LIMITS.many_events))
     }
 
     /// The calls of each response. In a long run the last response is repeated; in a wide one the first response repeats its first call.

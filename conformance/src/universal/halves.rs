@@ -23,7 +23,7 @@ fn mark(half: u32) -> Option<char> {
 }
 
 /// Whether the character of a text that was read is the mark of a half.
-pub(super) fn is_half(c: char) -> bool {
+pub(crate) fn is_half(c: char) -> bool {
     (PLANE + 0xd800..PLANE + 0xe000).contains(&u32::from(c))
 }
 

@@ -218,6 +218,14 @@ pub(super) fn bugs() -> Vec<Variant> {
                 content(outcome)
             });
         }),
+        bug("replacement-characters-left-out-with-halves", TEXT, |agent| {
+            halves_pass(agent, |outcome| match outcome {
+                Outcome::Result(Value::String(text)) if crate::universal::halves::escaped(text) != *text => {
+                    Some(crate::universal::halves::repaired(text).replace('\u{fffd}', ""))
+                }
+                _ => None,
+            });
+        }),
         bug("text-around-a-half-lost", TEXT, |agent| {
             halves_pass(agent, |outcome| match outcome {
                 Outcome::Result(Value::String(text)) if crate::universal::halves::escaped(text) != *text => Some("?".into()),
