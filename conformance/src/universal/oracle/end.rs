@@ -31,7 +31,12 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         };
         place += offset + 1;
     }
-    if let Turn::Response { content, calls } = course.script.turn(course.requests.len() - 1) {
+    let turn = course.requests.len() - 1;
+    // A response that repeats an id may be refused, at the limit as anywhere.
+    let is_refused = course.script.repeats_an_id(turn) && course.record.says_why();
+    if let Turn::Response { content, calls } = course.script.turn(turn)
+        && !is_refused
+    {
         let names = |message: &Message| message.calls.iter().map(|call| call.name().to_owned()).collect::<Vec<_>>();
         let own: Vec<String> = calls.iter().map(|call| call.name().to_owned()).collect();
         let is_it = |message: &Message| {

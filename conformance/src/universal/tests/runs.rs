@@ -111,3 +111,15 @@ fn the_list_at_the_end() {
         ],
     );
 }
+
+#[test]
+fn a_response_that_is_refused_at_the_limit_is_not_handed_back() {
+    let (mut input, _) = sound();
+    input["model"][0]["tool_calls"][1]["id"] = json!("c1");
+    input["maxRecursionDepth"] = json!(0);
+    let refused = json!({"requests": [input["messages"]], "messages": input["messages"], "failure": "an id twice"});
+    assert_found(&input, &refused, &[]);
+    input["model"][0]["tool_calls"][1]["id"] = json!("c2");
+    let lost = ["AGENT-END: the list at the end: the last response is missing: \"I look.\" with its calls"];
+    assert_found(&input, &refused, &lost);
+}

@@ -221,7 +221,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("replacement-characters-left-out-with-halves", TEXT, |agent| {
             halves_pass(agent, |outcome| match outcome {
                 Outcome::Result(Value::String(text)) if crate::universal::halves::escaped(text) != *text => {
-                    Some(crate::universal::halves::repaired(text).replace('\u{fffd}', ""))
+                    Some(crate::universal::halves::repaired(text).replace('\u{fffd}', "").into())
                 }
                 _ => None,
             });
