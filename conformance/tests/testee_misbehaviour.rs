@@ -28,7 +28,10 @@ const TIMEOUT: &str = "1";
 const LONGEST: Duration = Duration::from_secs(25);
 
 fn main() -> ExitCode {
-    libtest_mimic::run(&Arguments::from_args(), trials()).exit_code()
+    let mut arguments = Arguments::from_args();
+    // Most trials wait, most of the time.
+    arguments.test_threads.get_or_insert(6);
+    libtest_mimic::run(&arguments, trials()).exit_code()
 }
 
 fn trials() -> Vec<Trial> {

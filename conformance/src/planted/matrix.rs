@@ -110,7 +110,9 @@ impl<'a> Matrix<'a> {
         matrix.trials.extend(workers.install(|| universal::trials(corpus, cases, selection)));
         let names: Vec<&str> = misbehaviour::names().collect();
         let misbehaves = |&name: &_| misbehaviour(name, cases, program);
-        matrix.trials.extend(workers.install(|| names.par_iter().map(misbehaves).collect::<Vec<_>>()));
+        // These wait, most of the time.
+        let waiting = ThreadPoolBuilder::new().num_threads(8).build().map_err(io::Error::other)?;
+        matrix.trials.extend(waiting.install(|| names.par_iter().map(misbehaves).collect::<Vec<_>>()));
         Ok(matrix)
     }
 
