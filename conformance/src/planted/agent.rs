@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::vec::IntoIter;
 use threadspec::agent::{Response, ScriptedTools, ScriptedVerifier, ToolError, Tools, Turn, Verification, Verifier};
-use threadspec::surrogates::without_marks;
+use threadspec::surrogates::{marked, without_marks};
 use threadspec::{ContextMode, Event, EventKind, Message, Profile, ToolCall};
 
 /// The scripted model and its tools, and what the model was asked.
@@ -146,7 +146,7 @@ impl Twin {
         Ok(json!({
             "requests": script.requests,
             "events": log.events,
-            "response": log.response,
+            "response": marked(&log.response),
             "iterations": begun,
             "stopReason": stop_reason,
         }))
