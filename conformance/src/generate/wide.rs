@@ -36,44 +36,44 @@ pub(super) fn widened(growth: Growth, kind: Widened, input: &str) -> String {
         texts: all.map(|number| format!("\"More {number}\"")).collect(),
     };
     let mut tree = Node::of(input);
-    let mut places = places(&mut tree, kind);
-    if places.is_empty() {
+    let mut growable = growable(&mut tree, kind);
+    if growable.is_empty() {
         return input.to_owned();
     }
-    places.swap_remove(growth.at(places.len())).grow(kind, &added);
-    drop(places);
+    growable.swap_remove(growth.at(growable.len())).grow(kind, &added);
+    drop(growable);
     tree.text()
 }
 
-/// Where a kind of growth can be.
-enum Place<'t, 'a> {
+/// A part of an input that can grow.
+enum Growable<'t, 'a> {
     Value(&'t mut Node<'a>),
     Iterations(&'t mut Vec<Node<'a>>),
     Messages(&'t mut Vec<Node<'a>>),
     Tools(&'t mut Vec<(&'a str, Node<'a>)>),
 }
 
-fn places<'t, 'a>(tree: &'t mut Node<'a>, kind: Widened) -> Vec<Place<'t, 'a>> {
-    let mut places = Vec::new();
+fn growable<'t, 'a>(tree: &'t mut Node<'a>, kind: Widened) -> Vec<Growable<'t, 'a>> {
+    let mut growable = Vec::new();
     for (name, node) in members(tree) {
         if kind == Widened::List {
-            lists(name, node, &mut places);
+            lists(name, node, &mut growable);
         } else {
-            values(name, node, &mut places);
+            values(name, node, &mut growable);
         }
     }
-    places
+    growable
 }
 
 /// The lists in a member of an input.
-fn lists<'t, 'a>(name: &str, node: &'t mut Node<'a>, places: &mut Vec<Place<'t, 'a>>) {
+fn lists<'t, 'a>(name: &str, node: &'t mut Node<'a>, growable: &mut Vec<Growable<'t, 'a>>) {
     match (name, node) {
-        ("\"messages\"", Node::Array(messages)) => places.push(Place::Messages(messages)),
-        ("\"tools\"", Node::Object(tools)) => places.push(Place::Tools(tools)),
+        ("\"messages\"", Node::Array(messages)) => growable.push(Growable::Messages(messages)),
+        ("\"tools\"", Node::Object(tools)) => growable.push(Growable::Tools(tools)),
         ("\"events\"", Node::Array(events)) => {
             for (name, node) in events.iter_mut().flat_map(|event| members(event).iter_mut()) {
                 if let ("\"summarizedIterations\"", Node::Array(numbers)) = (*name, node) {
-                    places.push(Place::Iterations(numbers));
+                    growable.push(Growable::Iterations(numbers));
                 }
             }
         }
@@ -82,25 +82,25 @@ fn lists<'t, 'a>(name: &str, node: &'t mut Node<'a>, places: &mut Vec<Place<'t, 
 }
 
 /// The values in a member of an input: arguments and results.
-fn values<'t, 'a>(name: &str, node: &'t mut Node<'a>, places: &mut Vec<Place<'t, 'a>>) {
+fn values<'t, 'a>(name: &str, node: &'t mut Node<'a>, growable: &mut Vec<Growable<'t, 'a>>) {
     match name {
         "\"tools\"" => {
             let results = members(node).iter_mut().flat_map(|(_, results)| elements(results).iter_mut());
-            places.extend(results.filter(|result| !is_failure(result)).map(Place::Value));
+            growable.extend(results.filter(|result| !is_failure(result)).map(Growable::Value));
         }
         "\"model\"" => {
             let turns = elements(node).iter_mut().flat_map(|turn| members(turn).iter_mut());
             let calls = turns.filter(|(name, _)| *name == "\"tool_calls\"");
             let calls = calls.flat_map(|(_, calls)| elements(calls).iter_mut());
             let args = calls.flat_map(|call| members(call).iter_mut()).filter(|(name, _)| *name == "\"args\"");
-            places.extend(args.map(|(_, args)| Place::Value(args)));
+            growable.extend(args.map(|(_, args)| Growable::Value(args)));
         }
         // The result of a completion is a text.
         "\"events\"" => {
             let events = elements(node).iter_mut().filter(|event| is_of_a_tool(event));
             let data = events.flat_map(|event| members(event).iter_mut());
             let data = data.filter(|(name, _)| ["\"args\"", "\"result\""].contains(name));
-            places.extend(data.map(|(_, value)| Place::Value(value)));
+            growable.extend(data.map(|(_, value)| Growable::Value(value)));
         }
         _ => {}
     }
@@ -119,7 +119,7 @@ fn is_failure(result: &Node<'_>) -> bool {
     matches!(result, Node::Object(members) if matches!(members[..], [("\"error\"", _)]))
 }
 
-impl<'a> Place<'_, 'a> {
+impl<'a> Growable<'_, 'a> {
     fn grow(self, kind: Widened, added: &'a Added) {
         let numbers = added.numbers.iter().map(|number| Node::Scalar(number));
         match self {

@@ -35,7 +35,7 @@ pub(super) struct Requests {
 }
 
 /// What an element of a log is.
-enum Element {
+enum LogEntry {
     Request(Result<Body, threadspec::Error>),
     Other,
     NotJson,
@@ -78,20 +78,20 @@ impl Requests {
     pub(super) fn push(&mut self, batch: &Batch<'_>) -> Vec<Finding> {
         let elements: Vec<(usize, &str)> = batch.elements().map(|(_, line, json)| (line, json)).collect();
         let api = self.api;
-        let read: Vec<(usize, Element)> =
-            elements.into_par_iter().map(|(line, json)| (line, Element::read(json, api))).collect();
+        let read: Vec<(usize, LogEntry)> =
+            elements.into_par_iter().map(|(line, json)| (line, LogEntry::read(json, api))).collect();
         let placed: Vec<_> = read.into_iter().filter_map(|(line, element)| self.place(line, element)).collect();
         let judged: Vec<_> = placed.into_par_iter().map(|request| request.map(Judged::of)).collect();
         judged.into_iter().flat_map(|judged| judged.map_or_else(|found| vec![found], |one| self.relate(one))).collect()
     }
 
     /// Numbers a request, and finds its API: if it could be for several, that of the request before it.
-    fn place(&mut self, line: usize, element: Element) -> Option<Result<(usize, String, Api, Value), Finding>> {
+    fn place(&mut self, line: usize, element: LogEntry) -> Option<Result<(usize, String, Api, Value), Finding>> {
         let body = match element {
-            Element::Request(body) => body,
-            Element::Other | Element::NotJson => {
+            LogEntry::Request(body) => body,
+            LogEntry::Other | LogEntry::NotJson => {
                 self.others += 1;
-                let is_broken = matches!(element, Element::NotJson);
+                let is_broken = matches!(element, LogEntry::NotJson);
                 return is_broken.then(|| Err(Finding::error(format!("line {line}: not readable as JSON"))));
             }
         };
@@ -144,7 +144,7 @@ impl Requests {
     }
 }
 
-impl Element {
+impl LogEntry {
     fn read(json: &str, api: Option<Api>) -> Self {
         let body = match (body(json), api) {
             (Some(body), _) => body,
