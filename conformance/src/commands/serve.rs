@@ -2,6 +2,7 @@
 
 use super::{Stop, exit};
 use crate::planted::misbehaviour::Misbehaviour;
+use crate::planted::readings::{all, permitted};
 use crate::planted::{self, growth, universal};
 use crate::protocol::serve;
 use crate::testee::Reference;
@@ -27,12 +28,16 @@ impl Serve {
     pub fn execute(&self) -> Result<u8, Stop> {
         let (requests, replies) = (|| io::stdin().lock(), || io::stdout().lock());
         if let Some(name) = &self.reading {
-            let Some(reading) = planted::readings::permitted().into_iter().find(|reading| reading.name == name) else {
-                let names: Vec<&str> = planted::readings::all().map(|reading| reading.name).collect();
+            let served = if let Some(reading) = permitted().into_iter().find(|reading| reading.name == name) {
+                serve(&mut reading.implementation(), requests(), replies())
+            } else if let Some(reading) = universal::readings().iter().find(|reading| reading.name == *name) {
+                serve(&mut reading.implementation(), requests(), replies())
+            } else {
+                let of_any_agent = universal::readings().iter().map(|reading| &*reading.name);
+                let names: Vec<&str> = all().map(|reading| reading.name).chain(of_any_agent).collect();
                 let message = format!("there is no reading `{name}`; there are {}", names.join(", "));
                 return Err(Stop::new(exit::USAGE, message));
             };
-            let served = serve(&mut reading.implementation(), requests(), replies());
             return served.map(|()| exit::OK).map_err(|error| Stop::new(exit::CORPUS, format!("serve: {error}")));
         }
         let unknown = |name: &str| {
@@ -43,8 +48,8 @@ impl Serve {
             Some(name) => {
                 if let Some(bug) = planted::all().find(|bug| bug.name == name) {
                     serve(&mut bug.implementation(), requests(), replies())
-                } else if let Some(variant) = universal::variant(name) {
-                    serve(&mut variant.implementation(), requests(), replies())
+                } else if let Some(bug) = universal::bugs().iter().find(|bug| bug.name == *name) {
+                    serve(&mut bug.implementation(), requests(), replies())
                 } else if let Some(mut twin) = growth::named(name) {
                     serve(&mut twin, requests(), replies())
                 } else {
