@@ -26,20 +26,35 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             .collect();
         for asked in round.calls.iter().filter(|asked| !asked.is_ambiguous) {
             if let (Outcome::Result(result), [answer]) = (course.script.outcome(asked.call), &asked.answers[..]) {
-                let mut found = compare(course, result, *answer);
-                if is_odd_name(asked.call.name()) || is_odd_name(asked.call.id()) {
-                    for difference in &mut found {
-                        difference.kind = Kind::Name;
-                    }
-                }
-                let text = answer.message.text();
-                let is_taken_along = failures.iter().any(|message| text.contains(message));
-                let owner = if is_taken_along { "AGENT-FAILURE" } else { CLAUSE };
-                findings.add_differences(owner, &at(round.turn + 1, answer.index), &found);
+                judge_answer(course, round, asked, result, *answer, &failures, findings);
             }
         }
         judge_ambiguous(course, round, findings);
     }
+}
+
+fn judge_answer(
+    course: &Course<'_>,
+    round: &Round<'_>,
+    asked: &CallRecord<'_>,
+    result: &Value,
+    answer: Placed<'_>,
+    failures: &[&str],
+    findings: &mut Findings,
+) {
+    let mut found = compare(course, result, answer);
+    if found.is_empty() {
+        return;
+    }
+    if is_odd_name(asked.call.name()) || is_odd_name(asked.call.id()) {
+        for difference in &mut found {
+            difference.kind = Kind::Name;
+        }
+    }
+    let text = answer.message.text();
+    let is_taken_along = failures.iter().any(|message| text.contains(message));
+    let owner = if is_taken_along { "AGENT-FAILURE" } else { CLAUSE };
+    findings.add_differences(owner, &at(round.turn + 1, answer.index), &found);
 }
 
 /// Judges calls that are sent with the same id: their answers may be in any order.
