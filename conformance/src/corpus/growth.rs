@@ -44,6 +44,8 @@ pub enum Quantity {
     Results,
     /// Iterations of a loop.
     Iterations,
+    /// Iterations that have begun when the last request is made, from the first that calls a tool on: how old a result gets.
+    Age,
     /// Iterations of a loop that call tools.
     ToolIterations,
     /// Iterations of which the text beside calls is recorded.
@@ -212,6 +214,7 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
             most(&mut object(input, "tools").map(|(_, results)| results.as_array().map_or(0, Vec::len)))
         }
         Quantity::Iterations => turns.iter().filter(|turn| !has_calls(turn)).count(),
+        Quantity::Age => turns.iter().skip_while(|turn| !has_calls(turn)).filter(|turn| !has_calls(turn)).count(),
         Quantity::ToolIterations | Quantity::RecordedIterations => {
             turns.windows(2).filter(|pair| has_calls(&pair[0]) && !has_calls(&pair[1])).count()
         }

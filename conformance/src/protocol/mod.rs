@@ -148,9 +148,14 @@ impl Reply {
     fn of(reply: Result<Value, String>) -> Result<(i64, Self), String> {
         let mut reply = reply.map_err(|error| format!("not JSON: {error}"))?;
         let Some(members) = reply.as_object_mut() else { return Err("not a JSON object".into()) };
-        let id = members.get("id").and_then(Value::as_i64).ok_or("it has no integer `id`")?;
-        let mut answers = ["ok", "reject", "unsupported"].into_iter().filter_map(|key| members.remove_entry(key));
-        let (Some((answer, content)), None) = (answers.next(), answers.next()) else {
+        let id = members.get("id").and_then(integer).ok_or("it has no integer `id`")?;
+        let answers = ["ok", "reject", "unsupported"].into_iter().filter_map(|key| members.remove_entry(key));
+        let mut answers: Vec<(String, Value)> = answers.collect();
+        if answers.len() > 1 {
+            // Where every member is always written, null means absent; alone it is an output.
+            answers.retain(|(_, content)| !content.is_null());
+        }
+        let Ok([(answer, content)]) = <[_; 1]>::try_from(answers) else {
             return Err("it must have exactly one of `ok`, `reject` and `unsupported`".into());
         };
         let reply = match (&*answer, content) {
@@ -167,6 +172,13 @@ impl Reply {
         };
         Ok((id, reply))
     }
+}
+
+/// The integer that a number is, in whatever spelling.
+#[allow(clippy::cast_possible_truncation, reason = "exact below 2^53")]
+fn integer(value: &Value) -> Option<i64> {
+    let double = || value.as_f64().filter(|double| double.fract() == 0.0 && double.abs() < 9e15);
+    value.as_i64().or_else(|| double().map(|double| double as i64))
 }
 
 /// As on the wire, without the id.
@@ -323,6 +335,14 @@ mod tests {
     }
 
     #[test]
+    fn null_beside_an_answer_is_absent() {
+        let refused = Reply::Reject { kind: RejectKind::InvalidInput, message: String::new() };
+        let line = br#"{"id":7,"ok":null,"reject":{"kind":"invalid-input"},"unsupported":null}"#;
+        assert_eq!(Reply::read(line), Ok((7, refused)));
+        assert_eq!(Reply::read(br#"{"id":7.0,"ok":"a","reject":null}"#), Ok((7, Reply::Ok(json!("a")))));
+    }
+
+    #[test]
     fn what_is_not_exactly_a_reply_is_refused() {
         for line in [
             &b""[..],
@@ -332,7 +352,9 @@ mod tests {
             br#"{"ok":1}"#,
             br#"{"id":"7","ok":1}"#,
             br#"{"id":7.5,"ok":1}"#,
+            br#"{"id":1e300,"ok":1}"#,
             br#"{"id":7}"#,
+            br#"{"id":7,"ok":null,"reject":null}"#,
             br#"{"id":7,"ok":1,"unsupported":"x"}"#,
             br#"{"id":7,"reject":"no"}"#,
             br#"{"id":7,"reject":{"kind":"other"}}"#,

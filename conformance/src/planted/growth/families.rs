@@ -262,21 +262,21 @@ pub(super) const FAMILIES: &[Family] = &[
     family("loop-ends-after-n", Quantity::Iterations, |twin| {
         twin.before = |twin, _, input| input["maxIterations"] = twin.n.into();
     }),
-    family("results-n-iterations-old-dropped", Quantity::ToolIterations, |twin| {
+    family("results-n-iterations-old-dropped", Quantity::Age, |twin| {
         twin.history = |twin, events| without_old(twin, events, is_result);
     }),
-    family("calls-n-iterations-old-dropped", Quantity::ToolIterations, |twin| {
+    family("calls-n-iterations-old-dropped", Quantity::Age, |twin| {
         twin.history = |twin, events| {
             without_old(twin, events, |kind| is_result(kind) || matches!(kind, EventKind::ToolCall { .. }))
         };
     }),
-    family("texts-n-iterations-old-dropped", Quantity::ToolIterations, |twin| {
+    family("texts-n-iterations-old-dropped", Quantity::Age, |twin| {
         twin.history = |twin, events| without_old(twin, events, |kind| matches!(kind, EventKind::Message { .. }));
     }),
-    family("all-that-is-n-iterations-old-dropped", Quantity::ToolIterations, |twin| {
+    family("all-that-is-n-iterations-old-dropped", Quantity::Age, |twin| {
         twin.history = |twin, events| without_old(twin, events, |_| true);
     }),
-    family("results-n-iterations-old-shortened", Quantity::ToolIterations, |twin| {
+    family("results-n-iterations-old-shortened", Quantity::Age, |twin| {
         twin.history = |twin, events| {
             let mut shown = events.to_vec();
             for event in shown.iter_mut().filter(|event| age(events, event) >= twin.n) {
@@ -287,19 +287,19 @@ pub(super) const FAMILIES: &[Family] = &[
             shown
         };
     }),
-    family("prompt-lost-after-n-iterations", Quantity::ToolIterations, |twin| {
+    family("prompt-lost-after-n-iterations", Quantity::Age, |twin| {
         twin.history = |twin, events| {
             let is_lost = |event: &Event| event.iteration == 0 && age(events, event) > twin.n;
             events.iter().filter(|event| !is_lost(event)).cloned().collect()
         };
     }),
-    family("history-frozen-after-n-iterations", Quantity::ToolIterations, |twin| {
+    family("history-frozen-after-n-iterations", Quantity::Age, |twin| {
         twin.history = |twin, events| events.iter().filter(|event| event.iteration < twin.n as u64).cloned().collect();
     }),
     family("iteration-n-not-shown", Quantity::ToolIterations, |twin| {
         twin.history = |twin, events| events.iter().filter(|event| event.iteration != twin.n as u64).cloned().collect();
     }),
-    family("instructions-for-n-requests-only", Quantity::ToolIterations, |twin| {
+    family("instructions-for-n-requests-only", Quantity::Age, |twin| {
         twin.after = |twin, _, input, output| {
             let has_instructions = input["instructions"].is_string();
             let later = list(output, "requests").into_iter().flatten().skip(twin.n);
@@ -312,7 +312,7 @@ pub(super) const FAMILIES: &[Family] = &[
     }),
     in_places(
         &["loop-xml"],
-        family("standard-mode-after-n-iterations", Quantity::ToolIterations, |twin| {
+        family("standard-mode-after-n-iterations", Quantity::Age, |twin| {
             twin.xml = |twin, events| {
                 if events.last().is_some_and(|event| event.iteration >= twin.n as u64) {
                     return events.iter().filter_map(|event| (twin.message)(twin, event)).collect();
