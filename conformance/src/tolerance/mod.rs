@@ -29,7 +29,10 @@ pub const TOLERATED: &[(&str, &str)] = &[
         "everywhere",
         "members that this page does not name, in messages, tool calls, events and outputs; they are ignored",
     ),
-    ("everywhere", "`null` for an optional member: `tool_calls`, `tool_call_id`, `verified`, and for those of `ok`, `reject`, `unsupported` that the reply is not"),
+    (
+        "everywhere",
+        "`null` for an optional member: `tool_calls`, `tool_call_id`, `verified`, and for those of `ok`, `reject`, `unsupported` that the reply is not",
+    ),
     ("everywhere", "what a refusal says, if the texts that a case asks for are in it, in any order"),
     ("everywhere", "a refusal of an input that is nested deeper than 50 levels, or has numbers beyond the doubles"),
     ("literal, documents", "a refusal of a result at which `String` throws, for a member `toString`"),

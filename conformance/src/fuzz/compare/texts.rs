@@ -11,7 +11,7 @@ use threadspec::{Profile, escape_text, is_xml_char, json_stringify, oracle};
 /// Stands for a lone surrogate in what the literal profile expects: it may become anything there (INP-SURROGATE).
 const ANYTHING: char = '\u{ffff}';
 
-/// Beyond this a double does not hold every integer.
+/// From here on a double does not hold every integer: the next one is read as this one.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Compares texts, and values that hold texts, as the profile does.
@@ -30,7 +30,7 @@ impl Texts {
             let digits = token.strip_prefix('-').unwrap_or(token);
             if digits.bytes().all(|byte| byte.is_ascii_digit())
                 && let Ok(double) = digits.parse::<f64>()
-                && double > EXACT
+                && double >= EXACT
             {
                 let written = json_stringify(&Value::from(double));
                 large.extend([digits.to_owned(), format!("{double:.0}")].map(|digits| (digits, written.clone())));
@@ -166,4 +166,18 @@ pub(super) fn halves_collide(input: &str, profile: Profile) -> bool {
         let other = seen.insert(read.clone(), token);
         other.is_some_and(|other| other != token && [other, token].iter().any(|token| **token != *read))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_integers_may_have_the_digits_of_the_input() {
+        for (digits, written) in [("9007199254740993", "9007199254740992"), ("1000000000000000000001", "1e+21")] {
+            let texts = Texts::of(&format!(r#"{{"a":{digits}}}"#), Profile::Literal);
+            assert!(texts.same(&format!(r#"{{"a":{written}}}"#), &format!(r#"{{"a":{digits}}}"#)), "{digits}");
+        }
+        assert!(!Texts::of("[9007199254740991]", Profile::Literal).same("[9007199254740991]", "[9007199254740990]"));
+    }
 }
