@@ -66,6 +66,7 @@ fn bugs_have_names_of_their_own_and_break_clauses_that_exist() {
     let mut names: Vec<&str> = planted::all().map(|bug| bug.name).collect();
     names.extend(planted::misbehaviour::names());
     names.extend(planted::universal::bugs().iter().chain(planted::universal::readings()).map(|variant| &*variant.name));
+    names.extend(planted::universal::clashes().iter().map(|clash| &*clash.name));
     let count = names.len();
     names.sort_unstable();
     names.dedup();

@@ -3,10 +3,11 @@
 use super::{Stop, exit};
 use crate::planted::misbehaviour::Misbehaviour;
 use crate::planted::readings::{all, permitted};
+use crate::planted::universal::Together;
 use crate::planted::{self, growth, universal};
-use crate::protocol::serve;
-use crate::testee::Reference;
-use std::io;
+use crate::protocol::{serve, serve_together};
+use crate::testee::{Reference, Testee};
+use std::io::{self, BufReader};
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
 #[derive(Debug, clap::Args)]
@@ -50,6 +51,10 @@ impl Serve {
                     serve(&mut bug.implementation(), requests(), replies())
                 } else if let Some(bug) = universal::bugs().iter().find(|bug| bug.name == *name) {
                     serve(&mut bug.implementation(), requests(), replies())
+                } else if let Some(clash) = universal::clashes().iter().find(|clash| clash.name == *name) {
+                    let agent = Together::new(Some(clash));
+                    let requests = BufReader::new(io::stdin());
+                    serve_together(agent.hello(), |requests| agent.answer(requests), requests, replies())
                 } else if let Some(mut twin) = growth::named(name) {
                     serve(&mut twin, requests(), replies())
                 } else {

@@ -167,7 +167,7 @@ impl Growth {
         let part = &text[1..text.len() - 1];
         let mut long = String::from("\"");
         let mut number = 0;
-        let size = self.size(LIMITS.long_text);
+        let size = self.size(longest(input, text));
         while long.len() < size {
             long += &format!("{part}{number} ");
             number += 1;
@@ -175,6 +175,13 @@ impl Growth {
         long += "\"";
         tokens(input).map(|token| if token == text { Cow::Borrowed(&*long) } else { Cow::Borrowed(token) }).collect()
     }
+}
+
+/// How long a text of an input may get: each request of a run repeats it, wherever it stands.
+fn longest(input: &str, text: &str) -> usize {
+    let count = |wanted: &str| tokens(input).filter(|token| *token == wanted).count();
+    let times = count(text) * (1 + count("\"tool_calls\""));
+    (LIMITS.large_run / times.max(1)).clamp(2, LIMITS.long_text)
 }
 
 #[cfg(test)]
@@ -216,5 +223,8 @@ mod tests {
         let long = growth(u16::MAX, 0, 0).with_long_text(input);
         assert!(long.len() > 2 * LIMITS.long_text && long.matches(r#""c10 c11 "#).count() == 2, "{}", long.len());
         assert!(long.contains(r#""result":"b""#) && long.contains(r#""type":"tool_call""#));
+        let round = r#"{"tool_calls":[{"name":"a"},{"name":"a"}]}"#;
+        let long = growth(u16::MAX, 0, 0).with_long_text(&format!(r#"{{"model":[{}]}}"#, [round; 200].join(",")));
+        assert!((LIMITS.large_run / 2..2 * LIMITS.large_run).contains(&(long.len() * 200)), "{}", long.len());
     }
 }

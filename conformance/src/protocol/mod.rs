@@ -4,7 +4,7 @@ mod profile;
 mod serve;
 
 pub use profile::Profile;
-pub use serve::serve;
+pub use serve::{serve, serve_together};
 
 use crate::json;
 use crate::terminal::closest;

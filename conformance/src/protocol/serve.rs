@@ -1,11 +1,15 @@
 //! The loop that serves the protocol.
 
-use super::{Implementation, Profile, RejectKind, Reply, Request};
+use super::{Hello, Implementation, Profile, RejectKind, Reply, Request};
 use crate::json;
 use crate::terminal::complain;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
+use std::iter;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 /// Answers each request line with one reply line until the requests end.
 ///
@@ -23,21 +27,66 @@ pub fn serve(
     while requests.read_until(b'\n', &mut line)? > 0 {
         match answer(implementation, &line) {
             Some(reply) => writeln!(replies, "{reply}").and_then(|()| replies.flush())?,
-            None => complain(&format!("not a request: {}", String::from_utf8_lossy(&line).trim_end())),
+            None => complain(&not_a_request(&line)),
         }
         line.clear();
     }
     Ok(())
 }
 
+/// Answers request lines that come at the same time together, until the requests end. Those that come within a few milliseconds of the
+/// last one count as such.
+///
+/// # Errors
+///
+/// When reading or writing fails.
+pub fn serve_together(
+    hello: &Hello,
+    mut answer: impl FnMut(&[Request]) -> Vec<(i64, String)>,
+    requests: impl BufRead + Send + 'static,
+    mut replies: impl Write,
+) -> io::Result<()> {
+    const SAME_TIME: Duration = Duration::from_millis(5);
+    let (sender, lines) = mpsc::channel();
+    // Not a scoped thread: nobody may wait for more requests when an answer panics.
+    thread::spawn(move || requests.split(b'\n').try_for_each(|line| sender.send(line)));
+    while let Ok(first) = lines.recv() {
+        let others = iter::from_fn(|| lines.recv_timeout(SAME_TIME).ok());
+        let (mut together, mut written) = (Vec::new(), Vec::new());
+        for line in iter::once(first).chain(others) {
+            let line = line?;
+            match incoming(&line) {
+                None => complain(&not_a_request(&line)),
+                Some((id, Ok(Incoming::Hello))) => written.push(Reply::Ok(hello.to_json()).line(id)),
+                Some((_, Ok(Incoming::Request(request)))) => together.push(request),
+                Some((id, Err(refusal))) => written.push(refusal.line(id)),
+            }
+        }
+        written.extend(answer(&together).into_iter().map(|(_, line)| line));
+        written.iter().try_for_each(|reply| writeln!(replies, "{reply}"))?;
+        replies.flush()?;
+    }
+    Ok(())
+}
+
+fn not_a_request(line: &[u8]) -> String {
+    format!("not a request: {}", String::from_utf8_lossy(line).trim_end())
+}
+
 fn answer(implementation: &mut dyn Implementation, line: &[u8]) -> Option<String> {
-    let members: HashMap<String, &RawValue> = serde_json::from_slice(line).ok()?;
-    let id: i64 = serde_json::from_str(members.get("id")?.get()).ok()?;
-    Some(match read(&members, id) {
+    let (id, incoming) = incoming(line)?;
+    Some(match incoming {
         Ok(Incoming::Hello) => Reply::Ok(implementation.hello().to_json()).line(id),
         Ok(Incoming::Request(request)) => implementation.line(&request),
         Err(refusal) => refusal.line(id),
     })
+}
+
+/// The id of a request line with what it asks for, or the reply that refuses it.
+fn incoming(line: &[u8]) -> Option<(i64, Result<Incoming, Reply>)> {
+    let members: HashMap<String, &RawValue> = serde_json::from_slice(line).ok()?;
+    let id: i64 = serde_json::from_str(members.get("id")?.get()).ok()?;
+    Some((id, read(&members, id)))
 }
 
 enum Incoming {
@@ -68,7 +117,7 @@ fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Incoming, Reply
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Hello, Op};
+    use crate::protocol::Op;
     use crate::testee::Reference;
     use serde_json::json;
 
@@ -101,6 +150,22 @@ mod tests {
         assert!(replies[0].contains("\"protocol\":1"));
         assert_eq!(replies[1], r#"{"id":1,"ok":"hardened {\"text\":\"\\ud83d\"}"}"#);
         assert_eq!(replies[2], r#"{"id":2,"ok":"literal 1.0"}"#);
+    }
+
+    #[test]
+    fn requests_of_the_same_time_are_answered_together() {
+        const LINES: &[u8] = b"{\"id\":0,\"op\":\"hello\",\"protocol\":1}\nno request\n{\"id\":1}\n\
+              {\"id\":2,\"op\":\"escape\",\"input\":1}\n{\"id\":3,\"op\":\"escape\",\"input\":2}";
+        let answer = |requests: &[Request]| {
+            requests.iter().rev().map(|request| (request.id, Echo.answer(request).line(request.id))).collect()
+        };
+        let mut out = Vec::new();
+        serve_together(&Echo.hello(), answer, LINES, &mut out).expect("memory does not fail");
+        let mut lines: Vec<&str> = str::from_utf8(&out).expect("UTF-8").lines().collect();
+        // They come in any order, since a slow machine may take them for requests of different times.
+        lines.sort_unstable();
+        assert!(lines.len() == 4 && lines[0].contains("protocol") && lines[1].contains("invalid-input"), "{lines:?}");
+        assert_eq!(lines[2..], [r#"{"id":2,"ok":"literal 1"}"#, r#"{"id":3,"ok":"literal 2"}"#]);
     }
 
     #[test]

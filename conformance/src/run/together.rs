@@ -68,68 +68,13 @@ impl Worker<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use crate::corpus::{Case, Corpus, embedded_files};
-    use crate::json;
-    use crate::planted::universal::sound;
-    use crate::protocol::{Hello, Implementation, Profile, Request};
+    use crate::planted::universal::{Together, clashes};
+    use crate::protocol::Profile;
     use crate::run::{CaseResult, Settings, Verdict, run};
-    use crate::testee::{InProcess, Outcome, Testee, Trouble};
-    use serde_json::Value;
-    use std::collections::VecDeque;
 
-    /// What a run does to another one that is under way.
-    type Fault = fn(own: &mut Value, other: &Value);
-
-    /// A sound agent that takes several requests at once, and answers the last one first.
-    struct Several<I> {
-        agent: InProcess<I>,
-        hello: Hello,
-        waiting: VecDeque<Request>,
-        fault: Fault,
-    }
-
-    impl<I: Implementation> Testee for Several<I> {
-        fn hello(&self) -> &Hello {
-            &self.hello
-        }
-
-        fn window(&self) -> usize {
-            16
-        }
-
-        fn send(&mut self, request: &Request) {
-            self.waiting.push_back(request.clone());
-        }
-
-        fn receive(&mut self) -> (i64, Outcome) {
-            let mut request = self.waiting.pop_back().expect("a request was sent");
-            if let Some(other) = self.waiting.back() {
-                let [mut own, other] = [&request, other].map(|request| json::read(&request.input).expect("JSON"));
-                (self.fault)(&mut own, &other);
-                if own.is_null() {
-                    self.waiting.clear();
-                    return (request.id, Outcome::Crash("two at once".into()));
-                }
-                request.input = own.to_string();
-            }
-            (request.id, self.agent.ask(&request))
-        }
-
-        fn restart(&mut self) {
-            self.waiting.clear();
-        }
-
-        fn finish(&mut self) -> Vec<Trouble> {
-            Vec::new()
-        }
-    }
-
-    fn verdicts<'a>(cases: &'a [&'a Case], is_declared: bool, fault: Fault) -> Vec<CaseResult<'a>> {
-        let settings = Settings::new(Profile::Universal);
-        let agent = InProcess::new(sound());
-        let mut hello = agent.hello().clone();
-        hello.abilities.concurrent = is_declared;
-        let several = Several { agent, hello, waiting: VecDeque::new(), fault };
-        run(&mut [Box::new(several)], cases, &settings, &mut ()).results
+    fn failed<'a>(agent: Together, cases: &'a [&'a Case]) -> Vec<CaseResult<'a>> {
+        let run = run(&mut [Box::new(agent)], cases, &Settings::new(Profile::Universal), &mut ());
+        run.results.into_iter().filter(|result| result.counts_against(true)).collect()
     }
 
     #[test]
@@ -138,23 +83,18 @@ mod tests {
         assert!(problems.is_empty(), "{problems:?}");
         let cases: Vec<&Case> =
             corpus.cases.iter().filter(|case| case.id.starts_with("agent/") && !case.is_template).collect();
-        let faults: [(&str, Fault, Verdict); 4] = [
-            ("one conversation", |own, other| own["messages"] = other["messages"].clone(), Verdict::Fail),
-            ("one table of tools", |own, other| own["tools"] = other["tools"].clone(), Verdict::Fail),
-            ("one model", |own, other| own["model"] = other["model"].clone(), Verdict::Fail),
-            ("dies", |own, _| *own = Value::Null, Verdict::Crash),
-        ];
-        for (name, fault, verdict) in faults {
-            let failed: Vec<CaseResult<'_>> =
-                verdicts(&cases, true, fault).into_iter().filter(|result| result.counts_against(true)).collect();
-            assert!(!failed.is_empty(), "{name}");
-            for CaseResult { case, judgement } in &failed {
-                assert!(case.id.starts_with("agent/independence/"), "{name}: {} {judgement:?}", case.id);
+        for clash in clashes() {
+            let found = failed(Together::new(Some(clash)), &cases);
+            assert!(!found.is_empty(), "{clash:?}");
+            let dies = clash.name.starts_with("dies");
+            for CaseResult { case, judgement } in &found {
+                // Asked many at once, other cases fail as well, but not when they are asked again one by one.
+                assert!(case.id.starts_with("agent/independence/"), "{clash:?}: {} {judgement:?}", case.id);
+                let verdict = if dies { Verdict::Crash } else { Verdict::Fail };
                 assert!(judgement.verdict == verdict && judgement.note.contains("same time"), "{judgement:?}");
             }
-            assert!(verdicts(&cases, false, fault).iter().all(|result| !result.counts_against(true)), "{name}");
+            assert!(failed(Together::new(Some(clash)).undeclared(), &cases).is_empty(), "{clash:?}");
         }
-        let sound = verdicts(&cases, true, |_, _| {});
-        assert!(sound.iter().all(|result| !result.counts_against(true)));
+        assert!(failed(Together::new(None), &cases).is_empty());
     }
 }

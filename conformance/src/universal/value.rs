@@ -2,7 +2,7 @@
 
 use super::halves::{arrived, arrived_inside, has_half, mark_escapes, marked};
 use crate::json;
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 /// Reads JSON text; lone surrogates become marks ([`halves`](super::halves)), numbers beyond the doubles null.
 ///
@@ -49,9 +49,38 @@ pub(super) fn differences(expected: &Value, actual: &Value, exact: bool) -> Vec<
     found
 }
 
-/// Whether two values are the same.
-pub(super) fn equal(one: &Value, other: &Value, exact: bool) -> bool {
-    differences(one, other, exact).is_empty()
+/// Whether two values have no [`differences`]; ends at the first one, and describes none.
+pub(super) fn equal(expected: &Value, actual: &Value, exact: bool) -> bool {
+    match (expected, actual) {
+        (Value::Number(one), Value::Number(other)) => equal_numbers(one, other, exact),
+        (Value::String(one), Value::String(other)) => arrived(one, other),
+        (Value::Array(ones), Value::Array(others)) => {
+            ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| equal(one, other, exact))
+        }
+        (Value::Object(ones), Value::Object(others)) => equal_members(ones, others, exact),
+        (one, other) => one == other,
+    }
+}
+
+fn equal_members(ones: &Map<String, Value>, others: &Map<String, Value>, exact: bool) -> bool {
+    let (mut halved, mut whole) = (Vec::new(), 0);
+    for (name, value) in ones {
+        if has_half(name) {
+            halved.push((name, value));
+        } else if others.get(name).is_some_and(|other| equal(value, other, exact)) {
+            whole += 1;
+        } else {
+            return false;
+        }
+    }
+    if halved.is_empty() {
+        return others.len() == whole;
+    }
+    let mut extra = others.iter().filter(|(name, _)| has_half(name) || !ones.contains_key(*name)).peekable();
+    let fits = |(name, value): (&String, &Value)| {
+        halved.iter().any(|(known, one)| arrived(known, name) && equal(one, value, exact))
+    };
+    extra.peek().is_some() && extra.all(fits)
 }
 
 fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<Difference>) {
@@ -217,6 +246,50 @@ mod tests {
             (r#"{"k\ud83d":1,"k\ud83e":2}"#, r#"{"k\ud83d":1,"k\ud83e":2}"#),
         ] {
             assert_eq!(kinds(one, other, false), [], "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn values_are_equal_where_nothing_differs() {
+        let texts = [
+            "null",
+            "true",
+            "0",
+            "-0",
+            "1",
+            "1.0",
+            "1e400",
+            "9007199254740993",
+            "9007199254740992",
+            "[]",
+            "[1]",
+            "[1,2]",
+            "{}",
+            r#""1""#,
+            r#""""#,
+            r#""a\ud83d""#,
+            r#""a\ufffd""#,
+            r#""a""#,
+            r#"{"a":1}"#,
+            r#"{"a":1.0,"b":[]}"#,
+            r#"{"b":[],"a":1}"#,
+            r#"{"b":[]}"#,
+            r#"{"__proto__":1}"#,
+            r#"{"k\ud83d":1}"#,
+            r#"{"k\ufffd":1}"#,
+            r#"{"k\ud83d":1,"k\ud83e":2}"#,
+            r#"{"k\ufffd":2}"#,
+            r#"{"k\ufffd":2,"a":1}"#,
+            r#"{"k\ud83d":1,"a":1}"#,
+            r#"{"k":1,"k\ud83d":1}"#,
+            r#"[{"a":[1,{"b":"x"}]}]"#,
+            r#"[{"a":[1,{"b":"y"}]}]"#,
+        ];
+        let values: Vec<Value> = texts.iter().map(|text| read(text).expect("JSON")).collect();
+        for (one, other, exact) in
+            values.iter().flat_map(|one| values.iter().flat_map(move |other| [(one, other, false), (one, other, true)]))
+        {
+            assert_eq!(equal(one, other, exact), differences(one, other, exact).is_empty(), "{one} {other} {exact}");
         }
     }
 

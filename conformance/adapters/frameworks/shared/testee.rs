@@ -1,12 +1,13 @@
 //! What adapters of Rust frameworks share: the protocol, the scripted model's turns, the scripted tools.
 //!
 //! An adapter is a function of one `Script` that lets the framework's own loop do the work, and returns what happened. Its tools, named by
-//! `Script::tools`, ask `Script::result`. One request is answered after the other. Lone surrogates, which no Rust string can hold,
-//! are unsupported.
+//! `Script::tools`, ask `Script::result`. Requests are answered at the same time, each in a thread of its own. Lone surrogates, which no
+//! Rust string can hold, are unsupported.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 /// What stands for "no limit" where a framework wants a number.
 pub const UNLIMITED: usize = 1000;
@@ -75,7 +76,7 @@ impl Script {
             taken.push(name.to_owned());
             results.get(count).or(results.last()).cloned()
         } else if let Some(results) = script["byArgs"].as_array() {
-            results.iter().find(|pair| pair[0] == *args).map(|pair| pair[1].clone())
+            results.iter().find(|pair| same(&pair[0], args)).map(|pair| pair[1].clone())
         } else {
             self.by_elimination(round, name, args)
         };
@@ -89,9 +90,10 @@ impl Script {
     fn by_elimination(&self, round: usize, name: &str, args: &Value) -> Option<Value> {
         let (_, calls) = self.turns.get(round)?.as_ref().ok()?;
         let named = || calls.iter().filter(|call| call.name == name);
-        let exact = named().any(|call| call.args == *args);
-        let mut found =
-            named().filter(|call| !exact || call.args == *args).map(|call| self.scripts[name]["byId"].get(&call.id));
+        let exact = named().any(|call| same(&call.args, args));
+        let mut found = named()
+            .filter(|call| !exact || same(&call.args, args))
+            .map(|call| self.scripts[name]["byId"].get(&call.id));
         let first = found.next()?;
         if found.any(|result| result != first) {
             *self.ambiguous.lock().unwrap() =
@@ -173,27 +175,108 @@ pub fn answer(id: &str, content: &str) -> Value {
 }
 
 /// Answers requests until standard input ends. An adapter that cannot put a script to its framework says why.
-pub fn serve(implementation: Value, run: impl Fn(Arc<Script>) -> Result<Outcome, String>) {
-    let hello = json!({"protocol": 1, "implementation": implementation, "ops": ["tools"], "profiles": ["universal"], "snapshots": "framework"});
-    for line in std::io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
-        let (id, reply) = match serde_json::from_str::<Value>(&line) {
-            Ok(request) if request["op"] == "hello" => (request["id"].clone(), json!({"ok": hello})),
-            Ok(request) => {
-                let script = Arc::new(Script::read(&request["input"]));
-                (request["id"].clone(), script.clone().answer(run(script)))
-            }
-            Err(error) => {
-                let id: String = line
-                    .chars()
-                    .skip_while(|character| !character.is_ascii_digit())
-                    .take_while(char::is_ascii_digit)
-                    .collect();
-                (json!(id.parse::<u64>().ok()), json!({"unsupported": format!("no Rust string can hold it: {error}")}))
-            }
-        };
-        let mut reply = reply;
-        reply["id"] = id;
-        println!("{reply}");
-        std::io::stdout().flush().unwrap();
+pub fn serve(implementation: Value, run: impl Fn(Arc<Script>) -> Result<Outcome, String> + Sync) {
+    let hello = json!({
+        "protocol": 1, "implementation": implementation, "ops": ["tools"], "profiles": ["universal"], "snapshots": "framework",
+        "concurrent": true,
+    });
+    let (hello, run) = (&hello, &run);
+    thread::scope(|scope| {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+            scope.spawn(move || println!("{}", reply(&line, hello, run)));
+        }
+    });
+}
+
+fn reply(line: &str, hello: &Value, run: &impl Fn(Arc<Script>) -> Result<Outcome, String>) -> Value {
+    let (id, mut reply) = match serde_json::from_str::<Value>(line) {
+        Ok(request) => {
+            let reply = match request["op"].as_str() {
+                Some("hello") => json!({"ok": hello}),
+                Some("tools") => {
+                    let script = Arc::new(Script::read(&request["input"]));
+                    script.clone().answer(run(script))
+                }
+                _ => json!({"unsupported": "unknown op"}),
+            };
+            (request["id"].clone(), reply)
+        }
+        Err(error) => {
+            let digits = line.chars().skip_while(|character| !character.is_ascii_digit());
+            let id: String = digits.take_while(char::is_ascii_digit).collect();
+            (json!(id.parse::<u64>().ok()), json!({"unsupported": format!("no Rust string can hold it: {error}")}))
+        }
+    };
+    reply["id"] = id;
+    reply
+}
+
+/// Whether two JSON values are equal; 1 and 1.0 are one number.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            one == other || (one.is_f64() || other.is_f64()) && one.as_f64() == other.as_f64()
+        }
+        (Value::Array(ones), Value::Array(others)) => {
+            ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| same(one, other))
+        }
+        (Value::Object(ones), Value::Object(others)) => {
+            let found = |(name, one)| others.get(name).is_some_and(|other| same(one, other));
+            ones.len() == others.len() && ones.iter().all(found)
+        }
+        (one, other) => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A framework that asks once, and calls the tool `a` with the arguments of the script's call, read from text.
+    fn one_call(script: Arc<Script>) -> Result<Outcome, String> {
+        let Some(Ok((_, calls))) = script.turns.first() else { return Err("no turn".into()) };
+        let args = serde_json::from_str(&calls[0].args.to_string()).map_err(|error| error.to_string())?;
+        let result = script.result(0, &calls[0].name, &args).unwrap_or_else(|error| json!(format!("failed: {error}")));
+        Ok(Outcome { requests: vec![json!([result])], messages: None, error: None })
+    }
+
+    fn said(op: &str, args: &str, tool: &str) -> Value {
+        let input = format!(
+            r#"{{"messages":[],"model":[{{"tool_calls":[{{"id":"c1","name":"a","args":{args}}}]}}],"tools":{{"a":{tool}}}}}"#
+        );
+        reply(&format!(r#"{{"id":7,"op":"{op}","input":{input}}}"#), &json!("hello"), &one_call)
+    }
+
+    #[test]
+    fn an_op_that_is_not_there_is_unsupported() {
+        assert_eq!(said("hello", "{}", "[]"), json!({"id": 7, "ok": "hello"}));
+        assert_eq!(said("loop", "{}", "[]"), json!({"id": 7, "unsupported": "unknown op"}));
+        assert!(said("tools", r#"{"a":"\ud800"}"#, "[]")["unsupported"].is_string());
+    }
+
+    #[test]
+    fn arguments_are_compared_by_value() {
+        for (given, args, is_same) in [
+            ("1", "1.0", true),
+            ("[1e2]", "[100]", true),
+            ("-0.0", "0", true),
+            ("9007199254740993", "9007199254740992", false),
+            ("1", "true", false),
+            ("[1]", "[1,2]", false),
+            (r#"{"a":1,"b":2}"#, r#"{"b":2.0,"a":1}"#, true),
+            (r#"{"a":1,"b":2}"#, r#"{"a":1}"#, false),
+            (r#"{"a":1}"#, r#"{"b":1}"#, false),
+        ] {
+            let found =
+                said("tools", &format!(r#"{{"n":{args}}}"#), &format!(r#"{{"byArgs":[[{{"n":{given}}},null]]}}"#));
+            let expected = if is_same { Value::Null } else { json!("") };
+            assert_eq!(found["ok"]["requests"], json!([[expected]]), "{given} {args}");
+        }
+    }
+
+    #[test]
+    fn a_scripted_failure_is_one() {
+        let found = said("tools", "{}", r#"{"byId":{"c1":{"error":"down"}}}"#);
+        assert_eq!(found["ok"]["requests"], json!([["failed: down"]]));
     }
 }

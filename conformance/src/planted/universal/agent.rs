@@ -106,68 +106,74 @@ impl Default for Agent {
 impl Agent {
     /// Answers op `tools`.
     fn run(&mut self, input: &str) -> Result<Value, String> {
+        let mut run = self.start(input)?;
+        while self.step(&mut run) {}
+        Ok(self.finish(run))
+    }
+
+    /// A run that has not asked the model yet; an error refuses it.
+    pub(super) fn start(&mut self, input: &str) -> Result<Run, String> {
         let input = value::read(&(self.raw)(input))?;
         let mut run = Run { list: list(&input["messages"]), input, memory: self.memory.take(), ..Run::default() };
-        let begun = self.begin(&mut run);
-        if begun.is_ok() {
-            self.rounds(&mut run);
+        run.list.iter_mut().for_each(whole);
+        match (self.begin)(&mut run) {
+            Ok(()) => Ok(run),
+            Err(refusal) => {
+                self.memory = run.memory;
+                Err(refusal)
+            }
         }
-        if let Err(refusal) = begun {
-            self.memory = run.memory;
-            return Err(refusal);
+    }
+
+    /// Asks the model once, and runs the calls of its response; returns whether the run goes on.
+    pub(super) fn step(&self, run: &mut Run) -> bool {
+        if run.stop.is_some() {
+            return false;
         }
+        let mut request = run.list.clone();
+        (self.shown)(run, &mut request);
+        run.requests.push(request);
+        run.turn += 1;
+        let turn = run.scripted(0);
+        if let Some(error) = turn["error"].as_str() {
+            return (self.failed)(run, &halves::repaired(error).into_owned());
+        }
+        let mut message = said(&turn);
+        (self.response)(run, &mut message);
+        if run.stop.is_some() {
+            return false;
+        }
+        run.list.push(message.clone());
+        if (self.is_last)(run, &message) {
+            return false;
+        }
+        let calls = calls(&message);
+        if (self.is_cut)(run) {
+            let answers = (self.answers_when_cut)(run, &calls);
+            run.list.extend(answers);
+            return false;
+        }
+        let mut answers = Vec::new();
+        for call in &calls {
+            let outcome = (self.outcome)(run, call);
+            let content = (self.content)(run, &outcome);
+            answers.push(answer(call, content));
+        }
+        (self.answers)(run, &mut answers);
+        run.list.extend(answers);
+        (self.after_round)(run);
+        true
+    }
+
+    /// What a run that has ended hands back.
+    pub(super) fn finish(&mut self, mut run: Run) -> Value {
         let mut output = json!({
             "requests": run.requests.clone(), "messages": run.list.clone(), "given": run.input["messages"],
             "failure": run.stop.clone().unwrap_or_default(),
         });
         (self.end)(&mut run, &mut output);
         self.memory = run.memory;
-        Ok(output)
-    }
-
-    fn begin(&self, run: &mut Run) -> Result<(), String> {
-        run.list.iter_mut().for_each(whole);
-        (self.begin)(run)
-    }
-
-    fn rounds(&self, run: &mut Run) {
-        while run.stop.is_none() {
-            let mut request = run.list.clone();
-            (self.shown)(run, &mut request);
-            run.requests.push(request);
-            run.turn += 1;
-            let turn = run.scripted(0);
-            if let Some(error) = turn["error"].as_str() {
-                if (self.failed)(run, &halves::repaired(error).into_owned()) {
-                    continue;
-                }
-                break;
-            }
-            let mut message = said(&turn);
-            (self.response)(run, &mut message);
-            if run.stop.is_some() {
-                break;
-            }
-            run.list.push(message.clone());
-            if (self.is_last)(run, &message) {
-                break;
-            }
-            let calls = calls(&message);
-            if (self.is_cut)(run) {
-                let answers = (self.answers_when_cut)(run, &calls);
-                run.list.extend(answers);
-                break;
-            }
-            let mut answers = Vec::new();
-            for call in &calls {
-                let outcome = (self.outcome)(run, call);
-                let content = (self.content)(run, &outcome);
-                answers.push(answer(call, content));
-            }
-            (self.answers)(run, &mut answers);
-            run.list.extend(answers);
-            (self.after_round)(run);
-        }
+        output
     }
 }
 
@@ -188,13 +194,17 @@ impl Implementation for Agent {
         if request.op != Op::Tools {
             return Reply::Unsupported("an agent has op `tools` alone".into());
         }
-        let refused = |message| Reply::Reject { kind: RejectKind::InvalidInput, message };
         self.run(&request.input).map_or_else(refused, Reply::Ok)
     }
 
     fn line(&mut self, request: &Request) -> String {
         halves::written(&self.answer(request).line(request.id)).into_owned()
     }
+}
+
+/// The reply that a run is refused.
+pub(super) fn refused(message: String) -> Reply {
+    Reply::Reject { kind: RejectKind::InvalidInput, message }
 }
 
 fn list(value: &Value) -> Vec<Value> {

@@ -4,7 +4,10 @@
 mod agent;
 mod bugs;
 mod readings;
+mod together;
 mod trials;
+
+pub use together::{Clash, Together};
 
 use crate::protocol::Implementation;
 use agent::Agent;
@@ -39,6 +42,7 @@ pub(super) use trials::{broken, trials};
 
 static BUGS: LazyLock<Vec<Variant>> = LazyLock::new(bugs::all);
 static READINGS: LazyLock<Vec<Variant>> = LazyLock::new(readings::all);
+static CLASHES: LazyLock<Vec<Clash>> = LazyLock::new(together::all);
 
 /// Every planted bug of the agent.
 pub fn bugs() -> &'static [Variant] {
@@ -50,9 +54,9 @@ pub fn readings() -> &'static [Variant] {
     &READINGS
 }
 
-/// The bug or the reading of a name.
-pub fn variant(name: &str) -> Option<&'static Variant> {
-    bugs().iter().chain(readings()).find(|variant| variant.name == name)
+/// Every planted bug that shows only where runs meet.
+pub fn clashes() -> &'static [Clash] {
+    &CLASHES
 }
 
 /// The agent without a variant, which must pass.

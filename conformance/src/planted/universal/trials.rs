@@ -1,10 +1,10 @@
 //! The kill matrix of profile `universal`: every variant of the agent against the cases of its profile.
 
-use super::{Variant, bugs, readings, sound};
+use super::{Clash, Together, Variant, bugs, clashes, readings, sound};
 use crate::corpus::{Case, Corpus, Level};
 use crate::planted::matrix::{Selection, Trial, replies};
 use crate::protocol::{Implementation, Profile};
-use crate::run::{CaseResult, Terms, judge};
+use crate::run::{CaseResult, Settings, Terms, judge, run};
 use crate::testee::{InProcess, Outcome, Testee};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::collections::HashMap;
@@ -28,7 +28,28 @@ pub(in crate::planted) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], select
     let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), Profile::Universal);
     let expected: Expected<'_> = replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect();
     let variants: Vec<&'static Variant> = bugs().iter().chain(readings()).collect();
-    variants.into_par_iter().map(|variant| trial(variant, &cases, &expected, corpus, selection)).collect()
+    let alone = variants.into_par_iter().map(|variant| trial(variant, &cases, &expected, corpus, selection));
+    let own = |case: &&Case| Clash::BREAKS.iter().all(|clause| case.clauses.iter().any(|named| named == clause));
+    let own: Vec<&Case> = cases.iter().copied().filter(own).collect();
+    alone.chain(clashes().into_par_iter().map(|clash| met(clash, &own))).collect()
+}
+
+/// Puts the cases of their clause to an agent whose runs influence each other. Nothing may be said against it while it is asked one by one.
+fn met<'a>(clash: &'static Clash, cases: &[&'a Case]) -> Trial<'a> {
+    let failed = |agent| -> Vec<&'a Case> {
+        let run = run(&mut [Box::new(agent)], cases, &Settings::new(Profile::Universal), &mut ());
+        run.results.into_iter().filter(|result| result.counts_against(true)).map(|result| result.case).collect()
+    };
+    let alone = failed(Together::new(Some(clash)).undeclared());
+    Trial {
+        bug: &clash.name,
+        breaks: Clash::BREAKS,
+        profile: Profile::Universal,
+        wrong: true,
+        breaks_a_must: true,
+        failed: failed(Together::new(Some(clash))),
+        troubles: alone.iter().map(|case| format!("fails {} alone", case.id)).collect(),
+    }
 }
 
 fn trial<'a>(
