@@ -32,7 +32,8 @@ impl Worker<'_, '_, '_> {
         let case = self.shared.cases[index];
         let last = case.after().len();
         let mut waiting = HashMap::new();
-        for step in (0..=last).cycle().take((last + 1) * TIMES) {
+        // What the newest run overwrites shows in the others, so that the newest one is not the case.
+        for step in (0..=last).cycle().take((last + 1) * TIMES + last) {
             let request = self.request(index, step);
             self.testee.send(&request);
             waiting.insert(request.id, (step, request));
@@ -81,8 +82,9 @@ mod tests {
     fn runs_at_the_same_time_are_put_to_who_takes_several() {
         let (corpus, problems) = Corpus::read(&embedded_files());
         assert!(problems.is_empty(), "{problems:?}");
-        let cases: Vec<&Case> =
-            corpus.cases.iter().filter(|case| case.id.starts_with("agent/") && !case.is_template).collect();
+        let is_put =
+            |case: &&Case| ["agent/independence/", "agent/answered/"].iter().any(|part| case.id.starts_with(part));
+        let cases: Vec<&Case> = corpus.cases.iter().filter(is_put).collect();
         for clash in clashes() {
             let found = failed(Together::new(Some(clash)), &cases);
             assert!(!found.is_empty(), "{clash:?}");

@@ -205,10 +205,13 @@ fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
         texts
     };
     let own = collect(&input);
+    // What a lone surrogate becomes may be what another run says.
+    let halved: Vec<&String> = own.iter().filter(|text| halves::has_half(text)).collect();
+    let is_own = |text: &String| own.contains(text) || halved.iter().any(|own| halves::arrived(own, text));
     others
         .iter()
         .flat_map(collect)
-        .filter(|text| text.len() >= SHORTEST && !own.contains(text) && value::read_inside(text).is_err())
+        .filter(|text| text.len() >= SHORTEST && !is_own(text) && value::read_inside(text).is_err())
         .collect()
 }
 

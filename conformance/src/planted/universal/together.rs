@@ -42,13 +42,15 @@ pub(super) fn all() -> Vec<Clash> {
     };
     let mut all = vec![
         always("system-messages-of-another-run-at-once", |runs, at| {
-            let (mut others, own) = (runs[before(runs, at)].list.clone(), &mut runs[at].list);
+            let (mut others, own) = (runs[next(runs, at)].list.clone(), &mut runs[at].list);
             others.retain(is_system);
             own.retain(|message| !is_system(message));
             own.splice(0..0, others);
         }),
-        always("tools-of-the-newest-run-at-once", |runs, at| of_the_newest(runs, at, "tools")),
-        always("model-of-the-newest-run-at-once", |runs, at| of_the_newest(runs, at, "model")),
+        always("tools-of-the-newest-run-at-once", |runs, at| taken_from(runs, at, runs.len() - 1, "tools")),
+        always("tools-of-the-oldest-run-at-once", |runs, at| taken_from(runs, at, 0, "tools")),
+        always("model-of-the-newest-run-at-once", |runs, at| taken_from(runs, at, runs.len() - 1, "model")),
+        always("model-of-the-oldest-run-at-once", |runs, at| taken_from(runs, at, 0, "model")),
         always("tools-of-all-runs-at-once", |runs, at| {
             let tools: Vec<Value> = runs.iter().map(|run| run.input["tools"].clone()).collect();
             for (name, results) in tools.iter().filter_map(Value::as_object).flatten() {
@@ -58,7 +60,7 @@ pub(super) fn all() -> Vec<Clash> {
             }
         }),
         always("results-by-id-of-all-runs-at-once", |runs, at| {
-            let tools = runs[before(runs, at)].input["tools"].clone();
+            let tools = runs[next(runs, at)].input["tools"].clone();
             let own = runs[at].input["tools"].as_object_mut().into_iter().flatten();
             for (name, results) in own.filter(|(_, results)| results["byId"].is_object()) {
                 for (id, result) in results["byId"].as_object_mut().into_iter().flatten() {
@@ -79,12 +81,12 @@ pub(super) fn all() -> Vec<Clash> {
             }
         }),
         always("requests-kept-in-another-run-at-once", |runs, at| {
-            if let Ok([own, other]) = runs.get_disjoint_mut([at, before(runs, at)]) {
+            if let Ok([own, other]) = runs.get_disjoint_mut([at, next(runs, at)]) {
                 std::mem::swap(&mut own.requests, &mut other.requests);
             }
         }),
         always("last-answer-in-another-run-at-once", |runs, at| {
-            let other = before(runs, at);
+            let other = next(runs, at);
             if runs[other].list.last().is_some_and(|message| message["type"] == "tool") {
                 let answer = runs[other].list.pop();
                 runs[at].list.extend(answer);
@@ -107,7 +109,7 @@ pub(super) fn all() -> Vec<Clash> {
     all.extend([2, 3, 4, 6].map(|size| {
         let meet = move |runs: &mut [Run], at: usize| {
             if runs.len() >= size {
-                runs[at].list = runs[before(runs, at)].list.clone();
+                runs[at].list = runs[next(runs, at)].list.clone();
             }
             Ok(())
         };
@@ -116,14 +118,13 @@ pub(super) fn all() -> Vec<Clash> {
     all
 }
 
-/// The place of the run that was asked before, which is the last one for the first.
-fn before(runs: &[Run], at: usize) -> usize {
-    (at + runs.len() - 1) % runs.len()
+/// The place of the run that is asked next, which is the first one for the last.
+fn next(runs: &[Run], at: usize) -> usize {
+    (at + 1) % runs.len()
 }
 
-fn of_the_newest(runs: &mut [Run], at: usize, member: &str) {
-    let newest = runs[runs.len() - 1].input[member].clone();
-    runs[at].input[member] = newest;
+fn taken_from(runs: &mut [Run], at: usize, other: usize, member: &str) {
+    runs[at].input[member] = runs[other].input[member].clone();
 }
 
 fn is_system(message: &Value) -> bool {

@@ -138,3 +138,16 @@ fn the_callers_list_and_other_runs() {
     from_second(&mut output, |list| list[3]["content"] = json!("another"));
     assert_eq!(judged(&output), ["AGENT-RESULT", "AGENT-INDEPENDENT"]);
 }
+
+#[test]
+fn what_half_a_character_becomes_may_be_what_another_run_says() {
+    let run = |text: &str| {
+        format!(r#"{{"messages":[{{"type":"human","content":"{text}"}}],"model":[{{"content":"Done"}}]}}"#)
+    };
+    let (input, other) = (run(r"\ud83d0"), run(r"\ufffd0"));
+    let given = json!([{"type": "human", "content": "\u{fffd}0"}]);
+    let end = json!([given[0], {"type": "ai", "content": "Done"}]);
+    let output = json!({"requests": [given], "messages": end, "given": given, "failure": null});
+    let ruling = judge(&input, &[&other], Abilities::default(), Answer::Output(&output)).expect("a run");
+    assert!(ruling.findings().iter().all(|found| found.clause != "AGENT-INDEPENDENT"), "{:?}", ruling.findings());
+}
