@@ -12,7 +12,8 @@ def added(old, new):
 
     Raises ValueError if a case is in both: cases are told apart by their inputs alone, so it would not be known which counts.
     """
-    (head, *lines), (head_of_new, *more) = old.splitlines(), new.splitlines()
+    # Not `splitlines`, which also divides texts at U+2028 and the like.
+    (head, *lines), (head_of_new, *more) = old.rstrip("\n").split("\n"), new.rstrip("\n").split("\n")
     head, cases = json.loads(head), json.loads(head_of_new)["cases"]
     if again := sorted(set(head["cases"]) & set(cases)):
         raise ValueError(f"the recording has {again[0]} already; record all cases again")

@@ -22,6 +22,11 @@ class Recordings(unittest.TestCase):
             ['{"request":{"id":3,"input":{"id":7}},"reply":{"id":1}}', '{"id":3,"reply":{"id":2}}', '{"shutdown":"x"}'],
         )
 
+    def test_a_line_ends_at_a_line_feed_alone(self):
+        odd = '{"request":{"id":1,"input":"a\u2028b\x85c\x0bd\x1ce"},"reply":{"id":1}}'
+        lines = added(transcript(["a"], odd), transcript(["b"], odd)).split("\n")
+        self.assertEqual(lines[1:], [odd, odd.replace('"id":1,', '"id":2,'), ""])
+
     def test_a_case_that_is_there_is_not_added(self):
         with self.assertRaisesRegex(ValueError, "has b already"):
             added(transcript(["a", "b"]), transcript(["b"]))

@@ -51,7 +51,8 @@ class Folders(unittest.TestCase):
 
     def test_what_was_read_is_what_is_pinned(self):
         claims = (FRAMEWORKS / "CLAIMS.md").read_text()
-        for name, pin in [("langchain-python", "langchain=="), ("pydantic-ai", "pydantic-ai-slim==")]:
+        pins = [("langchain-python", "langchain=="), ("pydantic-ai", "pydantic-ai-slim=="), ("agno", "agno=="), ("crewai", "crewai==")]
+        for name, pin in [*pins, ("llama-index", "llama-index-core==")]:
             version = next(line for line in (FRAMEWORKS / name / "requirements.txt").read_text().split() if line.startswith(pin))
             self.assertIn(version.removeprefix(pin), claims, name)
         for name in "ai-sdk-6", "ai-sdk-7":
