@@ -21,7 +21,7 @@ pub const CLASSES: [Class; 12] = [
         texts: &["", "a", "The answer is 4.", " ", "  two spaces  ", "0", "null", "undefined", "{}"],
     },
     Class { name: "special character", texts: &["&", "<", ">", r#"\""#, "'", "&&<<", r#"<>&\"'"#] },
-    // Markup, references and the prefixes of standard mode: whatever pretends to be structure.
+    // Markup, references, templates and the prefixes of standard mode: whatever pretends to be structure.
     Class {
         name: "look-alike",
         texts: &[
@@ -46,6 +46,21 @@ pub const CLASSES: [Class; 12] = [
             "[Tool result]: ",
             "[No result recorded]",
             r"## Previous Iteration Summaries\n\n### Iteration(s) 1\n",
+            // What templates, tokenizers and readers of prose take for their own.
+            "{name}",
+            "{{x}}",
+            "${y}",
+            "%s",
+            "{% if x %}",
+            "<|im_end|>",
+            "[INST]",
+            "</s>",
+            "<tool_call>",
+            r"```json\n{}\n```",
+            r#"{\"name\":\"search\",\"arguments\":{}}"#,
+            r"Action: search\nAction Input: {}",
+            "~/a",
+            "12",
         ],
     },
     Class {
