@@ -1,5 +1,6 @@
 //! However a run is made, its report is the same: one process or several, in any order, in one piece or in shards.
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -40,21 +41,21 @@ fn topics() -> Vec<String> {
 #[test]
 fn processes_order_and_shards_change_no_report() -> io::Result<()> {
     let some = topics().join(" ");
-    let mut failed = BTreeSet::new();
     // No bug, one that shows in almost every operation, one that shows in the others, and one that costs processes.
-    for (some, bug) in [
+    let testees = [
         ("--op escape", None),
         (&*some, Some("ampersand-escaped-last")),
         ("--filter tools/snapshots/* --filter loop/fresh-context/*", Some("requests-share-one-list")),
         ("--filter escape/five-characters/* --filter messages/context-mode/*", Some("dies@&amp;&amp;&amp;")),
-    ] {
+    ];
+    let operations_that_fail = |&(some, bug): &(&str, Option<&str>)| {
         let bug: Vec<&str> = bug.iter().flat_map(|bug| ["--bug", bug]).collect();
         let folder = tempfile::tempdir()?;
         let at = folder.path();
         let (code, _) = verify(at, &format!("{some} --report json=one.json"), &bug)?;
         let one = report(at, "one.json")?;
         let cases = one[0].as_array().into_iter().flatten();
-        failed.extend(cases.filter(|case| case["counts"] == true).map(|case| case["op"].to_string()));
+        let failed = cases.filter(|case| case["counts"] == true).map(|case| case["op"].to_string()).collect();
         assert_eq!(code, i32::from(!bug.is_empty()), "{bug:?}");
         for (name, options) in [("jobs", "--jobs 4"), ("shuffled", "--shuffle 7"), ("both", "--jobs 3 --shuffle 8")] {
             let (actual, said) = verify(at, &format!("{some} {options} --report json={name}.json"), &bug)?;
@@ -68,7 +69,10 @@ fn processes_order_and_shards_change_no_report() -> io::Result<()> {
             threadspec(at, &["merge", "shard-3.json", "shard-1.json", "shard-2.json", "--report", "json=merged.json"])?;
         assert_eq!(actual, code, "{said}");
         assert!(one == report(at, "merged.json")?, "{bug:?} in shards");
-    }
+        Ok(failed)
+    };
+    let failed: Vec<BTreeSet<String>> = testees.par_iter().map(operations_that_fail).collect::<io::Result<_>>()?;
+    let failed: BTreeSet<String> = failed.into_iter().flatten().collect();
     assert_eq!(failed.len(), Op::all().count(), "operations without a failure: only {failed:?} have one");
     Ok(())
 }

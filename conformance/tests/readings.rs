@@ -1,15 +1,14 @@
 //! The fuzzer accuses nothing that a clause or an erratum permits; nor does a case, as `kill_matrix.rs` shows.
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashSet;
 use threadspec_conformance::corpus::{Case, Level, embedded};
-use threadspec_conformance::planted::readings::{all, neglectful, permitted};
+use threadspec_conformance::planted::readings::{Permitted, all, neglectful, permitted};
 
 #[test]
 fn the_fuzzer_objects_to_no_reading() {
-    let mut accusations = Vec::new();
-    for reading in permitted() {
-        accusations.extend(reading.accusations(100).expect("it runs"));
-    }
+    let accusations: Vec<String> =
+        permitted().par_iter().flat_map_iter(|reading| reading.accusations(100).expect("it runs")).collect();
     assert!(accusations.is_empty(), "{}", accusations.join("\n"));
 }
 
@@ -35,12 +34,12 @@ fn assert_no_must_is_broken(drawn: u64) {
     let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.level == Level::Must).collect();
     let bugs = neglectful(corpus);
     assert!(bugs.len() > 80, "{}", bugs.len());
-    let mut accusations = Vec::new();
-    for bug in bugs {
+    let accuse = |bug: &Permitted| {
         let objections = bug.objections(&cases, |_, _| false);
-        accusations.extend(objections.iter().map(|case| format!("{} ({}): fails {}", bug.name, bug.profile, case.id)));
-        accusations.extend(bug.accusations(drawn).expect("it runs"));
-    }
+        let objections = objections.iter().map(|case| format!("{} ({}): fails {}", bug.name, bug.profile, case.id));
+        objections.chain(bug.accusations(drawn).expect("it runs")).collect::<Vec<_>>()
+    };
+    let accusations: Vec<String> = bugs.par_iter().flat_map_iter(accuse).collect();
     assert!(accusations.is_empty(), "{}", accusations.join("\n"));
 }
 

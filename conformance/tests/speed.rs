@@ -1,6 +1,6 @@
 //! How fast the runner is, compared with the pipe alone: the same requests to the same program, whose replies nobody judges.
 //!
-//! `cargo test --release -p threadspec-conformance --test speed -- --ignored --nocapture`; `TESTEE` names another testee.
+//! `cargo test --release -p threadspec-conformance --test all speed:: -- --ignored --nocapture`; `TESTEE` names another testee.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Command, Stdio};

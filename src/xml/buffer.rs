@@ -16,14 +16,30 @@ use std::fmt;
 const BLOCK: usize = 64;
 /// The longest form of a byte is `\&quot;`.
 const LONGEST: usize = 7;
-const REPLACEMENT: [u8; 8] = padded("\u{fffd}".as_bytes());
+const REPLACEMENT: Form = Form::new("\u{fffd}".as_bytes());
+
+/// What a character is written as: at most seven bytes, padded, and how many they are.
+#[derive(Clone, Copy)]
+struct Form([u8; 8]);
+
+impl Form {
+    const fn new(bytes: &[u8]) -> Self {
+        assert!(bytes.len() <= LONGEST);
+        let mut form = padded(bytes);
+        form[LONGEST] = bytes.len().to_le_bytes()[0];
+        Self(form)
+    }
+
+    #[inline(always)]
+    const fn len(self) -> usize {
+        self.0[LONGEST] as usize
+    }
+}
 
 /// Which characters are written as something else, and as what.
 pub(crate) struct Escapes {
-    /// What a byte is written as, padded, and how many bytes of that count. Characters of several bytes stay as they are,
-    /// except U+FFFE and U+FFFF.
-    written: [[u8; 8]; 256],
-    length: [u8; 256],
+    /// What a byte is written as. Characters of several bytes stay as they are, except U+FFFE and U+FFFF.
+    written: [Form; 256],
     /// The control characters that are written as they are, padded with spaces.
     kept: [u8; 3],
     /// What is special besides the five characters of XML and control characters.
@@ -46,10 +62,10 @@ pub(crate) static JSON_TEXT: Escapes = Escapes::xml().json().sealed();
 impl Escapes {
     const fn xml() -> Self {
         let mut escapes =
-            Self { written: [[0; 8]; 256], length: [1; 256], kept: [b' '; 3], also: b'"', low: [0; 16], high: [0; 16] };
+            Self { written: [REPLACEMENT; 256], kept: [b' '; 3], also: b'"', low: [0; 16], high: [0; 16] };
         let mut byte = 0;
         while byte < 256 {
-            escapes.written[byte][0] = byte.to_le_bytes()[0];
+            escapes.written[byte] = Form::new(&[byte.to_le_bytes()[0]]);
             byte += 1;
         }
         let mut control = 0;
@@ -66,9 +82,7 @@ impl Escapes {
     }
 
     const fn writing(mut self, byte: u8, form: &str) -> Self {
-        assert!(form.len() <= LONGEST);
-        self.written[byte as usize] = padded(form.as_bytes());
-        self.length[byte as usize] = form.len().to_le_bytes()[0];
+        self.written[byte as usize] = Form::new(form.as_bytes());
         self
     }
 
@@ -76,8 +90,7 @@ impl Escapes {
         self.kept = kept;
         let mut position = 0;
         while position < kept.len() {
-            self.written[kept[position] as usize] = padded(&[kept[position]]);
-            self.length[kept[position] as usize] = 1;
+            self.written[kept[position] as usize] = Form::new(&[kept[position]]);
             position += 1;
         }
         self
@@ -87,8 +100,7 @@ impl Escapes {
         let digits = b"0123456789abcdef";
         let mut control = 0;
         while control < 0x20 {
-            self.written[control] = [b'\\', b'u', b'0', b'0', digits[control >> 4], digits[control & 15], 0, 0];
-            self.length[control] = 6;
+            self.written[control] = Form::new(&[b'\\', b'u', b'0', b'0', digits[control >> 4], digits[control & 15]]);
             control += 1;
         }
         self.also = b'\\';
@@ -111,7 +123,7 @@ impl Escapes {
             while low < 16 {
                 let byte = high * 16 + low;
                 // The first byte of U+FFFE and U+FFFF needs a closer look.
-                if self.length[byte] != 1 || byte == 0xef {
+                if self.written[byte].len() != 1 || byte == 0xef {
                     self.low[low] |= class;
                     any = true;
                 }
@@ -291,13 +303,13 @@ fn append_block(
         let at = start + specials.trailing_zeros() as usize;
         specials &= specials - 1;
         let byte = usize::from(bytes[at]);
-        let (form, length, replaced) = match byte {
-            0xef if is_noncharacter(bytes, at) => (&REPLACEMENT, 3, 3),
+        let (form, replaced) = match byte {
+            0xef if is_noncharacter(bytes, at) => (REPLACEMENT, 3),
             0xef => continue,
-            _ => (&escapes.written[byte], escapes.length[byte], 1),
+            _ => (escapes.written[byte], 1),
         };
         put(out, piece::<BLOCK>(bytes, from), at - from);
-        put(out, form, usize::from(length));
+        put(out, &form.0, form.len());
         from = at + replaced;
     }
     if from < end {
@@ -311,19 +323,24 @@ fn append_block(
 fn append_byte_by_byte(out: &mut Vec<u8>, bytes: &[u8], start: usize, escapes: &Escapes) -> usize {
     let mut written = [0; LONGEST * BLOCK + 8];
     let mut length = 0;
+    let mut write = |form: Form| {
+        written[length..length + 8].copy_from_slice(&form.0);
+        length += form.len();
+    };
     let source: &[u8; BLOCK + 2] = piece(bytes, start);
+    let block: &[u8; BLOCK] = piece(source, 0);
     let mut at = 0;
-    while at < BLOCK {
-        let byte = usize::from(source[at]);
-        if byte == 0xef && is_noncharacter(source, at) {
-            written[length..length + 8].copy_from_slice(&REPLACEMENT);
-            length += 3;
-            at += 3;
-        } else {
-            written[length..length + 8].copy_from_slice(&escapes.written[byte]);
-            length += usize::from(escapes.length[byte]);
-            at += 1;
+    if block.contains(&0xef) {
+        while at < BLOCK {
+            let is_noncharacter = source[at] == 0xef && is_noncharacter(source, at);
+            write(if is_noncharacter { REPLACEMENT } else { escapes.written[usize::from(source[at])] });
+            at += if is_noncharacter { 3 } else { 1 };
         }
+    } else {
+        for &byte in block {
+            write(escapes.written[usize::from(byte)]);
+        }
+        at = BLOCK;
     }
     out.extend_from_slice(&written[..length]);
     start + at

@@ -10,9 +10,9 @@ use crate::testee::{InProcess, Outcome, Process, Testee};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::{BTreeSet, HashMap};
-use std::io;
 use std::path::Path;
 use std::time::Duration;
+use std::{io, panic, thread};
 use threadspec::Profile;
 
 /// A planted bug in one profile.
@@ -93,27 +93,39 @@ impl<'a> Matrix<'a> {
         if let Some((bug, clause)) = all().find_map(|bug| Some((bug.name, unknown(bug)?))) {
             return Err(io::Error::other(format!("{bug} breaks {clause}, a clause that the corpus does not have")));
         }
-        let mut matrix = Self { trials: Vec::new(), broken: Vec::new(), cases, selection };
+        let mut broken = universal::broken(cases);
         let mut expected: HashMap<Profile, HashMap<&str, Outcome>> = HashMap::new();
         for profile in Profile::ALL {
             let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), profile);
-            matrix.broken.extend(judged(replies.clone(), profile, |_, _| false));
+            broken.extend(judged(replies.clone(), profile, |_, _| false));
             expected.insert(profile, replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect());
         }
         let bugs: Vec<(&Bug, Profile)> = all().flat_map(|bug| Profile::ALL.map(|profile| (bug, profile))).collect();
         let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, selection);
-        let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
-        matrix.trials = workers.install(|| bugs.par_iter().map(try_out).collect());
         let judge = |reading: &Permitted| permitted_trial(reading, cases, &expected[&reading.profile]);
-        matrix.trials.extend(workers.install(|| permitted().par_iter().map(judge).collect::<Vec<_>>()));
-        matrix.broken.extend(universal::broken(cases));
-        matrix.trials.extend(workers.install(|| universal::trials(corpus, cases, selection)));
         let names: Vec<&str> = misbehaviour::names().collect();
         let misbehaves = |&name: &_| misbehaviour(name, cases, program);
-        // These wait, most of the time.
-        let waiting = ThreadPoolBuilder::new().num_threads(8).build().map_err(io::Error::other)?;
-        matrix.trials.extend(waiting.install(|| names.par_iter().map(misbehaves).collect::<Vec<_>>()));
-        Ok(matrix)
+        let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
+        let patient = ThreadPoolBuilder::new().num_threads(8).build().map_err(io::Error::other)?;
+        let trials = thread::scope(|scope| {
+            // These wait, most of the time.
+            let misbehaviours =
+                scope.spawn(|| patient.install(|| names.par_iter().map(misbehaves).collect::<Vec<_>>()));
+            let (agents, (readings, bugs)) = workers.install(|| {
+                rayon::join(
+                    || universal::trials(corpus, cases, selection),
+                    || {
+                        rayon::join(
+                            || permitted().par_iter().map(judge).collect::<Vec<_>>(),
+                            || bugs.par_iter().map(try_out).collect::<Vec<_>>(),
+                        )
+                    },
+                )
+            });
+            let misbehaviours = misbehaviours.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
+            [bugs, readings, agents, misbehaviours].concat()
+        });
+        Ok(Self { trials, broken, cases, selection })
     }
 
     /// What is wrong with the corpus, as the matrix shows it.

@@ -1,0 +1,20 @@
+//! Every test of the runner that needs the whole program, in one test program: linking is done once, and those that wait run beside those
+//! that compute. `cargo test -p threadspec-conformance --test all kill_matrix` runs those of one file.
+
+mod check;
+mod check_requests;
+mod corpus_commands;
+mod corpus_readers;
+mod documents;
+mod engine;
+mod fuzz;
+mod fuzz_universal;
+mod init;
+mod kill_matrix;
+mod known_failures;
+mod readings;
+mod readme;
+mod reports;
+mod schema;
+mod snapshots;
+mod speed;

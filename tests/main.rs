@@ -1,0 +1,10 @@
+//! Everything but the golden corpus in one test program, which is linked once.
+
+mod fuzz_seeds;
+mod properties;
+mod provider_requests;
+mod provider_rules;
+mod reachability;
+mod second_parser;
+mod snapshots;
+mod threads;
