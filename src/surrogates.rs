@@ -5,7 +5,7 @@
 //! U+FDD0 itself is doubled. [`mark_surrogates`] makes marks from escapes, [`unmark_surrogates`] the reverse,
 //! and [`without_marks`] gives the text as people see it. A value without U+FDD0, as all real data, has no marks.
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 use std::borrow::Cow;
 
 /// Replaces every escape of a lone surrogate (`\ud83d` without its other half) in JSON text by `\ufffd`.
@@ -26,7 +26,7 @@ pub fn repair_surrogates(json: &str) -> Cow<'_, str> {
     let mut repaired = String::new();
     let mut copied = 0;
     let mut at = 0;
-    while let Some(offset) = json[at..].find('\\') {
+    while let Some(offset) = memchr(b'\\', &json.as_bytes()[at..]) {
         at += offset;
         match (unit(json, at), unit(json, at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => at += 12,
@@ -73,7 +73,8 @@ pub fn mark_surrogates(json: &str) -> Cow<'_, str> {
     let mut marked = String::new();
     let mut copied = 0;
     let mut at = 0;
-    let next = |from: usize| if has_marks { json[from..].find(['\\', MARK]) } else { json[from..].find('\\') };
+    let next =
+        |from: usize| if has_marks { json[from..].find(['\\', MARK]) } else { memchr(b'\\', &json.as_bytes()[from..]) };
     while let Some(offset) = next(at) {
         at += offset;
         let (length, mark) = match (unit(json, at), unit(json, at + 6)) {
@@ -123,7 +124,11 @@ pub fn marked(text: &str) -> Cow<'_, str> {
 
 /// Whether a string of marked data may hold a mark.
 pub(crate) fn may_be_marked(text: &str) -> bool {
-    memmem::find(text.as_bytes(), MARK.encode_utf8(&mut [0; 3]).as_bytes()).is_some()
+    find_mark(text).is_some()
+}
+
+fn find_mark(text: &str) -> Option<usize> {
+    memmem::find(text.as_bytes(), MARK.encode_utf8(&mut [0; 3]).as_bytes())
 }
 
 /// Whether JSON text may hold the escape of half a character, or of [`MARK`]. Most texts do not, and are not looked at more closely.
@@ -143,7 +148,7 @@ pub fn has_marks(text: &str) -> bool {
 }
 
 fn replace_marks(text: &str, mut replacement: impl FnMut(u32) -> String) -> Cow<'_, str> {
-    let Some(first) = text.find(MARK) else { return Cow::Borrowed(text) };
+    let Some(first) = find_mark(text) else { return Cow::Borrowed(text) };
     let mut replaced = text[..first].to_owned();
     let mut rest = &text[first..];
     while let Some(at) = rest.find(MARK) {
