@@ -14,7 +14,7 @@ if [ "${SANITIZER:-address}" = address ]; then
 fi
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/fuzz/target}"
 triple=x86_64-unknown-linux-gnu
-cargo fuzz build --release --debug-assertions --sanitizer "$sanitizer" --target "$triple"
+cargo fuzz build --release --no-trace-compares --sanitizer "$sanitizer" --target "$triple"
 
 # This program only runs here, so it is built without their flags.
 seeds=$(mktemp -d)
