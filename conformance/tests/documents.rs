@@ -42,6 +42,24 @@ fn every_module_says_what_it_is() {
     assert!(files.len() > 100, "only {} files", files.len());
 }
 
+/// The packages list their test programs, so that a new file could be left out unnoticed.
+#[test]
+fn no_file_of_tests_is_left_out() {
+    for (folder, package) in [("conformance/tests", "conformance"), ("tests", "tests")] {
+        let read = |path: String| fs::read_to_string(root().join(path)).expect("the file is readable");
+        let (program, manifest) = (read(format!("{folder}/main.rs")), read(format!("{package}/Cargo.toml")));
+        let mut files: Vec<_> = fs::read_dir(root().join(folder)).expect("the folder is readable").flatten().collect();
+        files.retain(|file| file.path().extension().is_some_and(|extension| extension == "rs"));
+        assert!(files.len() > 5, "only {} files in {folder}", files.len());
+        for file in files {
+            let name = file.path().file_stem().expect("a name").to_string_lossy().into_owned();
+            let is_module = program.lines().any(|line| line == format!("mod {name};"));
+            let is_program = manifest.contains(&format!("{name}.rs\"\n"));
+            assert!(is_module || is_program, "{name} in {folder}");
+        }
+    }
+}
+
 #[test]
 fn the_protocol_lists_what_is_tolerated() {
     let protocol = fs::read_to_string(root().join("conformance/PROTOCOL.md")).expect("the protocol is readable");

@@ -7,6 +7,7 @@ mod corpus_commands;
 mod corpus_readers;
 mod documents;
 mod engine;
+mod framework_testee;
 mod fuzz;
 mod fuzz_universal;
 mod init;
