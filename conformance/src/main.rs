@@ -3,6 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::env;
+use std::ffi::OsString;
 use std::process::{self, ExitCode};
 use threadspec_conformance::{commands, json, terminal};
 
@@ -38,17 +39,20 @@ enum Command {
 
 /// The hint to print when the command of a testee is given without `--` before it.
 fn missing_dashes(error: &clap::Error) -> Option<String> {
-    let words: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let takes_testee = words.get(1).is_some_and(|command| ["verify", "fuzz"].contains(&&**command));
+    let words: Vec<OsString> = env::args_os().collect();
+    let takes_testee = words.get(1).is_some_and(|command| command == "verify" || command == "fuzz");
     let ContextValue::String(unknown) = error.get(ContextKind::InvalidArg)? else { return None };
-    // The program may have the same name as the testee.
-    let place = 2 + words.iter().skip(2).position(|word| word == unknown)?;
     if error.kind() != ErrorKind::UnknownArgument || !takes_testee || unknown.starts_with('-') {
         return None;
     }
-    let (options, command) = (words[1..place].join(" "), words[place..].join(" "));
-    let line = terminal::visible(&format!("threadspec {options} -- {command}"));
-    Some(format!("To test a program, put `--` before its command:\n\n  {line}"))
+    // The program, or the value of an option, may have the same name as the testee.
+    let line = |place: usize| [&words[..place], &["--".into()], &words[place..]].concat();
+    let places = (2..words.len()).filter(|&place| words[place].to_string_lossy() == *unknown);
+    let mut lines = places.map(line);
+    let line = lines.find(|line| Arguments::try_parse_from(line).is_ok())?;
+    let line: Vec<String> = line[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = shlex::try_join(line.iter().map(String::as_str)).unwrap_or_else(|_| line.join(" "));
+    Some(format!("To test a program, put `--` before its command:\n\n  threadspec {}", terminal::visible(&line)))
 }
 
 fn main() -> ExitCode {

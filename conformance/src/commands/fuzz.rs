@@ -1,6 +1,6 @@
 //! `threadspec fuzz`.
 
-use super::{Stop, corpus, exit, verify};
+use super::{Stop, corpus, exit, progress, verify};
 use crate::corpus::Corpus;
 use crate::fuzz::{self, Finding, Options, Progress, Report};
 use crate::lint;
@@ -10,7 +10,6 @@ use crate::report::Failure;
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use crate::testee::interrupt;
 use crate::testee::{Process, Testee, adopt_orphans, end_orphans};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -203,13 +202,9 @@ impl Fuzz {
 
 /// Runs a campaign and shows its progress: as a bar on a terminal, elsewhere as a line now and then.
 fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String> {
-    let bar = match settings.cases.end {
-        u64::MAX => ProgressBar::new_spinner(),
-        end => ProgressBar::new(end - settings.cases.start),
-    };
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {pos} cases  {wide_msg}") {
-        bar.set_style(style);
-    }
+    let cases = &settings.cases;
+    let length = (cases.end < u64::MAX).then(|| cases.end - cases.start);
+    let bar = progress::bar(length, "{spinner} {pos} cases  {wide_msg}");
     let mut said = Duration::ZERO;
     let report = fuzz::run(settings, start, &mut |progress: &Progress| {
         let Progress { coverage, findings, elapsed } = progress;

@@ -16,6 +16,7 @@ mod merge;
 mod messages;
 mod mutants;
 mod outcome;
+mod progress;
 mod report;
 mod selection;
 mod serialize;

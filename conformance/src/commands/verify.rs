@@ -3,7 +3,7 @@
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
 use super::selection::Selection;
-use super::{Stop, corpus_and_errata, exit};
+use super::{Stop, corpus_and_errata, exit, progress};
 use crate::corpus::Case;
 use crate::protocol::{Hello, Op, Profile, Request};
 use crate::report::record::Options;
@@ -12,7 +12,7 @@ use crate::run::order::Shard;
 use crate::run::{CaseResult, Judgement, Settings, Watch, run};
 use crate::terminal::visible;
 use crate::testee::{InProcess, Outcome, Process, Reference, Testee, adopt_orphans, end_orphans, interrupt};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
@@ -197,10 +197,11 @@ impl Verify {
     }
 
     fn followed(&self, cases: &[&Case], hello: &Hello, options: &Options) -> Result<Followed, Stop> {
-        let bar = if self.output.quiet { ProgressBar::hidden() } else { ProgressBar::new(cases.len() as u64) };
-        if let Ok(style) = ProgressStyle::with_template("{bar:20} {pos}/{len} {wide_msg}") {
-            bar.set_style(style);
-        }
+        let bar = if self.output.quiet {
+            ProgressBar::hidden()
+        } else {
+            progress::bar(Some(cases.len() as u64), "{bar:20} {pos}/{len} {wide_msg}")
+        };
         let mut recorder = None;
         if let Some(path) = &self.transcript {
             let header = Header {

@@ -24,13 +24,16 @@ fn suites(run: &RunRecord) -> Vec<Value> {
         (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases))
     };
     let mut suites: Vec<Value> = Op::iter().filter_map(of_op).collect();
-    let troubles: Vec<&String> = run.shutdown.iter().chain(&run.against).chain(&run.out_of_date).collect();
-    if !troubles.is_empty() {
-        let trouble = |(number, what): (usize, &&String)| {
+    for (class, troubles) in
+        [("shutdown", &run.shutdown), ("against", &run.against), ("known-failures", &run.out_of_date)]
+    {
+        let trouble = |(number, what): (usize, &String)| {
             let text = lines(what);
-            context! { name => format!("shutdown-{number}"), class => "shutdown", kind => "error", type => "shutdown", text }
+            context! { name => format!("{class}-{number}"), class, kind => "error", type => class, text }
         };
-        suites.push(suite(&format!("{name}: shutdown"), troubles.iter().enumerate().map(trouble).collect()));
+        if !troubles.is_empty() {
+            suites.push(suite(&format!("{name}: {class}"), troubles.iter().enumerate().map(trouble).collect()));
+        }
     }
     suites
 }

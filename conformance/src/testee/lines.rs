@@ -1,109 +1,107 @@
-//! The lines of a testee on their way from the thread that reads them.
+//! The lines in what a testee prints.
 
-use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use memchr::memchr;
 
-/// How many bytes may wait to be read: a testee that prints without end must not fill our memory.
-const MOST_WAITING: usize = 1 << 20;
+/// A line may be so long.
+pub(super) const LONGEST_LINE: usize = 64 << 20;
+/// How many bytes are read at once.
+const CHUNK: usize = 64 << 10;
 
 /// A line of stdout, without its end.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Whole(Vec<u8>),
+    /// More than [`LONGEST_LINE`] bytes; what follows is not looked at.
     TooLong,
 }
 
-/// What waiting for a line brings.
-pub(super) enum Next {
-    Line(Line),
-    /// Nothing in time.
-    Nothing,
-    /// No line will come any more.
-    End,
-}
-
-/// A queue that is bounded by its bytes: one line of any length, or many short ones.
-#[derive(Debug, Default)]
+/// What was read and is not judged yet: one chunk at most, besides the line that it continues.
+#[derive(Debug)]
 pub(super) struct Lines {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    waiting: VecDeque<Line>,
-    bytes: usize,
-    /// Somebody waits for the next one.
-    is_awaited: bool,
-    /// Nobody writes any more.
-    ended: bool,
-    /// Nobody reads any more.
-    abandoned: bool,
+    chunk: Vec<u8>,
+    /// The part of the chunk that is still to be looked at.
+    start: usize,
+    end: usize,
+    /// The beginning of a line whose end is not read yet.
+    begun: Vec<u8>,
 }
 
 impl Lines {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn new() -> Self {
+        Self { chunk: vec![0; CHUNK], start: 0, end: 0, begun: Vec::new() }
     }
 
-    /// Adds a line, and waits until there is room for the next one; only then is that read, so that no second large line is held.
-    /// Returns whether anybody still reads.
-    pub(super) fn push(&self, line: Line) -> bool {
-        let mut state = self.state();
-        state.bytes += line.len();
-        state.waiting.push_back(line);
-        if state.is_awaited {
-            self.changed.notify_all();
+    /// The next line that is complete.
+    pub(super) fn next(&mut self) -> Option<Line> {
+        let rest = &self.chunk[self.start..self.end];
+        let length = memchr(b'\n', rest);
+        let part = &rest[..length.unwrap_or(rest.len())];
+        self.begun.extend_from_slice(part);
+        self.start += part.len() + usize::from(length.is_some());
+        if self.begun.len() > LONGEST_LINE {
+            self.begun = Vec::new();
+            return Some(Line::TooLong);
         }
-        let full = |state: &mut State| state.bytes > MOST_WAITING && !state.abandoned;
-        let state = self.changed.wait_while(state, full).unwrap_or_else(PoisonError::into_inner);
-        !state.abandoned
+        length.map(|_| self.whole())
     }
 
-    /// Says that no line will come any more.
-    pub(super) fn end(&self) {
-        self.state().ended = true;
-        self.changed.notify_all();
+    /// The line that was not ended. Nothing more will come.
+    pub(super) fn last(&mut self) -> Option<Line> {
+        (!self.begun.is_empty()).then(|| self.whole())
     }
 
-    /// Says that nobody reads any more.
-    pub(super) fn abandon(&self) {
-        let mut state = self.state();
-        state.abandoned = true;
-        state.waiting.clear();
-        self.changed.notify_all();
+    fn whole(&mut self) -> Line {
+        let mut line = std::mem::take(&mut self.begun);
+        // A long line has grown by doubling, and has room to spare.
+        line.shrink_to_fit();
+        Line::Whole(line)
     }
 
-    /// Takes the next line.
-    pub(super) fn next(&self, patience: Duration) -> Next {
-        let empty = |state: &mut State| state.waiting.is_empty() && !state.ended;
-        let mut state = self.state();
-        if empty(&mut state) && !patience.is_zero() {
-            state.is_awaited = true;
-            let waited = self.changed.wait_timeout_while(state, patience, empty);
-            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-            state.is_awaited = false;
-        }
-        match state.waiting.pop_front() {
-            Some(line) => {
-                if state.bytes > MOST_WAITING {
-                    self.changed.notify_all();
-                }
-                state.bytes -= line.len();
-                Next::Line(line)
-            }
-            None if state.ended => Next::End,
-            None => Next::Nothing,
-        }
+    /// Reads more, when there is no further line.
+    pub(super) fn fill<T>(&mut self, read: impl FnOnce(&mut [u8]) -> (usize, T)) -> T {
+        debug_assert_eq!(self.start, self.end, "all lines have been taken");
+        let (length, result) = read(&mut self.chunk);
+        (self.start, self.end) = (0, length);
+        result
     }
 }
 
-impl Line {
-    fn len(&self) -> usize {
-        match self {
-            Self::Whole(bytes) => bytes.len(),
-            Self::TooLong => 0,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(chunks: &[&[u8]]) -> Vec<Line> {
+        let mut lines = Lines::new();
+        let mut found = Vec::new();
+        for chunk in chunks {
+            lines.fill(|space| {
+                space[..chunk.len()].copy_from_slice(chunk);
+                (chunk.len(), ())
+            });
+            found.extend(std::iter::from_fn(|| lines.next()));
         }
+        found.extend(lines.last());
+        found
+    }
+
+    #[test]
+    fn lines_do_not_depend_on_how_they_are_read() {
+        let text = "\na\n\r\nlong \u{1f600} line\nend".as_bytes();
+        let expected: Vec<Line> = text.split(|&byte| byte == b'\n').map(|line| Line::Whole(line.to_vec())).collect();
+        assert_eq!(lines(&[text]), expected);
+        assert_eq!(lines(&text.chunks(1).collect::<Vec<_>>()), expected);
+        for cut in 0..text.len() {
+            assert_eq!(lines(&[&text[..cut], b"", &text[cut..]]), expected, "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_line_has_a_greatest_length() {
+        let chunk = vec![b'x'; CHUNK];
+        let mut chunks = vec![&*chunk; LONGEST_LINE / CHUNK];
+        chunks.push(b"\n");
+        assert!(matches!(&*lines(&chunks), [Line::Whole(line)] if line.len() == LONGEST_LINE));
+        chunks.insert(0, b"x");
+        assert_eq!(lines(&chunks)[0], Line::TooLong);
     }
 }

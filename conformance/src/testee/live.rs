@@ -1,17 +1,17 @@
 //! A running testee process, and the exchange with it.
 
 use super::children::Group;
-use super::lines::{Line, Lines, Next};
+use super::lines::{LONGEST_LINE, Line, Lines};
+use super::pipes::{self, Pipes};
 use super::{Outcome, Trouble, id_and_output, interrupt};
 use crate::corpus::Accepted;
 use crate::protocol::{Hello, Profile, Reply, Request};
 use crate::terminal::visible;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{ChildStdin, ExitStatus};
+use std::io::Read;
+use std::process::ExitStatus;
 use std::string::FromUtf8Error;
-use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,23 +20,18 @@ use std::time::{Duration, Instant};
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a testee may take to exit after its stdout has ended.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
-const LONGEST_LINE: u64 = 64 << 20;
 const STDERR_TAIL: usize = 4 << 10;
-/// Requests are written together up to this length.
-const LONGEST_BATCH: usize = 64 << 10;
 /// How many answered requests are remembered, to recognize a second reply.
 const MOST_ANSWERED: usize = 1 << 20;
 /// How many faults at its end are reported.
 const MOST_TROUBLES: usize = 8;
 
-/// A process and the threads that serve its pipes, so that no full pipe can ever block the judge.
+/// A process and its pipes. A thread reads its stderr, whatever it is doing.
 #[derive(Debug)]
 pub(super) struct Live {
     group: Group,
-    stdin: Option<Sender<Vec<u8>>>,
-    /// Requests that are not written yet: they go to the pipe together, as soon as no line of the testee is left to be judged.
-    outgoing: Vec<u8>,
-    lines: Arc<Lines>,
+    pipes: Pipes,
+    lines: Lines,
     stderr: Arc<Mutex<Tail>>,
     /// The requests that wait for their replies, in the order in which they were sent.
     waiting: VecDeque<Waiting>,
@@ -90,41 +85,18 @@ impl Live {
 
     fn spawn(command: &[OsString]) -> Result<Self, String> {
         let mut group = Group::spawn(command)?;
-        let (stderr, lines) = (Arc::new(Mutex::new(Tail::default())), Arc::new(Lines::default()));
-        let (stdin, batches) = mpsc::channel();
-        let (to_stdin, from_stdout, from_stderr) = group.pipes();
-        if let Some(pipe) = to_stdin {
-            thread::spawn(move || write_requests(pipe, &batches));
-        }
-        if let Some(pipe) = from_stdout {
-            let lines = Arc::clone(&lines);
-            thread::spawn(move || {
-                read_lines(pipe, &lines);
-                lines.end();
-            });
-        }
-        if let Some(pipe) = from_stderr {
-            let tail = Arc::clone(&stderr);
-            thread::spawn(move || keep_tail(pipe, &tail));
-        }
+        let stderr = Arc::new(Mutex::new(Tail::default()));
+        let (Some(stdin), Some(stdout), Some(from_stderr)) = group.pipes() else { return Err("it has no pipes".into()) };
+        let pipes = Pipes::new(stdin, stdout).map_err(|error| format!("its pipes: {error}"))?;
+        let tail = Arc::clone(&stderr);
+        thread::spawn(move || keep_tail(from_stderr, &tail));
         let (waiting, answered, since) = (VecDeque::new(), HashSet::from([0]), Instant::now());
-        Ok(Self { group, stdin: Some(stdin), outgoing: Vec::new(), lines, stderr, waiting, answered, since })
+        Ok(Self { group, pipes, lines: Lines::new(), stderr, waiting, answered, since })
     }
 
     fn write(&mut self, line: &str) {
-        self.outgoing.extend_from_slice(line.as_bytes());
-        self.outgoing.push(b'\n');
-        if self.outgoing.len() >= LONGEST_BATCH {
-            self.flush();
-        }
-    }
-
-    fn flush(&mut self) {
-        let batch = std::mem::take(&mut self.outgoing);
-        // A testee that can no longer be written to has ended; the next read shows how.
-        if let Some(stdin) = &self.stdin {
-            let _ = stdin.send(batch);
-        }
+        self.pipes.write(line.as_bytes());
+        self.pipes.write(b"\n");
     }
 
     pub(super) fn send(&mut self, request: &Request, accepted: Accepted) {
@@ -138,19 +110,21 @@ impl Live {
     fn hear(&mut self, deadline: Instant) -> Heard {
         let mut ended = false;
         loop {
+            if let Some(line) = self.lines.next() {
+                return line.into();
+            }
+            if interrupt::requested() {
+                return Heard::Interrupted;
+            }
             let left = deadline.saturating_duration_since(Instant::now());
-            let patience = if self.outgoing.is_empty() { left.min(POLL_INTERVAL) } else { Duration::ZERO };
-            match self.lines.next(patience) {
-                Next::Line(Line::Whole(line)) => return Heard::Line(line),
-                Next::Line(Line::TooLong) => return Heard::TooLong,
-                Next::End => return Heard::Ended,
-                Next::Nothing if !self.outgoing.is_empty() => self.flush(),
-                Next::Nothing if interrupt::requested() => return Heard::Interrupted,
+            match self.lines.fill(|space| self.pipes.read(space, left.min(POLL_INTERVAL))) {
+                pipes::Heard::Bytes => {}
+                pipes::Heard::End => return self.lines.last().map_or(Heard::Ended, Heard::from),
                 // A grandchild may hold the pipe open, so the end of the process counts. The pipe is read once more first,
                 // for what was on its way.
-                Next::Nothing if ended => return Heard::Ended,
-                Next::Nothing if left.is_zero() => return Heard::Silence,
-                Next::Nothing => ended = self.group.exit_status().is_some(),
+                pipes::Heard::Nothing if ended => return Heard::Ended,
+                pipes::Heard::Nothing if left.is_zero() => return Heard::Silence,
+                pipes::Heard::Nothing => ended = self.group.exit_status().is_some(),
             }
         }
     }
@@ -226,8 +200,7 @@ impl Live {
     }
 
     pub(super) fn finish(mut self, timeout: Duration) -> Vec<Trouble> {
-        self.outgoing.clear();
-        self.stdin = None;
+        self.pipes.close();
         let deadline = Instant::now() + timeout;
         let mut troubles = Vec::new();
         while troubles.len() < MOST_TROUBLES {
@@ -308,9 +281,12 @@ impl Live {
     }
 }
 
-impl Drop for Live {
-    fn drop(&mut self) {
-        self.lines.abandon();
+impl From<Line> for Heard {
+    fn from(line: Line) -> Self {
+        match line {
+            Line::Whole(line) => Self::Line(line),
+            Line::TooLong => Self::TooLong,
+        }
     }
 }
 
@@ -318,36 +294,6 @@ impl Drop for Live {
 struct Tail {
     bytes: Vec<u8>,
     complete: bool,
-}
-
-fn write_requests(mut pipe: ChildStdin, batches: &Receiver<Vec<u8>>) {
-    while let Ok(batch) = batches.recv()
-        && pipe.write_all(&batch).is_ok()
-    {}
-}
-
-fn read_lines(pipe: impl Read, lines: &Lines) {
-    let mut pipe = BufReader::with_capacity(LONGEST_BATCH, pipe);
-    loop {
-        let mut line = Vec::new();
-        match pipe.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => return,
-            Ok(length) if length as u64 > LONGEST_LINE => {
-                lines.push(Line::TooLong);
-                return;
-            }
-            Ok(_) => {
-                if line.last() == Some(&b'\n') {
-                    line.pop();
-                }
-                // A long line has grown by doubling, and has room to spare.
-                line.shrink_to_fit();
-                if !lines.push(Line::Whole(line)) {
-                    return;
-                }
-            }
-        }
-    }
 }
 
 fn keep_tail(mut pipe: impl Read, tail: &Mutex<Tail>) {

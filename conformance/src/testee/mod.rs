@@ -6,6 +6,7 @@ pub mod interrupt;
 mod keyed;
 mod lines;
 mod live;
+mod pipes;
 mod process;
 mod reference;
 
