@@ -108,6 +108,7 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
     for (arguments, says) in [
         (&["verify", "--"][..], "no command behind `--`"),
         (&["verify", "--strict", "node", "a.mjs"], "threadspec verify --strict -- node a.mjs"),
+        (&["verify", "--filter", "node", "node", "a b.mjs"], "threadspec verify --filter node -- node 'a b.mjs'"),
         (&["fuzz", env!("CARGO_BIN_EXE_threadspec"), "serve"], "threadspec fuzz -- "),
         (&["report", "r", "-o", "p", "--format", "htm"], "there is no report `htm`; the formats are json,"),
         (&["init", "cobol", "f"], "there is no template for `cobol`; the languages are node,"),

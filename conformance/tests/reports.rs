@@ -106,7 +106,9 @@ fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
     run["cases"][0]["verdict"] = "crash".into();
     run["cases"][0]["counts"] = true.into();
     run["cases"][0]["note"] = "]]></failure><x>\u{0}\u{fffe}\u{7}".into();
-    run["shutdown"] = serde_json::json!(["<shutdown>"]);
+    for trouble in ["shutdown", "against", "outOfDate"] {
+        run[trouble] = serde_json::json!([format!("<{trouble}>")]);
+    }
     fs::write(folder.path().join("run.json"), run.to_string())?;
     for (format, file) in
         [("junit", "j.xml"), ("html", "h.html"), ("markdown", "m.md"), ("badge", "b.svg"), ("badge", "b.json")]
@@ -125,6 +127,10 @@ fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
                 format == "markdown" && ["<shutdown>", "]]></failure>"].contains(&raw) && text.contains("`<shutdown>`");
             assert!(!text.contains(raw) || in_code, "{file}: {raw:?}");
         }
+    }
+    let junit = fs::read_to_string(folder.path().join("j.xml"))?;
+    for class in ["shutdown", "against", "known-failures"] {
+        assert!(junit.contains(&format!(r#"classname="{class}" name="{class}-0""#)), "{class}: {junit}");
     }
     let schema = std::path::absolute(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/junit.xsd"))?;
     let schemas = [Some(schema), std::env::var_os("JUNIT_XSD").map(Into::into)];

@@ -63,6 +63,7 @@ fn trials() -> Vec<Trial> {
     trials.extend([
         Trial::test("a reply of any length costs a small multiple of it", what_a_long_reply_costs),
         Trial::test("ctrl-c ends the run, the second one at once", ctrl_c_ends_the_run),
+        Trial::test("ctrl-c leaves no bar on a terminal", ctrl_c_leaves_no_bar),
         Trial::test("a testee ends with its runner", a_testee_ends_with_its_runner),
     ]);
     trials
@@ -247,6 +248,36 @@ fn ctrl_c_ends_the_run() -> Result<(), Failed> {
         nobody_is_left(&token)?;
     }
     Ok(())
+}
+
+/// A terminal writes `^C` behind the bar. What clears the bar clears one line, so both must fit on it.
+#[cfg(unix)]
+fn ctrl_c_leaves_no_bar() -> Result<(), Failed> {
+    const COLUMNS: usize = 60;
+    let (corpus, token) = (small_corpus()?, token());
+    let verify = command(corpus.path(), &["--timeout", "60"], "hangs@three", &token);
+    let words = std::iter::once(verify.get_program()).chain(verify.get_args()).map(|word| word.to_string_lossy());
+    let script = format!("stty rows 24 cols {COLUMNS}; exec {}", words.collect::<Vec<_>>().join(" "));
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &script, "/dev/null"]).env("MISBEHAVIOUR", &token).env("TERM", "xterm").env_remove("CI");
+    if !cfg!(target_os = "linux") || Command::new("script").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: the bar on a terminal is not tested, since there is no `script`");
+        return Ok(());
+    }
+    let mut terminal = terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    wait_until_it_waits(&mut terminal)?;
+    let mut stdin = terminal.stdin.take().expect("a pipe");
+    io::Write::write_all(&mut stdin, b"\x03")?;
+    let output = terminal.wait_with_output()?;
+    drop(stdin);
+    let said = String::from_utf8_lossy(&output.stdout);
+    let (before, after) = said.split_once("^C").ok_or_else(|| format!("no ^C: {said:?}"))?;
+    let bar = before.rsplit(['\r', '\n']).next().unwrap_or_default().trim_start_matches("\x1b[2K");
+    let is_clean = bar.contains("2/4") && bar.chars().count() + 2 < COLUMNS && after.starts_with("\r\x1b[2K");
+    if !is_clean || output.status.code() != Some(130) {
+        return Err(format!("{}: {said:?}", output.status).into());
+    }
+    nobody_is_left(&token)
 }
 
 /// Waits for the line that names the testee, which is printed when it is ready; then it hangs at once.

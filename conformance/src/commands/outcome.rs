@@ -103,10 +103,13 @@ impl Output {
             };
             let record = RunRecord::new(run, about, repeat);
             let runs = [record];
-            for target in &self.report {
+            let write = |target: &Target| {
                 let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", target.path.display()));
-                target.write(&runs, corpus, errata).map_err(wrong)?;
-            }
+                target.write(&runs, corpus, errata).map_err(wrong)
+            };
+            // One that cannot be written does not cost the others.
+            let written: Vec<Result<(), Stop>> = self.report.iter().map(write).collect();
+            written.into_iter().collect::<Result<(), Stop>>()?;
         }
         Ok(code)
     }

@@ -1,6 +1,7 @@
 //! What a process can do instead of writing its reply; the last ones are allowed.
 
 use super::misbehaviour::Deed;
+use crate::json::MAX_VALUES;
 use crate::run::Verdict;
 use std::io::{self, Read, Write};
 use std::process::{Command, Stdio, abort, exit};
@@ -22,9 +23,16 @@ pub(super) const ALL: &[Deed] = &[
     deed("ends", Verdict::Crash, |_| exit(0)),
     deed("dies", Verdict::Crash, |_| die()),
     deed("aborts", Verdict::Crash, |_| abort()),
-    deed("kills-itself", Verdict::Crash, |_| signal("KILL", std::process::id())),
+    deed("kills-itself", Verdict::Crash, |_| {
+        signal("KILL", std::process::id());
+        abort();
+    }),
     deed("closes-stdout-and-stays", Verdict::Crash, |_| ends_but_for_a_child()),
     deed("hangs", Verdict::Timeout, |_| forever()),
+    deed("stops-itself", Verdict::Timeout, |_| {
+        signal("STOP", std::process::id());
+        forever();
+    }),
     deed("hangs-with-half-a-line", Verdict::Timeout, |line| {
         say(half(line));
         forever();
@@ -32,6 +40,24 @@ pub(super) const ALL: &[Deed] = &[
     deed("never-ends-its-line", Verdict::Timeout, |line| {
         say(line.trim_ascii_end());
         forever();
+    }),
+    deed("ends-its-line-with-a-carriage-return", Verdict::Timeout, |line| {
+        say(&[line.trim_ascii_end(), b"\r"].concat());
+        forever();
+    }),
+    deed("drips", Verdict::Timeout, |_| {
+        for _ in 0..10_000 {
+            say(b"x");
+            sleep(Duration::from_millis(5));
+        }
+        exit(0);
+    }),
+    deed("logs-instead-on-stderr", Verdict::Timeout, |_| {
+        for _ in 0..10_000 {
+            let _ = io::stderr().write_all(b"WARN busy\n");
+            sleep(Duration::from_millis(5));
+        }
+        exit(0);
     }),
     deed("answers-too-late", Verdict::Timeout, |line| {
         sleep(TOO_LONG);
@@ -66,6 +92,10 @@ pub(super) const ALL: &[Deed] = &[
     deed("no-id", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"was\":"))),
     deed("id-as-text", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":\"\",\"was\":"))),
     deed("id-as-fraction", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":0.5,\"was\":"))),
+    deed("id-as-whole-fraction", Verdict::Garbage, |line| say(&edited(line, ",\"ok\":", ".0,\"ok\":"))),
+    deed("id-beyond-all-integers", Verdict::Garbage, |line| {
+        say(&edited(line, "\"id\":", &format!("\"id\":{}", "9".repeat(400))));
+    }),
     deed("id-is-null", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":null,\"was\":"))),
     deed("wrong-id", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":47"))),
     deed("negative-id", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":-4"))),
@@ -79,6 +109,16 @@ pub(super) const ALL: &[Deed] = &[
         say(&edited(line, "\"ok\":", "\"unsupported\":1,\"was\":"));
     }),
     deed("error-instead-of-ok", Verdict::Garbage, |line| say(&edited(line, "\"ok\":", "\"error\":\"no\",\"was\":"))),
+    deed("vertical-tab", Verdict::Garbage, |line| say(&[b"\x0b", line].concat())),
+    deed("comments", Verdict::Garbage, |line| say(&edited(line, "{", "{/* a reply */"))),
+    deed("comma-at-the-end", Verdict::Garbage, |line| say(&edited(line, "}", ",}"))),
+    deed("answers-deeply", Verdict::Garbage, |line| {
+        const DEPTH: usize = 100_000;
+        say(&edited(line, "\"ok\":", &format!("\"ok\":{}{},\"was\":", "[".repeat(DEPTH), "]".repeat(DEPTH))));
+    }),
+    deed("answers-with-too-many-values", Verdict::Garbage, |line| {
+        say(&edited(line, "\"ok\":", &format!("\"ok\":[{}1],\"was\":", "1,".repeat(MAX_VALUES))));
+    }),
     deed("endless-line", Verdict::Garbage, |_| endless(b"xxxxxxxx")),
     deed("endless-lines", Verdict::Garbage, |_| endless(b"xxxxxxx\n")),
     deed("endless-empty-lines", Verdict::Garbage, |_| endless(b"\n\n\n\n\n\n\n\n")),
@@ -126,6 +166,14 @@ pub(super) const ALL: &[Deed] = &[
         say(half(line));
         sleep(MOMENT);
         say(&line[half(line).len()..]);
+    }),
+    deed("in-the-middle-of-a-character", Verdict::Pass, |line| {
+        let start = "{\"took\":\"";
+        let line = edited(line, "{", &format!("{start}\u{1f600}\","));
+        let (one, other) = line.split_at(start.len() + 2);
+        say(one);
+        sleep(MOMENT);
+        say(other);
     }),
     deed("carriage-return", Verdict::Pass, |line| say(&[line.trim_ascii_end(), b"\r\n"].concat())),
     deed("white-space", Verdict::Pass, |line| say(&[b" \t", line.trim_ascii_end(), b"  \n"].concat())),
@@ -186,7 +234,6 @@ fn signal(name: &str, process: u32) {
     let _ = Command::new("kill").arg(format!("-{name}")).arg(process.to_string()).status();
     #[cfg(not(unix))]
     let _ = (name, process);
-    abort();
 }
 
 /// Ends, but leaves a child that keeps stdout open.

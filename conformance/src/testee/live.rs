@@ -86,7 +86,9 @@ impl Live {
     fn spawn(command: &[OsString]) -> Result<Self, String> {
         let mut group = Group::spawn(command)?;
         let stderr = Arc::new(Mutex::new(Tail::default()));
-        let (Some(stdin), Some(stdout), Some(from_stderr)) = group.pipes() else { return Err("it has no pipes".into()) };
+        let (Some(stdin), Some(stdout), Some(from_stderr)) = group.pipes() else {
+            return Err("it has no pipes".into());
+        };
         let pipes = Pipes::new(stdin, stdout).map_err(|error| format!("its pipes: {error}"))?;
         let tail = Arc::clone(&stderr);
         thread::spawn(move || keep_tail(from_stderr, &tail));

@@ -37,13 +37,7 @@ impl Pipes {
                 && chunks.send(chunk[..length].to_vec()).is_ok()
             {}
         })?;
-        Ok(Self {
-            stdin: Some(to_stdin),
-            outgoing: Vec::new(),
-            stdout: from_stdout,
-            incoming: Vec::new(),
-            taken: 0,
-        })
+        Ok(Self { stdin: Some(to_stdin), outgoing: Vec::new(), stdout: from_stdout, incoming: Vec::new(), taken: 0 })
     }
 
     /// Takes bytes for the testee. They are written while it is read from.
