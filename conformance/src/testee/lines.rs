@@ -59,7 +59,7 @@ impl Lines {
 
     /// Reads more, when there is no further line.
     pub(super) fn fill<T>(&mut self, read: impl FnOnce(&mut [u8]) -> (usize, T)) -> T {
-        debug_assert_eq!(self.start, self.end, "all lines have been taken");
+        assert_eq!(self.start, self.end, "all lines have been taken");
         let (length, result) = read(&mut self.chunk);
         (self.start, self.end) = (0, length);
         result
