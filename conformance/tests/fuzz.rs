@@ -184,8 +184,6 @@ const OUT_OF_REACH: &[(&str, &[&str])] = &[
         &[
             "text-cut-after-10000-characters",
             "text-cut-after-64-kilobytes",
-            "only-the-last-100-events",
-            "ten-rounds-at-most",
             "fifty-rounds-at-most",
             "request-limit-of-ten",
             "request-limit-of-thirty",
