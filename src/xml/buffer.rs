@@ -6,7 +6,7 @@
 //! This is the library's one module with `unsafe`, for two things, each with its proof: a function that is compiled
 //! for processors with AVX2 is called where there is AVX2, and bytes that are UTF-8 are not checked for being UTF-8 once
 //! more. All positions are checked. Tests compare every escape with the plain version; they are small
-//! enough for Miri, under which they have not been run yet.
+//! enough for Miri, which finds nothing wrong (in the form for any processor; the one with AVX2 was not finished in half an hour).
 #![allow(unsafe_code)]
 #![expect(clippy::inline_always, reason = "what is inlined is compiled for the processor features of its caller")]
 #![expect(clippy::needless_bitwise_bool, reason = "compilers vectorize what does not branch")]
