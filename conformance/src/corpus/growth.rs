@@ -32,6 +32,8 @@ pub enum Quantity {
     Messages,
     /// Responses with calls that follow each other directly.
     Rounds,
+    /// The same, with results that are long.
+    LongRounds,
     /// Rounds that a limit allows.
     RoundLimit,
     /// Calls in a response.
@@ -46,6 +48,8 @@ pub enum Quantity {
     Iterations,
     /// Iterations that have begun when the last request is made, from the first that calls a tool on: how old a result gets.
     Age,
+    /// The same, with results that are long.
+    LongAge,
     /// Iterations of a loop that call tools.
     ToolIterations,
     /// Iterations of which the text beside calls is recorded.
@@ -62,6 +66,8 @@ pub enum Quantity {
     Requests,
     /// Characters of a text.
     Text,
+    /// Texts of each length from 0 up.
+    Lengths,
     /// Characters of an id that is not shown, but tells calls apart.
     Id,
     /// Kinds of white space at both ends of a text.
@@ -200,6 +206,8 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
         }
         Quantity::Messages => list(input, "messages").len(),
         Quantity::Rounds => most(&mut runs(turns, has_calls)),
+        Quantity::LongRounds | Quantity::LongAge if !has_long_results(input) => 0,
+        Quantity::LongRounds => most(&mut runs(turns, has_calls)),
         Quantity::RoundLimit => {
             input["maxRecursionDepth"].as_u64().and_then(|limit| limit.try_into().ok()).unwrap_or(0)
         }
@@ -214,7 +222,9 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
             most(&mut object(input, "tools").map(|(_, results)| results.as_array().map_or(0, Vec::len)))
         }
         Quantity::Iterations => turns.iter().filter(|turn| !has_calls(turn)).count(),
-        Quantity::Age => turns.iter().skip_while(|turn| !has_calls(turn)).filter(|turn| !has_calls(turn)).count(),
+        Quantity::Age | Quantity::LongAge => {
+            turns.iter().skip_while(|turn| !has_calls(turn)).filter(|turn| !has_calls(turn)).count()
+        }
         Quantity::ToolIterations | Quantity::RecordedIterations => {
             turns.windows(2).filter(|pair| has_calls(&pair[0]) && !has_calls(&pair[1])).count()
         }
@@ -224,7 +234,7 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
         Quantity::Depth => most(&mut data(input).map(depth)),
         Quantity::Requests => case.after().len() + 1,
         // `size_of_texts` measures these.
-        Quantity::Text | Quantity::Id | Quantity::WhiteSpace => 0,
+        Quantity::Text | Quantity::Lengths | Quantity::Id | Quantity::WhiteSpace => 0,
     }
 }
 
@@ -240,6 +250,12 @@ fn open_calls(events: &[Value]) -> impl Iterator<Item = (usize, usize)> {
         let count = open.len();
         open.remove(id).map(|call| (position - call, count))
     })
+}
+
+/// Whether every result of a script is a text of more than five thousand characters.
+fn has_long_results(input: &Value) -> bool {
+    let mut results = object(input, "tools").flat_map(|(_, results)| results.as_array().into_iter().flatten());
+    results.all(|result| result.as_str().is_some_and(|text| text.chars().count() > 5_000))
 }
 
 fn runs(items: &[Value], belongs: impl Fn(&Value) -> bool) -> impl Iterator<Item = usize> {
@@ -271,10 +287,15 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// The size of the texts in the members of a name: the characters of the longest, or the kinds of white space around them.
+/// The size of the texts in the members of a name: the characters of the longest, how many lengths there are, or the kinds of white
+/// space around them.
 fn size_of_texts(quantity: Quantity, member: &str, input: &Value) -> usize {
     let mut texts = Vec::new();
     collect(input, member, false, &mut texts);
+    if quantity == Quantity::Lengths {
+        let lengths: HashSet<usize> = texts.iter().map(|text| text.chars().count()).collect();
+        return (0..).take_while(|length| lengths.contains(length)).count();
+    }
     if quantity != Quantity::WhiteSpace {
         return texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);
     }

@@ -12,6 +12,9 @@ use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use threadspec::{Event, EventKind, Message};
 
+/// What some shorten when it gets old, in bytes.
+const LONG: usize = 1_000;
+
 const BOTH: &[Profile] = &[Profile::Literal, Profile::Hardened];
 
 /// Wrong in both profiles, wherever the quantity exists.
@@ -208,6 +211,22 @@ pub(super) const FAMILIES: &[Family] = &[
             }
         };
     }),
+    in_places(
+        &["tools", "loop"],
+        family("long-results-n-rounds-ago-shortened", Quantity::LongRounds, |twin| {
+            twin.after_round = |twin, messages, _| {
+                let rounds = rounds(messages);
+                let old = rounds.len().checked_sub(twin.n).map_or(0, |first| rounds[first]);
+                for message in &mut messages[..old] {
+                    if let Message::Tool { content, .. } = message
+                        && content.len() > LONG
+                    {
+                        *content = "[elided]".to_owned();
+                    }
+                }
+            };
+        }),
+    ),
     family("request-n-sent-again", Quantity::Rounds, |twin| {
         twin.after = |twin, _, _, output| {
             if let Some(requests) = list(output, "requests").filter(|requests| twin.n < requests.len()) {
@@ -239,6 +258,12 @@ pub(super) const FAMILIES: &[Family] = &[
             let kept: Vec<String> = calls.iter().skip(twin.n).map(|call| call.id.clone()).collect();
             distinct(twin, calls, thread);
             calls.iter_mut().skip(twin.n).zip(kept).for_each(|(call, id)| call.id = id);
+        };
+    })),
+    hardened(family("id-free-again-n-ids-later", Quantity::SameIds, |twin| {
+        twin.distinct = |twin, calls, thread| {
+            keep_last(thread, twin.n.saturating_sub(1));
+            distinct(twin, calls, thread);
         };
     })),
     family("same-ids-beyond-n-dropped", Quantity::SameIds, |twin| {
@@ -282,6 +307,19 @@ pub(super) const FAMILIES: &[Family] = &[
             for event in shown.iter_mut().filter(|event| age(events, event) >= twin.n) {
                 if let EventKind::ToolResult { result, .. } = &mut event.kind {
                     *result = Some("[elided]".into());
+                }
+            }
+            shown
+        };
+    }),
+    family("long-results-n-iterations-old-shortened", Quantity::LongAge, |twin| {
+        twin.history = |twin, events| {
+            let mut shown = events.to_vec();
+            for event in shown.iter_mut().filter(|event| age(events, event) >= twin.n) {
+                if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &mut event.kind
+                    && text.len() > LONG
+                {
+                    *text = "[elided]".to_owned();
                 }
             }
             shown
@@ -394,6 +432,12 @@ pub(super) const FAMILIES: &[Family] = &[
         let (start, end) = (text.chars().take(n / 2), text.chars().skip(length - n / 2));
         start.chain("…".chars()).chain(end).collect()
     }),
+    Family {
+        change: Some(|text, n| {
+            text.chars().take(if text.chars().count() == n { n.saturating_sub(1) } else { usize::MAX }).collect()
+        }),
+        ..family("last-character-of-n-lost", Quantity::Lengths, |_| {})
+    },
     texts("character-lost", |text, n| text.chars().enumerate().filter(|&(at, _)| at != n).map(|(_, c)| c).collect()),
     texts("text-wrapped", |text, n| {
         let wrapped = |(at, c)| if at > 0 && at % n == 0 { vec!['\n', c] } else { vec![c] };

@@ -83,6 +83,7 @@ pub fn named(name: &str) -> Option<impl Implementation + use<>> {
 pub fn of_size(n: usize) -> Vec<(String, Profile)> {
     let members = |family: &Family| match family.quantity {
         Quantity::Text => vec![":content", ":result", ":args"],
+        Quantity::Lengths => vec![":content"],
         Quantity::Id => vec![":toolCallId"],
         Quantity::WhiteSpace => Vec::new(),
         Quantity::Depth if n >= LIMITS.depth => Vec::new(),
