@@ -232,13 +232,9 @@ const OUT_OF_REACH: &[(&str, &[&str])] = &[
             "maximum-zero-means-no-maximum",
             "zero-model-calls-mean-the-default",
             "zero-model-calls-mean-one",
-            "string-results-read-as-json",
         ],
     ),
-    (
-        "it takes a rare coincidence",
-        &["no-text-at-the-limit", "numbered-ids-collide-with-the-thread", "numbered-ids-take-those-of-later-calls"],
-    ),
+    ("it takes a rare coincidence", &["no-text-at-the-limit"]),
 ];
 
 #[test]

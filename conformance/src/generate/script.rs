@@ -188,10 +188,13 @@ impl Turn {
 
 impl Call {
     fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
-        // A wrong call repeats the id before it, or has an odd one.
-        let odd = self.wrong.is_now() && self.wrong.which() % 2 == 1;
+        // A wrong call repeats the id before it, or has an odd one, or the one that a repetition would get.
         *calls += usize::from(!self.wrong.is_now());
-        let id = if odd { self.name.odd_json() } else { format!("\"call_{calls}\"") };
+        let id = match self.wrong.which() % 4 {
+            1 if self.wrong.is_now() => self.name.odd_json(),
+            3 if self.wrong.is_now() => format!("\"call_{calls}_2\""),
+            _ => format!("\"call_{calls}\""),
+        };
         let args = self.args.as_ref().map(|args| format!(r#","args":{}"#, args.object())).unwrap_or_default();
         // Half of the odd names are that of the odd tool, which would hardly ever be called by chance.
         let name = if self.name.is_odd() && self.wrong.which().is_multiple_of(2) {

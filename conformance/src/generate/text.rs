@@ -57,7 +57,7 @@ pub const CLASSES: [Class; 12] = [
             "</s>",
             "<tool_call>",
             r"```json\n{}\n```",
-            r#"{\"name\":\"search\",\"arguments\":{}}"#,
+            r#"{\"name\": \"search\", \"arguments\": {}}"#,
             r"Action: search\nAction Input: {}",
             "~/a",
             "12",

@@ -170,23 +170,24 @@ pub(super) struct Ended {
     pub(super) clause: &'static str,
 }
 
-/// The expected run, ended with the last iteration of the actual one.
-pub(super) fn ended_with(input: &Value, expected: &Value, actual: &Value) -> Option<Ended> {
-    let count = list(actual, "requests").len();
-    let all = list(expected, "requests").len();
+/// A run, ended with the last iteration of a shorter one, and as that one.
+pub(super) fn ended_with(input: &Value, longer: &Value, shorter: &Value) -> Option<Ended> {
+    let count = list(shorter, "requests").len();
+    let all = list(longer, "requests").len();
     let iterations = beginnings(input, all).iter().position(|&beginning| beginning == count)?;
-    let is_failure = input["model"][count.checked_sub(1)?]["error"].is_string();
-    let clause = match actual["stopReason"].as_str() {
+    // A model call beyond the script fails, too.
+    let is_failure = input["model"].get(count.checked_sub(1)?).is_none_or(|turn| turn["error"].is_string());
+    let clause = match shorter["stopReason"].as_str() {
         _ if is_failure => "LOOP-ERROR",
         Some("stop_condition") => "LOOP-MAX",
         _ => "LOOP-VERIFY",
     };
-    let mut run = expected.clone();
+    let mut run = longer.clone();
     run.get_mut("requests").and_then(Value::as_array_mut)?.truncate(count);
     let events = run.get_mut("events").and_then(Value::as_array_mut)?;
     events.retain(|event| event["iteration"].as_u64().is_some_and(|number| number <= iterations as u64));
     // What ends a run is not followed by feedback, perhaps by a completion, and called final or not.
-    let mut end = list(actual, "events").iter().rev().peekable();
+    let mut end = list(shorter, "events").iter().rev().peekable();
     let completion = end.next_if(|event| event["type"] == "completion");
     if end.peek().is_some_and(|last| last["role"] != "user") {
         events.pop_if(|last| last["role"] == "user");
@@ -196,7 +197,7 @@ pub(super) fn ended_with(input: &Value, expected: &Value, actual: &Value) -> Opt
     }
     events.extend(completion.cloned());
     for name in ["response", "iterations", "stopReason"] {
-        run[name] = actual[name].clone();
+        run[name] = shorter[name].clone();
     }
     Some(Ended { run, clause })
 }

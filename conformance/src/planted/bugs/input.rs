@@ -114,7 +114,7 @@ pub(super) const BUGS: &[Bug] = &[
     bug("summarized-numbers-not-checked", &["INP-1"], |twin| {
         twin.event = |event| {
             if let Some(numbers) = event.get_mut("summarizedIterations").and_then(Value::as_array_mut) {
-                numbers.retain(Value::is_u64);
+                numbers.retain(|number| number.as_f64().is_some_and(|number| number >= 0.0 && number.fract() == 0.0));
             }
         };
     }),

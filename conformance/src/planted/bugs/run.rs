@@ -210,11 +210,12 @@ pub(super) const BUGS: &[Bug] = &[
     bug("no-request-limit", &["LOOP-LIMIT"], |twin| twin.request_limit = |_| usize::MAX),
     bug("last-calls-not-executed-at-the-limit", &["LOOP-LIMIT"], |twin| {
         twin.before = |_, op, input| {
-            // Like a limit on rounds: without its calls, the last response ends the iteration.
+            // Like a limit on rounds: without its calls, the last response ends the first iteration.
             let limit = input["maxToolCallsPerIteration"].as_u64().and_then(|limit| usize::try_from(limit).ok());
-            if let (Op::Loop, Some(turn)) = (op, limit.and_then(|limit| input["model"].get_mut(limit.checked_sub(1)?)))
-            {
-                turn.as_object_mut().into_iter().for_each(|turn| drop(turn.remove("tool_calls")));
+            let Some(turns) = limit.and_then(|limit| input["model"].as_array_mut()?.get_mut(..limit)) else { return };
+            let has_calls = |turn: &Value| turn["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+            if op == Op::Loop && turns.iter().all(has_calls) {
+                turns.last_mut().and_then(Value::as_object_mut).map(|turn| turn.remove("tool_calls"));
             }
         };
     }),

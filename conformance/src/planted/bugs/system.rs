@@ -131,7 +131,13 @@ pub(super) const BUGS: &[Bug] = &[
         };
     }),
     bug("summaries-separated-by-one-line", &["CTX-SUMMARIES"], |twin| {
-        twin.summaries = |list| summaries(list).replace("\n\n###", "\n###").replacen("Summaries\n", "Summaries\n\n", 1);
+        twin.summaries = |list| {
+            let heading = "## Previous Iteration Summaries\n\n";
+            let shown = list.iter().map(|&summary| summaries(&[summary]));
+            let section = |shown: String| Some(shown.strip_prefix(heading)?.strip_suffix('\n')?.to_owned());
+            let sections: String = shown.filter_map(section).collect();
+            if sections.is_empty() { sections } else { format!("{heading}{sections}\n") }
+        };
     }),
     bug("summary-plural-only-when-needed", &["CTX-SUMMARIES"], |twin| {
         twin.summaries = |list| {
