@@ -30,7 +30,7 @@ const LONGEST: Duration = Duration::from_secs(25);
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Most trials wait, most of the time.
-    arguments.test_threads.get_or_insert(12);
+    arguments.test_threads.get_or_insert(20);
     libtest_mimic::run(&arguments, trials()).exit_code()
 }
 
