@@ -205,9 +205,8 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
             most(&mut events.iter().map(|event| list(event, "summarizedIterations").len()))
         }
         Quantity::Messages => list(input, "messages").len(),
-        Quantity::Rounds => most(&mut runs(turns, has_calls)),
         Quantity::LongRounds | Quantity::LongAge if !has_long_results(input) => 0,
-        Quantity::LongRounds => most(&mut runs(turns, has_calls)),
+        Quantity::Rounds | Quantity::LongRounds => most(&mut runs(turns, has_calls)),
         Quantity::RoundLimit => {
             input["maxRecursionDepth"].as_u64().and_then(|limit| limit.try_into().ok()).unwrap_or(0)
         }
@@ -294,7 +293,7 @@ fn size_of_texts(quantity: Quantity, member: &str, input: &Value) -> usize {
     collect(input, member, false, &mut texts);
     if quantity == Quantity::Lengths {
         let lengths: HashSet<usize> = texts.iter().map(|text| text.chars().count()).collect();
-        return (0..).take_while(|length| lengths.contains(length)).count();
+        return (0..=lengths.len()).take_while(|length| lengths.contains(length)).count();
     }
     if quantity != Quantity::WhiteSpace {
         return texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);

@@ -99,8 +99,12 @@ impl Script {
 
     /// The input of the operation `tools`.
     pub fn tools_input(&self) -> String {
-        let human = |text: &Text| format!(r#"{{"type":"human","content":{}}}"#, text.json());
-        let messages = join(self.instructions.iter().chain([&self.prompt]).map(human));
+        let message = |kind: &str, text: &Text| format!(r#"{{"type":"{kind}","content":{}}}"#, text.json());
+        let given = self.instructions.iter().chain([&self.prompt]).map(|text| message("human", text));
+        // What a verifier says in a loop stands in the list from which the rounds start.
+        let reasons = self.verify.iter().flat_map(|verify| verify.iter()).filter_map(Verification::reason);
+        let more = reasons.zip(["ai", "human"].into_iter().cycle()).map(|(text, kind)| message(kind, text));
+        let messages = join(given.chain(more));
         let mut members = vec![format!(r#""messages":[{messages}]"#)];
         members.extend(self.model_and_tools());
         if self.limited {
@@ -219,6 +223,10 @@ impl Returned {
 }
 
 impl Verification {
+    fn reason(&self) -> Option<&Text> {
+        if let Self::Incomplete(reason) = self { reason.as_ref() } else { None }
+    }
+
     fn json(&self) -> String {
         match self {
             Self::Complete => r#"{"complete":true}"#.to_owned(),

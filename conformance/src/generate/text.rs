@@ -18,7 +18,7 @@ pub struct Class {
 pub const CLASSES: [Class; 12] = [
     Class {
         name: "plain",
-        texts: &["", "a", "The answer is 4.", " ", "  two spaces  ", "0", "null", "undefined", "{}"],
+        texts: &["", "a", "The answer is 4.", " ", "  two spaces  ", "0", "null", "undefined", "{ }", "[1, 2]"],
     },
     Class { name: "special character", texts: &["&", "<", ">", r#"\""#, "'", "&&<<", r#"<>&\"'"#] },
     // Markup, references, templates and the prefixes of standard mode: whatever pretends to be structure.
