@@ -111,9 +111,9 @@ pub(super) fn size(which: u16, limit: usize) -> usize {
     (limit as f64 / 2.0).powf(share).mul_add(2.0, -0.5).ceil() as usize
 }
 
-/// How often something of so many bytes may occur in a run, each request of which repeats all that came before it.
-pub(super) fn repetitions(bytes: usize) -> usize {
-    (LIMITS.large_run / bytes.max(1)).isqrt().clamp(2, LIMITS.many_turns)
+/// How often so many turns of so many bytes may occur in a run, each request of which repeats all that came before it.
+pub(super) fn repetitions(turns: usize, bytes: usize) -> usize {
+    (LIMITS.large_run / bytes.max(1)).isqrt().clamp(2, LIMITS.many_turns / turns.max(1))
 }
 
 impl Growth {
@@ -205,8 +205,8 @@ mod tests {
     fn sizes_are_spread_over_orders_of_magnitude() {
         let sizes: Vec<usize> = (0..=4).map(|quarter| size(u16::MAX / 4 * quarter, 512)).collect();
         assert_eq!(sizes, [2, 8, 32, 128, 512]);
-        assert_eq!(repetitions(1_000_000), 2);
-        assert_eq!(repetitions(1), LIMITS.many_turns);
+        assert_eq!(repetitions(1, 1_000_000), 2);
+        assert_eq!(repetitions(1, 1), LIMITS.many_turns);
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub struct Limits {
     pub many_values: usize,
     /// Levels of a deep value; with what is around it fewer than 50, beyond which an input may be refused (INP-3).
     pub depth: usize,
-    /// Bytes of all requests of a long script, about.
+    /// Bytes of all requests of a long script, about: few enough for a reply to hold eight more members in each message.
     pub large_run: usize,
     /// Bytes of a long text.
     pub long_text: usize,
@@ -94,10 +94,10 @@ pub const LIMITS: Limits = Limits {
     past: 3,
     verifications: 4,
     many_events: 1_000,
-    many_turns: 300,
+    many_turns: 240,
     many_values: 1_000,
     depth: 40,
-    large_run: 8_000_000,
+    large_run: 3_500_000,
     long_text: 100_000,
     golden_bytes: 16_000,
 };

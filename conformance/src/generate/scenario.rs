@@ -245,7 +245,7 @@ impl Scenario {
                 .sum()
         };
         let times = |is: Rarely, of: Option<&Round>| match of {
-            Some(round) if is_large(is) => size(self.times, repetitions(bytes(round))),
+            Some(round) if is_large(is) => size(self.times, repetitions(1, bytes(round))),
             _ => 0,
         };
         let is_long = is_large(self.long);

@@ -130,7 +130,8 @@ impl Script {
         // Each request repeats what was said before it.
         let said: usize = repeated.iter().map(|turn| turn.json(&mut 0, &self.odd_tool).len()).sum();
         let given = self.tools.iter().flat_map(|results| results.iter()).map(|result| result.json().len()).max();
-        let size = if repeated.is_empty() { 0 } else { growth.size(repetitions(said + given.unwrap_or(0))) };
+        let size =
+            if repeated.is_empty() { 0 } else { growth.size(repetitions(repeated.len(), said + given.unwrap_or(0))) };
         let mut script = Self { more: size, limited: self.limited || size > 0, ..self.clone() };
         if matches!(what, Grown::Rounds | Grown::Calls | Grown::ToolIterations) {
             // Each call has a result of its own.
