@@ -5,11 +5,20 @@ use crate::protocol::Op;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use threadspec::agent::{ScriptedTools, ToolError, Tools};
+use threadspec::surrogates::marked;
 use threadspec::{Profile, ToolCall, escape_attribute, escape_text};
 
 /// The result of each call that fails, `None` for one that succeeds, in the order in which a run executes the calls.
 pub(super) fn outcomes(op: Op, input: &Value) -> Vec<Option<String>> {
-    let results = |list: &Value| list.as_array().cloned().unwrap_or_default();
+    // The library takes U+FDD0 for the beginning of a mark unless it is doubled.
+    let as_marked = |result: &Value| {
+        let mut result = result.clone();
+        if let Some(Value::String(message)) = result.get_mut("error") {
+            *message = marked(message).into_owned();
+        }
+        result
+    };
+    let results = |list: &Value| list.as_array().into_iter().flatten().map(as_marked).collect();
     let tools = input["tools"].as_object().into_iter().flatten();
     let tools: HashMap<String, Vec<Value>> = tools.map(|(name, list)| (name.clone(), results(list))).collect();
     let mut tools = ScriptedTools::new(tools);
@@ -111,6 +120,7 @@ fn in_document(document: &str, replaced: &Replaced) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tests::settle;
+    use super::outcomes;
     use crate::protocol::Op;
     use serde_json::{Value, json};
     use threadspec::Profile;
@@ -119,6 +129,16 @@ mod tests {
         let mut event = event.clone();
         event["iteration"] = iteration.into();
         event
+    }
+
+    #[test]
+    fn a_message_is_what_the_script_says() {
+        let input = json!({
+            "model": [{"tool_calls": [{"id": "c", "name": "t"}, {"id": "d", "name": "u"}, {"id": "e", "name": "t"}]}],
+            "tools": {"t": [{"error": "\u{fdd0}\u{e000}"}, {"error": "", "code": 1}]},
+        });
+        let expected = ["Tool error: \u{fdd0}\u{e000}", "Tool not found: \"u\""].map(|text| Some(text.to_owned()));
+        assert_eq!(outcomes(Op::Loop, &input), [&expected[..], &[None]].concat());
     }
 
     #[test]
