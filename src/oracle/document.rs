@@ -362,7 +362,12 @@ pub(super) fn same_text(original: &str, read: &str, profile: Profile) -> bool {
     }
     match profile {
         Profile::Hardened => replace_forbidden(original) == read,
-        Profile::Literal => permitted_in_order(&with_normal_ends(original), &with_normal_ends(read)),
+        Profile::Literal => {
+            let read = with_normal_ends(read);
+            permitted_in_order(&with_normal_ends(original), &read)
+                || joined_line_ends(original)
+                    .is_some_and(|original| permitted_in_order(&with_normal_ends(&original), &read))
+        }
     }
 }
 
@@ -373,8 +378,25 @@ pub(super) fn same_attribute(original: &str, read: &str, profile: Profile) -> bo
     let spaces = |text: &str| normalize_line_ends(text).replace(['\t', '\n'], " ");
     match profile {
         Profile::Hardened => replace_forbidden(original) == read,
-        Profile::Literal => permitted_in_order(&spaces(original), &spaces(read)),
+        Profile::Literal => {
+            let read = spaces(read);
+            permitted_in_order(&spaces(original), &read)
+                || joined_line_ends(original).is_some_and(|original| permitted_in_order(&spaces(&original), &read))
+        }
     }
+}
+
+/// A text without the forbidden characters between a CR and a LF, if there are any: whoever drops them leaves CR LF, which a parser reads as LF.
+fn joined_line_ends(text: &str) -> Option<String> {
+    let (mut joined, mut rest) = (String::new(), text);
+    while let Some(at) = memchr(b'\r', rest.as_bytes()) {
+        let (before, behind) = rest.split_at(at + 1);
+        let permitted = behind.trim_start_matches(|character| !is_xml_char(character));
+        joined += before;
+        rest = if permitted.starts_with('\n') { permitted } else { behind };
+    }
+    joined += rest;
+    (joined.len() < text.len()).then_some(joined)
 }
 
 fn replace_forbidden(text: &str) -> String {
@@ -451,6 +473,22 @@ mod tests {
         ] {
             assert_eq!(permitted_in_order(original, read), kept, "{original:?} {read:?}");
         }
+    }
+
+    #[test]
+    fn what_is_dropped_between_cr_and_lf_joins_them() {
+        for (original, read, kept) in [
+            ("a\r\0\nb", "a\nb", true),
+            ("a\r\0\u{1b}\nb\r\0\nc\0", "a\nb\nc", true),
+            ("a\r\0\nb", "a\n\nb", true),
+            ("a\r\0\nb", "a\n?\nb", true),
+            ("a\r\0\nb", "ab", false),
+            ("a\r\nb\n", "a\nb", false),
+            ("a\r\0\rb", "a\nb", false),
+        ] {
+            assert_eq!(same_text(original, read, Profile::Literal), kept, "{original:?} {read:?}");
+        }
+        assert!(same_attribute("a\r\0\nb", "a b", Profile::Literal));
     }
 
     #[test]

@@ -200,6 +200,15 @@ impl Wording {
         Self { call: Some(id.clone()), ..Self::new(actual, expected) }
     }
 
+    /// The type of its element in a document.
+    fn element(&self) -> &'static str {
+        match (&self.call, self.prefix) {
+            (Some(_), _) => "tool_output",
+            (None, "") => "human",
+            (None, _) => "error",
+        }
+    }
+
     fn differs(&self) -> bool {
         self.actual != self.expected
     }
@@ -234,19 +243,23 @@ fn reword(wordings: &[Wording], list: &mut Value, given: usize, documents: Optio
     }
 }
 
-fn in_document<'w>(wordings: &'w [Wording], document: &str, profile: Profile) -> (String, &'w [Wording]) {
-    let (mut out, mut rest, mut left) = (String::new(), document, wordings);
+fn in_document<'w>(wordings: &'w [Wording], text: &str, profile: Profile) -> (String, &'w [Wording]) {
+    let Some(mut document) = Document::read(text) else { return (text.to_owned(), wordings) };
+    let (mut at, mut left) = (0, wordings);
     for (number, wording) in wordings.iter().enumerate() {
-        let body = |text: &str| format!("\">{}</event>\n", escape_text(text, profile));
+        let start = format!("type=\"{}\" ", wording.element());
+        let body = |text: &str| format!(">{}</event>", escape_text(text, profile));
         let actual = body(&wording.actual);
-        if let Some(at) = rest.find(&actual) {
-            out += &rest[..at];
-            out += &body(&wording.expected);
-            rest = &rest[at + actual.len()..];
+        // By its type, too: a text may be empty, or what another event says.
+        let is_it = |element: &String| element.starts_with(&start) && element.ends_with(&actual);
+        if let Some(found) = document.0[at..].iter().position(is_it) {
+            let element = &mut document.0[at + found];
+            element.replace_range(element.len() - actual.len().., &body(&wording.expected));
+            at += found + 1;
             left = &wordings[number + 1..];
         }
     }
-    (out + rest, left)
+    (document.text(), left)
 }
 
 /// Rewords the system message of a thread with summaries, if it has their texts and then the instructions.

@@ -3,8 +3,11 @@
 use super::halves::has_half;
 use super::message::{Call, Message};
 use super::value::{equal, read};
+use crate::protocol::Op;
+use crate::tolerance;
 use serde_json::Value;
 use std::collections::HashMap;
+use threadspec::Profile;
 
 /// What the model answers to one request.
 #[derive(Clone, Debug)]
@@ -49,6 +52,8 @@ pub(super) struct Script {
     pub(super) limit: Option<usize>,
     /// Whether a number of the input is beyond the doubles.
     pub(super) has_huge_numbers: bool,
+    /// Whether the input may be refused for its numbers or its nesting, as in every profile (INP-3).
+    pub(super) may_be_refused: bool,
 }
 
 /// What a tool gives for a call that its script does not list.
@@ -86,7 +91,8 @@ impl Script {
         };
         let given = Message::read_all(&value["messages"]).map_err(|error| format!("`messages`: {error}"))?;
         let has_huge_numbers = crate::json::tokens(input).any(is_huge);
-        Ok(Self { given, turns, tools, limit, has_huge_numbers })
+        let may_be_refused = tolerance::may_refuse(Op::Tools, Profile::Hardened, input);
+        Ok(Self { given, turns, tools, limit, has_huge_numbers, may_be_refused })
     }
 
     /// The answer to request `index`; a script that has run out fails.

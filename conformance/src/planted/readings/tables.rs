@@ -188,6 +188,10 @@ const DOCUMENTS: &[Reading] = &[
         twin.text = |twin, raw| text(twin, &code_points(raw));
         twin.attribute = |twin, raw| attribute(twin, &code_points(raw));
     }),
+    literal("forbidden-characters-as-references-to-pictures", &["E2"], |twin| {
+        twin.text = |_, raw| pictures(raw);
+        twin.attribute = |_, raw| pictures(raw);
+    }),
     literal("forbidden-characters-raw-in-escape", &["E2"], |twin| {
         twin.before = |twin, op, _| {
             twin.text = if op == Op::Escape { |_, raw| raw_escaped(raw) } else { text };
@@ -248,8 +252,18 @@ fn code_points(raw: &str) -> String {
 }
 
 fn raw_escaped(raw: &str) -> String {
+    escaped_but(raw, String::from)
+}
+
+/// An escaped text with a reference to U+2400, the picture of NUL, or to the picture of another control, for each forbidden character.
+fn pictures(raw: &str) -> String {
+    escaped_but(raw, |forbidden| format!("&#x{:X};", 0x2400 + u32::from(forbidden).min(0x26)))
+}
+
+/// An escaped text with other texts for the forbidden characters.
+fn escaped_but(raw: &str, other: fn(char) -> String) -> String {
     let piece =
-        |c: char| if is_xml_char(c) { escape_text(&c.to_string(), Profile::Literal).into_owned() } else { c.into() };
+        |c: char| if is_xml_char(c) { escape_text(&c.to_string(), Profile::Literal).into_owned() } else { other(c) };
     raw.chars().map(piece).collect()
 }
 
@@ -300,6 +314,9 @@ const RUNS: &[Reading] = &[
         twin.text_beside_calls = |_, _| true;
         twin.text_follows_calls = true;
         twin.final_text = |_, last| last.tool_calls.is_empty();
+    }),
+    literal("text-beside-calls-recorded-again-at-a-limit", &["E10", "LOOP-LIMIT"], |twin| {
+        twin.text_beside_calls = |_, _| true;
     }),
     literal("cut-calls-answered", &["E16"], |twin| {
         twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "Too many rounds.")).collect();
@@ -385,6 +402,12 @@ const NEGLECT: &[Reading] = &[
             Ok(result) => crate::planted::agent::outcome(twin, call, Ok(result)),
             Err(threadspec::agent::ToolError::NotFound) => format!("Error: unknown tool {}", call.name),
             Err(threadspec::agent::ToolError::Failed(message)) => format!("Error: {message}"),
+        };
+    }),
+    neglect("tool-failures-without-words", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Ok(result) => crate::planted::agent::outcome(twin, call, Ok(result)),
+            Err(_) => String::new(),
         };
     }),
     neglect("ends-at-the-first-failure", &["LOOP-ERROR"], |twin| {

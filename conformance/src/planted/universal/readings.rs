@@ -142,6 +142,16 @@ pub(super) fn all() -> Vec<Variant> {
                 if crate::json::tokens(input).any(huge) { "number out of range".to_owned() } else { input.to_owned() }
             };
         }),
+        reading("nesting-beyond-50-refused", |agent| {
+            agent.raw = |input| {
+                let mut depth = 0;
+                let is_deep = crate::json::tokens(input).any(|token| {
+                    depth += i32::from(matches!(token, "{" | "[")) - i32::from(matches!(token, "}" | "]"));
+                    depth > 50
+                });
+                if is_deep { "nested too deep".to_owned() } else { input.to_owned() }
+            };
+        }),
         reading("whole-numbers-with-a-point", |agent| {
             on_structured(agent, |value| match value.as_i64() {
                 Some(number) if number.abs() < 1 << 53 => format!("{number}.0").into(),

@@ -42,11 +42,11 @@ pub(in crate::universal) fn may_refuse(script: &Script, after: Option<usize>) ->
     let given = script.given.is_empty()
         || !crate::universal::valid::faults(&script.given).is_empty()
         || script.gives_halves()
-        || script.has_huge_numbers;
+        || script.may_be_refused;
     let repeats = |turn| script.repeats_an_id(turn) || script.calls(turn).iter().any(|call| call.id().is_empty());
     match after {
         None => given || (0..script.turns.len()).any(repeats),
-        Some(turn) => repeats(turn) || script.has_huge_numbers,
+        Some(turn) => repeats(turn) || script.may_be_refused,
     }
 }
 
