@@ -1,6 +1,8 @@
 //! Every test of the runner that needs the whole program, in one test program: linking is done once, and those that wait run beside those
 //! that compute. `cargo test -p threadspec-conformance --test all kill_matrix` runs those of one file.
 
+#[cfg(unix)]
+mod action;
 mod check;
 mod check_requests;
 mod corpus_commands;

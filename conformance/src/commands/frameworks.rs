@@ -83,7 +83,8 @@ impl Framework {
         };
         // Some frameworks are slow to import, and no adapter can observe everything.
         let options = "--profile universal --timeout 60 --max-unsupported 25 ";
-        Template { files, about: about(is_python), setup, build, options, command }
+        let built = if is_python { "__pycache__/\n" } else { "node_modules/\n" };
+        Template { files, about: about(is_python), setup, build, options, command, built }
     }
 }
 

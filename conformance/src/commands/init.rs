@@ -27,7 +27,7 @@ pub struct Init {
 
 /// A language that an adapter can begin in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_language, parse_err_ty = String)]
+#[strum(serialize_all = "kebab-case", ascii_case_insensitive, parse_err_fn = unknown_language, parse_err_ty = String)]
 pub(super) enum Language {
     /// JavaScript without a build.
     Node,
@@ -60,6 +60,8 @@ pub(super) struct Template {
     pub(super) options: &'static str,
     /// Starts the adapter.
     pub(super) command: &'static str,
+    /// What the build leaves behind, for `.gitignore`.
+    pub(super) built: &'static str,
 }
 
 macro_rules! files {
@@ -72,48 +74,54 @@ macro_rules! files {
 
 impl Language {
     fn template(self) -> Template {
-        let (files, setup, build, command): (_, _, &[&str], _) = match self {
+        let (files, setup, build, command, built): (_, _, &[&str], _, _) = match self {
             Self::Node => (
                 files!("node": "adapter.mjs", "adapter.test.mjs", "package.json"),
                 "actions/setup-node@v5",
                 &["node --test"],
                 "node adapter.mjs",
+                "node_modules/\n",
             ),
             Self::Python => (
                 files!("python": "adapter.py", "test_adapter.py"),
                 "actions/setup-python@v6",
                 &["python3 -m unittest"],
                 "python3 adapter.py",
+                "__pycache__/\n",
             ),
             Self::Typescript => (
                 files!("typescript": "adapter.ts", "adapter.test.ts", "package.json", "tsconfig.json"),
                 "actions/setup-node@v5",
                 &["npm install", "npm run build", "npm test"],
                 "node dist/adapter.js",
+                "node_modules/\ndist/\n",
             ),
             Self::Rust => (
                 files!("rust": "Cargo.toml.template" as "Cargo.toml", "main.rs" as "src/main.rs"),
                 "",
                 &["cargo build --release", "cargo test --release"],
                 "target/release/threadspec-adapter",
+                "target/\n",
             ),
             Self::Go => (
                 files!("go": "go.mod.template" as "go.mod", "main.go", "main_test.go"),
                 "actions/setup-go@v6",
                 &["go build -o adapter .", "go test ./..."],
                 "./adapter",
+                "/adapter\n",
             ),
             Self::Java => (
                 files!("java": "pom.xml", "Adapter.java" as "src/Adapter.java", "AdapterTest.java" as "src/AdapterTest.java"),
                 "actions/setup-java@v5\n        with:\n          distribution: temurin\n          java-version: 21",
                 &["mvn --batch-mode --quiet package", "java -cp 'target/classes:target/dependency/*' AdapterTest"],
                 "java -cp 'target/classes:target/dependency/*' Adapter",
+                "target/\n",
             ),
         };
         let about = "It connects this implementation with [threadspec](https://github.com/threadspec/threadspec), which tests \
                      it against the golden corpus. It answers `escape`;\nother operations are `unsupported` until \
                      you add them.";
-        Template { files, about: about.to_owned(), setup, build, options: "", command }
+        Template { files, about: about.to_owned(), setup, build, options: "", command, built }
     }
 }
 
@@ -131,6 +139,7 @@ impl Init {
         let mut files = template.files.clone();
         files.push(("README.md", template.readme()));
         files.push((".github/workflows/threadspec.yml", template.workflow()));
+        files.push((".gitignore", format!("{}threadspec-report/\n", template.built)));
         if let Some((name, _)) = files.iter().find(|(name, _)| self.folder.join(name).exists()) {
             let file = self.folder.join(name);
             return Err(Stop::new(exit::USAGE, format!("{} is there already; choose another folder", file.display())));
@@ -139,11 +148,12 @@ impl Init {
             let file = self.folder.join(name);
             write(&file, text).map_err(|error| Stop::new(exit::CORPUS, format!("{}: {error}", file.display())))?;
         }
+        let folder = self.folder.display().to_string();
+        let quoted = shlex::try_quote(&folder).unwrap_or_else(|_| folder.as_str().into());
         print(&format!(
-            "{} files in {}. Next:\n\n  cd {}\n{}  {}\n",
+            "{} files in {folder}. Next:\n\n  cd {quoted}\n{}  {}\n\nFor the CI workflow in a folder of a repository, see \
+             README.md.\n",
             files.len(),
-            self.folder.display(),
-            self.folder.display(),
             template.steps("  "),
             template.verify()
         ));
@@ -169,7 +179,10 @@ impl Template {
     fn readme(&self) -> String {
         format!(
             "# An adapter for threadspec\n\n{}\n\n{}    {}\n\n`threadspec show CASE-ID` prints a request to try by hand, \
-             `threadspec explain CLAUSE` says what a clause demands.\n",
+             `threadspec explain CLAUSE` says what a clause demands.\n\nGitHub runs `.github/workflows/threadspec.yml` only at \
+             the root of a repository. If this is a folder in one, move the file there, name\nthe folder as \
+             `working-directory` under `with`, and let the other steps run there too: `defaults: {{run: {{working-directory: \
+             FOLDER}}}}` in the job.\n",
             self.about,
             self.steps("    "),
             self.verify()

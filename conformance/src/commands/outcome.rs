@@ -8,7 +8,7 @@ use crate::report::output::Target;
 use crate::report::record::{Circumstances, Options, Repeat, RunRecord};
 use crate::report::{Failure, Summary};
 use crate::run::{CaseResult, Run};
-use crate::terminal::{FAINT, STRONG, print, styled};
+use crate::terminal::{FAINT, STRONG, count, print, styled};
 use crate::testee::interrupt;
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
@@ -131,6 +131,7 @@ impl Output {
                 note: &result.judgement.note,
                 mismatches: &result.judgement.mismatches,
                 size: if result.case.is_template { usize::MAX } else { result.case.input().len() },
+                counts: result.counts_against(strict),
             })
             .collect();
         let mut causes = causes(&shown);
@@ -167,7 +168,8 @@ impl Output {
             let _ = writeln!(out, "{}\n", styled(FAINT, LEGEND));
         }
         if found > causes.len() {
-            let _ = writeln!(out, "… and {} more causes; --all or --max-failures shows them\n", found - causes.len());
+            let more = count(found - causes.len(), "more cause");
+            let _ = writeln!(out, "… and {more}; --all or --max-failures shows them\n");
         }
         out
     }

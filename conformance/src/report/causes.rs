@@ -34,9 +34,11 @@ pub struct Shown<'a> {
     pub mismatches: &'a [Mismatch],
     /// How much there is to read: the length of the input.
     pub size: usize,
+    /// Whether it makes the testee not conformant.
+    pub counts: bool,
 }
 
-/// Groups failures by cause, those of the most cases first.
+/// Groups failures by cause: first those that count, and of these the ones of the most cases.
 pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
     let signs: Vec<BTreeSet<String>> = failures.iter().map(signs).collect();
     let mut left: BTreeSet<usize> = (0..failures.len()).collect();
@@ -53,10 +55,14 @@ pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
         };
         let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
         left.retain(|index| !members.contains(index));
-        members
-            .sort_by_key(|&index| (signs[index].len(), failures[index].mismatches.len(), failures[index].size, index));
+        members.sort_by_key(|&index| {
+            let Shown { counts, mismatches, size, .. } = failures[index];
+            (!counts, signs[index].len(), mismatches.len(), size, index)
+        });
         causes.push(Cause { sign, members });
     }
+    // Its first member counts if any does. Warnings hide nothing that counts.
+    causes.sort_by_key(|cause| !failures[cause.members[0]].counts);
     causes
 }
 
@@ -170,7 +176,11 @@ mod tests {
     fn grouped(failures: &[(Verdict, &str, Vec<Mismatch>)]) -> Vec<(String, Vec<usize>)> {
         let shown: Vec<Shown<'_>> = failures
             .iter()
-            .map(|(verdict, note, mismatches)| Shown { verdict: *verdict, note, mismatches, size: note.len() })
+            .map(|(verdict, note, mismatches)| {
+                // Notes of warnings say so.
+                let counts = !note.starts_with("warning");
+                Shown { verdict: *verdict, note, mismatches, size: note.len(), counts }
+            })
             .collect();
         causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()
     }
@@ -197,6 +207,20 @@ mod tests {
         ]);
         assert_eq!(found.len(), 2, "{found:?}");
         assert_eq!(found[0].1, [0, 1]);
+    }
+
+    #[test]
+    fn warnings_stand_behind_what_counts() {
+        let found = grouped(&[
+            (Verdict::Fail, "warning", text("a&apos;b", "a'b")),
+            (Verdict::Fail, "", text("a long text &apos; b", "a long text ' b")),
+            (Verdict::Rejected, "warning", Vec::new()),
+            (Verdict::Rejected, "warning", Vec::new()),
+            (Verdict::Rejected, "warning", Vec::new()),
+            (Verdict::Crash, "one", Vec::new()),
+        ]);
+        let members: Vec<_> = found.into_iter().map(|(_, members)| members).collect();
+        assert_eq!(members, [vec![1, 0], vec![5], vec![2, 3, 4]]);
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
             results.entry(&case.id).or_default().push((number, case));
         }
     }
+    // What was asked comes first, whatever else there is.
+    let mut cases: Vec<&Case> = corpus.cases.iter().collect();
+    cases.sort_by_key(|case| !results.contains_key(&*case.id));
     let names: Vec<String> = runs.iter().map(RunRecord::name).collect();
     let mut verdicts: Vec<Verdict> = Verdict::iter().collect();
     verdicts.retain(|verdict| runs.iter().any(|run| run.summary.verdicts.contains_key(&verdict.to_string())));
@@ -47,7 +50,7 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
         clauses => corpus.clauses.iter().map(|entry| clause(entry, runs, corpus, &results)).collect::<Vec<_>>(),
         verdicts => verdicts.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ops => Op::iter().map(|op| op.to_string()).collect::<Vec<_>>(),
-        cases => corpus.cases.iter().map(|entry| case(entry, runs, corpus, &results)).collect::<Vec<_>>(),
+        cases => cases.iter().map(|entry| case(entry, runs, corpus, &results)).collect::<Vec<_>>(),
         errata => self::errata(errata),
     };
     template::render("report.html", &values)
@@ -67,8 +70,10 @@ fn run(run: &RunRecord) -> Value {
     let mut facts = vec![
         context! { name => "run / applicable / total", value => format!("{} / {} / {}", summary.run, summary.applicable, summary.total) },
     ];
-    facts.extend(summary.verdicts.iter().map(|(name, value)| context! { name, value }));
+    let verdicts = Verdict::iter().filter_map(|verdict| summary.verdicts.get_key_value(&verdict.to_string()));
+    facts.extend(verdicts.map(|(name, value)| context! { name, value }));
     facts.push(context! { name => "count against it", value => summary.failures });
+    facts.extend((summary.warnings > 0).then(|| context! { name => "warnings", value => summary.warnings }));
     let mut troubles: Vec<String> = run.stopped.iter().map(|why| format!("stopped early: {}", visible(why))).collect();
     troubles.extend(run.against.iter().map(|what| format!("against it: {}", visible(what))));
     troubles.extend(run.out_of_date.iter().map(|what| format!("known failures: {}", visible(what))));
@@ -81,6 +86,7 @@ fn run(run: &RunRecord) -> Value {
         conformant => run.is_conformant(),
         command => visible(&command),
         facts,
+        limits => run.limits().iter().map(|limit| visible(limit)).collect::<Vec<_>>(),
         troubles,
     }
 }
@@ -88,8 +94,9 @@ fn run(run: &RunRecord) -> Value {
 fn causes(run: &RunRecord) -> Vec<Value> {
     let failed: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.failed()).collect();
     let cause = |cause: super::causes::Cause| {
+        let counts = failed[cause.members[0]].counts;
         let ids: Vec<String> = cause.members.iter().map(|&index| failed[index].id.clone()).collect();
-        context! { count => ids.len(), sign => shortened(&cause.sign, 200), run => run.name(), ids }
+        context! { count => ids.len(), counts, sign => shortened(&cause.sign, 200), run => run.name(), ids }
     };
     causes_of(&failed).into_iter().map(cause).collect()
 }
@@ -141,23 +148,48 @@ fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>)
         clauses => clauses.map(|clause| context! { id => clause.id.clone(), text => spans(&clause.text) }).collect::<Vec<_>>(),
         input => laid_out(&case.written_input()),
         expect => laid_out(&expectation(case)),
+        badges => badges(case, runs, results),
         results => results.iter().map(|(number, result)| self::result(&runs[*number], result)).collect::<Vec<_>>(),
     }
 }
 
-fn result(run: &RunRecord, case: &CaseRecord) -> Value {
-    let state = match case.verdict {
+/// How a case ended; with several runs, how often it ended so.
+fn badges(case: &Case, runs: &[RunRecord], results: &[(usize, &CaseRecord)]) -> Vec<Value> {
+    if results.is_empty() {
+        let is_in_profile = runs.iter().any(|run| case.is_in(run.options.profile));
+        let verdict = if is_in_profile { "not chosen" } else { "other profile" };
+        return vec![context! { verdict, state => "none" }];
+    }
+    let mut counts: Vec<(&CaseRecord, usize)> = Vec::new();
+    for (_, result) in results {
+        match counts.iter_mut().find(|(other, _)| (other.verdict, state(other)) == (result.verdict, state(result))) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((result, 1)),
+        }
+    }
+    let badge = |(result, count): &(&CaseRecord, usize)| {
+        let times = if runs.len() == 1 { String::new() } else { format!("{count} ") };
+        context! { verdict => format!("{times}{}", result.verdict), state => state(result) }
+    };
+    counts.iter().map(badge).collect()
+}
+
+fn state(case: &CaseRecord) -> &'static str {
+    match case.verdict {
         _ if case.counts => "bad",
         Verdict::Pass => "pass",
         Verdict::UnexpectedPass => "warn",
         _ if case.failed() => "warn",
         _ => "none",
-    };
+    }
+}
+
+fn result(run: &RunRecord, case: &CaseRecord) -> Value {
     let details = case.details.as_ref();
     context! {
         run => format!("{}, {}", run.name(), run.options.profile),
         verdict => case.verdict.to_string(),
-        state,
+        state => state(case),
         failed => case.failed(),
         note => case.note.lines().map(|line| shortened(line, LONGEST_VALUE)).collect::<Vec<_>>(),
         mismatches => case.mismatches.iter().take(MISMATCHES).map(mismatch).collect::<Vec<_>>(),

@@ -3,6 +3,7 @@
 use super::record::{CaseRecord, RunRecord};
 use super::{causes_of, shortened};
 use crate::run::Verdict;
+use crate::terminal::count;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -42,6 +43,9 @@ fn failures(run: &RunRecord) -> String {
     let is_news = |case: &&CaseRecord| case.verdict.is_news();
     let failed: Vec<&CaseRecord> = run.cases.iter().filter(is_news).collect();
     let mut out = String::new();
+    for limit in run.limits() {
+        let _ = writeln!(out, "\n{}: {}", escaped(&run.name()), escaped(&limit));
+    }
     if let Some(reason) = &run.stopped {
         let _ = writeln!(out, "\n⚠️ {} stopped early: {}", escaped(&run.name()), code(reason));
     }
@@ -53,7 +57,7 @@ fn failures(run: &RunRecord) -> String {
     }
     let known = run.cases.iter().filter(|case| case.verdict == Verdict::KnownFailure).count();
     if known > 0 {
-        let _ = writeln!(out, "\n{}: {known} known failures", escaped(&run.name()));
+        let _ = writeln!(out, "\n{}: {}", escaped(&run.name()), count(known, "known failure"));
     }
     let passed = run.cases.iter().filter(|case| case.verdict == Verdict::UnexpectedPass);
     let passed = passed.map(|case| format!("{} is known to fail, and passes", case.id));
@@ -77,17 +81,18 @@ fn failures(run: &RunRecord) -> String {
         let clearest = failed[cause.members[0]];
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} |",
+            "| {}{} | {} | {} | {} |",
             cause.members.len(),
+            if clearest.counts { "" } else { ", warning" },
             code(&cause.sign),
             broken.join(", "),
             code(&clearest.id)
         );
     }
     if causes.len() > CAUSES {
-        let _ = writeln!(out, "\n… and {} more causes", causes.len() - CAUSES);
+        let _ = writeln!(out, "\n… and {}", count(causes.len() - CAUSES, "more cause"));
     }
-    let _ = writeln!(out, "\n<details><summary>All {} cases</summary>\n", failed.len());
+    let _ = writeln!(out, "\n<details><summary>{}</summary>\n", count(failed.len(), "case"));
     for case in failed.iter().take(IDS) {
         let note = if case.counts { "" } else { ", does not count" };
         let _ = writeln!(out, "- {} ({}, {}{note})", code(&case.id), case.verdict, case.level);

@@ -37,7 +37,7 @@ fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
             // A large case is never the clearest.
             let size = |details: &record::Details| if details.expand { usize::MAX } else { details.input.len() };
             let size = case.details.as_ref().map_or(0, size);
-            Shown { verdict: case.verdict, note: &case.note, mismatches, size }
+            Shown { verdict: case.verdict, note: &case.note, mismatches, size, counts: case.counts }
         })
         .collect();
     causes::causes(&shown)

@@ -284,9 +284,32 @@ impl RunRecord {
 
     /// The testee's name, version and language, on one line.
     pub fn name(&self) -> String {
-        let about =
-            |field: &str| crate::terminal::visible(self.testee["implementation"][field].as_str().unwrap_or("?"));
-        format!("{} {} ({})", about("name"), about("version"), about("language"))
+        let about = |field: &str, longest: usize| {
+            super::shortened(self.testee["implementation"][field].as_str().unwrap_or("?"), longest)
+        };
+        format!("{} {} ({})", about("name", 100), about("version", 50), about("language", 50))
+    }
+
+    /// What the run leaves open: the other shards, what was not chosen, operations of which no case was run, or all of them.
+    pub(super) fn limits(&self) -> Vec<String> {
+        let mut limits: Vec<String> = self.options.shard.iter().map(|shard| format!("shard {shard}")).collect();
+        let Options { filter, op, clause, .. } = &self.options;
+        for (chosen, by) in [(filter, "cases"), (op, "operations"), (clause, "clauses")] {
+            limits.extend((!chosen.is_empty()).then(|| format!("only the {by} {}", chosen.join(", "))));
+        }
+        let tested = |op: Op| {
+            let put = |case: &CaseRecord| !matches!(case.verdict, Verdict::Unsupported | Verdict::NotRun);
+            self.cases.iter().any(|case| case.op == op && put(case))
+        };
+        let chosen = |op: Op| self.cases.iter().any(|case| case.op == op);
+        if self.summary.applicable == 0 {
+            limits.push("no case was applicable, so nothing was shown".to_owned());
+        } else {
+            let untested: Vec<String> =
+                Op::all().filter(|&op| chosen(op) && !tested(op)).map(|op| op.to_string()).collect();
+            limits.extend((!untested.is_empty()).then(|| format!("not tested: {}", untested.join(", "))));
+        }
+        limits
     }
 
     /// Whether the testee conforms, as far as the run goes.

@@ -22,8 +22,11 @@ public final class Adapter {
     private static final Map<String, Function<JsonObject, JsonElement>> OPERATIONS = Map.of("escape", Adapter::escape);
 
     private static JsonElement escape(JsonObject input) {
+        if (!(input.get("text") instanceof JsonPrimitive text) || !text.isString()) {
+            throw new IllegalArgumentException("`text` is not a string");
+        }
         StringBuilder escaped = new StringBuilder();
-        for (char c : input.get("text").getAsString().toCharArray()) {
+        for (char c : text.getAsString().toCharArray()) {
             switch (c) {
                 case '&' -> escaped.append("&amp;");
                 case '<' -> escaped.append("&lt;");

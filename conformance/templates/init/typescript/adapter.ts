@@ -14,7 +14,10 @@ type Reply = { id: number } & (
 const replacements: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" };
 
 export const operations = new Map<string, (input: Input, profile?: string) => unknown>([
-  ["escape", ({ text }) => String(text).replace(/[&<>"']/g, (character) => replacements[character] ?? character)],
+  ["escape", ({ text }) => {
+    if (typeof text !== "string") throw new TypeError("`text` is not a string");
+    return text.replace(/[&<>"']/g, (character) => replacements[character] ?? character);
+  }],
 ]);
 
 export function answer({ id, op, input, profile }: Request): Reply {

@@ -1,0 +1,110 @@
+//! The shell step of the GitHub action, as a runner runs it, with this program in the place of the released one.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::{fs, io};
+
+/// What a step leaves behind: its exit code, and what it printed, wrote to the summary, and gave as output.
+struct Step {
+    code: Option<i32>,
+    said: String,
+    summary: String,
+    output: String,
+}
+
+/// Runs the step with these inputs as its environment; `None` where the action is not at hand, as in a package.
+fn step(inputs: &[(&str, &str)]) -> io::Result<Option<Step>> {
+    let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("../action.yml");
+    let Ok(action) = fs::read_to_string(action) else {
+        eprintln!("SKIPPED: there is no action.yml here");
+        return Ok(None);
+    };
+    let (_, script) = action.split_once("      run: |\n").expect("a script at the end");
+    let folder = tempfile::tempdir()?;
+    let file = |name: &str| folder.path().join(name);
+    fs::write(file("step.sh"), script.lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>())?;
+    // Like pipx, it passes on what follows the name of the program.
+    let pipx = format!("#!/bin/sh\nshift 4\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_threadspec"));
+    fs::write(file("pipx"), pipx)?;
+    fs::set_permissions(file("pipx"), fs::Permissions::from_mode(0o755))?;
+    let defaults = [
+        ("VERSION", "latest"),
+        ("REPORT", "the reports"),
+        ("WORKING_DIRECTORY", "here"),
+        ("CI", "true"),
+        ("SHARD", ""),
+    ];
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap_or_default());
+    let step = Command::new("bash")
+        .args(["--noprofile", "--norc", "-eo", "pipefail", "step.sh"])
+        .current_dir(folder.path())
+        .envs(defaults)
+        .envs([("PATH", path.as_str()), ("GITHUB_STEP_SUMMARY", "summary"), ("GITHUB_OUTPUT", "output")])
+        .env("THREADSPEC", env!("CARGO_BIN_EXE_threadspec"))
+        .envs(inputs.iter().copied())
+        .output()?;
+    let said = format!("{}{}", String::from_utf8_lossy(&step.stdout), String::from_utf8_lossy(&step.stderr));
+    let written = |name: &str| fs::read_to_string(file(name)).unwrap_or_default();
+    let reports = ["run.json", "junit.xml", "report.html"];
+    if step.status.success() {
+        assert!(reports.iter().all(|name| file("the reports").join(name).is_file()), "{said}");
+    }
+    Ok(Some(Step { code: step.status.code(), said, summary: written("summary"), output: written("output") }))
+}
+
+#[test]
+fn a_passing_testee_is_green_and_a_failing_one_red() -> io::Result<()> {
+    let some = ("ARGUMENTS", "--op escape --filter 'escape/five*'");
+    let Some(green) = step(&[("COMMAND", "'sh' -c \"$THREADSPEC  serve\""), some])? else { return Ok(()) };
+    assert_eq!(green.code, Some(0), "{}", green.said);
+    assert!(green.summary.starts_with("## threadspec: ✅ conformant"), "{}", green.summary);
+    assert_eq!(green.output, "run=here/the reports/run.json\n");
+    let bug = ("COMMAND", "\"$THREADSPEC\" serve --bug ampersand-escaped-last");
+    let Some(red) = step(&[bug, some, ("SHARD", "1/1"), ("PROFILE", "literal")])? else { return Ok(()) };
+    assert_eq!(red.code, Some(1), "{}", red.said);
+    assert!(red.summary.starts_with("## threadspec: ❌ not conformant"), "{}", red.summary);
+    assert!(red.summary.contains("shard 1\\/1"), "{}", red.summary);
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_run_is_red_and_the_summary_says_so() -> io::Result<()> {
+    let serve = ("COMMAND", "\"$THREADSPEC\" serve");
+    for (inputs, code) in [
+        (&[][..], 2),
+        (&[("COMMAND", "  ")], 2),
+        (&[("COMMAND", "'unclosed")], 2),
+        (&[("COMMAND", "no-such-program")], 3),
+        (&[serve, ("SHARD", "5/4")], 2),
+        (&[serve, ("KNOWN_FAILURES", "no such file")], 2),
+        (&[serve, ("ARGUMENTS", "--filter 'no such case'")], 2),
+    ] {
+        let Some(step) = step(inputs)? else { return Ok(()) };
+        assert_eq!(step.code, Some(code), "{inputs:?}: {}", step.said);
+        let is_syntax = inputs.contains(&("COMMAND", "'unclosed"));
+        assert!(
+            is_syntax || step.said.contains("::error::") || step.summary.contains("nothing was tested"),
+            "{inputs:?}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_testee_says_is_no_command_to_the_runner() -> io::Result<()> {
+    let hello = r#"{"id":0,"ok":{"protocol":1,"implementation":{"name":"::error::forged","version":"1","language":"sh"},"ops":["escape"],"profiles":["literal"]}}"#;
+    let testee = "sh -c 'read -r line; echo \"$HELLO\"; cat >/dev/null'";
+    let inputs = [
+        ("COMMAND", testee),
+        ("HELLO", hello),
+        ("ARGUMENTS", "--timeout 1 --filter escape/five-characters/ampersand-alone"),
+    ];
+    let Some(step) = step(&inputs)? else { return Ok(()) };
+    let position = |part: &str| step.said.find(part).unwrap_or_else(|| panic!("{part}: {}", step.said));
+    let (_, token) = step.said.split_once("::stop-commands::").expect("it stops commands");
+    let token = token.lines().next().expect("a token");
+    assert!(position("::stop-commands::") < position("::error::forged"));
+    assert!(position("::error::forged") < position(&format!("::{token}::")));
+    Ok(())
+}
