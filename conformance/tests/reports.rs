@@ -96,6 +96,35 @@ fn what_cannot_be_written_or_read_is_said_before_the_run() -> io::Result<()> {
 }
 
 #[test]
+fn reports_say_what_a_run_leaves_open() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let options = ["--quiet", "--filter", "escape/five*", "--shard", "1/1"];
+    let reports = ["--report", "markdown=run.md", "--report", "html=run.html", "--report", "badge=run.json"];
+    threadspec(folder.path(), &[&["verify"], &options[..], &reports].concat())?;
+    let read = |name: &str| fs::read_to_string(folder.path().join(name));
+    for (file, limits) in [
+        ("run.md", &["shard 1\\/1", "only the cases escape\\/five\\*"][..]),
+        ("run.html", &["shard 1&#x2f;1", "only the cases escape&#x2f;five*", "other profile", "not chosen"]),
+        ("run.json", &[", in part"]),
+    ] {
+        let text = read(file)?;
+        limits.iter().for_each(|limit| assert!(text.contains(limit), "{file}: {limit}"));
+    }
+    // If no case was applicable, they say that this is why it does not conform.
+    threadspec(folder.path(), &[&["verify"], &options[..], &["--report", "json=empty.json"]].concat())?;
+    let mut empty: Value = serde_json::from_str(&read("empty.json")?)?;
+    empty["summary"]["applicable"] = 0.into();
+    empty["cases"] = serde_json::json!([]);
+    fs::write(folder.path().join("empty.json"), empty.to_string())?;
+    for format in ["markdown", "html"] {
+        let (code, said) = threadspec(folder.path(), &["report", "empty.json", "--format", format, "-o", "empty"])?;
+        assert_eq!(code, 0, "{said}");
+        assert!(read("empty")?.contains("no case was applicable"), "{format}");
+    }
+    Ok(())
+}
+
+#[test]
 fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     verify(folder.path(), "tool-results-dropped", &["--report", "json=run.json"])?;

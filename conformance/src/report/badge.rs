@@ -18,7 +18,13 @@ impl Badge {
         let mut profiles: Vec<String> = runs.iter().map(|run| run.options.profile.to_string()).collect();
         profiles.dedup();
         let conformant = !runs.is_empty() && runs.iter().all(RunRecord::is_conformant);
-        let message = format!("{passed}/{applicable}{}", if conformant { "" } else { ", not conformant" });
+        let is_part = runs.iter().any(|run| !run.limits().is_empty());
+        let conclusion = match (conformant, is_part) {
+            (false, _) => ", not conformant",
+            (true, true) => ", in part",
+            (true, false) => "",
+        };
+        let message = format!("{passed}/{applicable}{conclusion}");
         Self { label: format!("threadspec {}", profiles.join("+")), message, conformant }
     }
 }

@@ -38,14 +38,14 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function open(options = {}) {
+async function open(options = {}, file = page_file) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
   const page = await context.newPage();
   const faults = [];
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
   page.on("pageerror", (error) => faults.push(String(error)));
   page.on("request", (request) => request.url().startsWith("file:") || faults.push(`asked for ${request.url()}`));
-  await page.goto(pathToFileURL(page_file).href);
+  await page.goto(pathToFileURL(file).href);
   return { page, faults, close: () => context.close() };
 }
 
@@ -100,6 +100,40 @@ test("a large case keeps what is around its difference, and is shown in short", 
     assert.ok(text.length < 40_000, `${id}: ${text.length} characters`);
   }
   await close();
+});
+
+test("cases that were run come first, with the number of runs that ended so", { skip }, async () => {
+  const { page, close } = await open();
+  const badges = (which) => page.locator(".case > summary")[which]().locator(".badge").allInnerTexts();
+  const [first, last] = [await badges("first"), await badges("last")];
+  assert.ok(first.length && first.every((text) => /^[12] /.test(text)), String(first));
+  assert.deepEqual(last, ["other profile"]);
+  await close();
+});
+
+test("twelve implementations with long names fit, and the clauses stay in sight", { skip }, async () => {
+  const file = join(folder, "twelve.html");
+  const runs = Array.from({ length: 12 }, (_, number) => {
+    const one = JSON.parse(readFileSync(join(folder, "reference.json"), "utf8"));
+    one.testee.implementation.name = number ? `implementation-${number}-with-a-name-of-more-than-forty-characters` : "x".repeat(300);
+    const path = join(folder, `${number}.json`);
+    writeFileSync(path, JSON.stringify(one));
+    return path;
+  });
+  execFileSync(threadspec, ["report", "--format", "html", "-o", file, ...runs]);
+  for (const width of [360, 1200]) {
+    const { page, faults, close } = await open({ viewport: { width, height: 740 } }, file);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth));
+    const widths = await page.locator("thead th").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().width));
+    assert.ok(widths.length === 13 && widths.every((wide) => wide < 260), String(widths));
+    const offset = await page.locator(".scroll").evaluate((region) => {
+      region.scrollLeft = 400;
+      return region.querySelector("tbody th").getBoundingClientRect().left - region.getBoundingClientRect().left;
+    });
+    assert.ok(offset >= 0 && offset < 3, `${offset} px`);
+    assert.deepEqual(faults, []);
+    await close();
+  }
 });
 
 test("every part can be reached and opened with the keyboard", { skip }, async () => {
