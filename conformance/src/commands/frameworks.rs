@@ -83,8 +83,8 @@ impl Framework {
         };
         // Some frameworks are slow to import, and no adapter can observe everything.
         let options = "--profile universal --timeout 60 --max-unsupported 25 ";
-        let built = if is_python { "__pycache__/\n" } else { "node_modules/\n" };
-        Template { files, about: about(is_python), setup, build, options, command, built }
+        let leftovers = if is_python { "__pycache__/\n" } else { "node_modules/\n" };
+        Template { files, about: about(is_python), setup, build, options, command, leftovers }
     }
 }
 

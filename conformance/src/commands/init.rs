@@ -33,13 +33,13 @@ pub(super) enum Language {
     Node,
     /// Python 3.
     Python,
-    /// TypeScript, built by `tsc`.
+    /// TypeScript, leftovers by `tsc`.
     Typescript,
     /// Rust.
     Rust,
     /// Go.
     Go,
-    /// Java with Gson, built by Maven.
+    /// Java with Gson, leftovers by Maven.
     Java,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Template {
     /// Starts the adapter.
     pub(super) command: &'static str,
     /// What the build leaves behind, for `.gitignore`.
-    pub(super) built: &'static str,
+    pub(super) leftovers: &'static str,
 }
 
 macro_rules! files {
@@ -74,7 +74,7 @@ macro_rules! files {
 
 impl Language {
     fn template(self) -> Template {
-        let (files, setup, build, command, built): (_, _, &[&str], _, _) = match self {
+        let (files, setup, build, command, leftovers): (_, _, &[&str], _, _) = match self {
             Self::Node => (
                 files!("node": "adapter.mjs", "adapter.test.mjs", "package.json"),
                 "actions/setup-node@v5",
@@ -121,7 +121,7 @@ impl Language {
         let about = "It connects this implementation with [threadspec](https://github.com/threadspec/threadspec), which tests \
                      it against the golden corpus. It answers `escape`;\nother operations are `unsupported` until \
                      you add them.";
-        Template { files, about: about.to_owned(), setup, build, options: "", command, built }
+        Template { files, about: about.to_owned(), setup, build, options: "", command, leftovers }
     }
 }
 
@@ -139,7 +139,7 @@ impl Init {
         let mut files = template.files.clone();
         files.push(("README.md", template.readme()));
         files.push((".github/workflows/threadspec.yml", template.workflow()));
-        files.push((".gitignore", format!("{}threadspec-report/\n", template.built)));
+        files.push((".gitignore", format!("{}threadspec-report/\n", template.leftovers)));
         if let Some((name, _)) = files.iter().find(|(name, _)| self.folder.join(name).exists()) {
             let file = self.folder.join(name);
             return Err(Stop::new(exit::USAGE, format!("{} is there already; choose another folder", file.display())));

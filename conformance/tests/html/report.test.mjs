@@ -104,7 +104,7 @@ test("a large case keeps what is around its difference, and is shown in short", 
 
 test("cases that were run come first, with the number of runs that ended so", { skip }, async () => {
   const { page, close } = await open();
-  const badges = (which) => page.locator(".case > summary")[which]().locator(".badge").allInnerTexts();
+  const badges = (which) => page.locator(".case > summary")[which]().locator(".badge").allTextContents();
   const [first, last] = [await badges("first"), await badges("last")];
   assert.ok(first.length && first.every((text) => /^[12] /.test(text)), String(first));
   assert.deepEqual(last, ["other profile"]);
