@@ -33,13 +33,13 @@ pub(super) enum Language {
     Node,
     /// Python 3.
     Python,
-    /// TypeScript, leftovers by `tsc`.
+    /// TypeScript, built by `tsc`.
     Typescript,
     /// Rust.
     Rust,
     /// Go.
     Go,
-    /// Java with Gson, leftovers by Maven.
+    /// Java with Gson, built by Maven.
     Java,
 }
 
