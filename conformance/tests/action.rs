@@ -23,7 +23,7 @@ fn step(inputs: &[(&str, &str)]) -> io::Result<Option<Step>> {
     let (_, script) = action.split_once("      run: |\n").expect("a script at the end");
     let folder = tempfile::tempdir()?;
     let file = |name: &str| folder.path().join(name);
-    fs::write(file("step.sh"), script.lines().map(|line| format!("{}\n", line.trim_start())).collect::<String>())?;
+    fs::write(file("step.sh"), script.lines().map(str::trim_start).collect::<Vec<_>>().join("\n"))?;
     // Like pipx, it passes on what follows the name of the program.
     let pipx = format!("#!/bin/sh\nshift 4\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_threadspec"));
     fs::write(file("pipx"), pipx)?;

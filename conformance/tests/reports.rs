@@ -108,7 +108,9 @@ fn reports_say_what_a_run_leaves_open() -> io::Result<()> {
         ("run.json", &[", in part"]),
     ] {
         let text = read(file)?;
-        limits.iter().for_each(|limit| assert!(text.contains(limit), "{file}: {limit}"));
+        for limit in limits {
+            assert!(text.contains(limit), "{file}: {limit}");
+        }
     }
     // If no case was applicable, they say that this is why it does not conform.
     threadspec(folder.path(), &[&["verify"], &options[..], &["--report", "json=empty.json"]].concat())?;
