@@ -4,6 +4,7 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashSet;
 use threadspec_conformance::corpus::{Case, Level, embedded};
 use threadspec_conformance::planted::readings::{Permitted, all, neglectful, permitted};
+use threadspec_conformance::planted::universal::readings;
 
 #[test]
 fn the_fuzzer_objects_to_no_reading() {
@@ -24,6 +25,10 @@ fn readings_have_names_of_their_own_and_are_permitted_by_something() {
             errata.contains(&format!("\n## {by} ")) || corpus.clauses.iter().any(|clause| clause.id == **by)
         };
         assert!(!reading.permitted_by.is_empty() && reading.permitted_by.iter().all(exists), "{reading:?}");
+    }
+    // `serve --reading` takes those of both tables.
+    for reading in readings() {
+        assert!(names.insert(&reading.name), "two readings `{}`", reading.name);
     }
 }
 

@@ -133,7 +133,7 @@ pub(super) fn all() -> Vec<Variant> {
                 crate::json::tokens(input).map(token).collect()
             };
         }),
-        reading("numbers-beyond-the-doubles-refused", |agent| {
+        reading("scripts-with-numbers-beyond-the-doubles-refused", |agent| {
             agent.raw = |input| {
                 let huge = |token: &str| {
                     token.starts_with(|c: char| c == '-' || c.is_ascii_digit())
@@ -142,7 +142,7 @@ pub(super) fn all() -> Vec<Variant> {
                 if crate::json::tokens(input).any(huge) { "number out of range".to_owned() } else { input.to_owned() }
             };
         }),
-        reading("nesting-beyond-50-refused", |agent| {
+        reading("scripts-with-nesting-beyond-50-refused", |agent| {
             agent.raw = |input| {
                 let mut depth = 0;
                 let is_deep = crate::json::tokens(input).any(|token| {
