@@ -16,6 +16,8 @@ use std::collections::HashSet;
 
 /// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
 pub const MAX_DEPTH: usize = 10_000;
+/// Any program may refuse deeper nesting (INP-3).
+pub(crate) const DEEP: usize = 50;
 /// More values in one text are refused: many small values take many times the memory of their text.
 pub const MAX_VALUES: usize = 1 << 20;
 
@@ -203,7 +205,21 @@ pub(crate) fn replace_halves<'a>(text: &'a str, replacement: &str) -> Cow<'a, st
     Cow::Owned(replaced + &repaired[copied..])
 }
 
-fn is_beyond_doubles(token: &str) -> bool {
+/// Whether any program may refuse JSON text: it is nested deeper than [`DEEP`], or has a number beyond the doubles (INP-3).
+pub(crate) fn is_extreme(text: &str) -> bool {
+    let mut depth = 0_usize;
+    tokens(text).any(|token| {
+        match token {
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEEP || is_beyond_doubles(token)
+    })
+}
+
+/// Whether a token is a number that no double holds.
+pub(crate) fn is_beyond_doubles(token: &str) -> bool {
     token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && token.parse().is_ok_and(f64::is_infinite)
 }
 

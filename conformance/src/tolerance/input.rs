@@ -1,30 +1,18 @@
 //! Inputs that a program may refuse, or may read in another way.
 
 use super::iterations::request_limit;
-use crate::json::{self, tokens};
+use crate::json::{self, is_extreme, tokens};
 use crate::protocol::Op;
 use serde_json::Value;
 use threadspec::Profile;
 
-/// Deeper nesting may be refused (INP-3).
-const DEEP: usize = 50;
 /// More requests than any script answers.
 const UNLIMITED: u64 = u32::MAX as u64;
 
 /// Whether a valid input may be refused all the same: for its nesting, for numbers beyond the doubles (INP-3), or because
 /// `String` throws (STR-2).
 pub(crate) fn may_refuse(op: Op, profile: Profile, input: &str) -> bool {
-    let mut depth = 0_usize;
-    let is_too_much = tokens(input).any(|token| {
-        match token {
-            "{" | "[" => depth += 1,
-            "}" | "]" => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        depth > DEEP
-            || token.parse::<f64>().is_ok_and(f64::is_infinite) && token.ends_with(|c: char| c.is_ascii_digit())
-    });
-    is_too_much
+    is_extreme(input)
         || profile == Profile::Literal
             && input.contains("\"toString\"")
             && json::read(input).is_ok_and(|input| is_string_called(op, &input) && has_own_string(&input["events"]))
@@ -108,6 +96,7 @@ pub(crate) fn neglectful_inputs(input: &Value) -> Vec<(&'static str, Value)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::DEEP;
 
     #[test]
     fn what_may_be_refused() {

@@ -3,11 +3,9 @@
 use super::halves::has_half;
 use super::message::{Call, Message};
 use super::value::{equal, read};
-use crate::protocol::Op;
-use crate::tolerance;
+use crate::json::{is_beyond_doubles, is_extreme, tokens};
 use serde_json::Value;
 use std::collections::HashMap;
-use threadspec::Profile;
 
 /// What the model answers to one request.
 #[derive(Clone, Debug)]
@@ -90,8 +88,8 @@ impl Script {
             ),
         };
         let given = Message::read_all(&value["messages"]).map_err(|error| format!("`messages`: {error}"))?;
-        let has_huge_numbers = crate::json::tokens(input).any(is_huge);
-        let may_be_refused = tolerance::may_refuse(Op::Tools, Profile::Hardened, input);
+        let has_huge_numbers = tokens(input).any(is_beyond_doubles);
+        let may_be_refused = is_extreme(input);
         Ok(Self { given, turns, tools, limit, has_huge_numbers, may_be_refused })
     }
 
@@ -154,11 +152,6 @@ impl Script {
                 Outcome::Unknown => false,
             })
     }
-}
-
-/// Whether a token of JSON text is a number beyond the doubles.
-fn is_huge(token: &str) -> bool {
-    token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && token.parse().is_ok_and(f64::is_infinite)
 }
 
 fn call_has_half(call: &Call) -> bool {
