@@ -65,9 +65,19 @@ fn bugs_of_size_are_found_and_made_small() {
 
 #[test]
 fn one_cause_is_one_finding() {
-    let findings = fuzz("keys-sorted", &settings(Profile::Hardened, 1_500)).findings;
-    let clauses: Vec<&str> = findings.iter().map(|finding| finding.clause).collect();
-    assert_eq!(clauses, ["JSON-4"], "{findings:?}");
+    let every: Vec<Op> = Op::all().collect();
+    let texts = vec![Op::Escape, Op::Serialize];
+    for (bug, ops, cases, clause) in [
+        ("keys-sorted", every, 1_500, "JSON-4"),
+        ("empty-key-lost", texts.clone(), 600, "JSON-4"),
+        ("ampersand-escaped-last", texts.clone(), 600, "ESC-1"),
+        ("c1-controls-removed", texts.clone(), 600, "ESC-3"),
+        ("beyond-the-first-plane-replaced", texts, 600, "ESC-3"),
+    ] {
+        let findings = fuzz(bug, &Options { ops, ..settings(Profile::Hardened, cases) }).findings;
+        let clauses: Vec<&str> = findings.iter().map(|finding| finding.clause).collect();
+        assert_eq!(clauses, [clause], "{bug}: {findings:?}");
+    }
 }
 
 #[test]

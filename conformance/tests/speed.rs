@@ -71,7 +71,7 @@ fn the_runner_reaches_most_of_what_the_pipe_can_do() -> io::Result<()> {
     for _ in 0..PAIRS {
         let pipe = ceiling(&command, &cases)?;
         let mut process: [Box<dyn Testee + Send>; 1] =
-            [Box::new(Process::start(&command, TIMEOUT).map_err(io::Error::other)?)];
+            [Box::new(Process::start(&command, TIMEOUT).map_err(|why| io::Error::other(why.to_string()))?)];
         let begun = Instant::now();
         let run = run(&mut process, &cases, &Settings::new(Profile::Literal), &mut ());
         let took = begun.elapsed().as_secs_f64();

@@ -62,6 +62,8 @@ fn trials() -> Vec<Trial> {
     #[cfg(unix)]
     trials.extend([
         Trial::test("a reply of any length costs a small multiple of it", what_a_long_reply_costs),
+        Trial::test("a lack of files is the runner's own", a_lack_of_files),
+        Trial::test("the conclusion names the code of the program", the_conclusion_names_the_code),
         Trial::test("ctrl-c ends the run, the second one at once", ctrl_c_ends_the_run),
         Trial::test("ctrl-c leaves no bar on a terminal", ctrl_c_leaves_no_bar),
         Trial::test("a testee ends with its runner", a_testee_ends_with_its_runner),
@@ -186,26 +188,80 @@ fn a_large_reply_is_judged_in_bounded_memory() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Held at once are the line and what is read from it, then that and what is made from it for the comparison.
+/// Held at once are a part of the line and what is read from it, then that and what is made from it for the comparison.
 #[cfg(unix)]
 fn what_a_long_reply_costs() -> Result<(), Failed> {
     const HELLO: &str = r#"{"id":0,"ok":{"protocol":1,"implementation":{"name":"long","version":"1","language":"sh"},"ops":["escape"],"profiles":["literal"]}}"#;
-    // A plain text; one with references, which are settled before it is compared; one with lone surrogates, which are replaced before
-    // the line is read.
-    for piece in ["x".repeat(64), format!("{}&#13;xxx", "x".repeat(56)), format!(r"{}\ud83dxx", "x".repeat(56))] {
-        let corpus = small_corpus()?;
+    let x = "x".repeat(56);
+    // How many MiB, and what they are.
+    for (long, before, piece, after) in [
+        (LONG, r#""ok":""#, format!("{x}xxxxxxxx"), "\""),
+        // Settled before it is compared.
+        (LONG, r#""ok":""#, format!("{x}&#13;xxx"), "\""),
+        // Replaced before the line is read.
+        (LONG, r#""ok":""#, format!(r"{x}\ud83dxx"), "\""),
+        (LONG, r#""reject":{"kind":"invalid-input","message":""#, format!("{x}\u{202e}xxxxx"), "\"}"),
+        (LONG, r#""unsupported":""#, format!("{x}xxxxxxxx"), "\""),
+        // As many values as a reply may have for its length.
+        (LONG / 2, r#""ok":["#, format!(r#""{x}xxxxx","#), "0]"),
+        (LONG / 2, r#""ok":["#, format!(r#"{{"a":"{x}{x}xxxxxxx"}},"#), "0]"),
+        (LONG / 2, r#""ok":["#, format!(r#"[["{x}{x}{x}xxxxxxxxxxxxxxxxxx"]],"#), "0]"),
+    ] {
+        let (corpus, number) = (small_corpus()?, (1 << 20) / piece.len());
         let script = format!(
-            r#"read -r hello; echo '{HELLO}'; text=$(yes '{piece}' | head -n 16384 | tr -d '\n')
-            while read -r line; do id=${{line#*:}}; printf '{{"id":%d,"ok":"' "${{id%%,*}}"; for n in $(seq {LONG}); do printf %s "$text"; done; echo '"}}'; done"#
+            r#"read -r hello; echo '{HELLO}'; text=$(yes '{piece}' | head -n {number} | tr -d '\n')
+            while read -r line; do id=${{line#*:}}; printf '{{"id":%d,%s' "${{id%%,*}}" '{before}'; for n in $(seq {long}); do printf %s "$text"; done; echo '{after}}}'; done"#
         );
         let mut command = verify(corpus.path(), &["--timeout", "20", "--filter", "*/two"]);
         command.args(["--", "sh", "-c", &script]);
         let begun = Instant::now();
         let run = Run::watch(command, corpus.path())?;
         let (held, took) = (run.memory, begun.elapsed());
-        println!("{LONG} MiB of {piece} cost {} MiB and {took:?}", held >> 10);
-        if run.code != 1 || held > SMALL / 2 + ((3 * LONG) << 10) {
+        println!("{long} MiB of {before}{piece} cost {} MiB and {took:?}", held >> 10);
+        if run.code != 1 || held > SMALL * 3 / 5 + ((3 * long) << 10) || run.said.len() > 16 << 10 {
             return Err(format!("{piece}: {} with {held} KiB in {took:?}:\n{}", run.code, run.said).into());
+        }
+    }
+    Ok(())
+}
+
+/// The testee is not to blame for the limits of the machine.
+#[cfg(unix)]
+fn a_lack_of_files() -> Result<(), Failed> {
+    for arguments in ["verify --jobs 64", "fuzz --jobs 64 --cases 1000"] {
+        let (folder, token) = (tempfile::tempdir()?, token());
+        let mut command = Command::new("sh");
+        let script = r#"ulimit -n 24; program=$0; exec "$program" "$@" -- "$program" serve"#;
+        command.args(["-c", script, PROGRAM]).args(arguments.split(' ')).env("MISBEHAVIOUR", &token).env_remove("CI");
+        let run = Run::watch(command, folder.path())?;
+        if run.code != 4 || run.said.contains("the testee is not ready") {
+            return Err(format!("{arguments}: {}:\n{}", run.code, run.said).into());
+        }
+        run.says("lack of means")?;
+        run.says("use fewer --jobs")?;
+        nobody_is_left(&token)?;
+    }
+    Ok(())
+}
+
+/// Also where something cannot be written, which is found out at the end.
+#[cfg(unix)]
+fn the_conclusion_names_the_code() -> Result<(), Failed> {
+    let corpus = small_corpus()?;
+    // Its name leaves no room for that of a temporary file.
+    let known = corpus.path().join("x".repeat(250));
+    fs::write(&known, "")?;
+    let known = known.display().to_string();
+    let full = ["--report json=/dev/full", "--report junit=/dev/full --report badge=-", "--transcript /dev/full"];
+    let updated = format!("--reason none --update-known-failures {known}");
+    for options in full.into_iter().filter(|_| Path::new("/dev/full").exists()).chain([&*updated]) {
+        for (bug, verdicts) in [("slow@one", "pass 4"), ("dies@two", "pass 3  crash 1")] {
+            let run = Run::new(&corpus, bug, &options.split(' ').collect::<Vec<_>>())?;
+            let concluded = run.said.matches("Exit code ").count() == 1 && run.said.contains("Exit code 4.");
+            if run.code != 4 || !concluded || run.report.is_null() {
+                return Err(format!("{options}, {bug}: {}:\n{}", run.code, run.said).into());
+            }
+            run.says(verdicts)?;
         }
     }
     Ok(())

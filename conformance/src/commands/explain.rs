@@ -119,7 +119,7 @@ fn exit_text(code: u8) -> Option<&'static str> {
              {\"id\":0,\"op\":\"hello\",\"protocol\":1} into it; it must answer with one line, and flush."
         }
         4 => {
-            "the corpus or the harness itself is at fault, or output could not be written. `threadspec lint` says what is wrong with a corpus."
+            "the corpus or the harness itself is at fault, the system gives it no more files or processes (fewer --jobs need fewer), or output could not be written. `threadspec lint` says what is wrong with a corpus."
         }
         5 => {
             "a known failure passed, or its entry matches nothing or has expired: take it out of the file of known failures."

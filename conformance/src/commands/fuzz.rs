@@ -1,6 +1,6 @@
 //! `threadspec fuzz`.
 
-use super::{Stop, corpus, exit, progress, verify};
+use super::{Stop, corpus, exit, not_writable, progress, verify};
 use crate::corpus::Corpus;
 use crate::fuzz::{self, Finding, Options, Progress, Report};
 use crate::lint;
@@ -9,7 +9,7 @@ use crate::protocol::Profile;
 use crate::report::Failure;
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use crate::testee::interrupt;
-use crate::testee::{Process, Testee, adopt_orphans, end_orphans};
+use crate::testee::{Process, Testee, Unready, adopt_orphans, end_orphans};
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -73,10 +73,6 @@ fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corpus) 
     let files = fuzz::save(folder, findings, profile, corpus)?;
     lint::fix(folder)?;
     Ok(files)
-}
-
-fn not_writable(folder: &Path, error: &io::Error) -> Stop {
-    Stop::new(exit::CORPUS, visible(&format!("{}: {error}", folder.display())))
 }
 
 fn cases(text: &str) -> Result<Range<u64>, String> {
@@ -143,15 +139,15 @@ impl Fuzz {
         } else {
             exit::NOT_CONFORMANT
         };
-        print(&summary(&report, failing, code));
-        if let Some(folder) = self.save.as_ref().filter(|_| !report.findings.is_empty()) {
-            for file in
-                save(folder, &report.findings, profile, &corpus).map_err(|error| not_writable(folder, &error))?
-            {
-                print(&format!("candidate cases: {}\n", file.display()));
-            }
+        let folder = self.save.as_ref().filter(|_| !report.findings.is_empty());
+        let saved = folder.map_or(Ok(Vec::new()), |folder| {
+            save(folder, &report.findings, profile, &corpus).map_err(|error| not_writable(folder, &error))
+        });
+        for file in saved.iter().flatten() {
+            print(&format!("candidate cases: {}\n", visible(&file.display().to_string())));
         }
-        Ok(code)
+        print(&summary(&report, failing, saved.as_ref().map_or_else(|stop| stop.code, |_| code)));
+        saved.map(|_| code)
     }
 
     /// A finding as it is reported.
@@ -201,7 +197,7 @@ impl Fuzz {
 }
 
 /// Runs a campaign and shows its progress: as a bar on a terminal, elsewhere as a line now and then.
-fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, String> {
+fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, Unready> {
     let cases = &settings.cases;
     let length = (cases.end < u64::MAX).then(|| cases.end - cases.start);
     let bar = progress::bar(length, "{spinner} {pos} cases  {wide_msg}");

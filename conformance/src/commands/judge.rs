@@ -59,7 +59,11 @@ impl Judge {
         let mut run = judged(&mut transcript, &cases, &hello, profile);
         let strict = self.strict || header.options.strict;
         let by = (&corpus, profile);
-        let known = self.known.update(known, &run, by, strict)?;
+        let mut unwritten = Vec::new();
+        let known = self.known.update(known, &run, by, strict).unwrap_or_else(|(stop, known)| {
+            unwritten.push(stop);
+            known
+        });
         known.excuse(&mut run);
         let options = crate::report::record::Options { strict, ..header.options.clone() };
         let repeat = |result: &CaseResult<'_>| {
@@ -81,6 +85,7 @@ impl Judge {
             options,
             total: cases.len(),
             began,
+            unwritten,
             repeat: &repeat,
         })
     }

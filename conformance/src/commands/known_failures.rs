@@ -36,14 +36,15 @@ impl KnownFailures {
         Known::read(&text).map_err(|why| wrong(path, &why))
     }
 
-    /// Updates the file to fit the run, if asked to, and returns the known failures that apply then.
+    /// Updates the file to fit the run, if asked to, and returns the known failures that apply then; those that applied before, with what
+    /// is wrong, if the file cannot be written.
     pub(super) fn update(
         &self,
         known: Known,
         run: &Run<'_>,
         by: (&Corpus, Profile),
         strict: bool,
-    ) -> Result<Known, Stop> {
+    ) -> Result<Known, (Stop, Known)> {
         let Some(path) = &self.update else { return Ok(known) };
         if let Some(reason) = &run.stopped {
             complain(&format!("{} is left as it is: {reason}", path.display()));
@@ -59,8 +60,10 @@ impl KnownFailures {
         let written = updated.text().and_then(|text| {
             files::prepare(path).and_then(|()| files::write(path, text.as_bytes())).map_err(|error| error.to_string())
         });
-        written.map_err(|why| Stop::new(exit::CORPUS, format!("{}: {why}", path.display())))?;
-        Ok(updated)
+        match written {
+            Ok(()) => Ok(updated),
+            Err(why) => Err((Stop::new(exit::CORPUS, visible(&format!("{}: {why}", path.display()))), known)),
+        }
     }
 
     /// What is out of date in the file.

@@ -65,7 +65,7 @@ pub mod exit {
     pub const USAGE: u8 = 2;
     /// The testee could not be started, or its handshake failed.
     pub const TESTEE: u8 = 3;
-    /// The corpus or the harness itself is at fault.
+    /// The corpus or the harness itself is at fault, it lacks files or processes, or output could not be written.
     pub const CORPUS: u8 = 4;
     /// A known failure passed, or its entry matches nothing or has expired.
     pub const KNOWN_FAILURES: u8 = 5;
@@ -179,6 +179,10 @@ fn text_of(file: &Path, bytes: Vec<u8>) -> Result<String, Stop> {
 
 fn cannot_read(file: &Path, error: &io::Error) -> Stop {
     Stop::new(exit::USAGE, visible(&format!("{}: {error}", file.display())))
+}
+
+fn not_writable(path: &Path, error: &io::Error) -> Stop {
+    Stop::new(exit::CORPUS, visible(&format!("{}: {error}", path.display())))
 }
 
 /// The error for a file whose content is not what it should be.

@@ -1,6 +1,7 @@
 //! The output of a run: on the terminal, and in reports.
 
-use super::{Stop, exit};
+use super::verify::not_ready;
+use super::{Stop, exit, not_writable};
 use crate::corpus::Corpus;
 use crate::protocol::Hello;
 use crate::report::causes::{Shown, causes};
@@ -51,6 +52,8 @@ pub(super) struct Finished<'a> {
     /// The cases that were chosen, whatever their profile.
     pub(super) total: usize,
     pub(super) began: SystemTime,
+    /// What could not be written so far.
+    pub(super) unwritten: Vec<Stop>,
     /// The command that repeats a case.
     pub(super) repeat: Repeat<'a>,
 }
@@ -58,10 +61,7 @@ pub(super) struct Finished<'a> {
 impl Output {
     /// Finds out before a run whether its reports can be written.
     pub(super) fn prepare(&self) -> Result<(), Stop> {
-        self.report.iter().try_for_each(|target| {
-            let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", target.path.display()));
-            target.prepare().map_err(wrong)
-        })
+        self.report.iter().try_for_each(|target| target.prepare().map_err(|error| not_writable(&target.path, &error)))
     }
 
     /// Prints a line that is no result, such as who is tested.
@@ -70,15 +70,29 @@ impl Output {
     }
 
     /// Prints the results of a run, writes its reports, and returns its exit code.
+    ///
+    /// Reports come before the summary, so that the exit code that it names is the one of the program.
     pub(super) fn conclude(&self, finished: Finished<'_>) -> Result<u8, Stop> {
-        let Finished { run, corpus, errata, hello, command, against, out_of_date, options, total, began, repeat } =
-            finished;
+        let Finished {
+            run,
+            corpus,
+            errata,
+            hello,
+            command,
+            against,
+            out_of_date,
+            options,
+            total,
+            began,
+            mut unwritten,
+            repeat,
+        } = finished;
         let strict = options.strict;
         let summary = Summary::of(run, (corpus, options.profile), total, strict, &against, &out_of_date);
         let code = if interrupt::requested() {
             interrupt::EXIT_CODE
-        } else if run.not_ready.is_some() {
-            exit::TESTEE
+        } else if let Some(why) = &run.not_ready {
+            not_ready(why).code
         } else if !summary.is_conformant() {
             exit::NOT_CONFORMANT
         } else if !summary.is_up_to_date() {
@@ -87,7 +101,7 @@ impl Output {
             exit::OK
         };
         print(&self.failures(run, corpus, strict, repeat));
-        print(&summary.text(run, code));
+        let mut runs = Vec::new();
         if !self.report.is_empty() {
             let took: Duration = began.elapsed().unwrap_or_default();
             let about = Circumstances {
@@ -101,17 +115,20 @@ impl Output {
                 out_of_date,
                 code,
             };
-            let record = RunRecord::new(run, about, repeat);
-            let runs = [record];
-            let write = |target: &Target| {
-                let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", target.path.display()));
-                target.write(&runs, corpus, errata).map_err(wrong)
-            };
-            // One that cannot be written does not cost the others.
-            let written: Vec<Result<(), Stop>> = self.report.iter().map(write).collect();
-            written.into_iter().collect::<Result<(), Stop>>()?;
+            runs.push(RunRecord::new(run, about, repeat));
         }
-        Ok(code)
+        // One that cannot be written does not cost the others.
+        let write = |target: &Target| {
+            let written = target.write(&runs, corpus, errata);
+            unwritten.extend(written.err().map(|error| not_writable(&target.path, &error)));
+        };
+        self.report.iter().for_each(write);
+        print(&summary.text(run, if unwritten.is_empty() { code } else { exit::CORPUS }));
+        if unwritten.is_empty() {
+            return Ok(code);
+        }
+        let messages: Vec<String> = unwritten.into_iter().map(|stop| stop.message).collect();
+        Err(Stop::new(exit::CORPUS, messages.join("\nthreadspec: ")))
     }
 
     /// Failures by cause, the clearest of each in full.

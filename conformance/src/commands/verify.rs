@@ -3,7 +3,7 @@
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
 use super::selection::Selection;
-use super::{Stop, corpus_and_errata, exit, progress};
+use super::{Stop, corpus_and_errata, exit, not_writable, progress};
 use crate::corpus::Case;
 use crate::protocol::{Hello, Op, Profile, Request};
 use crate::report::record::Options;
@@ -11,15 +11,15 @@ use crate::report::transcript::{Header, Recorder, Writer};
 use crate::run::order::Shard;
 use crate::run::{CaseResult, Judgement, Settings, Watch, run};
 use crate::terminal::visible;
-use crate::testee::{InProcess, Outcome, Process, Reference, Testee, adopt_orphans, end_orphans, interrupt};
+use crate::testee::{InProcess, Outcome, Process, Reference, Testee, Unready, adopt_orphans, end_orphans, interrupt};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
+use std::env;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
-use std::{env, io};
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest seed: seeds are short enough to be typed.
@@ -129,12 +129,15 @@ impl Verify {
         let mut followed = self.followed(&cases, &hello, &options)?;
         let mut run = run(&mut testees, &cases, &settings, &mut followed);
         drop(testees);
-        followed.close(&run.shutdown)?;
+        let mut unwritten: Vec<Stop> = followed.close(&run.shutdown).err().into_iter().collect();
         for orphan in end_orphans() {
             self.output.say(&format!("left behind by the testee, and ended: {}", visible(&orphan)));
         }
         let by = (&corpus, profile);
-        let known = self.known.update(known, &run, by, self.strict)?;
+        let known = self.known.update(known, &run, by, self.strict).unwrap_or_else(|(stop, known)| {
+            unwritten.push(stop);
+            known
+        });
         known.excuse(&mut run);
         self.output.conclude(Finished {
             run: &run,
@@ -147,6 +150,7 @@ impl Verify {
             options: options.clone(),
             total: chosen.len(),
             began,
+            unwritten,
             repeat: &|result| self.repeat(result, &options),
         })
     }
@@ -211,8 +215,8 @@ impl Verify {
                 options: options.clone(),
                 cases: cases.iter().map(|case| case.id.clone()).collect(),
             };
-            let wrong = |error: io::Error| Stop::new(exit::CORPUS, format!("{}: {error}", path.display()));
-            recorder = Some((path.clone(), Recorder::new(Writer::create(path, &header).map_err(wrong)?)));
+            let writer = Writer::create(path, &header).map_err(|error| not_writable(path, &error))?;
+            recorder = Some((path.clone(), Recorder::new(writer)));
         }
         Ok(Followed { bar, ended: HashSet::new(), failed: HashSet::new(), strict: self.strict, recorder })
     }
@@ -261,9 +265,8 @@ struct Followed {
 impl Followed {
     fn close(self, shutdown: &[String]) -> Result<(), Stop> {
         self.bar.finish_and_clear();
-        self.recorder.map_or(Ok(()), |(path, recorder)| {
-            recorder.close(shutdown).map_err(|error| Stop::new(exit::CORPUS, format!("{}: {error}", path.display())))
-        })
+        self.recorder
+            .map_or(Ok(()), |(path, recorder)| recorder.close(shutdown).map_err(|error| not_writable(&path, &error)))
     }
 }
 
@@ -289,9 +292,13 @@ impl Watch for Followed {
 }
 
 /// The error for a testee that could not be started.
-pub(super) fn not_ready(why: &str) -> Stop {
-    let code = if interrupt::requested() { interrupt::EXIT_CODE } else { exit::TESTEE };
-    Stop::new(code, format!("the testee is not ready: {}", why.trim_end()))
+pub(super) fn not_ready(why: &Unready) -> Stop {
+    let code = match why {
+        _ if interrupt::requested() => interrupt::EXIT_CODE,
+        Unready::Testee(_) => exit::TESTEE,
+        Unready::Runner(_) => exit::CORPUS,
+    };
+    Stop::new(code, why.to_string())
 }
 
 /// A command as people read it.

@@ -2,14 +2,13 @@
 
 use super::alignment::{self, Next};
 use super::excerpt::excerpts;
-use crate::json::{self, HALF};
+use super::mismatch::{LONGEST_VALUE, Mismatches, texts, values};
+use crate::json;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// Shown where one side has no value.
 pub const NOTHING: &str = "nothing";
-/// How much of a value is shown.
-const LONGEST_VALUE: usize = 4 << 10;
 
 /// An expected value, read from a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,34 +27,6 @@ pub enum Pattern {
     Object(Vec<(String, Pattern)>),
     /// `{"includes": […]}`: these in this order, others may stand between.
     Includes(Vec<Pattern>),
-}
-
-/// One difference from an expected value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// Where, as a JSON Pointer; empty for the whole value.
-    pub path: String,
-    /// What the two sides are.
-    pub sides: Sides,
-}
-
-/// The two sides of a mismatch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sides {
-    /// Two strings, to be compared character by character; of long ones, excerpts.
-    Texts {
-        /// The expected string.
-        expected: String,
-        /// The actual string.
-        actual: String,
-    },
-    /// Descriptions of anything else.
-    Values {
-        /// What was expected.
-        expected: String,
-        /// What was there.
-        actual: String,
-    },
 }
 
 impl Pattern {
@@ -165,14 +136,14 @@ impl Pattern {
         }
     }
 
-    /// Where the actual value differs from the pattern; empty if it matches.
-    pub fn mismatches(&self, actual: &Value) -> Vec<Mismatch> {
-        let mut found = Vec::new();
+    /// Where the actual value differs from the pattern; nowhere if it matches.
+    pub fn mismatches(&self, actual: &Value) -> Mismatches {
+        let mut found = Mismatches::default();
         self.compare(actual, String::new, &mut found);
         found
     }
 
-    fn compare(&self, actual: &Value, path: impl Fn() -> String, found: &mut Vec<Mismatch>) {
+    fn compare(&self, actual: &Value, path: impl Fn() -> String, found: &mut Mismatches) {
         if self.matches(actual) {
             return;
         }
@@ -182,20 +153,20 @@ impl Pattern {
             (Self::Object(expected), Value::Object(actual)) => compare_objects(expected, actual, &path, found),
             (Self::Text(expected), Value::String(actual)) => {
                 let [expected, actual] = excerpts(expected, actual);
-                found.push(Mismatch { path, sides: Sides::Texts { expected, actual: readable(&actual) } });
+                found.add(texts(path, expected, &actual));
             }
             (Self::Includes(parts), Value::Array(_) | Value::String(_)) => {
                 let Some((index, from)) = first_missing(parts, actual) else { return };
                 let closest = actual.as_array().and_then(|elements| closest_list(&parts[index], elements, from, &path));
                 if let Some(closest) = closest {
-                    found.extend(closest);
+                    found.append(closest);
                 } else {
                     let order = if index == 0 { "" } else { " after the part before it" };
                     let actual = format!("{NOTHING} like it{order}: {}", json::shortened(actual, LONGEST_VALUE));
-                    found.push(values(path, parts[index].describe(), &actual));
+                    found.add(values(path, parts[index].describe(), &actual));
                 }
             }
-            _ => found.push(values(path, self.describe(), &json::shortened(actual, LONGEST_VALUE))),
+            _ => found.add(values(path, self.describe(), &json::shortened(actual, LONGEST_VALUE))),
         }
     }
 
@@ -248,35 +219,22 @@ fn first_missing(parts: &[Pattern], actual: &Value) -> Option<(usize, usize)> {
 
 /// Where a list is expected: the differences of the closest list among the elements from `from` on. For anything else it is clearer to
 /// say that it is missing.
-fn closest_list(part: &Pattern, elements: &[Value], from: usize, path: &str) -> Option<Vec<Mismatch>> {
+fn closest_list(part: &Pattern, elements: &[Value], from: usize, path: &str) -> Option<Mismatches> {
     let lists = elements.iter().enumerate().skip(from).filter(|(_, element)| element.is_array());
     let differences = |(index, element): (usize, &Value)| {
-        let mut found = Vec::new();
+        let mut found = Mismatches::default();
         part.compare(element, || format!("{path}/{index}"), &mut found);
         found
     };
     if matches!(part, Pattern::Array(_) | Pattern::Includes(_)) {
-        lists.map(differences).min_by_key(Vec::len)
+        lists.map(differences).min_by_key(Mismatches::len)
     } else {
         None
     }
 }
 
-fn values(path: String, mut expected: String, actual: &str) -> Mismatch {
-    if let Some((at, _)) = expected.char_indices().nth(LONGEST_VALUE) {
-        expected.truncate(at);
-        expected.push('…');
-    }
-    Mismatch { path, sides: Sides::Values { expected, actual: readable(actual) } }
-}
-
-/// What a testee wrote, with words for lone surrogates, which no string can hold.
-fn readable(actual: &str) -> String {
-    actual.replace(HALF, "<half a surrogate pair>")
-}
-
 /// A missing element is placed where it is expected, an extra one where it is.
-fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mut Vec<Mismatch>) {
+fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mut Mismatches) {
     let (mut here, mut there) = (0, 0);
     while here < expected.len() || there < actual.len() {
         match alignment::next(&expected[here..], &actual[there..]) {
@@ -285,29 +243,29 @@ fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mu
                 (here, there) = (here + 1, there + 1);
             }
             Next::Missing => {
-                found.push(values(format!("{path}/{here}"), expected[here].describe(), NOTHING));
+                found.add(values(format!("{path}/{here}"), expected[here].describe(), NOTHING));
                 here += 1;
             }
             Next::Extra => {
                 let actual = json::shortened(&actual[there], LONGEST_VALUE);
-                found.push(values(format!("{path}/{there}"), NOTHING.to_owned(), &actual));
+                found.add(values(format!("{path}/{there}"), NOTHING.to_owned(), &actual));
                 there += 1;
             }
         }
     }
 }
 
-fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, path: &str, found: &mut Vec<Mismatch>) {
+fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, path: &str, found: &mut Mismatches) {
     let below = |key: &str| format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
     for (key, expected) in expected {
         match actual.get(key) {
             Some(actual) => expected.compare(actual, || below(key), found),
-            None => found.push(values(below(key), expected.describe(), NOTHING)),
+            None => found.add(values(below(key), expected.describe(), NOTHING)),
         }
     }
     let known: HashSet<&str> = expected.iter().map(|(key, _)| key.as_str()).collect();
     for (key, actual) in actual.iter().filter(|(key, _)| !known.contains(key.as_str())) {
-        found.push(values(below(key), NOTHING.to_owned(), &json::shortened(actual, LONGEST_VALUE)));
+        found.add(values(below(key), NOTHING.to_owned(), &json::shortened(actual, LONGEST_VALUE)));
     }
 }
 
@@ -318,7 +276,7 @@ mod tests {
 
     fn paths(expected: &Value, actual: &Value) -> Vec<String> {
         let pattern = Pattern::read(expected).expect("a pattern");
-        pattern.mismatches(actual).into_iter().map(|mismatch| mismatch.path).collect()
+        pattern.mismatches(actual).kept.into_iter().map(|mismatch| mismatch.path).collect()
     }
 
     #[test]

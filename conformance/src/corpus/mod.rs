@@ -8,6 +8,7 @@ pub mod excerpt;
 pub mod expectation;
 pub mod growth;
 pub mod layout;
+pub mod mismatch;
 mod oracle;
 
 pub use accepted::Accepted;

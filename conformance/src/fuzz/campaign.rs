@@ -3,17 +3,17 @@
 use super::Coverage;
 use super::draw::{Draw, Relation};
 use super::probe::{Failure, Key, Probe, Probed, Shrunk};
-use crate::corpus::expectation::Mismatch;
-use crate::json::on_deep_stack;
+use crate::corpus::mismatch::Mismatch;
+use crate::json::{DEEP_STACK, on_deep_stack};
 use crate::protocol::{Op, Profile, Reply};
 use crate::run::Verdict;
-use crate::testee::{Testee, Trouble, interrupt};
+use crate::testee::{Testee, Trouble, Unready, interrupt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use std::{panic, thread};
+use std::{io, panic, thread};
 
 /// How many of the cases that fail for one reason are made smaller; the smallest are taken.
 const EXAMPLES: usize = 2;
@@ -40,7 +40,7 @@ pub struct Options {
 }
 
 /// Starts a testee.
-pub type Start<'a> = &'a (dyn Fn() -> Result<Box<dyn Testee>, String> + Sync);
+pub type Start<'a> = &'a (dyn Fn() -> Result<Box<dyn Testee>, Unready> + Sync);
 
 /// How far a campaign is.
 #[derive(Clone, Debug)]
@@ -133,13 +133,17 @@ struct Campaign<'a> {
 /// # Errors
 ///
 /// When a testee cannot be started.
-pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> Result<Report, String> {
+pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> Result<Report, Unready> {
     let (tally, over) = (Mutex::default(), AtomicBool::new(false));
     let campaign = Campaign { settings, start, began: Instant::now(), tally, over };
     thread::scope(|scope| {
         let campaign = &campaign;
-        let deep = |worker| on_deep_stack(|| campaign.work(worker)).map_err(|error| error.to_string())?;
-        let workers: Vec<_> = (0..settings.jobs).map(|worker| scope.spawn(move || deep(worker))).collect();
+        let start = |worker| {
+            let deep = thread::Builder::new().stack_size(DEEP_STACK);
+            deep.spawn_scoped(scope, move || campaign.work(worker)).map_err(|error| no_thread(&error))
+        };
+        let workers: Result<Vec<_>, Unready> = (0..settings.jobs).map(start).collect();
+        let workers = workers.inspect_err(|_| campaign.over.store(true, Ordering::Relaxed))?;
         while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::sleep(POLL_INTERVAL);
             let elapsed = campaign.began.elapsed();
@@ -156,10 +160,14 @@ pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress
         ends.into_iter().try_for_each(|end| end.unwrap_or_else(|panic| panic::resume_unwind(panic)))
     })?;
     let elapsed = campaign.began.elapsed();
-    let findings = on_deep_stack(|| campaign.findings()).map_err(|error| error.to_string())??;
+    let findings = on_deep_stack(|| campaign.findings()).map_err(|error| no_thread(&error))??;
     let tally = campaign.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     let stopped = tally.report.stopped.or_else(|| interrupt::requested().then(|| "interrupted".to_owned()));
     Ok(Report { elapsed, findings, stopped, ..tally.report })
+}
+
+fn no_thread(error: &io::Error) -> Unready {
+    Unready::Runner(format!("no thread: {error}"))
 }
 
 /// The number of the first case that fails, on one testee; nothing is made smaller.
@@ -167,7 +175,7 @@ pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress
 /// # Errors
 ///
 /// When a testee cannot be started.
-pub fn first_failure(settings: &Options, start: Start<'_>) -> Result<Option<u64>, String> {
+pub fn first_failure(settings: &Options, start: Start<'_>) -> Result<Option<u64>, Unready> {
     let mut probe = Probe::new(start()?, settings.profile);
     let draw = Draw::new(settings.seed, &settings.ops, settings.profile);
     let fails = |&case: &u64| {
@@ -183,12 +191,12 @@ impl Campaign<'_> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn probe(&self) -> Result<Probe<'static>, String> {
+    fn probe(&self) -> Result<Probe<'static>, Unready> {
         Ok(Probe::new((self.start)()?, self.settings.profile))
     }
 
     /// Runs the cases of one worker.
-    fn work(&self, worker: u64) -> Result<(), String> {
+    fn work(&self, worker: u64) -> Result<(), Unready> {
         let Options { seed, cases, jobs, ops, profile, .. } = self.settings;
         let mut probe = self.probe().inspect_err(|_| self.over.store(true, Ordering::Relaxed))?;
         let draw = Draw::new(*seed, ops, *profile);
@@ -206,6 +214,10 @@ impl Campaign<'_> {
                 Probed::Sound => {}
                 Probed::Unsupported => tally.report.unsupported += 1,
                 Probed::Interrupted => break,
+                Probed::Unable(why) => {
+                    self.over.store(true, Ordering::Relaxed);
+                    return Err(why);
+                }
                 Probed::Failed(failures) => {
                     for failure in failures {
                         tally.failures.entry(failure.key.clone()).or_default().add(index, failure);
@@ -228,7 +240,7 @@ impl Campaign<'_> {
     }
 
     /// The findings, each with the smallest of the cases that were made smaller.
-    fn findings(&self) -> Result<Vec<Finding>, String> {
+    fn findings(&self) -> Result<Vec<Finding>, Unready> {
         let failures = std::mem::take(&mut self.tally().failures);
         let (mut findings, mut leads): (BTreeMap<Key, Finding>, BTreeMap<Key, BTreeSet<Key>>) = Default::default();
         for (key, failures) in failures {
@@ -250,7 +262,7 @@ impl Campaign<'_> {
     }
 
     /// A failing case made smaller; `None` if it does not fail in a testee that was asked nothing else before.
-    fn smaller(&self, key: &Key, index: u64) -> Result<Option<Shrunk>, String> {
+    fn smaller(&self, key: &Key, index: u64) -> Result<Option<Shrunk>, Unready> {
         if interrupt::requested() {
             return Ok(None);
         }

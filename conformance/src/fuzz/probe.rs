@@ -4,11 +4,11 @@
 use super::compare::{Difference, answering_clause, compare, has_halves};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
 use super::property;
-use crate::corpus::expectation::{Mismatch, Sides};
+use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::generate::{Mode, Request as Plan};
 use crate::protocol::{Op, Profile, Reply, Request};
 use crate::run::Verdict;
-use crate::testee::{Outcome, Testee};
+use crate::testee::{Outcome, Testee, Unready};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -32,6 +32,8 @@ pub(super) enum Probed {
     Sound,
     Unsupported,
     Interrupted,
+    /// This program lacks the means to start it again.
+    Unable(Unready),
     /// Once for each clause that is broken.
     Failed(Vec<Failure>),
 }
@@ -127,7 +129,8 @@ impl<'a> Probe<'a> {
                 failure.key.clause = clause;
                 return Err(Probed::Failed(vec![Failure { note, mismatch, ..failure }]));
             }
-            Outcome::Crash(what) | Outcome::NotReady(what) => (Verdict::Crash, what),
+            Outcome::NotReady(why @ Unready::Runner(_)) => return Err(Probed::Unable(why)),
+            Outcome::Crash(what) | Outcome::NotReady(Unready::Testee(what)) => (Verdict::Crash, what),
             Outcome::Timeout(what) => (Verdict::Timeout, what),
             Outcome::Garbage(what) | Outcome::Stray { what, .. } => (Verdict::Garbage, what),
         };
@@ -226,7 +229,7 @@ impl<'a> Probe<'a> {
         for _ in 0..SHRINK_TRIES {
             let plan = tree.current();
             let mut failures = match self.probe(op, check, &plan) {
-                Probed::Interrupted => break,
+                Probed::Interrupted | Probed::Unable(_) => break,
                 Probed::Failed(failures) => failures,
                 _ => Vec::new(),
             };

@@ -10,7 +10,7 @@ pub(super) const ANSWERING: &str = "AGENT-GOES-ON";
 /// The clauses that a reply breaks, each with the first finding.
 pub(super) fn broken(input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> Vec<Difference> {
     let answer = match reply {
-        Reply::Ok(output) => Answer::Output(output),
+        Reply::Ok(output) => Answer::Output(output.clone()),
         Reply::Reject { message, .. } => Answer::Refusal(message),
         Reply::Unsupported(_) => return Vec::new(),
     };

@@ -14,24 +14,34 @@ pub const HALF: &str = "\u{fdd0}\u{fdef}\u{fdd0}\u{fdef}";
 ///
 /// In arguments both are accepted. Elsewhere the hardened profile wants U+FFFD; the literal one does not care, but a
 /// document must be well-formed in both.
-pub fn settled(output: Cow<'_, Value>, profile: Profile) -> Cow<'_, Value> {
-    if any_string(&output, &|text| text.contains(HALF)) { Cow::Owned(settle(&output, profile, false)) } else { output }
+pub fn settled(mut output: Cow<'_, Value>, profile: Profile) -> Cow<'_, Value> {
+    if any_string(&output, &|text| text.contains(HALF)) {
+        settle(output.to_mut(), profile, false);
+    }
+    output
 }
 
-fn settle(value: &Value, profile: Profile, in_args: bool) -> Value {
-    let text = |text: &str| -> String {
+/// Changes the value where it stands: a copy of a long one would take too much memory.
+fn settle(value: &mut Value, profile: Profile, in_args: bool) {
+    let change = |text: &str| {
         let accepted = in_args || profile == Profile::Literal && !text.starts_with("<thread>");
-        if accepted { text.replace(HALF, "\u{fffd}") } else { text.to_owned() }
+        (accepted && text.contains(HALF)).then(|| text.replace(HALF, "\u{fffd}"))
     };
     match value {
-        Value::String(string) => text(string).into(),
-        Value::Array(elements) => elements.iter().map(|element| settle(element, profile, in_args)).collect(),
-        Value::Object(members) => {
-            let member =
-                |(name, member): (&String, &Value)| (text(name), settle(member, profile, in_args || name == "args"));
-            Value::Object(members.iter().map(member).collect::<Map<_, _>>())
+        Value::String(text) => {
+            if let Some(changed) = change(text) {
+                *text = changed;
+            }
         }
-        other => other.clone(),
+        Value::Array(elements) => elements.iter_mut().for_each(|element| settle(element, profile, in_args)),
+        Value::Object(members) => {
+            members.iter_mut().for_each(|(name, member)| settle(member, profile, in_args || name == "args"));
+            if members.keys().any(|name| change(name).is_some()) {
+                let renamed = |(name, member): (String, Value)| (change(&name).unwrap_or(name), member);
+                *members = std::mem::take(members).into_iter().map(renamed).collect::<Map<_, _>>();
+            }
+        }
+        _ => {}
     }
 }
 

@@ -3,16 +3,19 @@
 
 mod halves;
 mod stack;
+mod value;
 
 pub use halves::{HALF, plain, settled};
 pub use stack::{DEEP_STACK, on_deep_stack};
 
 use memchr::{memchr_iter, memchr2, memchr2_iter};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use value::{Fitted, Members, consume, parse};
 
 /// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
 pub const MAX_DEPTH: usize = 10_000;
@@ -20,6 +23,8 @@ pub const MAX_DEPTH: usize = 10_000;
 pub(crate) const DEEP: usize = 50;
 /// More values in one text are refused: many small values take many times the memory of their text.
 pub const MAX_VALUES: usize = 1 << 20;
+/// A text of more values is not held together with them.
+const MANY: usize = 1 << 16;
 
 /// Splits JSON text into its tokens, without the white space between them.
 ///
@@ -76,11 +81,23 @@ pub fn compact(text: &str) -> String {
 /// # Ok::<(), String>(())
 /// ```
 pub fn read(text: &str) -> Result<Value, String> {
-    let text = threadspec::surrogates::repair_surrogates(text);
+    read_as(text.into()).map(|Fitted(value)| value)
+}
+
+/// Reads a JSON object like [`read`], and returns its members in their order, repeated ones included. A text of many values is
+/// given up while it is read.
+pub(crate) fn read_members(text: String) -> Result<Vec<(String, Value)>, String> {
+    read_as(text.into()).map(|Members(members)| members)
+}
+
+fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, String> {
+    let text = changed(threadspec::surrogates::repair_surrogates(&text)).map_or(text, Cow::Owned);
     // Nearly every text is within the limits, wherever its brackets and commas stand, and is read at once.
     let brackets = memchr2_iter(b'[', b'{', text.as_bytes()).count();
-    let is_within_limits = brackets <= MAX_DEPTH && brackets + memchr_iter(b',', text.as_bytes()).count() <= MAX_VALUES;
-    if let Some(value) = is_within_limits.then(|| parse(&text).ok()).flatten() {
+    let separators = brackets + memchr_iter(b',', text.as_bytes()).count();
+    let is_consumed = matches!(text, Cow::Owned(_)) && separators > MANY;
+    let is_within_limits = brackets <= MAX_DEPTH && separators <= MAX_VALUES;
+    if let Some(value) = (is_within_limits && !is_consumed).then(|| parse(&text).ok()).flatten() {
         return Ok(value);
     }
     serde_json::from_str::<&RawValue>(&text).map_err(|error| error.to_string())?;
@@ -102,12 +119,18 @@ pub fn read(text: &str) -> Result<Value, String> {
             return Err(format!("more than {MAX_VALUES} values"));
         }
     }
-    let parsed = if overflow {
-        parse(&tokens(&text).map(|token| if is_beyond_doubles(token) { "null" } else { token }).collect::<String>())
-    } else {
-        parse(&text)
-    };
-    parsed.map_err(|error| error.to_string())
+    let nulled = |token| if is_beyond_doubles(token) { "null" } else { token };
+    let text = if overflow { tokens(&text).map(nulled).collect() } else { text };
+    let read = if is_consumed { consume(text.into_owned()) } else { parse(&text) };
+    read.map_err(|error| error.to_string())
+}
+
+/// The text that takes the place of another one, if one does.
+pub(crate) fn changed(text: Cow<'_, str>) -> Option<String> {
+    match text {
+        Cow::Owned(changed) => Some(changed),
+        Cow::Borrowed(_) => None,
+    }
 }
 
 /// A member of an object, as JSON text on one line.
@@ -221,13 +244,6 @@ pub(crate) fn is_extreme(text: &str) -> bool {
 /// Whether a token is a number that no double holds.
 pub(crate) fn is_beyond_doubles(token: &str) -> bool {
     token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && token.parse().is_ok_and(f64::is_infinite)
-}
-
-fn parse(text: &str) -> serde_json::Result<Value> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    deserializer.disable_recursion_limit();
-    let value = Value::deserialize(&mut deserializer)?;
-    deserializer.end().map(|()| value)
 }
 
 /// A JSON text as a tree of its tokens.

@@ -99,6 +99,12 @@ pub(super) const ALL: &[Deed] = &[
     deed("id-is-null", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":null,\"was\":"))),
     deed("wrong-id", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":47"))),
     deed("negative-id", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":-4"))),
+    // Which of two members counts depends on who reads them.
+    deed("two-ids", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":47,\"id\":"))),
+    deed("everything-twice", Verdict::Garbage, |line| {
+        say(&[line.trim_ascii_end().strip_suffix(b"}").unwrap_or(line), &edited(line, "{", ",")].concat());
+    }),
+    deed("two-outputs", Verdict::Garbage, |line| say(&edited(line, "\"ok\":", "\"ok\":null,\"ok\":"))),
     deed("neither-ok-nor-reject", Verdict::Garbage, |line| say(&edited(line, "\"ok\":", "\"result\":"))),
     deed("ok-and-unsupported", Verdict::Garbage, |line| say(&edited(line, "\"ok\":", "\"unsupported\":\"\",\"ok\":"))),
     deed("reject-without-kind", Verdict::Garbage, |line| say(&edited(line, "\"ok\":", "\"reject\":{},\"was\":"))),

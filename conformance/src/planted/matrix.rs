@@ -266,14 +266,14 @@ fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -
     let command = [&program.display().to_string(), "serve", "--bug", name].map(str::to_owned);
     let (mut failed, mut troubles) = (Vec::new(), Vec::new());
     match Process::start(&command, TIMEOUT) {
-        Err(why) => troubles.push(why),
+        Err(why) => troubles.push(why.to_string()),
         Ok(process) => {
             let settings = Settings { fail_fast: true, ..Settings::new(profile) };
             let run = run(&mut [Box::new(process)], &cases, &settings, &mut ());
             let asked = run.results.iter().filter(|result| result.counts_against(false));
             failed.extend(asked.map(|result| result.case));
             troubles.extend(run.shutdown);
-            troubles.extend(run.not_ready);
+            troubles.extend(run.not_ready.map(|why| why.to_string()));
         }
     }
     Trial { bug: name, breaks: &[], profile: profile.into(), wrong: true, breaks_a_must: true, failed, troubles }

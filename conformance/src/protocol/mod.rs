@@ -127,9 +127,9 @@ impl Reply {
     /// # Errors
     ///
     /// Says why the line is not a reply.
-    pub fn read(line: &[u8]) -> Result<(i64, Self), String> {
-        let text = str::from_utf8(line).map_err(|error| format!("not UTF-8: {error}"))?;
-        Self::of(json::read(&json::replace_halves(text, json::HALF)))
+    pub fn read(line: impl Into<Vec<u8>>) -> Result<(i64, Self), String> {
+        let text = String::from_utf8(line.into()).map_err(|error| format!("not UTF-8: {error}"))?;
+        Self::of(json::changed(json::replace_halves(&text, json::HALF)).unwrap_or(text))
     }
 
     /// Reads a reply line that is judged by a profile: in `universal` each lone surrogate, escaped or raw, becomes a mark
@@ -138,19 +138,33 @@ impl Reply {
     /// # Errors
     ///
     /// Says why the line is not a reply.
-    pub fn read_for(profile: Profile, line: &[u8]) -> Result<(i64, Self), String> {
+    pub fn read_for(profile: Profile, line: impl Into<Vec<u8>>) -> Result<(i64, Self), String> {
+        let line = line.into();
         if profile != Profile::Universal {
             return Self::read(line);
         }
-        Self::of(json::read(&halves::decode(line)?))
+        match json::changed(halves::decode(&line)?) {
+            Some(marked) => Self::of(marked),
+            None => Self::of(String::from_utf8(line).map_err(|error| format!("not UTF-8: {error}"))?),
+        }
     }
 
-    fn of(reply: Result<Value, String>) -> Result<(i64, Self), String> {
-        let mut reply = reply.map_err(|error| format!("not JSON: {error}"))?;
-        let Some(members) = reply.as_object_mut() else { return Err("not a JSON object".into()) };
-        let id = members.get("id").and_then(integer).ok_or("it has no integer `id`")?;
-        let answers = ["ok", "reject", "unsupported"].into_iter().filter_map(|key| members.remove_entry(key));
-        let mut answers: Vec<(String, Value)> = answers.collect();
+    fn of(text: String) -> Result<(i64, Self), String> {
+        const ANSWERS: [&str; 3] = ["ok", "reject", "unsupported"];
+        let members = json::read_members(text).map_err(|error| format!("not a JSON object: {error}"))?;
+        let (mut id, mut answers): (_, Vec<(String, Value)>) = (None, Vec::new());
+        for (name, value) in members {
+            // Programs differ in which of two members they read.
+            if name == "id" && id.is_some() || answers.iter().any(|(answer, _)| *answer == name) {
+                return Err(format!("it has `{name}` twice"));
+            }
+            if name == "id" {
+                id = Some(value);
+            } else if ANSWERS.contains(&&*name) {
+                answers.push((name, value));
+            }
+        }
+        let id = id.as_ref().and_then(integer).ok_or("it has no integer `id`")?;
         if answers.len() > 1 {
             // Where every member is always written, null means absent; alone it is an output.
             answers.retain(|(_, content)| !content.is_null());
@@ -360,6 +374,10 @@ mod tests {
             br#"{"id":7,"reject":{"kind":"other"}}"#,
             br#"{"id":7,"unsupported":true}"#,
             br#"{"id":7,"ok":1} {"id":8,"ok":1}"#,
+            br#"{"id":7,"ok":1,"id":7}"#,
+            br#"{"id":8,"ok":1,"\u0069d":7}"#,
+            br#"{"id":7,"ok":1,"ok":1}"#,
+            br#"{"id":7,"ok":null,"ok":1}"#,
         ] {
             assert!(Reply::read(line).is_err(), "{}", String::from_utf8_lossy(line));
         }

@@ -4,7 +4,8 @@
 //! most failures share is the first cause and takes all of them; the next one is sought among the rest.
 
 use super::diff;
-use crate::corpus::expectation::{Mismatch, NOTHING, Sides};
+use crate::corpus::expectation::NOTHING;
+use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::run::Verdict;
 use crate::terminal::visible;
 use std::collections::{BTreeMap, BTreeSet};

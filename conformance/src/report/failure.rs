@@ -1,8 +1,8 @@
 //! One failure, for people: of a case of the corpus, or found by fuzzing.
 
 use super::diff;
-use crate::corpus::expectation::{Mismatch, Sides};
 use crate::corpus::layout::lay_out;
+use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::corpus::{Clause, Corpus, Level};
 use crate::run::{CaseResult, Verdict};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, count, styled, visible};

@@ -21,7 +21,7 @@ pub use failure::Failure;
 pub use merge::merge;
 pub use summary::Summary;
 
-use crate::corpus::expectation::Mismatch;
+use crate::corpus::mismatch::Mismatch;
 use crate::terminal::visible;
 use causes::{Cause, Shown};
 use record::CaseRecord;

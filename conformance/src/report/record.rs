@@ -2,7 +2,7 @@
 //!
 //! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
 
-use crate::corpus::expectation::{Mismatch, Sides};
+use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::corpus::{Case, Corpus, Level};
 use crate::json;
 use crate::protocol::{Hello, Op, Profile};

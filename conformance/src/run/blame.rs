@@ -32,7 +32,7 @@ impl Worker<'_, '_, '_> {
                 Outcome::Interrupted => End::Interrupted,
                 Outcome::NotReady(why) => End::NotReady(why),
                 Outcome::Crash(what) | Outcome::Garbage(what) | Outcome::Stray { what, .. } => {
-                    End::NotReady(format!("after its hello: {what}"))
+                    End::NotReady(format!("after its hello: {what}").into())
                 }
                 Outcome::Timeout(_) | Outcome::Reply(_) | Outcome::Accepted(..) => {
                     return self.charge(index, outcome, "");

@@ -1,7 +1,8 @@
 //! Judges the outcome of a case: from outcome to verdict.
 
 use super::oracles;
-use crate::corpus::expectation::{Mismatch, Pattern, Sides};
+use crate::corpus::expectation::Pattern;
+use crate::corpus::mismatch::{Mismatch, Mismatches};
 use crate::corpus::{Case, Expect, Level, Oracle};
 use crate::json;
 use crate::protocol::Profile;
@@ -17,8 +18,6 @@ use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
 /// A reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
-/// Mismatches are kept up to this length, and the others counted.
-const LONGEST_MISMATCHES: usize = 32 << 10;
 /// An output in a note is shown up to this length.
 const LONGEST_NOTE: usize = 1 << 10;
 
@@ -103,17 +102,8 @@ impl Judgement {
         Self { verdict, note: note.into(), mismatches: Vec::new(), more: 0, actual: None, after_others: false }
     }
 
-    /// Keeps the first mismatches: nothing large outlives its case.
-    fn shorten(&mut self) {
-        let mut length = 0;
-        let mut fits = |mismatch: &Mismatch| {
-            let (Sides::Texts { expected, actual } | Sides::Values { expected, actual }) = &mismatch.sides;
-            length += mismatch.path.len() + expected.len() + actual.len();
-            length <= LONGEST_MISMATCHES
-        };
-        let kept = self.mismatches.iter().take_while(|mismatch| fits(mismatch)).count().max(1);
-        self.more = self.mismatches.len().saturating_sub(kept);
-        self.mismatches.truncate(kept);
+    fn with(self, Mismatches { kept: mismatches, more, .. }: Mismatches) -> Self {
+        Self { mismatches, more, ..self }
     }
 }
 
@@ -139,8 +129,7 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
         Outcome::Reply(reply) => {
             // Kept shortened, and before judging, which consumes the reply: a copy of a large one would take too much memory.
             let actual = universal::halves::written(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
-            let mut judgement = judge_reply(case, terms.into(), reply);
-            judgement.shorten();
+            let judgement = judge_reply(case, terms.into(), reply);
             let is_told = !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
             Judgement { actual: is_told.then_some(actual), ..judgement }
         }
@@ -148,9 +137,19 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
         Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
         Outcome::Timeout(what) => Judgement::new(Verdict::Timeout, what),
         Outcome::Garbage(what) | Outcome::Stray { what, .. } => Judgement::new(Verdict::Garbage, what),
-        Outcome::NotReady(what) => Judgement::new(Verdict::NotRun, format!("it could not be started again: {what}")),
+        Outcome::NotReady(why) => Judgement::new(Verdict::NotRun, why.to_string()),
         Outcome::Interrupted => Judgement::new(Verdict::NotRun, "interrupted"),
     }
+}
+
+/// As much of a text as a note shows.
+fn beginning(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_NOTE) {
+        text.truncate(end);
+        text.push('…');
+        text.shrink_to_fit();
+    }
+    text
 }
 
 /// Whether a reply matches as it is, which is the common case and needs no tolerance.
@@ -161,8 +160,8 @@ fn is_expected(case: &Case, reply: &Reply) -> bool {
 
 fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
     match (case.expect(), reply) {
-        (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, why),
-        (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(&output)),
+        (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, beginning(why)),
+        (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(output)),
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
             judge_run(properties, case, terms, Answer::Refusal(&message))
         }
@@ -175,15 +174,18 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
         }
         (Expect::Reject { kind, message }, Reply::Reject { kind: actual, message: said }) => {
             if *kind != actual {
-                let note = format!("rejected as {actual}, but {kind} was expected; its message: {}", visible(&said));
+                let note = format!(
+                    "rejected as {actual}, but {kind} was expected; its message: {}",
+                    visible(&beginning(said))
+                );
                 return Judgement::new(Verdict::Rejected, note);
             }
             // A case that demands no message accepts any.
-            let mismatches = message.as_ref().map_or_else(Vec::new, |message| tolerance::refusal(message, &said));
+            let mismatches = message.as_ref().map(|message| tolerance::refusal(message, &said)).unwrap_or_default();
             if mismatches.is_empty() {
                 Judgement::new(Verdict::Pass, "")
             } else {
-                Judgement { mismatches, ..Judgement::new(Verdict::Rejected, "the wrong message") }
+                Judgement::new(Verdict::Rejected, "the wrong message").with(mismatches)
             }
         }
         (Expect::Reject { kind, .. }, Reply::Ok(output)) => Judgement::new(
@@ -195,7 +197,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
         }
         (_, Reply::Reject { kind, message }) => Judgement::new(
             Verdict::Rejected,
-            format!("an output was expected, but it rejected ({kind}): {}", visible(&message)),
+            format!("an output was expected, but it rejected ({kind}): {}", visible(&beginning(message))),
         ),
     }
 }
@@ -212,28 +214,12 @@ fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
     if patterns.iter().any(|pattern| pattern.matches(output)) {
         return Judgement::new(Verdict::Pass, "");
     }
-    let closest = patterns.iter().map(|pattern| pattern.mismatches(output)).min_by_key(|found| distance(found));
+    let closest = patterns.iter().map(|pattern| pattern.mismatches(output)).min_by_key(|found| found.distance);
     let note = match patterns.len() {
         1 => String::new(),
         several => format!("none of {several} accepted outputs; the closest:"),
     };
-    Judgement { mismatches: closest.unwrap_or_default(), ..Judgement::new(Verdict::Fail, note) }
-}
-
-/// How far an output is from an alternative, by the length of what differs.
-fn distance(mismatches: &[Mismatch]) -> usize {
-    let length = |mismatch: &Mismatch| match &mismatch.sides {
-        Sides::Values { expected, actual } => expected.len() + actual.len(),
-        Sides::Texts { expected, actual } => {
-            let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
-            let shorter = expected.len().min(actual.len());
-            let start = expected.iter().zip(actual).take_while(|(one, other)| one == other).count();
-            let rest = shorter - start;
-            let end = expected.iter().rev().zip(actual.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-            expected.len() + actual.len() - 2 * (start + end)
-        }
-    };
-    mismatches.iter().map(|mismatch| 1 + length(mismatch)).sum()
+    Judgement::new(Verdict::Fail, note).with(closest.unwrap_or_default())
 }
 
 /// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
@@ -291,6 +277,7 @@ fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Pro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::corpus::mismatch::Sides;
     use crate::corpus::{Corpus, File};
     use crate::protocol::RejectKind;
     use serde_json::json;

@@ -18,7 +18,7 @@ pub use known::Known;
 use crate::corpus::Case;
 use crate::json::DEEP_STACK;
 use crate::protocol::{Op, Profile, Request};
-use crate::testee::{Outcome, Testee, interrupt};
+use crate::testee::{Outcome, Testee, Unready, interrupt};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -95,7 +95,7 @@ pub struct Run<'a> {
     /// Why the run ended before its last case.
     pub stopped: Option<String>,
     /// Why the testee could not be started again in the middle of the run.
-    pub not_ready: Option<String>,
+    pub not_ready: Option<Unready>,
     /// How many requests were sent.
     pub requests: u64,
 }
@@ -119,7 +119,7 @@ enum End {
     Interrupted,
     FirstFailure,
     Lost,
-    NotReady(String),
+    NotReady(Unready),
 }
 
 /// What the workers have in common.
@@ -168,7 +168,7 @@ pub fn run<'a>(
                 let deep = thread::Builder::new().stack_size(DEEP_STACK);
                 match deep.spawn_scoped(scope, || worker.work()) {
                     Ok(worker) => workers.push(worker),
-                    Err(error) => shared.end_with(End::NotReady(format!("cannot start a thread: {error}"))),
+                    Err(error) => shared.end_with(End::NotReady(Unready::Runner(format!("no thread: {error}")))),
                 }
             }
             let join = |worker: ScopedJoinHandle<'_, Part>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -225,7 +225,7 @@ impl<'a> Shared<'_, 'a> {
             }
             End::NotReady(why) => {
                 run.not_ready = Some(why.clone());
-                format!("the testee is not ready: {}", why.trim_end())
+                why.to_string()
             }
         });
         let results = self.cases.iter().zip(judgements).map(|(&case, judgement)| {

@@ -193,7 +193,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
                 Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
                 Outcome::Stray { id: 0, what } => {
-                    return self.shared.end_with(End::NotReady(format!("after its hello: {what}")));
+                    return self.shared.end_with(End::NotReady(format!("after its hello: {what}").into()));
                 }
                 Outcome::Stray { id, what } => {
                     let culprit = self.asked.get(&id).copied().unwrap_or(index);

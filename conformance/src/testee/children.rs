@@ -1,5 +1,8 @@
 //! Child processes, which are ended with this program, and so is everything that they start, as far as the system allows.
 
+use super::Unready;
+#[cfg(unix)]
+use nix::errno::Errno;
 #[cfg(unix)]
 use nix::sys::signal::{Signal, killpg};
 #[cfg(unix)]
@@ -35,15 +38,16 @@ pub(super) struct Group {
 
 impl Group {
     /// Starts a command with pipes.
-    pub(super) fn spawn(command: &[OsString]) -> Result<Self, String> {
-        let (program, arguments) = command.split_first().ok_or("no command was given")?;
+    pub(super) fn spawn(command: &[OsString]) -> Result<Self, Unready> {
+        let (program, arguments) = command.split_first().ok_or_else(|| "no command was given".to_owned())?;
         let mut prepared = Command::new(program);
         prepared.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = crate::terminal::visible(&program.to_string_lossy());
         let child = start(prepared).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => format!("command not found: {program}"),
-            io::ErrorKind::PermissionDenied => format!("{program}: {error}; is it executable?"),
-            _ => format!("{program}: {error}"),
+            io::ErrorKind::NotFound => format!("command not found: {program}").into(),
+            io::ErrorKind::PermissionDenied => format!("{program}: {error}; is it executable?").into(),
+            _ if is_shortage(&error) => Unready::Runner(error.to_string()),
+            _ => Unready::Testee(format!("{program}: {error}")),
         })?;
         alive().insert(child.id());
         Ok(Self { child })
@@ -73,6 +77,15 @@ impl Group {
         #[cfg(not(windows))]
         let _ = self.child.kill();
     }
+}
+
+/// Whether the system refuses for lack of files, processes or memory, which is no fault of the command.
+fn is_shortage(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    if matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EMFILE | Errno::ENFILE)) {
+        return true;
+    }
+    matches!(error.kind(), io::ErrorKind::OutOfMemory | io::ErrorKind::WouldBlock)
 }
 
 fn start(#[allow(unused_mut, reason = "not on every system")] mut prepared: Command) -> io::Result<Child> {

@@ -3,13 +3,13 @@
 use super::children::Group;
 use super::lines::{LONGEST_LINE, Line, Lines};
 use super::pipes::{self, Pipes};
-use super::{Outcome, Trouble, id_and_output, interrupt};
+use super::{Outcome, Trouble, Unready, id_and_output, interrupt};
 use crate::corpus::Accepted;
 use crate::protocol::{Hello, Profile, Reply, Request};
 use crate::terminal::visible;
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
-use std::io::Read;
+use std::io::{self, Read};
 use std::process::ExitStatus;
 use std::string::FromUtf8Error;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +23,8 @@ const EXIT_GRACE: Duration = Duration::from_millis(500);
 const STDERR_TAIL: usize = 4 << 10;
 /// How many answered requests are remembered, to recognize a second reply.
 const MOST_ANSWERED: usize = 1 << 20;
+/// How much of a line is shown.
+const SHOWN: usize = 200;
 /// How many faults at its end are reported.
 const MOST_TROUBLES: usize = 8;
 
@@ -59,23 +61,25 @@ enum Heard {
 }
 
 impl Live {
-    pub(super) fn start(command: &[OsString], timeout: Duration) -> Result<(Self, Hello), String> {
+    pub(super) fn start(command: &[OsString], timeout: Duration) -> Result<(Self, Hello), Unready> {
         let mut process = Self::spawn(command)?;
         process.write(&Hello::request());
         let line = match process.hear(Instant::now() + timeout) {
             Heard::Line(line) => line,
-            Heard::TooLong => return Err("it printed an endless line instead of a hello".into()),
-            Heard::Ended => return Err(format!("before its hello it {}", process.last_words())),
+            Heard::TooLong => return Err("it printed an endless line instead of a hello".to_owned().into()),
+            Heard::Ended => return Err(format!("before its hello it {}", process.last_words()).into()),
             Heard::Silence => {
                 return Err(format!(
                     "it did not answer `hello` within {timeout:?}; does it flush stdout after each line?{}",
                     process.stderr_tail()
-                ));
+                )
+                .into());
             }
-            Heard::Interrupted => return Err("interrupted".into()),
+            Heard::Interrupted => return Err("interrupted".to_owned().into()),
         };
-        let wrong = |why: &str| format!("it printed {} instead of a hello: {why}", excerpt(&line));
-        match Reply::read(&line) {
+        let printed = excerpt(&line);
+        let wrong = |why: &str| -> Unready { format!("it printed {printed} instead of a hello: {why}").into() };
+        match Reply::read(line) {
             Ok((0, Reply::Ok(hello))) => Ok((process, Hello::from_json(&hello).map_err(|why| wrong(&why))?)),
             Ok((0, _)) => Err(wrong("`hello` must be answered with `ok`")),
             Ok((id, _)) => Err(wrong(&format!("its id is {id}, not 0"))),
@@ -83,15 +87,16 @@ impl Live {
         }
     }
 
-    fn spawn(command: &[OsString]) -> Result<Self, String> {
+    fn spawn(command: &[OsString]) -> Result<Self, Unready> {
         let mut group = Group::spawn(command)?;
         let stderr = Arc::new(Mutex::new(Tail::default()));
         let (Some(stdin), Some(stdout), Some(from_stderr)) = group.pipes() else {
-            return Err("it has no pipes".into());
+            return Err("it has no pipes".to_owned().into());
         };
-        let pipes = Pipes::new(stdin, stdout).map_err(|error| format!("its pipes: {error}"))?;
+        let lacking = |error: io::Error| Unready::Runner(error.to_string());
+        let pipes = Pipes::new(stdin, stdout).map_err(lacking)?;
         let tail = Arc::clone(&stderr);
-        thread::spawn(move || keep_tail(from_stderr, &tail));
+        thread::Builder::new().spawn(move || keep_tail(from_stderr, &tail)).map_err(lacking)?;
         let (waiting, answered, since) = (VecDeque::new(), HashSet::from([0]), Instant::now());
         Ok(Self { group, pipes, lines: Lines::new(), stderr, waiting, answered, since })
     }
@@ -150,19 +155,21 @@ impl Live {
             Ok(accepted) => return accepted,
             Err(line) => line,
         };
-        match Reply::read_for(profile, &line) {
+        // The reply may be long, and is not kept.
+        let beginning = beginning(&line);
+        match Reply::read_for(profile, line) {
             Ok((id, reply)) => match self.waiting.iter().position(|waiting| waiting.id == id) {
                 Some(place) => {
                     self.answered(place);
                     (id, Outcome::Reply(reply))
                 }
-                None if self.answered.contains(&id) => (oldest, Outcome::Stray { id, what: second_reply(&line) }),
+                None if self.answered.contains(&id) => (oldest, Outcome::Stray { id, what: second_reply(&beginning) }),
                 None => {
-                    let what = format!("the reply to request {oldest} carries the id {id}: {}", excerpt(&line));
+                    let what = format!("the reply to request {oldest} carries the id {id}: {}", excerpt(&beginning));
                     (oldest, Outcome::Garbage(what))
                 }
             },
-            Err(why) => (oldest, Outcome::Garbage(format!("not a reply: {why}: {}", excerpt(&line)))),
+            Err(why) => (oldest, Outcome::Garbage(format!("not a reply: {why}: {}", excerpt(&beginning)))),
         }
     }
 
@@ -190,10 +197,13 @@ impl Live {
 
     pub(super) fn overhear(&mut self, time: Duration) -> Option<Outcome> {
         match self.hear(Instant::now() + time) {
-            Heard::Line(line) => Some(match Reply::read(&line) {
-                Ok((id, _)) if self.answered.contains(&id) => Outcome::Stray { id, what: second_reply(&line) },
-                _ => Outcome::Garbage(format!("it printed {} unasked", excerpt(&line))),
-            }),
+            Heard::Line(line) => {
+                let beginning = beginning(&line);
+                Some(match Reply::read(line) {
+                    Ok((id, _)) if self.answered.contains(&id) => Outcome::Stray { id, what: second_reply(&beginning) },
+                    _ => Outcome::Garbage(format!("it printed {} unasked", excerpt(&beginning))),
+                })
+            }
             Heard::TooLong => Some(Outcome::Garbage("it printed an endless line unasked".into())),
             Heard::Ended => Some(Outcome::Crash(format!("unasked it {}", self.last_words()))),
             Heard::Silence => None,
@@ -207,20 +217,23 @@ impl Live {
         let mut troubles = Vec::new();
         while troubles.len() < MOST_TROUBLES {
             match self.hear(deadline) {
-                Heard::Line(line) => match Reply::read(&line) {
-                    // The run ended before these replies.
-                    Ok((id, _)) if self.waiting.iter().any(|waiting| waiting.id == id) => {
-                        self.waiting.retain(|waiting| waiting.id != id);
+                Heard::Line(line) => {
+                    let beginning = beginning(&line);
+                    match Reply::read(line) {
+                        // The run ended before these replies.
+                        Ok((id, _)) if self.waiting.iter().any(|waiting| waiting.id == id) => {
+                            self.waiting.retain(|waiting| waiting.id != id);
+                        }
+                        Ok((id, _)) if self.answered.contains(&id) => {
+                            troubles.push(Trouble::Stray { id, what: second_reply(&beginning) });
+                        }
+                        _ => {
+                            let what = format!("it printed {} after its input was closed", excerpt(&beginning));
+                            troubles.push(Trouble::Unasked(what));
+                            return troubles;
+                        }
                     }
-                    Ok((id, _)) if self.answered.contains(&id) => {
-                        troubles.push(Trouble::Stray { id, what: second_reply(&line) });
-                    }
-                    _ => {
-                        let what = format!("it printed {} after its input was closed", excerpt(&line));
-                        troubles.push(Trouble::Unasked(what));
-                        return troubles;
-                    }
-                },
+                }
                 Heard::TooLong => {
                     troubles.push(Trouble::Unasked("it printed an endless line after its input was closed".into()));
                     return troubles;
@@ -313,14 +326,18 @@ fn keep_tail(mut pipe: impl Read, tail: &Mutex<Tail>) {
     }
 }
 
+/// As much of a line as is shown.
+fn beginning(line: &[u8]) -> Vec<u8> {
+    line[..line.len().min(SHOWN + 1)].to_vec()
+}
+
 fn second_reply(line: &[u8]) -> String {
     format!("a second reply to one request: {}", excerpt(line))
 }
 
 /// The beginning of a line, fit to be shown.
 fn excerpt(line: &[u8]) -> String {
-    const LENGTH: usize = 200;
-    let text = String::from_utf8_lossy(&line[..line.len().min(LENGTH)]);
-    let more = if line.len() > LENGTH { "…" } else { "" };
+    let text = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
+    let more = if line.len() > SHOWN { "…" } else { "" };
     format!("`{}{more}`", visible(&text))
 }

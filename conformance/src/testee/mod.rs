@@ -17,6 +17,7 @@ pub use reference::Reference;
 
 use crate::corpus::Accepted;
 use crate::protocol::{Hello, Reply, Request};
+use std::fmt;
 use std::time::Duration;
 
 /// Something that is being tested.
@@ -87,7 +88,7 @@ pub enum Outcome {
         what: String,
     },
     /// It could not be started again.
-    NotReady(String),
+    NotReady(Unready),
     /// The run was interrupted while waiting.
     Interrupted,
 }
@@ -96,6 +97,35 @@ impl Outcome {
     /// Whether it is a reply to the request.
     pub fn is_reply(&self) -> bool {
         matches!(self, Self::Reply(_) | Self::Accepted(..))
+    }
+}
+
+/// Why a testee is not ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unready {
+    /// It cannot be started, or its handshake fails.
+    Testee(String),
+    /// The system gives this program no more files, processes or memory.
+    Runner(String),
+}
+
+impl From<String> for Unready {
+    fn from(why: String) -> Self {
+        Self::Testee(why)
+    }
+}
+
+impl fmt::Display for Unready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Testee(why) => write!(f, "the testee is not ready: {}", why.trim_end()),
+            Self::Runner(why) => {
+                write!(
+                    f,
+                    "a testee could not be started for lack of means: {why}; use fewer --jobs, or raise the limit (`ulimit -a` shows them)"
+                )
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A testee that is another program.
 
 use super::live::Live;
-use super::{Outcome, Testee, Trouble, interrupt};
+use super::{Outcome, Testee, Trouble, Unready, interrupt};
 use crate::corpus::Accepted;
 use crate::protocol::{Hello, Request};
 use std::ffi::{OsStr, OsString};
@@ -30,7 +30,7 @@ impl Process {
     /// # Errors
     ///
     /// Says why it could not be started, or what is wrong with its hello.
-    pub fn start(command: &[impl AsRef<OsStr>], timeout: Duration) -> Result<Self, String> {
+    pub fn start(command: &[impl AsRef<OsStr>], timeout: Duration) -> Result<Self, Unready> {
         let command: Vec<OsString> = command.iter().map(|word| word.as_ref().to_owned()).collect();
         let (live, hello) = Live::start(&command, timeout)?;
         Ok(Self { command, timeout, hello, live: Some(live), failed: None })
@@ -85,7 +85,7 @@ impl Testee for Process {
         let timeout = self.timeout;
         let (id, outcome) = match &mut self.live {
             Some(live) => live.receive(timeout),
-            None => (0, Outcome::NotReady("nothing was sent".into())),
+            None => (0, Outcome::NotReady("nothing was sent".to_owned().into())),
         };
         if !outcome.is_reply() {
             self.live = None;

@@ -1,6 +1,7 @@
 //! The messages of a thread, where the literal profile accepts several forms.
 
 use super::iterations::beginnings;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use threadspec::{Event, EventKind, read_events};
 
@@ -9,53 +10,61 @@ const ANSWER: &str = "[Human Response]: ";
 
 /// Settles the output of `messages` in standard mode.
 pub(super) fn settle_messages(input: &Value, output: &mut Value) {
-    if let (Some(list), Some(events)) = (output.as_array(), events(&input["events"])) {
-        *output = as_the_reference(&events, list).into();
+    if let (Value::Array(list), Some(events)) = (&mut *output, events(&input["events"])) {
+        *list = as_the_reference(&events, std::mem::take(list));
     }
 }
 
 /// Settles the requests of a run in standard mode: each begins with the thread so far, in the form that the first request of its
 /// iteration has.
 pub(super) fn settle_requests(input: &Value, output: &mut Value) {
-    let Some(log) = output["events"].as_array().cloned() else { return };
-    let Some(requests) = output.get_mut("requests").and_then(Value::as_array_mut) else { return };
+    // Taken out and put back: a copy of a long one would take too much memory.
+    let Some(log) = output.get_mut("events").map(Value::take) else { return };
+    if let (Some(log), Some(Value::Array(requests))) = (log.as_array(), output.get_mut("requests")) {
+        settle_each(input, log, requests);
+    }
+    output["events"] = log;
+}
+
+fn settle_each(input: &Value, log: &[Value], requests: &mut [Value]) {
     let (mut iteration, begins) = (0, beginnings(input, requests.len()));
-    let (mut head, mut settled) = (Vec::new(), Vec::new());
+    let mut change = None;
     for (number, request) in requests.iter_mut().enumerate() {
         let Some(request) = request.as_array_mut() else { continue };
         if begins.contains(&number) {
             iteration += 1;
             let is_before =
                 |event: &&Value| event["iteration"].as_f64().is_some_and(|number| number < f64::from(iteration));
-            let so_far: Value = log.iter().take_while(is_before).cloned().collect();
-            head.clone_from(request);
-            settled = events(&so_far).map_or_else(|| head.clone(), |events| as_the_reference(&events, &head));
+            let length = log.iter().take_while(is_before).count();
+            let settled = events(&log[..length]).map(|events| as_the_reference(&events, request.clone()));
+            change = settled.filter(|settled| settled != request).map(|settled| (request.clone(), settled));
         }
-        if settled != head && request.starts_with(&head) {
+        if let Some((head, settled)) = change.as_ref().filter(|(head, _)| request.starts_with(head)) {
             request.splice(..head.len(), settled.iter().cloned());
         }
     }
 }
 
-fn events(events: &Value) -> Option<Vec<Event>> {
-    read_events(&events.to_string()).ok()
+fn events(events: &(impl Serialize + ?Sized)) -> Option<Vec<Event>> {
+    read_events(&serde_json::to_string(events).ok()?).ok()
 }
 
 /// The messages of a thread as the reference writes them: one per call (MSG-GROUP), `undefined` for an absent result
 /// (EVT-RESULT-ABSENT), the prefix before an answer (MSG-ANSWER).
-fn as_the_reference(events: &[Event], messages: &[Value]) -> Vec<Value> {
+fn as_the_reference(events: &[Event], messages: Vec<Value>) -> Vec<Value> {
     let mut calls = events.iter().filter(|event| matches!(event.kind, EventKind::ToolCall { .. }));
-    let mut single = Vec::with_capacity(messages.len());
-    for message in messages {
+    let mut splits = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
         let count = message["tool_calls"].as_array().map_or(0, Vec::len);
         let group: Vec<u64> = calls.by_ref().take(count).map(|event| event.iteration).collect();
         match message.as_object() {
             Some(members) if count > 1 && group.iter().all(|&iteration| iteration == group[0]) => {
-                single.extend(split(members));
+                splits.push((index, split(members)));
             }
-            _ => single.push(message.clone()),
+            _ => {}
         }
     }
+    let mut single = if splits.is_empty() { messages } else { replaced(messages, splits) };
     // A system message may stand before those of the events.
     let first = usize::from(single.first().is_some_and(|message| message["type"] == "system"));
     for (event, message) in events.iter().filter(|event| has_message(event)).zip(single.iter_mut().skip(first)) {
@@ -70,6 +79,19 @@ fn as_the_reference(events: &[Event], messages: &[Value]) -> Vec<Value> {
             _ => continue,
         };
         message["content"] = reading.into();
+    }
+    single
+}
+
+/// The list with lists in the place of some of its messages, which are given in order.
+fn replaced(messages: Vec<Value>, splits: Vec<(usize, Vec<Value>)>) -> Vec<Value> {
+    let mut splits = splits.into_iter().peekable();
+    let mut single = Vec::with_capacity(messages.len());
+    for (index, message) in messages.into_iter().enumerate() {
+        match splits.next_if(|(place, _)| *place == index) {
+            Some((_, calls)) => single.extend(calls),
+            None => single.push(message),
+        }
     }
     single
 }

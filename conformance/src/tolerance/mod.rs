@@ -13,7 +13,8 @@ pub(crate) mod iterations;
 mod observed;
 mod white_space;
 
-use crate::corpus::expectation::{Mismatch, Pattern};
+use crate::corpus::expectation::Pattern;
+use crate::corpus::mismatch::Mismatches;
 use crate::json;
 use crate::protocol::Op;
 use serde_json::Value;
@@ -154,12 +155,12 @@ fn each_message(output: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
 }
 
 /// Where the message of a refusal departs from the expected texts, which may stand in any order.
-pub(crate) fn refusal(expected: &Pattern, message: &str) -> Vec<Mismatch> {
+pub(crate) fn refusal(expected: &Pattern, message: &str) -> Mismatches {
     match expected {
         Pattern::Includes(parts)
             if parts.iter().all(|part| matches!(part, Pattern::Text(text) if message.contains(text.as_str()))) =>
         {
-            Vec::new()
+            Mismatches::default()
         }
         _ => expected.mismatches(&Value::from(message)),
     }

@@ -31,9 +31,9 @@ pub(super) struct Message {
 }
 
 impl Call {
-    pub(super) fn read(value: &Value) -> Result<Self, String> {
-        let members = value.as_object().ok_or("a tool call is not an object")?;
-        let args = members.get("args").filter(|args| !args.is_null()).cloned();
+    pub(super) fn read(mut value: Value) -> Result<Self, String> {
+        let members = value.as_object_mut().ok_or("a tool call is not an object")?;
+        let args = members.get_mut("args").map(Value::take).filter(|args| !args.is_null());
         Ok(Self {
             id: text(members, "id")?,
             name: text(members, "name")?,
@@ -41,10 +41,10 @@ impl Call {
         })
     }
 
-    pub(super) fn read_all(value: Option<&Value>) -> Result<Vec<Self>, String> {
+    pub(super) fn read_all(value: Option<Value>) -> Result<Vec<Self>, String> {
         match value {
             None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(calls)) => calls.iter().map(Self::read).collect(),
+            Some(Value::Array(calls)) => calls.into_iter().map(Self::read).collect(),
             Some(_) => Err("`tool_calls` is not a list".into()),
         }
     }
@@ -61,8 +61,8 @@ impl Call {
 }
 
 impl Message {
-    pub(super) fn read(value: &Value) -> Result<Self, String> {
-        let members = value.as_object().ok_or("it is not an object")?;
+    pub(super) fn read(mut value: Value) -> Result<Self, String> {
+        let members = value.as_object_mut().ok_or("it is not an object")?;
         let role = match members.get("type").and_then(Value::as_str) {
             Some("system") => Role::System,
             Some("human") => Role::Human,
@@ -70,15 +70,16 @@ impl Message {
             Some("tool") => Role::Tool,
             _ => return Err("its `type` is none of system, human, ai, tool".into()),
         };
-        let calls = if role == Role::Ai { Call::read_all(members.get("tool_calls"))? } else { Vec::new() };
+        let calls =
+            if role == Role::Ai { Call::read_all(members.get_mut("tool_calls").map(Value::take))? } else { Vec::new() };
         let call_id = if role == Role::Tool { text(members, "tool_call_id")? } else { None };
         Ok(Self { role, content: text(members, "content")?, calls, call_id })
     }
 
-    pub(super) fn read_all(value: &Value) -> Result<Vec<Self>, String> {
-        let list = value.as_array().ok_or("it is not a list of messages")?;
+    pub(super) fn read_all(value: Value) -> Result<Vec<Self>, String> {
+        let Value::Array(list) = value else { return Err("it is not a list of messages".into()) };
         let read = |(index, message)| Self::read(message).map_err(|error| format!("message {}: {error}", index + 1));
-        list.iter().enumerate().map(read).collect()
+        list.into_iter().enumerate().map(read).collect()
     }
 
     /// The text, empty for null.
@@ -120,10 +121,10 @@ fn same_calls(ones: &[Call], others: &[Call]) -> bool {
     ones.len() == others.len() && ones.iter().zip(others).all(same)
 }
 
-fn text(members: &Map<String, Value>, name: &str) -> Result<Option<String>, String> {
-    match members.get(name) {
+fn text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, String> {
+    match members.get_mut(name).map(Value::take) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::String(text)) => Ok(Some(text)),
         Some(_) => Err(format!("its `{name}` is not a string")),
     }
 }

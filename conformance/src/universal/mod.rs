@@ -44,10 +44,10 @@ pub struct Abilities {
 }
 
 /// What a testee made of an input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Answer<'a> {
     /// The output of op `tools`, read with `value::read`.
-    Output(&'a Value),
+    Output(Value),
     /// A refusal, with its message.
     Refusal(&'a str),
 }

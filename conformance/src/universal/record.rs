@@ -23,13 +23,16 @@ impl Record {
     /// # Errors
     ///
     /// Says why it is not one.
-    pub(super) fn read(output: &Value) -> Result<Self, String> {
-        let requests = output["requests"].as_array().ok_or("it has no list of `requests`")?;
+    pub(super) fn read(mut output: Value) -> Result<Self, String> {
+        let mut member = |name: &str| output.get_mut(name).map(Value::take);
+        let Some(Value::Array(requests)) = member("requests") else {
+            return Err("it has no list of `requests`".into());
+        };
         let read =
             |(index, request)| Message::read_all(request).map_err(|error| format!("request {}: {error}", index + 1));
-        let optional = |name: &str| output.get(name).filter(|value| !value.is_null());
+        let mut optional = |name: &str| member(name).filter(|value| !value.is_null());
         Ok(Self {
-            requests: requests.iter().enumerate().map(read).collect::<Result<_, _>>()?,
+            requests: requests.into_iter().enumerate().map(read).collect::<Result<_, _>>()?,
             messages: optional("messages")
                 .map(Message::read_all)
                 .transpose()
@@ -37,7 +40,7 @@ impl Record {
             given: optional("given").map(Message::read_all).transpose().map_err(|error| format!("`given`: {error}"))?,
             failure: match optional("failure") {
                 None => None,
-                Some(Value::String(failure)) => Some(failure.clone()),
+                Some(Value::String(failure)) => Some(failure),
                 Some(_) => return Err("its `failure` is not a string".into()),
             },
         })

@@ -87,7 +87,7 @@ impl Script {
                     .ok_or("`maxRecursionDepth` is not a count")?,
             ),
         };
-        let given = Message::read_all(&value["messages"]).map_err(|error| format!("`messages`: {error}"))?;
+        let given = Message::read_all(value["messages"].clone()).map_err(|error| format!("`messages`: {error}"))?;
         let has_huge_numbers = tokens(input).any(is_beyond_doubles);
         let may_be_refused = is_extreme(input);
         Ok(Self { given, turns, tools, limit, has_huge_numbers, may_be_refused })
@@ -176,7 +176,7 @@ fn read_turn(turn: &Value) -> Result<Turn, String> {
         Value::String(content) => content.clone(),
         _ => return Err("the `content` of a turn is not a string".into()),
     };
-    Ok(Turn::Response { content, calls: Call::read_all(turn.get("tool_calls"))? })
+    Ok(Turn::Response { content, calls: Call::read_all(turn.get("tool_calls").cloned())? })
 }
 
 fn read_results(results: &Value) -> Result<Results, String> {

@@ -255,7 +255,7 @@ fn event_mismatch(
     actual: &Value,
     path: &str,
     texts: &Texts,
-) -> Option<crate::corpus::expectation::Mismatch> {
+) -> Option<crate::corpus::mismatch::Mismatch> {
     let mut expected = expected.clone();
     if let (Some(expected_error), Some(actual_error)) = (expected["error"].as_str(), actual["error"].as_str())
         && is_error_text(expected_error, actual_error, texts)

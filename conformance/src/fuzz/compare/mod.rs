@@ -20,7 +20,7 @@ mod messages;
 mod spelling;
 mod texts;
 
-use crate::corpus::expectation::{Mismatch, Sides};
+use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::json;
 use crate::protocol::{Implementation, Op, RejectKind, Reply, Request};
 use crate::testee::Reference;

@@ -1,6 +1,6 @@
 //! Compares texts, with what an input leaves open in each: lone surrogates, and the digits of large integers.
 
-use crate::corpus::expectation::{Mismatch, Sides};
+use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::json::{replace_halves, tokens};
 use serde_json::Value;
 use std::borrow::Cow;
