@@ -94,12 +94,9 @@ fn what_cannot_be_run_is_red_and_the_summary_says_so() -> io::Result<()> {
 #[test]
 fn what_a_testee_says_is_no_command_to_the_runner() -> io::Result<()> {
     let hello = r#"{"id":0,"ok":{"protocol":1,"implementation":{"name":"::error::forged","version":"1","language":"sh"},"ops":["escape"],"profiles":["literal"]}}"#;
-    let testee = "sh -c 'read -r line; echo \"$HELLO\"; cat >/dev/null'";
-    let inputs = [
-        ("COMMAND", testee),
-        ("HELLO", hello),
-        ("ARGUMENTS", "--timeout 1 --filter escape/five-characters/ampersand-alone"),
-    ];
+    let testee = "sh -c 'read -r line; echo \"$HELLO\"'";
+    let inputs =
+        [("COMMAND", testee), ("HELLO", hello), ("ARGUMENTS", "--filter escape/five-characters/ampersand-alone")];
     let Some(step) = step(&inputs)? else { return Ok(()) };
     let position = |part: &str| step.said.find(part).unwrap_or_else(|| panic!("{part}: {}", step.said));
     let (_, token) = step.said.split_once("::stop-commands::").expect("it stops commands");
