@@ -1,7 +1,13 @@
 //! Reads files, and refuses at once what cannot be read; writes them as a whole or not at all.
 
 use memchr::memchr_iter;
+#[cfg(unix)]
+use nix::errno::Errno;
+#[cfg(unix)]
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use std::io::{self, Read, Write};
+#[cfg(unix)]
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 use std::{fs, process};
 
@@ -75,6 +81,32 @@ pub fn prepare(path: &Path) -> io::Result<()> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), fs::create_dir_all)
 }
 
+/// Opens a file for writing, which is made if there is none and emptied if there is one.
+///
+/// # Errors
+///
+/// When it cannot be written; for a pipe that nobody reads at once, and not when somebody does.
+pub fn create(path: &Path) -> io::Result<fs::File> {
+    #[cfg(unix)]
+    if fs::metadata(path).is_ok_and(|file| file.file_type().is_fifo()) {
+        return open_pipe(path);
+    }
+    fs::File::create(path)
+}
+
+#[cfg(unix)]
+fn open_pipe(path: &Path) -> io::Result<fs::File> {
+    let without_waiting = OFlag::O_NONBLOCK.bits();
+    let pipe = fs::OpenOptions::new().write(true).custom_flags(without_waiting).open(path);
+    let pipe = pipe.map_err(|error| match error.raw_os_error() {
+        Some(code) if code == Errno::ENXIO as i32 => io::Error::other("a pipe that nobody reads"),
+        _ => error,
+    })?;
+    // Its reader may be slow.
+    fcntl(&pipe, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(pipe)
+}
+
 /// Writes a file as a whole or not at all; `-` is stdout.
 ///
 /// # Errors
@@ -87,7 +119,7 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
     // A device or a pipe cannot be replaced.
     if path.exists() && !path.is_file() {
-        return fs::write(path, content);
+        return create(path)?.write_all(content);
     }
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let name = target.file_name().unwrap_or_default().to_string_lossy();

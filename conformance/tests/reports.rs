@@ -95,6 +95,28 @@ fn what_cannot_be_written_or_read_is_said_before_the_run() -> io::Result<()> {
     Ok(())
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_written_to_its_reader_and_waits_for_none() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    assert!(Command::new("mkfifo").arg("pipe").current_dir(folder.path()).status()?.success());
+    let verify = |option, path| {
+        let testee = ["--", env!("CARGO_BIN_EXE_threadspec"), "serve"];
+        threadspec(folder.path(), &[&["verify", "--filter", "escape/five*", option, path], &testee[..]].concat())
+    };
+    for (option, path) in [("--report", "json=pipe"), ("--transcript", "pipe")] {
+        let (code, said) = verify(option, path)?;
+        assert!(code == 4 && said.contains("a pipe that nobody reads"), "{option}: {code}: {said}");
+    }
+    let mut reader = Command::new("sh").args(["-c", "cat pipe > read.json"]).current_dir(folder.path()).spawn()?;
+    // Until it has opened the pipe, nobody reads.
+    let is_read = (0..100).any(|_| verify("--report", "json=pipe").is_ok_and(|(code, _)| code == 0));
+    assert!(is_read);
+    assert!(reader.wait()?.success());
+    assert_eq!(read(folder.path(), "read.json")?["exitCode"], 0);
+    Ok(())
+}
+
 #[test]
 fn reports_say_what_a_run_leaves_open() -> io::Result<()> {
     let folder = tempfile::tempdir()?;

@@ -3,13 +3,13 @@
 use super::{Stop, corpus, exit, select, written};
 use crate::corpus::expectation::Pattern;
 use crate::corpus::{Case, Expect};
+use crate::files::create;
 use crate::json;
 use crate::protocol::Profile;
 use crate::terminal::complain;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ impl Export {
             written(write(&lines, io::stdout().lock()))?
         } else {
             let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", self.plain.display()));
-            write(&lines, File::create(&self.plain).map_err(wrong)?).map_err(wrong)?;
+            write(&lines, create(&self.plain).map_err(wrong)?).map_err(wrong)?;
             exit::OK
         };
         complain(&format!(

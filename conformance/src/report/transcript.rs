@@ -18,7 +18,6 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
@@ -53,7 +52,7 @@ impl Writer {
     ///
     /// When it cannot be written.
     pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
-        let file = BufWriter::new(File::create(path)?);
+        let file = BufWriter::new(files::create(path)?);
         let mut writer = Self(if path.extension().is_some_and(|extension| extension == "gz") {
             Box::new(GzEncoder::new(file, Compression::default()))
         } else {
