@@ -362,12 +362,7 @@ pub(super) fn same_text(original: &str, read: &str, profile: Profile) -> bool {
     }
     match profile {
         Profile::Hardened => replace_forbidden(original) == read,
-        Profile::Literal => {
-            let read = with_normal_ends(read);
-            permitted_in_order(&with_normal_ends(original), &read)
-                || joined_line_ends(original)
-                    .is_some_and(|original| permitted_in_order(&with_normal_ends(&original), &read))
-        }
+        Profile::Literal => permitted_kept_in(original, read, with_normal_ends),
     }
 }
 
@@ -375,15 +370,19 @@ pub(super) fn same_attribute(original: &str, read: &str, profile: Profile) -> bo
     if original == read && first_forbidden(original).is_none() {
         return true;
     }
-    let spaces = |text: &str| normalize_line_ends(text).replace(['\t', '\n'], " ");
     match profile {
         Profile::Hardened => replace_forbidden(original) == read,
         Profile::Literal => {
-            let read = spaces(read);
-            permitted_in_order(&spaces(original), &read)
-                || joined_line_ends(original).is_some_and(|original| permitted_in_order(&spaces(&original), &read))
+            permitted_kept_in(original, read, |text| normalize_line_ends(text).replace(['\t', '\n'], " ").into())
         }
     }
+}
+
+/// Whether the permitted characters of a text were read in order, as a parser normalizes them: with the forbidden ones replaced, or dropped.
+fn permitted_kept_in(original: &str, read: &str, normalized: impl Fn(&str) -> Cow<'_, str>) -> bool {
+    let read = normalized(read);
+    let is_kept = |original: &str| permitted_in_order(&normalized(original), &read);
+    is_kept(original) || joined_line_ends(original).is_some_and(|joined| is_kept(&joined))
 }
 
 /// A text without the forbidden characters between a CR and a LF, if there are any: whoever drops them leaves CR LF, which a parser reads as LF.

@@ -135,13 +135,12 @@ fn neglected(request: &Request, input: &Value, expected: &Value, actual: &Value)
     }
     let asked =
         Asked { op: request.op, profile: request.profile.rendering(), input: &request.input, holds: &|_| false };
-    let actual = tolerance::settled(&asked, Cow::Borrowed(actual));
-    let is_same = |expected: &Value, actual: &Value| settled_difference(request, expected, actual, false).is_none();
-    if let Some(early) = agent::ended_with(input, expected, &actual) {
-        return is_same(&early.run, &actual).then_some(early.clause);
+    let settled = tolerance::settled(&asked, Cow::Borrowed(actual));
+    if let Some(early) = agent::ended_with(input, expected, &settled) {
+        return is_answer(request, &early.run).then_some(early.clause);
     }
-    let late = agent::ended_with(input, &actual, expected)?;
-    is_same(expected, &late.run).then_some(late.clause)
+    let late = agent::ended_with(input, &settled, expected)?;
+    settled_difference(request, expected, &late.run, false).is_none().then_some(late.clause)
 }
 
 /// How an output departs from the expected one; `held` says whether `should` clauses must hold exactly.

@@ -72,7 +72,7 @@ fn halves_are_seen() {
         value::read(&output).expect("JSON")
     };
     let found = |output: Value| {
-        let ruling = judge(input, &[], Abilities::default(), Answer::Output(output.clone())).expect("a run");
+        let ruling = judge(input, &[], Abilities::default(), Answer::Output(output)).expect("a run");
         ruling.findings().iter().map(|found| found.clause).collect::<Vec<_>>()
     };
     assert_eq!(found(output(r#""cut \ud83d""#)), ["AGENT-ENCODABLE"]);
@@ -149,6 +149,6 @@ fn what_half_a_character_becomes_may_be_what_another_run_says() {
     let given = json!([{"type": "human", "content": "\u{fffd}0"}]);
     let end = json!([given[0], {"type": "ai", "content": "Done"}]);
     let output = json!({"requests": [given], "messages": end, "given": given, "failure": null});
-    let ruling = judge(&input, &[&other], Abilities::default(), Answer::Output(output.clone())).expect("a run");
+    let ruling = judge(&input, &[&other], Abilities::default(), Answer::Output(output)).expect("a run");
     assert!(ruling.findings().iter().all(|found| found.clause != "AGENT-INDEPENDENT"), "{:?}", ruling.findings());
 }
