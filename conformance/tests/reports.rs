@@ -148,6 +148,47 @@ fn reports_say_what_a_run_leaves_open() -> io::Result<()> {
     Ok(())
 }
 
+/// Who reads the reports may never see the terminal.
+#[test]
+fn reports_say_that_a_testee_did_not_start() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let reports = ["json=run.json", "junit=j.xml", "markdown=m.md", "html=r.html", "badge=b.json"];
+    let options: Vec<&str> = reports.iter().flat_map(|report| ["--report", report]).collect();
+    let (code, said) = threadspec(
+        folder.path(),
+        &[&["verify"], &SOME[..], &options, &["--", "sh", "-c", "echo '<no hello>'"]].concat(),
+    )?;
+    assert_eq!(code, 3, "{said}");
+    let run = read(folder.path(), "run.json")?;
+    assert_follows_the_schema(&run);
+    assert_eq!(
+        (&run["exitCode"], &run["testee"], &run["summary"]["run"]),
+        (&3.into(), &Value::Null, &0.into()),
+        "{run}"
+    );
+    for report in ["run.json", "j.xml", "m.md", "r.html"] {
+        let text = fs::read_to_string(folder.path().join(report))?;
+        assert!(text.contains("instead of a hello"), "{report}: {text}");
+    }
+    let junit = fs::read_to_string(folder.path().join("j.xml"))?;
+    assert_eq!(junit.matches("<error").count(), 1, "{junit}");
+    assert!(fs::read_to_string(folder.path().join("b.json"))?.contains("not conformant"));
+    // One shard that did not start is a part of the whole all the same.
+    for (shard, testee) in [("1/2", &["false"][..]), ("2/2", &[env!("CARGO_BIN_EXE_threadspec"), "serve"])] {
+        let report = format!("json={}.json", &shard[..1]);
+        threadspec(
+            folder.path(),
+            &[&["verify", "--shard", shard, "--report", &report], &SOME[..], &["--"], testee].concat(),
+        )?;
+    }
+    let (code, said) = threadspec(folder.path(), &["merge", "1.json", "2.json", "--report", "json=whole.json"])?;
+    let whole = read(folder.path(), "whole.json")?;
+    assert_follows_the_schema(&whole);
+    assert_eq!((code, whole["testee"].is_object()), (3, true), "{said}");
+    assert_eq!(whole["cases"].as_array().map(Vec::len), run["cases"].as_array().map(Vec::len));
+    Ok(())
+}
+
 #[test]
 fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
     let folder = tempfile::tempdir()?;

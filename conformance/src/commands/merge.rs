@@ -1,6 +1,7 @@
 //! `threadspec merge`.
 
-use super::{Stop, corpus_and_errata, exit, read_runs};
+use super::outcome::write;
+use super::{Stop, corpus_and_errata, exit, not_writable, read_runs};
 use crate::report::output::Target;
 use crate::terminal::{print, visible};
 use std::path::PathBuf;
@@ -32,21 +33,22 @@ impl Merge {
         let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
         for target in &self.report {
-            let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", target.path.display()));
-            target.prepare().and_then(|()| target.write(&runs, &corpus, &errata)).map_err(wrong)?;
+            target.prepare().map_err(|error| not_writable(&target.path, &error))?;
         }
+        let unwritten = write(&self.report, &runs, (&corpus, &errata));
         for run in &runs {
             let summary = &run.summary;
-            let verdict = if run.is_conformant() { "conformant" } else { "not conformant" };
             print(&format!(
-                "{}, profile {}: {} run / {} applicable / {} total: {verdict}\n",
+                "{}, profile {}: {} run / {} applicable / {} total: {}\n",
                 run.name(),
                 run.options.profile,
                 summary.run,
                 summary.applicable,
-                summary.total
+                summary.total,
+                run.conclusion()
             ));
         }
-        Ok(runs.iter().map(|run| run.exit_code).find(|&code| code != exit::OK).unwrap_or(exit::OK))
+        let code = runs.iter().map(|run| run.exit_code).find(|&code| code != exit::OK).unwrap_or(exit::OK);
+        unwritten.map_or(Ok(code), Err)
     }
 }

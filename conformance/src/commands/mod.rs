@@ -84,6 +84,11 @@ impl Stop {
     fn new(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
+
+    /// Both reasons, with the code of the first.
+    fn and(self, other: Self) -> Self {
+        Self { code: self.code, message: [self.message, other.message].join("\nthreadspec: ") }
+    }
 }
 
 fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {

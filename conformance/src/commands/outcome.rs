@@ -7,12 +7,12 @@ use crate::protocol::Hello;
 use crate::report::causes::{Shown, causes};
 use crate::report::output::Target;
 use crate::report::record::{Circumstances, Options, Repeat, RunRecord};
-use crate::report::{Failure, Summary};
+use crate::report::{Conclusion, Failure, Summary};
 use crate::run::{CaseResult, Run};
 use crate::terminal::{FAINT, STRONG, count, print, styled};
 use crate::testee::interrupt;
 use std::fmt::Write;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// How many further failures of a cause are named.
 const OTHERS: usize = 10;
@@ -35,6 +35,15 @@ pub(super) struct Output {
     /// Show this many causes in full, and count the others
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "all")]
     max_failures: usize,
+}
+
+/// Writes reports of runs, and returns what could not be written; one that cannot does not cost the others.
+pub(super) fn write(targets: &[Target], runs: &[RunRecord], by: (&Corpus, &str)) -> Option<Stop> {
+    let write = |target: &Target| {
+        let written = target.write(runs, by.0, by.1);
+        written.err().map(|error| not_writable(&target.path, &error))
+    };
+    targets.iter().filter_map(write).reduce(Stop::and)
 }
 
 /// A run that is over.
@@ -101,34 +110,29 @@ impl Output {
             exit::OK
         };
         print(&self.failures(run, corpus, strict, repeat));
-        let mut runs = Vec::new();
-        if !self.report.is_empty() {
-            let took: Duration = began.elapsed().unwrap_or_default();
-            let about = Circumstances {
-                corpus,
-                hello,
-                command,
-                options,
-                total,
-                time: (began, took),
-                against,
-                out_of_date,
-                code,
-            };
-            runs.push(RunRecord::new(run, about, repeat));
+        let time = (began, began.elapsed().unwrap_or_default());
+        let about =
+            Circumstances { corpus, hello: Some(hello), command, options, total, time, against, out_of_date, code };
+        unwritten.extend(self.report(run, about, errata, repeat));
+        let conclusion = Conclusion::of(code);
+        print(&summary.text(run, conclusion, if unwritten.is_empty() { code } else { exit::CORPUS }));
+        unwritten.into_iter().reduce(Stop::and).map_or(Ok(code), Err)
+    }
+
+    /// Writes the reports of a run, and returns what could not be written.
+    pub(super) fn report(
+        &self,
+        run: &Run<'_>,
+        about: Circumstances<'_>,
+        errata: &str,
+        repeat: Repeat<'_>,
+    ) -> Option<Stop> {
+        if self.report.is_empty() {
+            return None;
         }
-        // One that cannot be written does not cost the others.
-        let write = |target: &Target| {
-            let written = target.write(&runs, corpus, errata);
-            unwritten.extend(written.err().map(|error| not_writable(&target.path, &error)));
-        };
-        self.report.iter().for_each(write);
-        print(&summary.text(run, if unwritten.is_empty() { code } else { exit::CORPUS }));
-        if unwritten.is_empty() {
-            return Ok(code);
-        }
-        let messages: Vec<String> = unwritten.into_iter().map(|stop| stop.message).collect();
-        Err(Stop::new(exit::CORPUS, messages.join("\nthreadspec: ")))
+        let corpus = about.corpus;
+        let runs = [RunRecord::new(run, about, repeat)];
+        write(&self.report, &runs, (corpus, errata))
     }
 
     /// Failures by cause, the clearest of each in full.

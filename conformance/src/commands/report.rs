@@ -1,6 +1,6 @@
 //! `threadspec report`.
 
-use super::{Stop, corpus_and_errata, exit, read_runs};
+use super::{Stop, corpus_and_errata, exit, not_writable, read_runs};
 use crate::files::prepare;
 use crate::report::output::{Format, Target};
 use crate::terminal::visible;
@@ -35,7 +35,7 @@ impl Report {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
-        let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", self.output.display()));
+        let wrong = |error| not_writable(&self.output, &error);
         prepare(&self.output).map_err(wrong)?;
         let target = Target { format: self.format, path: self.output.clone() };
         target.write(&runs, &corpus, &errata).map_err(wrong)?;

@@ -4,12 +4,12 @@ use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
 use super::selection::Selection;
 use super::{Stop, corpus_and_errata, exit, not_writable, progress};
-use crate::corpus::Case;
+use crate::corpus::{Case, Corpus};
 use crate::protocol::{Hello, Op, Profile, Request};
-use crate::report::record::Options;
+use crate::report::record::{Circumstances, Options};
 use crate::report::transcript::{Header, Recorder, Writer};
 use crate::run::order::Shard;
-use crate::run::{CaseResult, Judgement, Settings, Watch, run};
+use crate::run::{CaseResult, Judgement, Run, Settings, Watch, run};
 use crate::terminal::visible;
 use crate::testee::{InProcess, Outcome, Process, Reference, Testee, Unready, adopt_orphans, end_orphans, interrupt};
 use indicatif::ProgressBar;
@@ -107,7 +107,11 @@ impl Verify {
         self.output.prepare()?;
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
-        let mut testees = self.testees()?;
+        let began = SystemTime::now();
+        let mut testees = match self.testees() {
+            Ok(testees) => testees,
+            Err(why) => return Err(self.not_started(why, &chosen, (&corpus, &errata), began)),
+        };
         let hello = testees[0].hello().clone();
         let profile = judged_by(self.profile, &hello)?;
         let cases: Vec<&Case> = chosen.iter().filter(|case| case.is_in(profile)).copied().collect();
@@ -125,7 +129,6 @@ impl Verify {
         let seed = options.seed.map(|seed| format!(", in the order of --shuffle {seed}")).unwrap_or_default();
         let shard = options.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
         self.output.say(&format!("{}{shard}{seed}", introduction(&hello, profile)));
-        let began = SystemTime::now();
         let mut followed = self.followed(&cases, &hello, &options)?;
         let mut run = run(&mut testees, &cases, &settings, &mut followed);
         drop(testees);
@@ -156,15 +159,38 @@ impl Verify {
     }
 
     /// The testees. The first one is ready; the others start when they are first asked.
-    fn testees(&self) -> Result<Vec<Box<dyn Testee + Send>>, Stop> {
+    fn testees(&self) -> Result<Vec<Box<dyn Testee + Send>>, Unready> {
         if self.command.is_empty() {
             return Ok((0..self.jobs).map(|_| Box::new(InProcess::new(Reference)) as _).collect());
         }
-        let first = Process::start(&self.command, self.timeout).map_err(|why| not_ready(&why))?;
+        let first = Process::start(&self.command, self.timeout)?;
         let mut testees: Vec<Box<dyn Testee + Send>> = Vec::new();
         testees.extend((1..self.jobs).map(|_| Box::new(first.another()) as _));
         testees.insert(0, Box::new(first));
         Ok(testees)
+    }
+
+    /// The error for a testee that did not start. The reports say so, too: those who read them may never see the terminal.
+    fn not_started(&self, why: Unready, chosen: &[&Case], by: (&Corpus, &str), began: SystemTime) -> Stop {
+        let stop = not_ready(&why);
+        let (corpus, errata) = by;
+        let profile = self.profile.unwrap_or(Profile::Literal);
+        let cases: Vec<&Case> = chosen.iter().filter(|case| case.is_in(profile)).copied().collect();
+        let options = self.options(profile);
+        let about = Circumstances {
+            corpus,
+            hello: None,
+            command: &shown(&self.command),
+            options: options.clone(),
+            total: chosen.len(),
+            time: (began, began.elapsed().unwrap_or_default()),
+            against: Vec::new(),
+            out_of_date: Vec::new(),
+            code: stop.code,
+        };
+        let repeat = |result: &CaseResult<'_>| self.repeat(result, &options);
+        let unwritten = self.output.report(&Run::not_started(&cases, why), about, errata, &repeat);
+        unwritten.into_iter().fold(stop, Stop::and)
     }
 
     fn options(&self, profile: Profile) -> Options {
@@ -186,7 +212,7 @@ impl Verify {
     }
 
     /// What counts against the testee beyond its replies.
-    fn against(&self, run: &crate::run::Run<'_>, hello: &Hello) -> Vec<String> {
+    fn against(&self, run: &Run<'_>, hello: &Hello) -> Vec<String> {
         let missing = self.require_ops.iter().filter(|op| !hello.ops.contains(op));
         let mut against: Vec<String> =
             missing.map(|op| format!("its hello does not name the op {op}, which is required")).collect();

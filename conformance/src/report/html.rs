@@ -2,7 +2,7 @@
 
 use super::diff::{self, Piece};
 use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
-use super::{causes_of, shortened, template};
+use super::{Conclusion, causes_of, shortened, template};
 use crate::corpus::layout::lay_out;
 use crate::corpus::{Case, Clause, Corpus};
 use crate::protocol::Op;
@@ -79,11 +79,18 @@ fn run(run: &RunRecord) -> Value {
     troubles.extend(run.out_of_date.iter().map(|what| format!("known failures: {}", visible(what))));
     troubles.extend(run.shutdown.iter().map(|what| format!("at its end: {}", visible(what.trim_end()))));
     let command = shlex::try_join(run.command.iter().map(String::as_str)).unwrap_or_else(|_| run.command.join(" "));
+    let conclusion = run.conclusion();
     context! {
         name => run.name(),
         profile => run.options.profile.to_string(),
         strict => run.options.strict,
-        conformant => run.is_conformant(),
+        conclusion => conclusion.to_string(),
+        sign => conclusion.sign().to_string(),
+        class => match conclusion {
+            Conclusion::Conformant => "good",
+            Conclusion::OutOfDate | Conclusion::Incomplete => "warn",
+            Conclusion::NotConformant => "bad",
+        },
         command => visible(&command),
         facts,
         limits => run.limits().iter().map(|limit| visible(limit)).collect::<Vec<_>>(),

@@ -24,9 +24,13 @@ fn suites(run: &RunRecord) -> Vec<Value> {
         (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases))
     };
     let mut suites: Vec<Value> = Op::iter().filter_map(of_op).collect();
-    for (class, troubles) in
-        [("shutdown", &run.shutdown), ("against", &run.against), ("known-failures", &run.out_of_date)]
-    {
+    let stopped: Vec<String> = run.stopped.iter().cloned().collect();
+    for (class, troubles) in [
+        ("stopped", &stopped),
+        ("shutdown", &run.shutdown),
+        ("against", &run.against),
+        ("known-failures", &run.out_of_date),
+    ] {
         let trouble = |(number, what): (usize, &String)| {
             let text = lines(what);
             context! { name => format!("{class}-{number}"), class, kind => "error", type => class, text }
@@ -51,8 +55,9 @@ fn case(case: &CaseRecord) -> Value {
     let kind = match case.verdict {
         Verdict::Pass if !case.counts => "",
         Verdict::UnexpectedPass => "failure",
+        Verdict::NotRun => "skipped",
         _ if !case.counts => "skipped",
-        Verdict::Crash | Verdict::Timeout | Verdict::Garbage | Verdict::NotRun => "error",
+        Verdict::Crash | Verdict::Timeout | Verdict::Garbage => "error",
         _ => "failure",
     };
     let mut text = vec![format!("{} ({})", case.clauses.join(", "), case.level)];

@@ -1,7 +1,7 @@
 //! A run as Markdown, for the summary of a CI job.
 
 use super::record::{CaseRecord, RunRecord};
-use super::{causes_of, shortened};
+use super::{Conclusion, causes_of, shortened};
 use crate::run::Verdict;
 use crate::terminal::count;
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ const IDS: usize = 500;
 
 /// The report.
 pub(super) fn markdown(runs: &[RunRecord]) -> String {
-    let conformant = !runs.is_empty() && runs.iter().all(RunRecord::is_conformant);
-    let mut out = format!("## threadspec: {}\n\n", if conformant { "✅ conformant" } else { "❌ not conformant" });
+    let conclusion = Conclusion::of_all(runs);
+    let mut out = format!("## threadspec: {} {conclusion}\n\n", sign(conclusion));
     out += "| implementation | profile | passed | applicable | count against it | warnings | not applicable |\n";
     out += "|---|---|---:|---:|---:|---:|---:|\n";
     for run in runs {
@@ -24,7 +24,7 @@ pub(super) fn markdown(runs: &[RunRecord]) -> String {
         let _ = writeln!(
             out,
             "| {} {} | {} | {passed} | {} | {} | {} | {} |",
-            if run.is_conformant() { "✅" } else { "❌" },
+            sign(run.conclusion()),
             escaped(&run.name()),
             run.options.profile,
             summary.applicable,
@@ -37,6 +37,15 @@ pub(super) fn markdown(runs: &[RunRecord]) -> String {
         out += &failures(run);
     }
     out
+}
+
+/// A sign that shows from afar.
+fn sign(conclusion: Conclusion) -> &'static str {
+    match conclusion {
+        Conclusion::Conformant => "✅",
+        Conclusion::OutOfDate | Conclusion::Incomplete => "⚠️",
+        Conclusion::NotConformant => "❌",
+    }
 }
 
 fn failures(run: &RunRecord) -> String {

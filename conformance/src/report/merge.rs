@@ -17,7 +17,7 @@ pub fn merge(runs: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, St
             let first = &group[0];
             run.options.shard.is_some()
                 && first.options.shard.is_some()
-                && first.testee == run.testee
+                && (first.testee == run.testee || first.testee.is_null() || run.testee.is_null())
                 && first.options.profile == run.options.profile
         };
         match merged.iter_mut().find(same) {
@@ -59,6 +59,10 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
             return Err(format!("{name}: its shards are of different runs: another corpus, or strict and not"));
         }
         total += shard.summary.total;
+        // One that did not start said nothing about itself.
+        if merged.testee.is_null() {
+            merged.testee = shard.testee;
+        }
         // Each shard may have a seed of its own.
         merged.options.seed = merged.options.seed.filter(|seed| shard.options.seed == Some(*seed));
         merged.started = merged.started.min(shard.started);

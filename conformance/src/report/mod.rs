@@ -4,6 +4,7 @@ mod badge;
 mod case;
 pub mod causes;
 pub mod comparison;
+mod conclusion;
 pub mod diff;
 mod failure;
 mod html;
@@ -17,6 +18,7 @@ mod template;
 pub mod transcript;
 
 pub use case::case;
+pub use conclusion::Conclusion;
 pub use failure::Failure;
 pub use merge::merge;
 pub use summary::Summary;

@@ -2,6 +2,7 @@
 //!
 //! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
 
+use super::Conclusion;
 use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::corpus::{Case, Corpus, Level};
 use crate::json;
@@ -31,7 +32,7 @@ pub struct RunRecord {
     pub started: u64,
     /// How long it took, in seconds.
     pub seconds: f64,
-    /// The testee's answer to `hello`.
+    /// The testee's answer to `hello`; null if it gave none.
     pub testee: Value,
     /// The command that started the testee; empty for the built-in reference.
     pub command: Vec<String>,
@@ -217,8 +218,8 @@ pub type Repeat<'a> = &'a dyn Fn(&CaseResult<'_>) -> String;
 pub struct Circumstances<'a> {
     /// The corpus.
     pub corpus: &'a Corpus,
-    /// What the testee said about itself.
-    pub hello: &'a Hello,
+    /// What the testee said about itself, if it did.
+    pub hello: Option<&'a Hello>,
     /// The command that started it.
     pub command: &'a [String],
     /// How it was run.
@@ -246,7 +247,7 @@ impl RunRecord {
             threadspec: env!("CARGO_PKG_VERSION").to_owned(),
             started: began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs(),
             seconds: took.as_secs_f64(),
-            testee: hello.to_json(),
+            testee: hello.map_or(Value::Null, Hello::to_json),
             command: command.to_vec(),
             corpus: CorpusRecord { hash: corpus.hash(), cases: corpus.cases.len() },
             cases: run.results.iter().map(case).collect(),
@@ -282,8 +283,11 @@ impl RunRecord {
         };
     }
 
-    /// The testee's name, version and language, on one line.
+    /// The testee's name, version and language, on one line; its command if it gave no hello.
     pub fn name(&self) -> String {
+        if self.testee.is_null() {
+            return super::shortened(&self.command.join(" "), 100);
+        }
         let about = |field: &str, longest: usize| {
             super::shortened(self.testee["implementation"][field].as_str().unwrap_or("?"), longest)
         };
@@ -312,9 +316,9 @@ impl RunRecord {
         limits
     }
 
-    /// Whether the testee conforms, as far as the run goes.
-    pub fn is_conformant(&self) -> bool {
-        self.exit_code == 0
+    /// What it says about the testee, as far as it goes.
+    pub fn conclusion(&self) -> Conclusion {
+        Conclusion::of(self.exit_code)
     }
 
     /// The record as JSON text: one case a line, so that two records can be compared line by line.

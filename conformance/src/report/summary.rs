@@ -1,5 +1,6 @@
 //! The summary of a run: the numbers, and the conclusion.
 
+use super::Conclusion;
 use crate::corpus::Corpus;
 use crate::protocol::{Op, Profile};
 use crate::run::{CaseResult, Run, Verdict};
@@ -87,8 +88,8 @@ impl Summary {
         self.unexpected == 0 && self.out_of_date.is_empty()
     }
 
-    /// The summary for people, with the exit code of the run.
-    pub fn text(&self, run: &Run<'_>, code: u8) -> String {
+    /// The summary for people, with the exit code of the program: that of the run, unless something could not be written.
+    pub fn text(&self, run: &Run<'_>, conclusion: Conclusion, code: u8) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "{} run / {} applicable / {} total", self.run, self.applicable, self.total);
         for op in Op::all() {
@@ -123,31 +124,37 @@ impl Summary {
         if let Some(reason) = &run.stopped {
             let _ = writeln!(out, "{}: {reason}; the rest was not run", styled(WARNING, "stopped early"));
         }
-        let _ = writeln!(out, "{}", self.conclusion(code));
+        let _ = writeln!(out, "{}", self.conclusion(conclusion, code));
         out
     }
 
-    fn conclusion(&self, code: u8) -> String {
+    fn conclusion(&self, conclusion: Conclusion, code: u8) -> String {
         let warnings = match self.warnings {
             0 => String::new(),
             1 => " One `should` case failed: a warning.".to_owned(),
             several => format!(" {several} `should` cases failed: warnings."),
         };
-        let (style, verdict, reason) = if self.is_conformant() {
-            let style = if self.is_up_to_date() { GOOD } else { WARNING };
-            let known = match self.known {
-                0 => String::new(),
-                1 => ", but for one known failure".to_owned(),
-                several => format!(", but for {several} known failures"),
-            };
-            let outdated = if self.is_up_to_date() { "" } else { "; the known failures are out of date" };
-            (style, "conformant", format!("{}{known}{outdated}", self.scope()))
-        } else if self.applicable == 0 {
-            (BAD, "not conformant", "no case was applicable, so nothing was shown".to_owned())
-        } else {
-            (BAD, "not conformant", format!("{} count against it", self.failures))
+        let (style, reason) = match conclusion {
+            Conclusion::Conformant | Conclusion::OutOfDate => {
+                let style = if conclusion == Conclusion::Conformant { GOOD } else { WARNING };
+                let known = match self.known {
+                    0 => String::new(),
+                    1 => ", but for one known failure".to_owned(),
+                    several => format!(", but for {several} known failures"),
+                };
+                (style, format!("{}{known}", self.scope()))
+            }
+            Conclusion::Incomplete => {
+                let (run, applicable, failed) =
+                    (self.run, self.applicable, self.failures - (self.applicable - self.run));
+                (WARNING, format!("{run} of {applicable} cases were run, {failed} count against it"))
+            }
+            Conclusion::NotConformant if self.applicable == 0 => {
+                (BAD, "no case was applicable, so nothing was shown".to_owned())
+            }
+            Conclusion::NotConformant => (BAD, format!("{} count against it", self.failures)),
         };
-        format!("{}: {reason}.{warnings} Exit code {code}.", styled(style, styled(STRONG, verdict)))
+        format!("{}: {reason}.{warnings} Exit code {code}.", styled(style, styled(STRONG, conclusion)))
     }
 
     /// How many cases passed, of which operations, and which operations were not tested.

@@ -100,6 +100,21 @@ pub struct Run<'a> {
     pub requests: u64,
 }
 
+impl<'a> Run<'a> {
+    /// A run of a testee that did not start.
+    pub fn not_started(cases: &[&'a Case], why: Unready) -> Self {
+        let stopped = why.to_string();
+        let judgement = Judgement::new(Verdict::NotRun, stopped.lines().next().unwrap_or_default());
+        let result = |&case: &&'a Case| CaseResult { case, judgement: judgement.clone() };
+        Self {
+            results: cases.iter().map(result).collect(),
+            stopped: Some(stopped),
+            not_ready: Some(why),
+            ..Self::default()
+        }
+    }
+}
+
 /// Follows a run.
 pub trait Watch: Send {
     /// A case ended; it can still end in another way.
