@@ -2,9 +2,10 @@
 
 use super::Property;
 use super::value::{Difference, Kind};
+use std::collections::HashSet;
 
 /// A breach of a clause.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Finding {
     /// The clause.
     pub clause: &'static str,
@@ -23,6 +24,8 @@ impl std::fmt::Display for Finding {
 pub(super) struct Findings {
     /// In the order of the clauses' oracles.
     pub(super) found: Vec<Finding>,
+    /// The same: a long wrong reply has many.
+    seen: HashSet<Finding>,
     /// The property, and why it cannot be judged.
     pub(super) unobserved: Vec<(Property, String)>,
 }
@@ -30,7 +33,7 @@ pub(super) struct Findings {
 impl Findings {
     pub(super) fn add(&mut self, clause: &'static str, what: impl Into<String>) {
         let finding = Finding { clause, what: what.into() };
-        if !self.found.contains(&finding) {
+        if self.seen.insert(finding.clone()) {
             self.found.push(finding);
         }
     }

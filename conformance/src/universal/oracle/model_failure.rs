@@ -4,9 +4,10 @@ use crate::universal::Property;
 use crate::universal::course::{Course, End};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
-use crate::universal::message::{Message, Role};
+use crate::universal::message::{Call, Message, Role};
 use crate::universal::script::{Script, Turn};
 use crate::universal::value::quote_text;
+use std::collections::HashMap;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let failed = (0..course.requests.len()).filter(|&turn| matches!(course.script.turn(turn), Turn::Failure));
@@ -20,10 +21,13 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
     let lists = course.record.requests.iter().enumerate().skip(failed + 1);
     // What was there before the failure is not its effect; a mended history may hold anything.
-    let before = &course.record.requests[failed];
+    let mut before: HashMap<(&str, &str), Vec<&Message>> = HashMap::new();
+    for known in course.record.requests[failed].iter().chain(&course.script.given) {
+        before.entry(key(known)).or_default().push(known);
+    }
     let invented = |message: &Message| {
         message.role == Role::Ai
-            && !before.iter().chain(&course.script.given).any(|known| known.is(message))
+            && !before.get(&key(message)).is_some_and(|known| known.iter().any(|known| known.is(message)))
             && !is_said(course.script, course.requests.len(), message)
     };
     for (request, list) in lists {
@@ -48,6 +52,11 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         }
         Some(_) => {}
     }
+}
+
+/// By this, equal messages are found among very many.
+fn key(message: &Message) -> (&str, &str) {
+    (message.text(), message.calls.first().map_or("", Call::id))
 }
 
 /// Whether an assistant message is one that the model said, as far as texts and calls go.

@@ -1,6 +1,7 @@
 //! How a run goes on and ends.
 
 use super::*;
+use std::time::{Duration, Instant};
 
 #[test]
 fn going_on_and_stopping() {
@@ -122,4 +123,19 @@ fn a_response_that_is_refused_at_the_limit_is_not_handed_back() {
     input["model"][0]["tool_calls"][1]["id"] = json!("c2");
     let lost = ["AGENT-END: the list at the end: the last response is missing: \"I look.\" with its calls"];
     assert_found(&input, &refused, &lost);
+}
+
+/// A reply may be long: what is wrong in it is found in a time that grows with it, not with its square.
+#[test]
+fn a_long_wrong_run_is_judged_in_time() {
+    const MANY: usize = 40_000;
+    let input = json!({"messages": [{"type": "human", "content": "Go"}], "model": [{"error": "overloaded"}]});
+    let call = |id: String| json!({"type": "ai", "content": "x", "tool_calls": [{"id": id, "name": "f", "args": {}}]});
+    let list = |kind: &str| -> Vec<Value> { (0..MANY).map(|number| call(format!("{kind}{number}"))).collect() };
+    let (request, end) = ([input["messages"].as_array().expect("a list").clone(), list("a")].concat(), list("b"));
+    let begun = Instant::now();
+    let ruling = ruling(&input, &json!({"requests": [request], "messages": end, "given": input["messages"]}));
+    let of = |clause: &str| ruling.findings().iter().filter(|finding| finding.clause == clause).count();
+    assert_eq!(of("AGENT-MODEL-FAILURE"), MANY);
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
