@@ -58,7 +58,9 @@ fn as_the_reference(events: &[Event], messages: Vec<Value>) -> Vec<Value> {
         let count = message["tool_calls"].as_array().map_or(0, Vec::len);
         let group: Vec<u64> = calls.by_ref().take(count).map(|event| event.iteration).collect();
         match message.as_object() {
-            Some(members) if count > 1 && group.iter().all(|&iteration| iteration == group[0]) => {
+            Some(members)
+                if count > 1 && group.len() == count && group.iter().all(|&iteration| iteration == group[0]) =>
+            {
                 splits.push((index, split(members)));
             }
             _ => {}
@@ -105,16 +107,15 @@ fn has_message(event: &Event) -> bool {
 
 /// One message per call; the text stays with the first.
 fn split(members: &Map<String, Value>) -> Vec<Value> {
-    let calls = members["tool_calls"].as_array().into_iter().flatten().enumerate();
-    let alone = |(position, call): (usize, &Value)| {
-        let mut members = members.clone();
-        members.insert("tool_calls".to_owned(), json!([call]));
-        if position > 0 {
-            members.insert("content".to_owned(), "".into());
-        }
+    let mut rest = members.clone();
+    let Some(Value::Array(calls)) = rest.get_mut("tool_calls").map(Value::take) else { return Vec::new() };
+    let alone = |call| {
+        let mut members = rest.clone();
+        members["tool_calls"] = json!([call]);
+        rest["content"] = "".into();
         Value::Object(members)
     };
-    calls.map(alone).collect()
+    calls.into_iter().map(alone).collect()
 }
 
 #[cfg(test)]
