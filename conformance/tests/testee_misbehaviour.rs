@@ -6,7 +6,9 @@
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+#[cfg(unix)]
+use std::process::Stdio;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 use threadspec_conformance::planted::misbehaviour::{Deed, deeds};
@@ -22,6 +24,7 @@ const MOST_MEMORY: u64 = SMALL + (200 << 10);
 /// A large text, in KiB.
 const LARGE: u64 = 12 << 10;
 /// A long reply, in MiB.
+#[cfg(unix)]
 const LONG: u64 = 16;
 /// The timeout for one reply, in seconds; deeds that are too late are later than this.
 const TIMEOUT: &str = "1";
