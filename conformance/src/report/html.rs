@@ -72,7 +72,7 @@ fn run(run: &RunRecord) -> Value {
     ];
     let verdicts = Verdict::iter().filter_map(|verdict| summary.verdicts.get_key_value(&verdict.to_string()));
     facts.extend(verdicts.map(|(name, value)| context! { name, value }));
-    facts.push(context! { name => "count against it", value => summary.failures });
+    facts.push(context! { name => "count against it", value => summary.against() });
     facts.extend((summary.warnings > 0).then(|| context! { name => "warnings", value => summary.warnings }));
     let mut troubles: Vec<String> = run.stopped.iter().map(|why| format!("stopped early: {}", visible(why))).collect();
     troubles.extend(run.against.iter().map(|what| format!("against it: {}", visible(what))));

@@ -28,7 +28,7 @@ pub(super) fn markdown(runs: &[RunRecord]) -> String {
             escaped(&run.name()),
             run.options.profile,
             summary.applicable,
-            summary.failures,
+            summary.against(),
             summary.warnings,
             summary.total.saturating_sub(summary.applicable),
         );

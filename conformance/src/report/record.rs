@@ -236,6 +236,13 @@ pub struct Circumstances<'a> {
     pub code: u8,
 }
 
+impl Counts {
+    /// What counts against the testee, without the cases that were not run.
+    pub(super) fn against(&self) -> usize {
+        self.failures - (self.applicable - self.run)
+    }
+}
+
 impl RunRecord {
     /// The record of a run.
     pub fn new(run: &Run<'_>, about: Circumstances<'_>, repeat: Repeat<'_>) -> Self {

@@ -134,6 +134,8 @@ impl Summary {
             1 => " One `should` case failed: a warning.".to_owned(),
             several => format!(" {several} `should` cases failed: warnings."),
         };
+        let not_run = self.applicable - self.run;
+        let failed = self.failures - not_run;
         let (style, reason) = match conclusion {
             Conclusion::Conformant | Conclusion::OutOfDate => {
                 let style = if conclusion == Conclusion::Conformant { GOOD } else { WARNING };
@@ -145,14 +147,13 @@ impl Summary {
                 (style, format!("{}{known}", self.scope()))
             }
             Conclusion::Incomplete => {
-                let (run, applicable, failed) =
-                    (self.run, self.applicable, self.failures - (self.applicable - self.run));
-                (WARNING, format!("{run} of {applicable} cases were run, {failed} count against it"))
+                (WARNING, format!("{} of {} cases were run, {failed} count against it", self.run, self.applicable))
             }
             Conclusion::NotConformant if self.applicable == 0 => {
                 (BAD, "no case was applicable, so nothing was shown".to_owned())
             }
-            Conclusion::NotConformant => (BAD, format!("{} count against it", self.failures)),
+            Conclusion::NotConformant if not_run == 0 => (BAD, format!("{failed} count against it")),
+            Conclusion::NotConformant => (BAD, format!("{failed} count against it, and {not_run} were not run")),
         };
         format!("{}: {reason}.{warnings} Exit code {code}.", styled(style, styled(STRONG, conclusion)))
     }
