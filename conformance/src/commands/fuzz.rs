@@ -1,7 +1,7 @@
 //! `threadspec fuzz`.
 
 use super::{Stop, corpus, exit, not_writable, progress, verify};
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Level};
 use crate::fuzz::{self, Finding, Options, Progress, Report};
 use crate::lint;
 use crate::protocol::Op;
@@ -156,19 +156,22 @@ impl Fuzz {
         let clause = corpus
             .clause(clause)
             .ok_or_else(|| Stop::new(exit::CORPUS, format!("the corpus has no clause {clause}")))?;
+        // What breaks a `must` somewhere is no mere warning.
+        let is_must = |id: &&str| corpus.clause(id).is_some_and(|clause| clause.level == Level::Must);
+        let level = if also.iter().any(is_must) { Level::Must } else { clause.level };
         let mut times = if *count == 1 { "in one case".to_owned() } else { format!("in {count} cases") };
         if !other_ops.is_empty() {
             times += &format!(", also of {}", listed(other_ops));
         }
         if !also.is_empty() {
-            times += &format!("; larger ones break {}", listed(also));
+            times += &format!("; the same cause breaks {}", listed(also));
         }
         let what = if what.is_empty() { String::new() } else { format!(" ({what})") };
         Ok(Failure {
             verdict: *verdict,
             id: format!("{op}/{}{what}", clause.id),
-            level: clause.level,
-            counts: verdict.counts_against(clause.level, false),
+            level,
+            counts: verdict.counts_against(level, false),
             clauses: vec![clause],
             why: match settings.profile {
                 Profile::Universal => format!("the run breaks what any agent owes its model, {times}"),

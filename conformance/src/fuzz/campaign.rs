@@ -1,6 +1,7 @@
 //! Runs many cases, on several testees at once, then makes the smallest failing ones smaller.
 
 use super::Coverage;
+use super::cause::{Leads, by_cause};
 use super::draw::{Draw, Relation};
 use super::probe::{Failure, Key, Probe, Probed, Shrunk};
 use crate::corpus::mismatch::Mismatch;
@@ -62,7 +63,7 @@ pub struct Finding {
     pub other_ops: BTreeSet<Op>,
     /// The clause that decides it.
     pub clause: &'static str,
-    /// Clauses that larger cases break whose smaller forms break this one: the cause is probably the same.
+    /// Other clauses that are broken for the same cause.
     pub also: BTreeSet<&'static str>,
     /// The verdict, or the broken relation between replies; empty for an answer that is merely wrong.
     pub what: String,
@@ -242,7 +243,7 @@ impl Campaign<'_> {
     /// The findings, each with the smallest of the cases that were made smaller.
     fn findings(&self) -> Result<Vec<Finding>, Unready> {
         let failures = std::mem::take(&mut self.tally().failures);
-        let (mut findings, mut leads): (BTreeMap<Key, Finding>, BTreeMap<Key, BTreeSet<Key>>) = Default::default();
+        let (mut findings, mut leads): (BTreeMap<Key, Finding>, BTreeMap<Key, Leads>) = Default::default();
         for (key, failures) in failures {
             let mut examples = Vec::new();
             for &(_, index) in &failures.smallest {
@@ -250,15 +251,23 @@ impl Campaign<'_> {
                 examples.extend(example.map(|shrunk| (index, shrunk)));
             }
             let smallest = examples.into_iter().min_by_key(|(_, shrunk)| shrunk.failure.input.len());
-            let leads_to = smallest.as_ref().map(|(_, shrunk)| shrunk.leads_to.clone());
-            let smallest = smallest.map(|(case, shrunk)| (case..case + 1, shrunk.failure.named()));
-            if let Some((cases, failure)) = smallest.or_else(|| failures.only_after_others(self.settings.profile)) {
-                leads.entry(failure.key.clone()).or_default().extend(leads_to.unwrap_or_default());
+            let mut leads_to = Leads::new();
+            let smallest = match smallest {
+                Some((case, mut shrunk)) => {
+                    let mut probe = self.probe()?;
+                    leads_to = probe.explain(&mut shrunk);
+                    probe.testee.finish();
+                    Some((case..case + 1, shrunk.failure))
+                }
+                None => failures.only_after_others(self.settings.profile),
+            };
+            if let Some((cases, failure)) = smallest {
+                leads.entry(failure.key.clone()).or_default().extend(leads_to);
                 let finding = findings.entry(failure.key.clone()).or_insert_with(|| Finding::new(cases, failure));
                 finding.count += failures.count;
             }
         }
-        Ok(by_cause(findings, &leads, &self.tally().report.coverage.cases))
+        Ok(by_cause(&findings, &leads, &self.tally().report.coverage.cases))
     }
 
     /// A failing case made smaller; `None` if it does not fail in a testee that was asked nothing else before.
@@ -283,36 +292,6 @@ impl Campaign<'_> {
         shrunk.failure.after = None;
         Ok(again.then_some(shrunk))
     }
-}
-
-/// One finding for each cause. A finding whose smaller forms fail like another one joins that one, and findings that break the same
-/// clause in several operations become one.
-fn by_cause(
-    mut findings: BTreeMap<Key, Finding>,
-    leads: &BTreeMap<Key, BTreeSet<Key>>,
-    cases: &BTreeMap<Op, u64>,
-) -> Vec<Finding> {
-    let mut keys: Vec<Key> = findings.keys().cloned().collect();
-    keys.sort_by_key(|key| std::cmp::Reverse(findings[key].input.len()));
-    for key in keys {
-        // What nearly every case shows explains nothing, and neither does what is explained by this one.
-        let explains = |other: &&Key| {
-            let is_rare = |finding: &Finding| finding.count * 2 <= cases.get(&other.op).copied().unwrap_or(0);
-            let is_explained = leads.get(*other).is_some_and(|leads| leads.contains(&key));
-            **other != key && !is_explained && findings.get(*other).is_some_and(is_rare)
-        };
-        let cause = leads.get(&key).into_iter().flatten().filter(explains);
-        let cause = cause.min_by_key(|other| findings[*other].input.len()).cloned();
-        if let Some((cause, finding)) = cause.and_then(|cause| Some((cause, findings.remove(&key)?))) {
-            findings.entry(cause).and_modify(|cause| cause.absorb(finding));
-        }
-    }
-    let mut by_clause: BTreeMap<(&str, String), Finding> = BTreeMap::new();
-    for finding in findings.into_values() {
-        let place = by_clause.entry((finding.clause, finding.what.clone()));
-        place.and_modify(|known| known.absorb(finding.clone())).or_insert(finding);
-    }
-    by_clause.into_values().collect()
 }
 
 impl Probed {
@@ -353,11 +332,8 @@ impl Finding {
         Self { op, other_ops, clause, also, what, count: 0, cases, verdict, input, expected, after, note, mismatch }
     }
 
-    /// Takes over what has the same cause, and its example if that is smaller and breaks the same clause.
-    fn absorb(&mut self, mut other: Self) {
-        if other.clause == self.clause && other.input.len() < self.input.len() {
-            std::mem::swap(self, &mut other);
-        }
+    /// Takes over what has the same cause.
+    pub(super) fn absorb(&mut self, other: Self) {
         self.count += other.count;
         self.also.extend(other.also);
         if other.clause != self.clause {

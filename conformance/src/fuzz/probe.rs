@@ -1,9 +1,11 @@
 //! Puts one case to a testee, judges the reply, and makes a failing case small. In profile `universal` the properties of the run are
 //! judged, elsewhere what differs from the reference.
 
-use super::compare::{Difference, answering_clause, compare, has_halves};
+use super::cause::{Leads, likeness};
+use super::compare::{Difference, answering_clause, compare};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
 use super::property;
+use super::simpler;
 use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::generate::{Mode, Request as Plan};
 use crate::protocol::{Op, Profile, Reply, Request};
@@ -11,12 +13,13 @@ use crate::run::Verdict;
 use crate::testee::{Outcome, Testee, Unready};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// At most so many smaller forms of a failing case are tried, and for so long.
 const SHRINK_TRIES: usize = 400;
 const SHRINK_TIME: Duration = Duration::from_secs(15);
+
+const AGAIN: &str = "the same input again, after another one";
 
 /// What failures that are reported as one have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,22 +56,12 @@ pub(super) struct Failure {
     pub(super) mismatch: Option<Mismatch>,
 }
 
-impl Failure {
-    /// Blames a lone surrogate if even the smallest failing input has one and no more precise clause is known.
-    pub(super) fn named(mut self) -> Self {
-        if self.key.clause == answering_clause(self.key.op) && has_halves(&self.input) {
-            self.key.clause = "INP-SURROGATE";
-        }
-        self
-    }
-}
-
 /// A failing case made small.
 pub(super) struct Shrunk {
     pub(super) plan: Plan,
     pub(super) failure: Failure,
-    /// How still smaller forms of it fail.
-    pub(super) leads_to: BTreeSet<Key>,
+    /// How still simpler forms of it failed.
+    simpler: Vec<Failure>,
 }
 
 /// A testee that is being asked.
@@ -164,19 +157,18 @@ impl<'a> Probe<'a> {
             let note = what.to_owned();
             Some(Failure { key, verdict, input, expected, after: None, note, mismatch: Some(mismatch) })
         };
-        match check {
+        let broken_relation = match check {
             Relation::Reply | Relation::Refused(_) => Ok(None),
             Relation::Again => {
                 if let Some((op, earlier)) = self.earlier.clone() {
                     let _ = self.answer(op, &earlier);
                 }
                 let again = self.answer(op, input)?;
-                let what = "the same input again, after another one";
                 // Ids may be drawn at random: each run is judged on its own.
                 Ok(if again == reply || self.profile == Profile::Universal {
                     None
                 } else {
-                    broken("MSG-PURE", what, input, &reply, &again)
+                    broken("MSG-PURE", AGAIN, input, &reply, &again)
                 })
             }
             Relation::UnknownFields => {
@@ -213,7 +205,17 @@ impl<'a> Probe<'a> {
                     broken("LOOP-MODES", what, &inputs[1], &standard, &xml)
                 })
             }
+        };
+        // No relation holds between the replies of a testee that answers the same input in another way each time.
+        if let Ok(Some(failure)) = &broken_relation
+            && failure.key.clause != "MSG-PURE"
+        {
+            let again = self.answer(op, input)?;
+            if again != reply {
+                return Ok(broken("MSG-PURE", AGAIN, input, &reply, &again));
+            }
         }
+        broken_relation
     }
 
     /// The smallest form of a failing case, among those tried, that fails in the same way.
@@ -225,7 +227,7 @@ impl<'a> Probe<'a> {
         key: &Key,
     ) -> Option<Shrunk> {
         let started = Instant::now();
-        let (mut smallest, mut leads_to) = (None, BTreeSet::new());
+        let (mut smallest, mut simpler) = (None, Vec::new());
         for _ in 0..SHRINK_TRIES {
             let plan = tree.current();
             let mut failures = match self.probe(op, check, &plan) {
@@ -236,13 +238,13 @@ impl<'a> Probe<'a> {
             let own = failures.iter().position(|failure| failure.key == *key);
             let next = own.map(|own| failures.swap_remove(own));
             if next.is_none() {
-                leads_to.extend(failures.into_iter().map(|other| other.key));
+                simpler.extend(failures);
             }
             // The first form is the case itself: what does not fail alone cannot be made smaller.
             let next = if let Some(failure) = next {
                 smallest = Some((plan, failure));
                 // Only simpler forms are tried from here on.
-                leads_to.clear();
+                simpler.clear();
                 tree.simplify()
             } else {
                 smallest.is_some() && tree.complicate()
@@ -252,6 +254,46 @@ impl<'a> Probe<'a> {
             }
         }
         let (plan, failure) = smallest?;
-        Some(Shrunk { plan, failure, leads_to })
+        Some(Shrunk { plan, failure, simpler })
+    }
+
+    /// Names a failure made small by the clause of what is special in its input, if without that the answer is right, or says how
+    /// simpler forms fail.
+    pub(super) fn explain(&mut self, shrunk: &mut Shrunk) -> Leads {
+        let Shrunk { failure, simpler, .. } = shrunk;
+        let (op, is_verdict) = (failure.key.op, failure.key.what == failure.verdict.to_string());
+        if self.profile != Profile::Universal && (failure.key.what.is_empty() || is_verdict) {
+            let special = simpler::without_specials(&failure.input);
+            // An earlier value of a repeated key crashes a testee for what it is.
+            let mut special = special.into_iter().filter(|(clause, _)| !is_verdict || *clause != "JSON-4");
+            if let Some((clause, _)) = special.find(|(_, input)| self.answer(op, input).is_ok()) {
+                failure.key.clause = clause;
+                return Leads::new();
+            }
+        }
+        simpler.extend(self.simpler(failure));
+        let mut leads_to = Leads::new();
+        for simpler in simpler {
+            if let Some(likeness) = likeness(simpler, failure) {
+                let known = leads_to.entry(simpler.key.clone()).or_insert(likeness);
+                *known = likeness.min(*known);
+            }
+        }
+        leads_to
+    }
+
+    /// How the simpler forms of a failing input fail.
+    fn simpler(&mut self, failure: &Failure) -> Vec<Failure> {
+        if self.profile == Profile::Universal {
+            return Vec::new();
+        }
+        let ops = self.testee.hello().ops.iter().copied().collect();
+        let mut failures = Vec::new();
+        for (op, input) in simpler::forms(failure.key.op, &failure.input, failure.expected.as_ref(), &ops) {
+            if let Err(Probed::Failed(simpler)) = self.answer(op, &input) {
+                failures.extend(simpler);
+            }
+        }
+        failures
     }
 }

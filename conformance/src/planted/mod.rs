@@ -55,10 +55,15 @@ impl fmt::Debug for Bug {
 impl Bug {
     /// The twin of the reference with this bug.
     pub fn implementation(&self) -> impl Implementation + use<> {
-        let mut twin = Twin::default();
-        (self.plant)(&mut twin);
-        twin
+        together(&[self])
     }
+}
+
+/// The twin of the reference with several bugs. Two that replace the same part of it are one: the last.
+pub fn together(bugs: &[&Bug]) -> impl Implementation + use<> {
+    let mut twin = Twin::default();
+    bugs.iter().for_each(|bug| (bug.plant)(&mut twin));
+    twin
 }
 
 /// Every planted bug.

@@ -146,7 +146,15 @@ pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts:
     events_of_run(expected_events, actual_events, &recordable, texts)
         .map(|(event, difference)| {
             let at_limit = event["iteration"].as_u64().is_some_and(|iteration| limited.contains(&iteration));
-            let clause = if at_limit && difference.clause == "LOOP-EVENTS" { "LOOP-LIMIT" } else { difference.clause };
+            // A completion repeats the response of the run.
+            let is_response = event["type"] == "completion"
+                && event["result"] == expected["response"]
+                && texts.mismatch(&expected["response"], &actual["response"], "").is_some();
+            let clause = match difference.clause {
+                "LOOP-EVENTS" if at_limit => "LOOP-LIMIT",
+                "LOOP-VERIFY" if is_response => "LOOP-RESPONSE",
+                clause => clause,
+            };
             Difference { clause, ..difference }
         })
         .or_else(|| requests_of_run(input, expected, actual, texts))

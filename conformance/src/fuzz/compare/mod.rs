@@ -29,7 +29,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
 use texts::Texts;
-use threadspec::{Error, Event, Profile, read_events};
+use threadspec::{Error, Event, read_events};
 
 /// How a reply departs from what is accepted.
 #[derive(Clone, Debug)]
@@ -64,11 +64,6 @@ pub(super) fn answering_clause(op: Op) -> &'static str {
         Op::Tools => "TOOLS-STOP",
         Op::Loop => "LOOP-EVENTS",
     }
-}
-
-/// Whether an input has a lone surrogate.
-pub(super) fn has_halves(input: &str) -> bool {
-    Texts::of(input, Profile::Literal).halves
 }
 
 /// The reference's answer, and how the actual one departs from all that is accepted.

@@ -37,11 +37,12 @@ impl EscapedAs {
 pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, texts: &Texts) -> Option<&'static str> {
     let literal = texts.profile == Profile::Literal;
     let forbids = |c: char| !is_xml_char(c);
-    if literal && original.contains(forbids) && (actual.contains(forbids) || !is_well_formed(actual)) {
-        return Some("ESC-FORBIDDEN");
-    }
     // In literal, forbidden characters may become anything, so they are left out, with what stands for them.
     let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
+    let is_wrong = || actual.contains(forbids) || !is_well_formed(actual) && is_well_formed(&left(actual));
+    if literal && original.contains(forbids) && is_wrong() {
+        return Some("ESC-FORBIDDEN");
+    }
     let actual = if literal { left(actual) } else { actual.to_owned() };
     let original = left(original);
     let mut rest = &*actual;
@@ -54,8 +55,12 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
         rest = same.unwrap_or(rest);
         same.is_none()
     };
-    let (at, character) = original.char_indices().find(differs)?;
+    let differing = original.char_indices().find(differs);
     let [escaping, white_space] = form.clauses();
+    if actual == escape_text(&escaped(&original), texts.profile) {
+        return Some(escaping);
+    }
+    let (at, character) = differing?;
     let once = escaped(&original[at..at + character.len_utf8()]);
     if once.starts_with('&') && rest.starts_with(&*escape_text(&once, texts.profile)) {
         // What stands here was escaped, and then once more.
@@ -86,6 +91,10 @@ fn is_in_reference(text: &str, at: usize) -> bool {
 pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
     let (expected, actual) = (texts.canonical(expected), texts.canonical(actual));
     if json::read(&actual).is_err() {
+        let differing = tokens(&expected).zip(tokens(&actual)).find(|(expected, actual)| expected != actual);
+        if differing.is_some_and(|(expected, _)| is_number(expected)) {
+            return Some("JSON-3");
+        }
         if tokens(&actual).any(|token| token.starts_with('&')) {
             // The text was escaped once more than it is read.
             return None;
@@ -107,19 +116,20 @@ pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option
         return Some("JSON-4");
     }
     let (expected, actual) = tokens(&expected).zip(tokens(&actual)).find(|(expected, actual)| expected != actual)?;
-    let [quoted, number] = [
-        [expected, actual].map(|token| token.starts_with('"')),
-        [expected, actual].map(|token| token.starts_with(|c: char| c == '-' || c.is_ascii_digit())),
-    ];
+    let [quoted, number] = [[expected, actual].map(|token| token.starts_with('"')), [expected, actual].map(is_number)];
     match (quoted, number) {
         ([true, true], _) if json::read(expected) == json::read(actual) => {
             let raw = actual.contains("\\/") || expected.contains(|c| c > '~');
             Some(if raw { "JSON-1" } else { "JSON-2" })
         }
-        ([true, true], _) => None,
+        ([true, true], _) => expected.contains('\\').then_some("JSON-2"),
         (_, [true, _]) => Some(if texts.is_large(expected) { "JSON-LARGE" } else { "JSON-3" }),
         _ => Some("JSON-4"),
     }
+}
+
+fn is_number(token: &str) -> bool {
+    token.starts_with(|c: char| c == '-' || c.is_ascii_digit())
 }
 
 /// DOC-2 for a text that was shortened or changed at its ends, else the clause given.
@@ -131,8 +141,9 @@ pub(super) fn shortened_or(original: &str, read: &str, clause: &'static str) -> 
 
 /// Whether a text was trimmed or laid out anew, in more than its line ends.
 pub(super) fn differs_in_white_space(original: &str, read: &str) -> bool {
+    let is_cut = original.len() > read.len() && original.starts_with(read);
     let ink = |text: &str| text.replace([' ', '\t', '\n', '\r'], "");
-    normalize_line_ends(original) != normalize_line_ends(read) && ink(original) == ink(read)
+    (is_cut || normalize_line_ends(original) != normalize_line_ends(read)) && ink(original) == ink(read)
 }
 
 /// What a parser reads between tags; `None` if it refuses.

@@ -146,7 +146,14 @@ impl Texts {
     pub(in crate::fuzz) fn texts(&self, path: &str, expected: &str, actual: &str) -> Mismatch {
         let marked = self.halves && self.profile == Profile::Literal;
         let expected = if marked { expected.replace(ANYTHING, "\u{fffd}") } else { expected.to_owned() };
-        Mismatch { path: path.to_owned(), sides: Sides::Texts { expected, actual: actual.to_owned() } }
+        // Another spelling of a lone surrogate is no part of the difference.
+        let [canonical, other] = [&*expected, actual].map(|text| self.canonical_everywhere(text));
+        let [expected, actual] = if canonical == other {
+            [&*expected, actual].map(str::to_owned)
+        } else {
+            [canonical, other].map(Cow::into_owned)
+        };
+        Mismatch { path: path.to_owned(), sides: Sides::Texts { expected, actual } }
     }
 }
 
