@@ -86,7 +86,7 @@ const ONE_CAUSE: &[(&str, &[Op], u64, &str)] = &[
     ("json-backslash-not-escaped", &[Op::Serialize, Op::Messages], 500, "JSON-2"),
     ("extra-fields-become-attributes", &[Op::Serialize, Op::Messages], 300, "INP-2"),
     ("lone-surrogates-as-three-bytes", &[Op::Escape, Op::Serialize, Op::Messages], 400, "INP-SURROGATE"),
-    ("repeated-ids-kept", &[Op::Tools, Op::Loop], 250, "TOOLS-DISTINCT"),
+    ("repeated-ids-kept", &[Op::Tools, Op::Loop], 600, "TOOLS-DISTINCT"),
 ];
 const ALL: [Op; 5] = [Op::Escape, Op::Serialize, Op::Messages, Op::Tools, Op::Loop];
 
