@@ -8,7 +8,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use std::io::{self, Read, Write};
 #[cfg(unix)]
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, process};
 
 /// Opens a file; `-` is stdin.
@@ -73,11 +73,12 @@ pub fn foreign_encoding(bytes: &[u8]) -> Option<&'static str> {
 ///
 /// # Errors
 ///
-/// When `path` is a folder itself, or its folder is missing and cannot be made.
+/// When `path` is a folder itself, a ring of links, or its folder is missing and cannot be made.
 pub fn prepare(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
+    target(path)?;
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), fs::create_dir_all)
 }
 
@@ -107,6 +108,30 @@ fn open_pipe(path: &Path) -> io::Result<fs::File> {
     Ok(pipe)
 }
 
+/// The file that is written under a path, behind every link.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Ok(target) => Ok(target),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+            // A link to what is not there yet. A ring of links is another error.
+            Ok(next) => target(&path.with_file_name("").join(next)),
+            Err(_) => Ok(path.to_path_buf()),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// The path by which a file is known, whether it is there or not; `None` if it is no regular file, so that several may write to it.
+pub fn identity(path: &Path) -> Option<PathBuf> {
+    if path.exists() && !path.is_file() {
+        return None;
+    }
+    let path = target(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = fs::canonicalize(folder).or_else(|_| std::path::absolute(folder)).ok()?;
+    Some(folder.join(path.file_name()?))
+}
+
 /// Writes a file as a whole or not at all; `-` is stdout.
 ///
 /// # Errors
@@ -115,13 +140,17 @@ fn open_pipe(path: &Path) -> io::Result<fs::File> {
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     if path == Path::new("-") {
         let mut stdout = io::stdout().lock();
-        return stdout.write_all(content).and_then(|()| stdout.flush());
+        return match stdout.write_all(content).and_then(|()| stdout.flush()) {
+            // A reader that has gone away (`| head`) has what it wanted.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        };
     }
     // A device or a pipe cannot be replaced.
     if path.exists() && !path.is_file() {
         return create(path)?.write_all(content);
     }
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let target = target(path)?;
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let temporary = target.with_file_name(format!(".{name}.{}", process::id()));
     let written = fs::File::create(&temporary)
@@ -133,6 +162,27 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_written_through_and_rings_of_them_refused() -> io::Result<()> {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir()?;
+        let path = |name: &str| folder.path().join(name);
+        for (link, to) in [("ring", "other"), ("other", "ring"), ("new", "further"), ("further", "./file")] {
+            symlink(to, path(link))?;
+        }
+        for content in ["one", "two"] {
+            write(&path("new"), content.as_bytes())?;
+            assert_eq!(fs::read_to_string(path("file"))?, content);
+        }
+        assert!(path("new").is_symlink() && path("further").is_symlink() && !path("file").is_symlink());
+        assert!(write(&path("ring"), b"").is_err() && prepare(&path("ring")).is_err() && path("ring").is_symlink());
+        assert_eq!(identity(&path("new")), identity(&path("file")));
+        assert_ne!(identity(&path("ring")), identity(&path("other")));
+        assert_eq!(fs::read_dir(folder.path())?.count(), 5);
+        Ok(())
+    }
 
     #[test]
     fn other_encodings_are_told_by_how_they_begin() {

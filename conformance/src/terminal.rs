@@ -53,6 +53,11 @@ pub fn count(number: usize, noun: &str) -> String {
 /// The name that is most like an unknown one; `None` if no name is like it.
 pub fn closest<N: AsRef<str>>(unknown: &str, names: impl IntoIterator<Item = N>) -> Option<N> {
     const ALIKE: f32 = 0.6;
+    // Comparing long ones takes long, and no name is as long.
+    const LONGEST: usize = 1000;
+    if unknown.len() > LONGEST {
+        return None;
+    }
     let unknown = unknown.to_lowercase();
     let likeness = |name: &str| TextDiff::from_chars(unknown.as_str(), name.to_lowercase().as_str()).ratio();
     let alike = names.into_iter().map(|name| (likeness(name.as_ref()), name));

@@ -107,6 +107,8 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     for (arguments, says) in [
         (&["verify", "--"][..], "no command behind `--`"),
+        (&["verify", "--", ""], "no command behind `--`"),
+        (&["verify", "--transcript", "-"], "--transcript needs a file"),
         (&["verify", "--strict", "node", "a.mjs"], "threadspec verify --strict -- node a.mjs"),
         (&["verify", "--filter", "node", "node", "a b.mjs"], "threadspec verify --filter node -- node 'a b.mjs'"),
         (&["fuzz", env!("CARGO_BIN_EXE_threadspec"), "serve"], "threadspec fuzz -- "),
@@ -155,6 +157,14 @@ fn a_command_may_be_any_bytes() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let name = std::ffi::OsStr::from_bytes(b"test\xff\x1bee");
     symlink(env!("CARGO_BIN_EXE_threadspec"), folder.path().join(name))?;
+    let report = std::ffi::OsStr::from_bytes(b"json=re\xffport");
+    let output = Command::new(env!("CARGO_BIN_EXE_threadspec"))
+        .args(["verify", "--op", "escape", "--report"])
+        .arg(report)
+        .current_dir(folder.path())
+        .output()?;
+    let written = folder.path().join(std::ffi::OsStr::from_bytes(b"re\xffport")).exists();
+    assert!(output.status.success() && written, "{}", String::from_utf8_lossy(&output.stderr));
     for (name, code, says) in [(name, 0, "conformant"), (std::ffi::OsStr::from_bytes(b"no\xff\x1b"), 3, "not found")] {
         let program = env!("CARGO_BIN_EXE_threadspec");
         let output = Command::new(program)

@@ -19,5 +19,7 @@ mod readings;
 mod readme;
 mod reports;
 mod schema;
+#[cfg(unix)]
+mod shell_testees;
 mod snapshots;
 mod speed;

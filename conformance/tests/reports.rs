@@ -95,6 +95,38 @@ fn what_cannot_be_written_or_read_is_said_before_the_run() -> io::Result<()> {
     Ok(())
 }
 
+#[test]
+fn no_output_replaces_an_input_or_another_output() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let (_, said) = threadspec(
+        folder.path(),
+        &["verify", "--filter", "escape/f*", "--report", "json=run.json", "--transcript", "record"],
+    )?;
+    fs::write(folder.path().join("known.toml"), "")?;
+    let content = |name: &str| fs::read(folder.path().join(name));
+    let before = (content("run.json")?, content("record")?);
+    for (arguments, file) in [
+        ("verify --report json=a --report junit=./a", "a"),
+        ("verify --report json=a --transcript new/../a", "a"),
+        ("verify --known-failures known.toml --report json=known.toml", "known.toml"),
+        ("verify --update-known-failures known.toml --transcript known.toml", "known.toml"),
+        ("judge record --report json=record", "record"),
+        ("judge record --known-failures known.toml --report badge=known.toml", "known.toml"),
+        ("report run.json --format html -o run.json", "run.json"),
+        ("merge run.json --report json=all.json --report junit=run.json", "run.json"),
+    ] {
+        fs::create_dir_all(folder.path().join("new"))?;
+        let (code, said) = threadspec(folder.path(), &arguments.split(' ').collect::<Vec<_>>())?;
+        assert!(code == 2 && said.contains(&format!("{file}: it would replace")), "{arguments}: {code}: {said}");
+    }
+    assert_eq!((content("run.json")?, content("record")?), before, "{said}");
+    assert!(!folder.path().join("a").exists() && content("known.toml")?.is_empty());
+    // Several may write to what is no file.
+    let (code, said) = threadspec(folder.path(), &["merge", "run.json", "--report", "json=-", "--report", "junit=-"])?;
+    assert_eq!(code, 0, "{said}");
+    Ok(())
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_written_to_its_reader_and_waits_for_none() -> io::Result<()> {

@@ -41,14 +41,23 @@ fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for deed in deeds().filter(|deed| cfg!(unix) || !deed.name.contains("child")) {
         trials.push(Trial::test(format!("{}@two", deed.name), || with_a_case(deed)));
-        if !deed.name.starts_with("hangs-after") {
+        if !deed.name.starts_with("hangs-after") && !deed.name.ends_with("of-the-hello") {
             trials.push(Trial::test(format!("{}@hello", deed.name), || with_the_hello(deed)));
         }
     }
     // Each way of losing a process, with its third request.
-    for name in
-        ["dies", "hangs", "logs-before", "not-json", "answers-twice", "logs-after", "ends-after-its-reply", "slow"]
-    {
+    for name in [
+        "dies",
+        "hangs",
+        "logs-before",
+        "not-json",
+        "answers-twice",
+        "answers-with-the-id-of-the-hello",
+        "logs-after",
+        "prompts-after",
+        "ends-after-its-reply",
+        "slow",
+    ] {
         let deed = deeds().find(|deed| deed.name == name).expect("a deed");
         trials.push(Trial::test(format!("{name}@3"), || with_a_request(deed)));
     }
@@ -133,6 +142,8 @@ const AT_THE_END: &[End] = &[
     ("endless-lines", 1, "pass", "shutdown: it printed `xxxxxxx`"),
     ("answers-twice", 1, "garbage", "a second reply to one request"),
     ("slow", 1, "garbage", "a second reply to one request"),
+    ("answers-with-the-id-of-the-hello", 1, "pass", "shutdown: a second reply to one request"),
+    ("prompts-after", 1, "garbage", "a second reply to one request"),
     ("hangs-with-half-a-line", 1, "pass", "shutdown: it did not end within 1s"),
     ("closes-stdout-and-stays", 0, "pass", "conformant"),
 ];

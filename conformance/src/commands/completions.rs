@@ -1,6 +1,6 @@
 //! `threadspec completions`.
 
-use super::{Stop, exit, written};
+use super::{Stop, exit, not_writable, written};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ impl Completions {
     /// When something cannot be written.
     pub fn execute(&self, mut program: clap::Command) -> Result<u8, Stop> {
         if let Some(folder) = &self.man {
-            let wrong = |error: io::Error| Stop::new(exit::CORPUS, format!("{}: {error}", folder.display()));
+            let wrong = |error: io::Error| not_writable(folder, &error);
             std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder)).map_err(wrong)?;
             return Ok(exit::OK);
         }

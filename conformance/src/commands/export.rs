@@ -1,6 +1,6 @@
 //! `threadspec export`.
 
-use super::{Stop, corpus, exit, select, written};
+use super::{Stop, corpus, exit, not_writable, select, written};
 use crate::corpus::expectation::Pattern;
 use crate::corpus::{Case, Expect};
 use crate::files::create;
@@ -57,7 +57,7 @@ impl Export {
         let code = if self.plain == Path::new("-") {
             written(write(&lines, io::stdout().lock()))?
         } else {
-            let wrong = |error| Stop::new(exit::CORPUS, format!("{}: {error}", self.plain.display()));
+            let wrong = |error| not_writable(&self.plain, &error);
             write(&lines, create(&self.plain).map_err(wrong)?).map_err(wrong)?;
             exit::OK
         };

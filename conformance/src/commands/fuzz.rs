@@ -97,6 +97,13 @@ impl Fuzz {
         }
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
+        let code = self.fuzz(&corpus);
+        // Those of a testee that did not start.
+        name_orphans();
+        code
+    }
+
+    fn fuzz(&self, corpus: &Corpus) -> Result<u8, Stop> {
         let start = || Process::start(&self.command, self.timeout);
         let mut testee = start().map_err(|why| verify::not_ready(&why))?;
         let hello = testee.hello().clone();
@@ -106,11 +113,11 @@ impl Fuzz {
         if let Some(op) = self.op.iter().find(|op| !has(op)) {
             return Err(Stop::new(
                 exit::USAGE,
-                format!("{} does not declare the op {op} in profile {profile}", hello.name),
+                format!("{} does not declare the op {op} in profile {profile}", visible(&hello.name)),
             ));
         }
         if !Op::all().any(|op| has(&op)) {
-            return Err(Stop::new(exit::USAGE, format!("{} has no op of profile {profile}", hello.name)));
+            return Err(Stop::new(exit::USAGE, format!("{} has no op of profile {profile}", visible(&hello.name))));
         }
         let settings = Options {
             seed: self.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish() >> 32),
@@ -122,12 +129,10 @@ impl Fuzz {
         };
         print(&format!("{}\n{}\n\n", verify::introduction(&hello, profile), plan(&settings)));
         let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(|why| verify::not_ready(&why))?;
-        for orphan in end_orphans() {
-            print(&format!("left behind by the testee, and ended: {orphan}\n"));
-        }
+        name_orphans();
         let mut failing = report.shutdown.len();
         for finding in &report.findings {
-            let failure = self.failure(finding, &settings, &corpus)?;
+            let failure = self.failure(finding, &settings, corpus)?;
             failing += usize::from(failure.counts);
             print(&format!("{}\n", failure.text()));
         }
@@ -141,7 +146,7 @@ impl Fuzz {
         };
         let folder = self.save.as_ref().filter(|_| !report.findings.is_empty());
         let saved = folder.map_or(Ok(Vec::new()), |folder| {
-            save(folder, &report.findings, profile, &corpus).map_err(|error| not_writable(folder, &error))
+            save(folder, &report.findings, profile, corpus).map_err(|error| not_writable(folder, &error))
         });
         for file in saved.iter().flatten() {
             print(&format!("candidate cases: {}\n", visible(&file.display().to_string())));
@@ -218,6 +223,14 @@ fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, Unready
     });
     bar.finish_and_clear();
     report
+}
+
+/// Ends what the testee left behind, and says so.
+fn name_orphans() {
+    let orphans = end_orphans();
+    if !orphans.is_empty() {
+        print(&format!("left behind by the testee, and ended: {}\n", orphans.join(", ")));
+    }
 }
 
 /// What the campaign will do, on one line.

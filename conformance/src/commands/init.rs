@@ -1,9 +1,9 @@
 //! `threadspec init`.
 
 use super::frameworks::Framework;
-use super::{Stop, exit};
+use super::{Stop, exit, not_writable};
 use crate::files;
-use crate::terminal::print;
+use crate::terminal::{print, visible};
 use std::path::{Path, PathBuf};
 use strum::{Display, EnumString, VariantNames};
 
@@ -142,16 +142,18 @@ impl Init {
         files.push((".gitignore", format!("{}threadspec-report/\n", template.leftovers)));
         if let Some((name, _)) = files.iter().find(|(name, _)| self.folder.join(name).exists()) {
             let file = self.folder.join(name);
-            return Err(Stop::new(exit::USAGE, format!("{} is there already; choose another folder", file.display())));
+            let message = format!("{} is there already; choose another folder", file.display());
+            return Err(Stop::new(exit::USAGE, visible(&message)));
         }
         for (name, text) in &files {
             let file = self.folder.join(name);
-            write(&file, text).map_err(|error| Stop::new(exit::CORPUS, format!("{}: {error}", file.display())))?;
+            write(&file, text).map_err(|error| not_writable(&file, &error))?;
         }
         let folder = self.folder.display().to_string();
         let quoted = shlex::try_quote(&folder).unwrap_or_else(|_| folder.as_str().into());
+        let (shown, quoted) = (visible(&folder), visible(&quoted));
         print(&format!(
-            "{} files in {folder}. Next:\n\n  cd {quoted}\n{}  {}\n\nFor the CI workflow in a folder of a repository, see \
+            "{} files in {shown}. Next:\n\n  cd {quoted}\n{}  {}\n\nFor the CI workflow in a folder of a repository, see \
              README.md.\n",
             files.len(),
             template.steps("  "),

@@ -43,8 +43,8 @@ impl Judge {
     pub fn execute(&self) -> Result<u8, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let known = self.known.read()?;
-        self.output.prepare()?;
-        let wrong = |why: String| Stop::new(exit::USAGE, format!("{}: {}", self.transcript.display(), visible(&why)));
+        self.output.prepare([], [&*self.transcript].into_iter().chain(self.known.path()))?;
+        let wrong = |why: String| Stop::new(exit::USAGE, visible(&format!("{}: {why}", self.transcript.display())));
         let mut transcript = Transcript::read(&self.transcript).map_err(wrong)?;
         let (header, hello) = (transcript.header.clone(), transcript.hello.clone());
         let recorded: HashSet<&str> = header.cases.iter().map(String::as_str).collect();

@@ -47,7 +47,7 @@ impl KnownFailures {
     ) -> Result<Known, (Stop, Known)> {
         let Some(path) = &self.update else { return Ok(known) };
         if let Some(reason) = &run.stopped {
-            complain(&format!("{} is left as it is: {reason}", path.display()));
+            complain(&format!("{} is left as it is: {reason}", visible(&path.display().to_string())));
             return Ok(known);
         }
         let (updated, left_out) = known.updated(run, by, strict, self.reason.as_deref());
@@ -71,7 +71,7 @@ impl KnownFailures {
         known.out_of_date(by.0, by.1, SystemTime::now())
     }
 
-    fn path(&self) -> Option<&Path> {
+    pub(super) fn path(&self) -> Option<&Path> {
         self.read.as_deref().or(self.update.as_deref())
     }
 

@@ -1,7 +1,7 @@
 //! `threadspec merge`.
 
 use super::outcome::write;
-use super::{Stop, corpus_and_errata, exit, not_writable, read_runs};
+use super::{Stop, corpus_and_errata, exit, keep_apart, not_writable, read_runs};
 use crate::report::output::Target;
 use crate::terminal::{print, visible};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Merge {
     /// Write a report: json, junit, html, markdown or badge (repeatable)
-    #[arg(long, value_name = "FORMAT=PATH", required = true)]
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = Target::parser(), required = true)]
     report: Vec<Target>,
     /// Show the clauses and cases of the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -32,6 +32,8 @@ impl Merge {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
+        let reports = self.report.iter().map(|target| target.path.as_path());
+        keep_apart(reports, self.runs.iter().map(PathBuf::as_path))?;
         for target in &self.report {
             target.prepare().map_err(|error| not_writable(&target.path, &error))?;
         }

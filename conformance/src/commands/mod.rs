@@ -186,6 +186,23 @@ fn cannot_read(file: &Path, error: &io::Error) -> Stop {
     Stop::new(exit::USAGE, visible(&format!("{}: {error}", file.display())))
 }
 
+/// Refuses an output that would replace an input, or another output.
+fn keep_apart<'a>(
+    outputs: impl IntoIterator<Item = &'a Path>,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Stop> {
+    let is_file = |path: &&Path| *path != Path::new("-");
+    let mut taken: BTreeSet<PathBuf> = inputs.into_iter().filter(is_file).filter_map(files::identity).collect();
+    for output in outputs.into_iter().filter(is_file) {
+        if files::identity(output).is_some_and(|file| !taken.insert(file)) {
+            let message =
+                format!("{}: it would replace another file of this command; choose another name", output.display());
+            return Err(Stop::new(exit::USAGE, visible(&message)));
+        }
+    }
+    Ok(())
+}
+
 fn not_writable(path: &Path, error: &io::Error) -> Stop {
     Stop::new(exit::CORPUS, visible(&format!("{}: {error}", path.display())))
 }

@@ -1,7 +1,7 @@
 //! The output of a run: on the terminal, and in reports.
 
 use super::verify::not_ready;
-use super::{Stop, exit, not_writable};
+use super::{Stop, exit, keep_apart, not_writable};
 use crate::corpus::Corpus;
 use crate::protocol::Hello;
 use crate::report::causes::{Shown, causes};
@@ -12,6 +12,7 @@ use crate::run::{CaseResult, Run};
 use crate::terminal::{FAINT, STRONG, count, print, styled};
 use crate::testee::interrupt;
 use std::fmt::Write;
+use std::path::Path;
 use std::time::SystemTime;
 
 /// How many further failures of a cause are named.
@@ -27,7 +28,7 @@ pub(super) struct Output {
     #[arg(long)]
     pub(super) quiet: bool,
     /// Also write a report: json, junit, html, markdown or badge; the path `-` is stdout (repeatable)
-    #[arg(long, value_name = "FORMAT=PATH")]
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = Target::parser())]
     report: Vec<Target>,
     /// Show every failure in full, not the clearest one of each cause
     #[arg(long)]
@@ -68,8 +69,14 @@ pub(super) struct Finished<'a> {
 }
 
 impl Output {
-    /// Finds out before a run whether its reports can be written.
-    pub(super) fn prepare(&self) -> Result<(), Stop> {
+    /// Finds out before a run whether its reports can be written, beside the other files that the command writes and reads.
+    pub(super) fn prepare<'a>(
+        &'a self,
+        outputs: impl IntoIterator<Item = &'a Path>,
+        inputs: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<(), Stop> {
+        let reports = self.report.iter().map(|target| target.path.as_path());
+        keep_apart(reports.chain(outputs), inputs)?;
         self.report.iter().try_for_each(|target| target.prepare().map_err(|error| not_writable(&target.path, &error)))
     }
 

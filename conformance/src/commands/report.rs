@@ -1,6 +1,6 @@
 //! `threadspec report`.
 
-use super::{Stop, corpus_and_errata, exit, not_writable, read_runs};
+use super::{Stop, corpus_and_errata, exit, keep_apart, not_writable, read_runs};
 use crate::files::prepare;
 use crate::report::output::{Format, Target};
 use crate::terminal::visible;
@@ -36,6 +36,7 @@ impl Report {
         let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
         let wrong = |error| not_writable(&self.output, &error);
+        keep_apart([&*self.output], self.runs.iter().map(PathBuf::as_path))?;
         prepare(&self.output).map_err(wrong)?;
         let target = Target { format: self.format, path: self.output.clone() };
         target.write(&runs, &corpus, &errata).map_err(wrong)?;

@@ -5,12 +5,13 @@ use super::outcome::{Finished, Output};
 use super::selection::Selection;
 use super::{Stop, corpus_and_errata, exit, not_writable, progress};
 use crate::corpus::{Case, Corpus};
+use crate::files::prepare;
 use crate::protocol::{Hello, Op, Profile, Request};
 use crate::report::record::{Circumstances, Options};
 use crate::report::transcript::{Header, Recorder, Writer};
 use crate::run::order::Shard;
-use crate::run::{CaseResult, Judgement, Run, Settings, Watch, run};
-use crate::terminal::visible;
+use crate::run::{CaseResult, Judgement, Known, Run, Settings, Watch, run};
+use crate::terminal::{count, visible};
 use crate::testee::{InProcess, Outcome, Process, Reference, Testee, Unready, adopt_orphans, end_orphans, interrupt};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
@@ -18,7 +19,7 @@ use std::collections::hash_map::RandomState;
 use std::env;
 use std::ffi::OsString;
 use std::hash::{BuildHasher, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -97,20 +98,35 @@ impl Verify {
     ///
     /// When there is nothing to run, or nothing to run it against.
     pub fn execute(&self) -> Result<u8, Stop> {
-        if self.command.is_empty() && env::args_os().any(|argument| argument == "--") {
+        // An unset variable leaves nothing, or an empty word.
+        let is_empty = self.command.first().is_none_or(|word| word.is_empty());
+        if is_empty && env::args_os().any(|argument| argument == "--") {
             let message = "no command behind `--`; leave `--` out to test the built-in reference";
             return Err(Stop::new(exit::USAGE, message));
+        }
+        if self.transcript.as_deref() == Some(Path::new("-")) {
+            return Err(Stop::new(exit::USAGE, "--transcript needs a file; stdout is for the results"));
         }
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let chosen = self.selection.of(&corpus)?;
         let known = self.known.read()?;
-        self.output.prepare()?;
+        self.output.prepare(self.transcript.as_deref(), self.known.path())?;
+        if let Some(path) = &self.transcript {
+            prepare(path).map_err(|error| not_writable(path, &error))?;
+        }
         interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
+        let code = self.verify(&chosen, (&corpus, &errata), known);
+        // Those of a testee that did not start.
+        self.name_orphans();
+        code
+    }
+
+    fn verify(&self, chosen: &[&Case], (corpus, errata): (&Corpus, &str), known: Known) -> Result<u8, Stop> {
         let began = SystemTime::now();
         let mut testees = match self.testees() {
             Ok(testees) => testees,
-            Err(why) => return Err(self.not_started(why, &chosen, (&corpus, &errata), began)),
+            Err(why) => return Err(self.not_started(why, chosen, (corpus, errata), began)),
         };
         let hello = testees[0].hello().clone();
         let profile = judged_by(self.profile, &hello)?;
@@ -133,10 +149,8 @@ impl Verify {
         let mut run = run(&mut testees, &cases, &settings, &mut followed);
         drop(testees);
         let mut unwritten: Vec<Stop> = followed.close(&run.shutdown).err().into_iter().collect();
-        for orphan in end_orphans() {
-            self.output.say(&format!("left behind by the testee, and ended: {}", visible(&orphan)));
-        }
-        let by = (&corpus, profile);
+        self.name_orphans();
+        let by = (corpus, profile);
         let known = self.known.update(known, &run, by, self.strict).unwrap_or_else(|(stop, known)| {
             unwritten.push(stop);
             known
@@ -144,8 +158,8 @@ impl Verify {
         known.excuse(&mut run);
         self.output.conclude(Finished {
             run: &run,
-            corpus: &corpus,
-            errata: &errata,
+            corpus,
+            errata,
             hello: &hello,
             command: &shown(&self.command),
             against: self.against(&run, &hello),
@@ -156,6 +170,14 @@ impl Verify {
             unwritten,
             repeat: &|result| self.repeat(result, &options),
         })
+    }
+
+    /// Ends what the testee left behind, and says so.
+    fn name_orphans(&self) {
+        let orphans = end_orphans();
+        if !orphans.is_empty() {
+            self.output.say(&format!("left behind by the testee, and ended: {}", orphans.join(", ")));
+        }
     }
 
     /// The testees. The first one is ready; the others start when they are first asked.
@@ -220,7 +242,8 @@ impl Verify {
         if run.declined > most {
             let declined = run.declined;
             against.push(format!(
-                "it answered {declined} cases with `unsupported`, of operations that its hello names; --max-unsupported is {most}"
+                "it answered {} with `unsupported`, of operations that its hello names; --max-unsupported is {most}",
+                count(declined, "case")
             ));
         }
         against

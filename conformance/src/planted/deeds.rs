@@ -146,6 +146,10 @@ pub(super) const ALL: &[Deed] = &[
     deed("answers-who-did-not-ask", Verdict::Garbage, |line| {
         say(&[line, &edited(line, "\"id\":", "\"id\":47")].concat());
     }),
+    deed("prompts-after", Verdict::Garbage, |line| say(&[line, b"> "].concat())),
+    deed("answers-with-the-id-of-the-hello", Verdict::Garbage, |line| {
+        say(&edited(line, "\"id\":", "\"id\":0,\"was\":"))
+    }),
     deed("ends-after-its-reply", Verdict::Crash, |line| {
         say(line);
         exit(0);

@@ -17,6 +17,8 @@ use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 
 /// The protocol version of this runner.
 pub const VERSION: i64 = 1;
+/// How much is kept of what a testee says about itself, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// An operation, in the order of the protocol. Its name is also that of its corpus folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr)]
@@ -268,17 +270,17 @@ impl Hello {
     pub fn from_json(hello: &Value) -> Result<Self, String> {
         let protocol = &hello["protocol"];
         if protocol.as_i64() != Some(VERSION) {
-            return Err(format!("its `protocol` is {protocol}; this runner speaks protocol {VERSION}"));
+            return Err(format!("its `protocol` is {}; this runner speaks protocol {VERSION}", shortened(protocol)));
         }
         let about = &hello["implementation"];
         let text = |field: &str| {
-            about[field].as_str().map(str::to_owned).ok_or_else(|| format!("its `implementation.{field}` is missing"))
+            about[field].as_str().map(shown).ok_or_else(|| format!("its `implementation.{field}` is missing"))
         };
         Ok(Self {
             name: text("name")?,
             version: text("version")?,
             language: text("language")?,
-            url: about["url"].as_str().map(str::to_owned),
+            url: about["url"].as_str().map(shown),
             ops: known(&hello["ops"], "ops", Op::all())?,
             profiles: known(&hello["profiles"], "profiles", Profile::ALL)?,
             abilities: Abilities {
@@ -287,7 +289,12 @@ impl Hello {
                 adapter_snapshots: match &hello["snapshots"] {
                     Value::Null => false,
                     Value::String(who) if who == "framework" || who == "adapter" => who == "adapter",
-                    other => return Err(format!("its `snapshots` is {other}, neither `framework` nor `adapter`")),
+                    other => {
+                        return Err(format!(
+                            "its `snapshots` is {}, neither `framework` nor `adapter`",
+                            shortened(other)
+                        ));
+                    }
                 },
             },
         })
@@ -298,12 +305,22 @@ fn flag(value: &Value, name: &str) -> Result<bool, String> {
     match value {
         Value::Null => Ok(false),
         Value::Bool(flag) => Ok(*flag),
-        other => Err(format!("its `{name}` is {other}, not true or false")),
+        other => Err(format!("its `{name}` is {}, not true or false", shortened(other))),
     }
 }
 
-/// The names in a list. An unknown one is an error: ignoring a misspelt name would silently leave out what it stands for.
-fn known<T: FromStr + ToString>(
+fn shortened(value: &Value) -> String {
+    json::shortened(value, LONGEST_NAME)
+}
+
+/// What a testee says about itself, as far as anybody reads it.
+fn shown(text: &str) -> String {
+    let end = text.char_indices().nth(LONGEST_NAME).map(|(end, _)| end);
+    end.map_or_else(|| text.to_owned(), |end| format!("{}…", &text[..end]))
+}
+
+/// The names in a list, each once. An unknown one is an error: ignoring a misspelt name would silently leave out what it stands for.
+fn known<T: FromStr + ToString + PartialEq>(
     names: &Value,
     field: &str,
     all: impl IntoIterator<Item = T>,
@@ -316,13 +333,20 @@ fn known<T: FromStr + ToString>(
             let closest = name.as_str().and_then(|name| closest(name, &all));
             let hint = closest.map(|one| format!("; did you mean `{one}`?")).unwrap_or_default();
             format!(
-                "its `{field}` names {name}, which protocol {VERSION} does not know (it has {}){hint}",
+                "its `{field}` names {}, which protocol {VERSION} does not know (it has {}){hint}",
+                shortened(name),
                 all.join(", ")
             )
         })
     };
-    let names = names.iter().map(read).collect::<Result<Vec<T>, String>>()?;
-    if names.is_empty() { Err(format!("its `{field}` is empty")) } else { Ok(names) }
+    let mut read_names = Vec::new();
+    for name in names {
+        let name = read(name)?;
+        if !read_names.contains(&name) {
+            read_names.push(name);
+        }
+    }
+    if names.is_empty() { Err(format!("its `{field}` is empty")) } else { Ok(read_names) }
 }
 
 #[cfg(test)]
@@ -341,6 +365,21 @@ mod tests {
             assert_eq!(Reply::read_for(Profile::Universal, line), Ok((7, Reply::Ok(json!("a\u{10d83d}")))));
         }
         assert!(Reply::read_for(Profile::Literal, b"{\"id\":7,\"ok\":\"a\xed\xa0\xbd\"}").is_err());
+    }
+
+    #[test]
+    fn a_hello_is_kept_within_bounds() {
+        let long = "x".repeat(1000);
+        let hello = |op: &str, version: &Value| {
+            let implementation = json!({"name": long, "version": version, "language": "\u{1f600}".repeat(1000)});
+            Hello::from_json(&json!({
+                "protocol": 1, "implementation": implementation, "ops": vec![op; 1000], "profiles": ["literal"]
+            }))
+        };
+        let read = hello("escape", &json!("1")).expect("a hello");
+        assert_eq!((read.name, read.ops), (format!("{}…", &long[..LONGEST_NAME]), vec![Op::Escape]));
+        assert_eq!(read.language.chars().count(), LONGEST_NAME + 1);
+        assert!(hello(&long, &json!("1")).is_err_and(|why| why.len() < 2 * LONGEST_NAME));
     }
 
     #[test]

@@ -4,9 +4,10 @@ use super::record::{self, RunRecord};
 use super::{badge, html, junit, markdown};
 use crate::corpus::Corpus;
 use crate::files::{prepare, write};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
-use std::str::FromStr;
 use strum::{Display, EnumString, VariantNames};
 
 /// A form of report.
@@ -29,6 +30,8 @@ fn unknown_format(name: &str) -> String {
     format!("there is no report `{name}`; the formats are {}", Format::VARIANTS.join(", "))
 }
 
+const NOT_A_TARGET: &str = "it is not FORMAT=PATH";
+
 /// A report to be written: `FORMAT=PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -38,17 +41,27 @@ pub struct Target {
     pub path: PathBuf,
 }
 
-impl FromStr for Target {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (format, path) =
-            text.split_once('=').filter(|(_, path)| !path.is_empty()).ok_or("it is not FORMAT=PATH")?;
-        Ok(Self { format: format.parse()?, path: path.into() })
-    }
-}
-
 impl Target {
+    /// Reads it from the command line.
+    pub fn parser() -> impl TypedValueParser<Value = Self> {
+        OsStringValueParser::new().try_map(|text| Self::read(&text))
+    }
+
+    /// Reads `FORMAT=PATH`. On Unix a path may be any bytes.
+    fn read(text: &OsStr) -> Result<Self, String> {
+        let text = text.as_encoded_bytes();
+        let place = text.iter().position(|&byte| byte == b'=');
+        let (format, path) = place.map(|place| (&text[..place], &text[place + 1..])).ok_or(NOT_A_TARGET)?;
+        #[cfg(unix)]
+        let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path);
+        #[cfg(not(unix))]
+        let path = str::from_utf8(path).map_err(|error| error.to_string())?;
+        if path.is_empty() {
+            return Err(NOT_A_TARGET.into());
+        }
+        Ok(Self { format: String::from_utf8_lossy(format).parse()?, path: path.into() })
+    }
+
     /// Creates the folder of the file if necessary: better before a run than after it.
     ///
     /// # Errors

@@ -12,6 +12,12 @@ use std::time::Duration;
 /// How many hanging cases are asked again: each costs the whole timeout.
 const MOST_HUNG: usize = 2;
 
+/// How many cases are asked again to find the one after which something is said: more than a whole round.
+const MOST_ASKED_AGAIN: usize = 1 << 12;
+
+/// A second answer to the hello that comes later is taken for one to a case.
+const LATEST_HELLO: Duration = Duration::from_secs(2);
+
 /// How long to wait for what a testee says unasked.
 const MOMENT: Duration = Duration::from_millis(100);
 
@@ -27,17 +33,8 @@ impl Worker<'_, '_, '_> {
             return self.charge(index, outcome, "");
         }
         self.afresh();
-        if let Some(unasked) = self.testee.overhear(MOMENT) {
-            return self.shared.end_with(match unasked {
-                Outcome::Interrupted => End::Interrupted,
-                Outcome::NotReady(why) => End::NotReady(why),
-                Outcome::Crash(what) | Outcome::Garbage(what) | Outcome::Stray { what, .. } => {
-                    End::NotReady(format!("after its hello: {what}").into())
-                }
-                Outcome::Timeout(_) | Outcome::Reply(_) | Outcome::Accepted(..) => {
-                    return self.charge(index, outcome, "");
-                }
-            });
+        if !self.is_silent_after_hello(MOMENT) {
+            return;
         }
         let alone = self.put(index);
         let own = match alone {
@@ -61,6 +58,36 @@ impl Worker<'_, '_, '_> {
         self.afresh();
     }
 
+    /// Whether a fresh process says nothing unasked for this time. If it does, the run ends: that is a fault of the handshake.
+    fn is_silent_after_hello(&mut self, time: Duration) -> bool {
+        let Some(unasked) = self.testee.overhear(time) else { return true };
+        self.shared.end_with(match unasked {
+            Outcome::Interrupted => End::Interrupted,
+            Outcome::NotReady(why) => End::NotReady(why),
+            Outcome::Crash(what) | Outcome::Timeout(what) | Outcome::Garbage(what) | Outcome::Stray { what, .. } => {
+                End::NotReady(format!("after its hello: {what}").into())
+            }
+            Outcome::Reply(_) | Outcome::Accepted(_) => return true,
+        });
+        false
+    }
+
+    /// Whether a fresh process answers its hello only once in the time that this one took to do it twice. If not, the run ends.
+    pub(super) fn hello_is_said_once(&mut self) -> bool {
+        let time = self.since.elapsed().min(LATEST_HELLO) + MOMENT;
+        self.afresh();
+        self.is_silent_after_hello(time)
+    }
+
+    /// Charges a case that was answered with the id of the hello, unless the hello itself was answered again.
+    pub(super) fn charge_for_id_of_hello(&mut self, index: usize, what: String) {
+        if self.hello_is_said_once() {
+            let how = if self.put(index).is_reply() { AFTER_OTHERS } else { BY_ITSELF };
+            self.afresh();
+            self.charge(index, Outcome::Garbage(what), how);
+        }
+    }
+
     /// Replaces the process by a fresh one.
     fn afresh(&mut self) {
         self.testee.restart();
@@ -68,26 +95,39 @@ impl Worker<'_, '_, '_> {
     }
 
     /// Asks the case that was answered last again, alone and then after the others, and charges it if the testee says more than
-    /// its reply. Returns whether it was charged.
+    /// its reply; or another one, if the testee does so a while after that one. Returns whether one was charged.
     pub(super) fn speaks_after(&mut self, answered: &[usize]) -> bool {
-        let Some((&last, others)) = answered.split_last() else { return false };
-        for (others, how) in [(&[][..], UNASKED), (others, AFTER_OTHERS)] {
-            self.afresh();
-            let overheard = match others.iter().chain([&last]).map(|&index| self.put(index)).last() {
-                Some(Outcome::Reply(_) | Outcome::Accepted(..)) | None => self.testee.overhear(MOMENT),
-                other => other,
-            };
-            self.afresh();
-            match overheard {
-                None => {}
-                Some(Outcome::Interrupted | Outcome::NotReady(_)) => return false,
-                Some(outcome) => {
-                    self.charge(last, as_loss(outcome), how);
-                    return true;
-                }
-            }
+        let Some(&last) = answered.last() else { return false };
+        let answered = &answered[answered.len().saturating_sub(MOST_ASKED_AGAIN)..];
+        if let Some(said) = self.said_after(&[last]) {
+            self.charge(last, as_loss(said), UNASKED);
+            return true;
         }
-        false
+        let Some(said) = self.said_after(answered) else { return false };
+        match self.speaker(answered) {
+            Some((earlier, said)) => self.charge(earlier, as_loss(said), UNASKED),
+            None => self.charge(last, as_loss(said), AFTER_OTHERS),
+        }
+        true
+    }
+
+    /// What a fresh process says beyond its replies to these cases.
+    fn said_after(&mut self, cases: &[usize]) -> Option<Outcome> {
+        self.afresh();
+        let failed = cases.iter().map(|&index| self.put(index)).find(|outcome| !outcome.is_reply());
+        let said = failed.or_else(|| self.testee.overhear(MOMENT));
+        self.afresh();
+        said.filter(|said| !matches!(said, Outcome::Interrupted | Outcome::NotReady(_)))
+    }
+
+    /// The case among these that is answered, and after which something is said, even alone; and what is said. It is looked for by
+    /// halves.
+    fn speaker(&mut self, cases: &[usize]) -> Option<(usize, Outcome)> {
+        if let [one] = cases {
+            return self.said_after(cases).map(|said| (*one, said));
+        }
+        let (earlier, later) = cases.split_at(cases.len() / 2);
+        [later, earlier].into_iter().find(|half| self.said_after(half).is_some()).and_then(|half| self.speaker(half))
     }
 
     /// Asks the case that was answered last twice, alone, and charges it if the second time there is no reply. Returns whether it was
@@ -106,7 +146,7 @@ impl Worker<'_, '_, '_> {
 }
 
 /// A stray reply as the case's own garbage: no other case was asked.
-fn as_loss(outcome: Outcome) -> Outcome {
+pub(super) fn as_loss(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Stray { what, .. } => Outcome::Garbage(what),
         outcome => outcome,

@@ -1,6 +1,6 @@
 //! One testee and its share of the cases.
 
-use super::blame::AFTER_OTHERS;
+use super::blame::{AFTER_OTHERS, as_loss};
 use super::order::{request_id, sort};
 use super::{End, Judgement, Shared, Verdict, judge};
 use crate::corpus::{Accepted, Case};
@@ -8,7 +8,7 @@ use crate::protocol::{Profile, Reply, Request};
 use crate::testee::{Outcome, Testee, Trouble};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many bytes may wait for their replies; a single request may be longer.
 const MOST_WAITING: usize = 1 << 20;
@@ -43,14 +43,16 @@ pub(super) struct Worker<'w, 's, 'a> {
     pub(super) answered: Vec<usize>,
     /// How many requests this process got.
     served: u64,
+    /// When this process was started, or is about to be.
+    pub(super) since: Instant,
     round: u64,
     pub(super) part: Part,
 }
 
 impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     pub(super) fn new(shared: &'w Shared<'s, 'a>, testee: &'w mut (dyn Testee + Send), share: Vec<usize>) -> Self {
-        let part = Part::default();
-        Self { shared, testee, share, asked: HashMap::new(), answered: Vec::new(), served: 0, round: 0, part }
+        let (asked, answered, since) = (HashMap::new(), Vec::new(), Instant::now());
+        Self { shared, testee, share, asked, answered, served: 0, since, round: 0, part: Part::default() }
     }
 
     pub(super) fn work(mut self) -> Part {
@@ -85,6 +87,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.asked.clear();
         self.answered.clear();
         self.served = 0;
+        self.since = Instant::now();
     }
 
     pub(super) fn request(&mut self, index: usize, step: usize) -> Request {
@@ -192,9 +195,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 }
                 Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
                 Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
-                Outcome::Stray { id: 0, what } => {
-                    return self.shared.end_with(End::NotReady(format!("after its hello: {what}").into()));
-                }
+                Outcome::Stray { id: 0, what } => return self.charge_for_id_of_hello(index, what),
                 Outcome::Stray { id, what } => {
                     let culprit = self.asked.get(&id).copied().unwrap_or(index);
                     self.started();
@@ -218,15 +219,19 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         let Some(unasked) = self.testee.overhear(Duration::ZERO) else { return false };
         let answered = std::mem::take(&mut self.answered);
         let asked = std::mem::take(&mut self.asked);
+        let is_hello = matches!(unasked, Outcome::Stray { id: 0, .. });
+        if is_hello && !self.hello_is_said_once() {
+            return true;
+        }
         self.started();
         match unasked {
             Outcome::Interrupted | Outcome::NotReady(_) => {}
-            Outcome::Stray { id, what } => {
-                self.charge(asked.get(&id).copied().unwrap_or(before), Outcome::Garbage(what), "");
+            Outcome::Stray { id, what } if asked.contains_key(&id) => {
+                self.charge(asked[&id], Outcome::Garbage(what), "");
             }
             unasked => {
                 if !self.speaks_after(&answered) {
-                    self.charge(before, unasked, "not every time: asked again, it says nothing more");
+                    self.charge(before, as_loss(unasked), "not every time: asked again, it says nothing more");
                 }
             }
         }
@@ -304,11 +309,10 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     fn finish(&mut self) {
         for trouble in self.testee.finish() {
             match trouble {
-                Trouble::Stray { id, what } => match self.asked.get(&id) {
-                    Some(&culprit) => self.charge(culprit, Outcome::Garbage(what), ""),
-                    None => self.part.shutdown.push(what),
-                },
-                Trouble::Unasked(what) => {
+                Trouble::Stray { id, what } if self.asked.contains_key(&id) => {
+                    self.charge(self.asked[&id], Outcome::Garbage(what), "");
+                }
+                Trouble::Stray { what, .. } | Trouble::Unasked(what) => {
                     let answered = std::mem::take(&mut self.answered);
                     if !self.speaks_after(&answered) {
                         self.part.shutdown.push(what);

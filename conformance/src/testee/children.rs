@@ -10,6 +10,7 @@ use nix::unistd::Pid;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -42,8 +43,13 @@ impl Group {
         let (program, arguments) = command.split_first().ok_or_else(|| "no command was given".to_owned())?;
         let mut prepared = Command::new(program);
         prepared.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let path = Path::new(program);
         let program = crate::terminal::visible(&program.to_string_lossy());
         let child = start(prepared).map_err(|error| match error.kind() {
+            // A name with a `/` is that of a file; any other one is looked for in the folders of programs.
+            io::ErrorKind::NotFound if path.is_file() && path.components().count() > 1 => {
+                format!("{program} cannot be started: its interpreter is not there (the one of its first line, or the loader of a binary)").into()
+            }
             io::ErrorKind::NotFound => format!("command not found: {program}").into(),
             io::ErrorKind::PermissionDenied => format!("{program}: {error}; is it executable?").into(),
             _ if is_shortage(&error) => Unready::Runner(error.to_string()),
@@ -127,7 +133,7 @@ pub fn adopt_orphans() {
     let _ = nix::sys::prctl::set_child_subreaper(true);
 }
 
-/// Kills the processes that the children left behind, and returns a description of each.
+/// Kills the processes that the children left behind, and returns descriptions of them, those of one command in one.
 ///
 /// Call it when no child is left.
 pub fn end_orphans() -> Vec<String> {
@@ -140,6 +146,7 @@ pub fn end_orphans() -> Vec<String> {
 #[cfg(target_os = "linux")]
 mod orphans {
     use super::{KILL_GRACE, alive};
+    use crate::terminal::visible;
     use nix::sys::signal::{Signal, kill};
     use nix::sys::wait::{WaitPidFlag, waitpid};
     use nix::unistd::Pid;
@@ -147,6 +154,11 @@ mod orphans {
     use std::thread;
     use std::time::{Duration, Instant};
     use std::{fs, io};
+
+    /// How much of a command is shown, in bytes.
+    const LONGEST_COMMAND: usize = 200;
+    /// How many commands are described.
+    const MOST_DESCRIBED: usize = 10;
 
     pub(super) fn end() -> Vec<String> {
         let mut named = BTreeMap::new();
@@ -157,13 +169,13 @@ mod orphans {
             for &id in &orphans {
                 let orphan = Pid::from_raw(id);
                 if !is_dead(id) {
-                    named.entry(id).or_insert_with(|| name(id));
+                    named.entry(id).or_insert_with(|| command(id));
                     let _ = kill(orphan, Signal::SIGKILL);
                 }
                 let _ = waitpid(orphan, Some(WaitPidFlag::WNOHANG));
             }
             if orphans.is_empty() || Instant::now() > given_up {
-                return named.into_values().collect();
+                return described(named);
             }
             thread::sleep(Duration::from_millis(1));
         }
@@ -185,10 +197,25 @@ mod orphans {
         stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with(['Z', 'X']))
     }
 
-    fn name(id: i32) -> String {
+    fn command(id: i32) -> String {
         let command = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        let command = String::from_utf8_lossy(&command).replace('\0', " ");
-        format!("process {id} `{}`", crate::terminal::visible(command.trim()))
+        let command = String::from_utf8_lossy(&command[..command.len().min(LONGEST_COMMAND)]).replace('\0', " ");
+        visible(command.trim())
+    }
+
+    fn described(commands: BTreeMap<i32, String>) -> Vec<String> {
+        let mut groups: BTreeMap<String, Vec<i32>> = BTreeMap::new();
+        for (id, command) in commands {
+            groups.entry(command).or_default().push(id);
+        }
+        let more: usize = groups.values().skip(MOST_DESCRIBED).map(Vec::len).sum();
+        let describe = |(command, ids): (&String, &Vec<i32>)| match ids.as_slice() {
+            [id] => format!("process {id} `{command}`"),
+            ids => format!("{} processes `{command}`", ids.len()),
+        };
+        let mut described: Vec<String> = groups.iter().take(MOST_DESCRIBED).map(describe).collect();
+        described.extend((more > 0).then(|| format!("{more} more")));
+        described
     }
 }
 

@@ -50,6 +50,11 @@ impl Lines {
         (!self.begun.is_empty()).then(|| self.whole())
     }
 
+    /// What there is of a line that is not ended yet.
+    pub(super) fn begun(&self) -> &[u8] {
+        &self.begun
+    }
+
     fn whole(&mut self) -> Line {
         let mut line = std::mem::take(&mut self.begun);
         // A long line has grown by doubling, and has room to spare.

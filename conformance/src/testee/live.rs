@@ -78,7 +78,8 @@ impl Live {
             Heard::Interrupted => return Err("interrupted".to_owned().into()),
         };
         let printed = excerpt(&line);
-        let wrong = |why: &str| -> Unready { format!("it printed {printed} instead of a hello: {why}").into() };
+        let wrong =
+            |why: &str| -> Unready { format!("it printed {printed} instead of a hello: {}", visible(why)).into() };
         match Reply::read(line) {
             Ok((0, Reply::Ok(hello))) => Ok((process, Hello::from_json(&hello).map_err(|why| wrong(&why))?)),
             Ok((0, _)) => Err(wrong("`hello` must be answered with `ok`")),
@@ -206,7 +207,12 @@ impl Live {
             }
             Heard::TooLong => Some(Outcome::Garbage("it printed an endless line unasked".into())),
             Heard::Ended => Some(Outcome::Crash(format!("unasked it {}", self.last_words()))),
-            Heard::Silence => None,
+            // A prompt, for example, has no line end. White space may stand before a reply.
+            Heard::Silence => {
+                let begun = self.lines.begun().trim_ascii();
+                let what = || format!("it printed {} unasked, without a line end", excerpt(begun));
+                (!begun.is_empty()).then(|| Outcome::Garbage(what()))
+            }
             Heard::Interrupted => Some(Outcome::Interrupted),
         }
     }

@@ -1,0 +1,107 @@
+//! Testees that misbehave in ways that take a shell: what they start goes on, speaks later, or stays behind.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+const HELLO: &str = r#"{"id":0,"ok":{"protocol":1,"implementation":{"name":"sh","version":"1","language":"sh"},"ops":["escape"],"profiles":["literal"]}}"#;
+/// The texts of the corpus, which are also the names of its cases.
+const TEXTS: [&str; 8] = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
+
+/// Runs the small corpus against a script.
+fn verify(script: &str) -> io::Result<(i32, String)> {
+    let folder = tempfile::tempdir()?;
+    fs::create_dir(folder.path().join("escape"))?;
+    let cases = TEXTS.map(|text| {
+        format!(r#"{{"name":"{text}","why":"w","clauses":["ESC-3"],"input":{{"text":"{text}"}},"expect":{{"ok":"{text}"}}}}"#)
+    });
+    let file = format!(r#"{{"op":"escape","about":"texts","cases":[{}]}}"#, cases.join(","));
+    fs::write(folder.path().join("escape/texts.json"), file)?;
+    let begun = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_threadspec"))
+        .args(["verify", "--timeout", "5", "--corpus"])
+        .arg(folder.path())
+        .args(["--", "sh", "-c", script])
+        .env_remove("CI")
+        .output()?;
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(begun.elapsed() < Duration::from_secs(30), "{script}: {:?}", begun.elapsed());
+    Ok((output.status.code().unwrap_or(-1), said))
+}
+
+/// A testee that answers each text after a moment, and after the second one does something.
+fn after_the_second(deed: &str) -> String {
+    format!(
+        r#"read -r hello; echo '{HELLO}'
+        while read -r line; do
+            id=${{line#*:}} text=${{line##*:\"}}; text=${{text%%\"*}}
+            sleep 0.02; printf '{{"id":%d,"ok":"%s"}}\n' "${{id%%,*}}" "$text"
+            if [ "$text" = two ]; then {deed}
+            fi
+        done"#
+    )
+}
+
+/// Others have been answered in the meantime, and are not to blame.
+#[test]
+fn what_comes_a_while_after_a_reply_belongs_to_its_case() -> io::Result<()> {
+    for (deed, verdict) in
+        [("(sleep 0.03; echo INFO) &", "GARBAGE"), ("parent=$$; (sleep 0.03; kill -9 $parent) &", "CRASH")]
+    {
+        let (code, said) = verify(&after_the_second(deed))?;
+        assert!(code == 1 && said.contains("pass 7"), "{deed}: {said}");
+        assert!(said.contains(&format!("{verdict} escape/texts/two")) && said.contains("by itself"), "{deed}: {said}");
+    }
+    Ok(())
+}
+
+/// Also what a testee leaves that never said hello.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_left_behind_is_named_once() -> io::Result<()> {
+    if Command::new("setsid").arg("true").status().is_err() {
+        eprintln!("SKIPPED: processes in other sessions are not tested, since there is no `setsid`");
+        return Ok(());
+    }
+    // No other test sleeps as long.
+    let leave = "for n in 1 2 3 4 5 6; do setsid sleep 61.25 > /dev/null 2>&1 < /dev/null & done; sleep 0.2";
+    for (script, expected) in [(after_the_second(leave), 0), (format!("{leave}; exit 3"), 3)] {
+        let (code, said) = verify(&script)?;
+        let named = said.matches("left behind by the testee, and ended: 6 processes `sleep 61.25`").count();
+        assert!(code == expected && named == 1, "{code}: {said}");
+        let commands = fs::read_dir("/proc")?.flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        assert_eq!(commands.filter(|command| command.starts_with(b"sleep\x0061.25")).count(), 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_wrong_hello_is_quoted_and_never_printed_raw() -> io::Result<()> {
+    for (from, to) in [
+        (r#""escape"]"#, "\"escape\",\"\u{202e}\\u001b\"]"),
+        (r#""protocol":1"#, "\"protocol\":\"\u{202e}\\u001b\""),
+        (r#""profiles":"#, "\"concurrent\":\"\u{202e}\",\"profiles\":"),
+        (r#""profiles":"#, "\"snapshots\":\"\u{202e}\",\"profiles\":"),
+    ] {
+        let (code, said) = verify(&format!("read -r hello; echo '{}'; cat > /dev/null", HELLO.replace(from, to)))?;
+        let is_raw = said.chars().any(|c| c == '\u{202e}' || c.is_control() && c != '\n');
+        assert!(code == 3 && said.contains("⟨U+202E⟩") && !is_raw, "{from}: {code}: {said:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_missing_interpreter_is_told_from_a_missing_program() -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir()?;
+    let script = folder.path().join("script");
+    fs::write(&script, "#!/no/such/interpreter\n")?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+    for (path, says) in [(script, "its interpreter is not there"), (folder.path().join("other"), "command not found")] {
+        let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).args(["verify", "--"]).arg(path).output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(3) && said.contains(says), "{said}");
+    }
+    Ok(())
+}
