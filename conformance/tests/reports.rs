@@ -297,6 +297,23 @@ fn regressions_fixes_and_other_changes_are_told_apart() -> io::Result<()> {
 }
 
 #[test]
+fn what_every_process_does_at_its_end_is_one_fault() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    for jobs in ["1", "4"] {
+        let report = format!("json={jobs}.json");
+        let run = ["verify", "--quiet", "--op", "escape", "--jobs", jobs, "--report", &report, "--"];
+        let testee = [env!("CARGO_BIN_EXE_threadspec"), "serve", "--bug", "aborts@end"];
+        threadspec(folder.path(), &[&run[..], &testee].concat())?;
+    }
+    let (one, four) = (read(folder.path(), "1.json")?, read(folder.path(), "4.json")?);
+    assert_eq!(one["summary"]["failures"], 1, "{}", one["shutdown"]);
+    for member in ["cases", "summary", "shutdown", "exitCode"] {
+        assert_eq!(four[member], one[member], "{member}");
+    }
+    Ok(())
+}
+
+#[test]
 fn merged_shards_are_the_whole_and_a_missing_one_is_noticed() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     threadspec(folder.path(), &["verify", "--quiet", "--filter", "escape/*", "--report", "json=whole.json"])?;
@@ -319,6 +336,23 @@ fn merged_shards_are_the_whole_and_a_missing_one_is_noticed() -> io::Result<()> 
     for member in ["cases", "summary", "options", "exitCode"] {
         assert_eq!(merged[member], whole[member], "{member}");
     }
+    // Two cases that were declined are one too many, each of them in a shard that may have one. A fault at the end is one, in all shards.
+    for number in 0..3_usize {
+        let mut shard = read(folder.path(), &format!("{number}.json"))?;
+        shard["options"]["maxUnsupported"] = 1.into();
+        if number > 0 {
+            shard["declined"] = 1.into();
+        }
+        shard["shutdown"] = serde_json::json!(["it ended with exit status: 3 when its input was closed"]);
+        fs::write(folder.path().join(format!("{number}.json")), shard.to_string())?;
+    }
+    let (code, said) = threadspec(folder.path(), &merge)?;
+    let merged = read(folder.path(), "merged.json")?;
+    assert!(code == 1 && said.contains("not conformant"), "{said}");
+    assert_eq!(merged["against"].as_array().map(Vec::len), Some(1), "{merged}");
+    assert!(merged["against"][0].as_str().is_some_and(|what| what.contains("2 cases")), "{merged}");
+    assert_eq!(merged["shutdown"].as_array().map(Vec::len), Some(1), "{merged}");
+    assert_eq!(merged["summary"]["failures"], 2);
     let (code, said) = threadspec(folder.path(), &["merge", "0.json", "1.json", "--report", "json=-"])?;
     assert!(code == 2 && said.contains("shard 3/3 is missing"), "{said}");
     let (code, said) = threadspec(folder.path(), &["merge", "0.json", "0.json", "--report", "json=-"])?;

@@ -162,7 +162,7 @@ impl Verify {
             errata,
             hello: &hello,
             command: &shown(&self.command),
-            against: self.against(&run, &hello),
+            against: self.against(&run, &hello, &options),
             out_of_date: KnownFailures::out_of_date(&known, by),
             options: options.clone(),
             total: chosen.len(),
@@ -224,6 +224,7 @@ impl Verify {
             filter: self.selection.filter.clone(),
             op: self.selection.op.iter().map(ToString::to_string).collect(),
             clause: self.selection.clause.clone(),
+            max_unsupported: self.max_unsupported,
             timeout: self.timeout.as_secs_f64(),
             seed: self.shuffle.or_else(|| in_ci.then(random)),
             shard: self.selection.shard.as_ref().map(Shard::to_string),
@@ -234,18 +235,11 @@ impl Verify {
     }
 
     /// What counts against the testee beyond its replies.
-    fn against(&self, run: &Run<'_>, hello: &Hello) -> Vec<String> {
+    fn against(&self, run: &Run<'_>, hello: &Hello, options: &Options) -> Vec<String> {
         let missing = self.require_ops.iter().filter(|op| !hello.ops.contains(op));
         let mut against: Vec<String> =
             missing.map(|op| format!("its hello does not name the op {op}, which is required")).collect();
-        let most = self.max_unsupported;
-        if run.declined > most {
-            let declined = run.declined;
-            against.push(format!(
-                "it answered {} with `unsupported`, of operations that its hello names; --max-unsupported is {most}",
-                count(declined, "case")
-            ));
-        }
+        against.extend(options.too_many_declined(run.declined));
         against
     }
 

@@ -42,7 +42,12 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
             return Err(format!("{}: shard {shard} comes twice", run.name()));
         }
     }
-    let mut shards = shards.into_iter();
+    // How many cases were declined is judged again below, for all shards together.
+    let mut shards = shards.into_iter().map(|mut shard| {
+        let too_many = shard.options.too_many_declined(shard.declined);
+        shard.against.retain(|what| Some(what) != too_many.as_ref());
+        shard
+    });
     let Some(mut merged) = shards.next() else { return Ok(Vec::new()) };
     let name = merged.name();
     match numbers.first_key_value() {
@@ -69,9 +74,20 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
         merged.seconds = merged.seconds.max(shard.seconds);
         merged.exit_code = worse(merged.exit_code, shard.exit_code);
         merged.stopped = merged.stopped.or(shard.stopped);
-        merged.shutdown.extend(shard.shutdown);
-        merged.against.extend(shard.against);
-        merged.out_of_date.extend(shard.out_of_date);
+        merged.declined += shard.declined;
+        // What every shard says is one fault, as in one run.
+        let both = [
+            (&mut merged.shutdown, shard.shutdown),
+            (&mut merged.against, shard.against),
+            (&mut merged.out_of_date, shard.out_of_date),
+        ];
+        for (all, found) in both {
+            for what in found {
+                if !all.contains(&what) {
+                    all.push(what);
+                }
+            }
+        }
         merged.cases.extend(shard.cases);
     }
     let mut seen = HashSet::new();
@@ -80,15 +96,17 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
     }
     let place: HashMap<&str, usize> = corpus.cases.iter().enumerate().map(|(place, case)| (&*case.id, place)).collect();
     merged.cases.sort_by_key(|case| place.get(&*case.id).copied().unwrap_or(usize::MAX));
-    // Each shard sees the whole file.
-    merged.out_of_date.sort();
-    merged.out_of_date.dedup();
     merged.options.shard = None;
+    merged.against.extend(merged.options.too_many_declined(merged.declined));
     merged.count(total);
     // A shard without an applicable case is not conformant, but the whole run may be.
     let only_empty = merged.summary.failures == 0 && merged.summary.applicable > 0 && merged.stopped.is_none();
     if merged.exit_code == 1 && only_empty {
         merged.exit_code = 0;
+    }
+    // What each shard may do a few times, all of them together may do too often.
+    if merged.summary.failures > 0 {
+        merged.exit_code = worse(merged.exit_code, 1);
     }
     Ok(vec![merged])
 }

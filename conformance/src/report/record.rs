@@ -8,6 +8,7 @@ use crate::corpus::{Case, Corpus, Level};
 use crate::json;
 use crate::protocol::{Hello, Op, Profile};
 use crate::run::{CaseResult, Run, Verdict};
+use crate::terminal::count;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -46,6 +47,9 @@ pub struct RunRecord {
     /// What went wrong when the testee was ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shutdown: Vec<String>,
+    /// How many cases it answered with `unsupported`, of operations that its hello names.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub declined: usize,
     /// What else counts against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub against: Vec<String>,
@@ -71,6 +75,7 @@ pub struct CorpusRecord {
 
 /// How a run was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Options {
     /// The profile that it was judged by.
     #[serde(with = "by_name")]
@@ -86,6 +91,9 @@ pub struct Options {
     /// The patterns of clauses that chose them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clause: Vec<String>,
+    /// How many `unsupported` replies are allowed for operations that its hello names.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub max_unsupported: usize,
     /// Seconds for one reply.
     pub timeout: f64,
     /// The seed of the order of the cases.
@@ -102,6 +110,18 @@ pub struct Options {
     /// For how many seconds they were put to it again and again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soak: Option<f64>,
+}
+
+impl Options {
+    /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
+    pub fn too_many_declined(&self, declined: usize) -> Option<String> {
+        let most = self.max_unsupported;
+        let what = format!(
+            "it answered {} with `unsupported`, of operations that its hello names; --max-unsupported is {most}",
+            count(declined, "case")
+        );
+        (declined > most).then_some(what)
+    }
 }
 
 fn once() -> u64 {
@@ -261,6 +281,7 @@ impl RunRecord {
             options,
             stopped: run.stopped.clone(),
             shutdown: run.shutdown.clone(),
+            declined: run.declined,
             against,
             out_of_date,
             exit_code: code,
