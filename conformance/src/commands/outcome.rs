@@ -4,18 +4,18 @@ use super::verify::not_ready;
 use super::{Stop, exit, keep_apart, not_writable};
 use crate::corpus::Corpus;
 use crate::protocol::Hello;
-use crate::report::causes::{Shown, causes};
+use crate::report::causes::{Cause, Shown, causes};
 use crate::report::output::Target;
 use crate::report::record::{Circumstances, Options, Repeat, RunRecord};
 use crate::report::{Conclusion, Failure, Summary};
 use crate::run::{CaseResult, Run};
-use crate::terminal::{FAINT, STRONG, count, print, styled};
+use crate::terminal::{FAINT, STRONG, WARNING, count, print, styled, visible};
 use crate::testee::interrupt;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// How many further failures of a cause are named.
+/// How many further failures of a cause are named, and causes of warnings.
 const OTHERS: usize = 10;
 
 const LEGEND: &str =
@@ -162,43 +162,57 @@ impl Output {
                 counts: result.counts_against(strict),
             })
             .collect();
-        let mut causes = causes(&shown);
-        let (mut out, found) = (String::new(), causes.len());
-        if !self.all {
-            causes.truncate(self.max_failures);
-        }
-        for cause in &causes {
-            let (clearest, others) = (cause.members[0], &cause.members[1..]);
-            if !others.is_empty() {
-                let _ = writeln!(
-                    out,
-                    "{}: {}",
-                    styled(STRONG, format!("{} cases of one cause", others.len() + 1)),
-                    cause.sign
-                );
-            }
-            out += &failure(clearest).text();
-            for &other in others.iter().filter(|_| self.all) {
-                out += &format!("\n{}", failure(other).text());
-            }
-            if !self.all {
-                let ids: Vec<&str> = others.iter().take(OTHERS).map(|&other| &*failed[other].case.id).collect();
-                for id in &ids {
-                    let _ = writeln!(out, "  also {id}");
-                }
-                if others.len() > OTHERS {
-                    let _ = writeln!(out, "  … and {} more; --all shows them", others.len() - OTHERS);
-                }
-            }
-            out.push('\n');
-        }
+        let causes = causes(&shown);
+        // What counts comes first. A warning is one line, unless it is all that there is to read.
+        let counting = causes.iter().filter(|cause| shown[cause.members[0]].counts).count();
+        let in_full = if self.all || causes.len() == 1 { causes.len() } else { counting };
+        let (in_full, warnings) = causes.split_at(in_full);
+        let most = if self.all { usize::MAX } else { self.max_failures };
+        let mut out: String = in_full.iter().take(most).map(|cause| self.block(cause, &failure)).collect();
         if out.contains('⟦') {
             let _ = writeln!(out, "{}\n", styled(FAINT, LEGEND));
         }
-        if found > causes.len() {
-            let more = count(found - causes.len(), "more cause");
+        if in_full.len() > most {
+            let more = count(in_full.len() - most, "more cause");
             let _ = writeln!(out, "… and {more}; --all or --max-failures shows them\n");
         }
-        out
+        let id = |index: usize| &*failed[index].case.id;
+        out + &brief(warnings, &id)
     }
+
+    /// The failures of one cause.
+    fn block<'a>(&self, Cause { sign, members }: &Cause, failure: &dyn Fn(usize) -> Failure<'a>) -> String {
+        let (clearest, others) = (members[0], &members[1..]);
+        let mut out = String::new();
+        if !others.is_empty() {
+            let _ = writeln!(out, "{}: {sign}", styled(STRONG, format!("{} cases of one cause", members.len())));
+        }
+        out += &failure(clearest).text();
+        if self.all {
+            out.extend(others.iter().map(|&other| format!("\n{}", failure(other).text())));
+        } else {
+            out.extend(others.iter().take(OTHERS).map(|&other| format!("  also {}\n", visible(&failure(other).id))));
+            if others.len() > OTHERS {
+                let _ = writeln!(out, "  … and {} more; --all shows them", others.len() - OTHERS);
+            }
+        }
+        out + "\n"
+    }
+}
+
+/// Failed `should` cases that do not count, a line for each cause: those who want to know more ask for it.
+fn brief<'a>(causes: &[Cause], id: &dyn Fn(usize) -> &'a str) -> String {
+    let cases: usize = causes.iter().map(|cause| cause.members.len()).sum();
+    if cases == 0 {
+        return String::new();
+    }
+    let cases = styled(WARNING, count(cases, "warning"));
+    let mut out = format!("{cases}: `should` cases that failed, and do not count; --all shows them in full\n");
+    for Cause { sign, members } in causes.iter().take(OTHERS) {
+        let _ = writeln!(out, "  {}, such as {}: {sign}", count(members.len(), "case"), visible(id(members[0])));
+    }
+    if causes.len() > OTHERS {
+        let _ = writeln!(out, "  … and {}", count(causes.len() - OTHERS, "more cause"));
+    }
+    out + "\n"
 }

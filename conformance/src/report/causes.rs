@@ -9,11 +9,17 @@ use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::run::Verdict;
 use crate::terminal::visible;
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
+use std::str::Chars;
 
 /// More replaced pieces than this, or longer ones, are another text altogether.
 const PIECES: usize = 6;
 const LONGEST_PIECE: usize = 24;
 const LONGEST_NOTE: usize = 120;
+/// How a note quotes a line of stderr.
+const QUOTED: &str = "  | ";
+/// How the description of a matcher begins that accepts what holds something.
+const INCLUDES: &str = "something that includes ";
 
 /// What failed for one reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +74,7 @@ pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
 }
 
 fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String> {
-    let verdict = if *verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
+    let name = if *verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
     let signs = match mismatches.first() {
         // Later differences may follow from the first one.
         Some(Mismatch { path, sides: Sides::Texts { expected, actual } }) => {
@@ -84,9 +90,9 @@ fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String
                 format!("{} instead of {}{place}", kind(actual), kind(expected))
             }]
         }
-        None => vec![message(note)],
+        None => messages(*verdict, note),
     };
-    signs.into_iter().map(|sign| format!("{verdict}{sign}")).collect()
+    signs.into_iter().map(|sign| format!("{name}{sign}")).collect()
 }
 
 /// What was replaced by what; `None` if the pieces are too many or too long.
@@ -117,6 +123,9 @@ fn place(path: &str) -> String {
 
 /// What kind of value a description stands for.
 fn kind(description: &str) -> String {
+    if let Some(part) = description.strip_prefix(INCLUDES) {
+        return format!("{INCLUDES}{}", kind(part));
+    }
     match description.chars().next() {
         Some('"') => "a string".into(),
         Some('[') => "a list".into(),
@@ -134,28 +143,66 @@ fn kind(description: &str) -> String {
     }
 }
 
-/// A message without what differs from case to case: numbers and quotations.
-fn message(note: &str) -> String {
-    let first = note.lines().next().unwrap_or_default();
-    let last = note.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    let whole = if first == last { visible(first) } else { format!("{} {}", visible(first), visible(last)) };
+/// What was found, a sign each; of a crash and the like, what happened and the last words of its stderr, since the rest is about the case.
+fn messages(verdict: Verdict, note: &str) -> Vec<String> {
+    let mut lines = note.lines().filter(|line| !line.trim().is_empty());
+    if verdict == Verdict::Fail {
+        return lines.map(message).collect();
+    }
+    let first = lines.next().unwrap_or_default();
+    let last_words = lines.rev().find_map(|line| line.strip_prefix(QUOTED)).unwrap_or_default();
+    vec![message(format!("{first} {last_words}").trim_end())]
+}
+
+/// A message without what differs from case to case: numbers, quotations, and JSON.
+fn message(line: &str) -> String {
+    let line = visible(line);
     let mut plain = String::new();
-    let mut characters = whole.chars().peekable();
-    while let Some(c) = characters.next() {
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
         match c {
             '`' | '"' => {
-                // A quotation that is never closed goes to the end.
-                while characters.next().is_some_and(|next| next != c) {}
+                skip_quotation(&mut rest, c);
+                plain.push('…');
+            }
+            // Not an apostrophe.
+            '\'' if !plain.ends_with(char::is_alphanumeric) => {
+                skip_quotation(&mut rest, c);
+                plain.push('…');
+            }
+            '[' | '{' => {
+                let mut depth = 1_usize;
+                while depth > 0
+                    && let Some(c) = rest.next()
+                {
+                    match c {
+                        '"' => skip_quotation(&mut rest, c),
+                        '[' | '{' => depth += 1,
+                        ']' | '}' => depth -= 1,
+                        _ => {}
+                    }
+                }
                 plain.push('…');
             }
             c if c.is_ascii_digit() => {
-                while characters.next_if(char::is_ascii_digit).is_some() {}
+                while rest.next_if(char::is_ascii_digit).is_some() {}
                 plain.push('N');
             }
             c => plain.push(c),
         }
     }
     beginning(&plain, LONGEST_NOTE)
+}
+
+/// Goes behind the end of a quotation; one that is never closed goes to the end.
+fn skip_quotation(rest: &mut Peekable<Chars<'_>>, quote: char) {
+    while let Some(c) = rest.next()
+        && c != quote
+    {
+        if c == '\\' {
+            rest.next();
+        }
+    }
 }
 
 fn beginning(text: &str, longest: usize) -> String {
@@ -201,13 +248,42 @@ mod tests {
 
     #[test]
     fn crashes_are_told_apart_by_their_last_words_and_not_by_their_numbers() {
+        let crash = |stderr: &str| {
+            let ended = "before its reply it ended (exit status: 1); its stderr ends with:";
+            format!("{ended}\n  | {stderr}\nby itself: asked alone, it ends in the same way")
+        };
         let found = grouped(&[
-            (Verdict::Crash, "it ended (exit status: 1)\nTypeError: x is undefined at line 17", Vec::new()),
-            (Verdict::Crash, "it ended (exit status: 1)\nTypeError: x is undefined at line 18", Vec::new()),
-            (Verdict::Crash, "it ended (exit status: 1)\nout of memory", Vec::new()),
+            (Verdict::Crash, &crash("Error: at\n  | TypeError: 'x' is undefined at line 17"), Vec::new()),
+            (Verdict::Crash, &crash("TypeError: 'y' is undefined at line 18"), Vec::new()),
+            (Verdict::Crash, &crash("out of memory"), Vec::new()),
         ]);
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert_eq!(found[0].1, [0, 1]);
+        let signs: Vec<(&str, &[usize])> = found.iter().map(|(sign, members)| (&**sign, &**members)).collect();
+        let ended = "crash: before its reply it ended (exit status: N); its stderr ends with:";
+        assert_eq!(
+            signs,
+            [
+                (&*format!("{ended} TypeError: … is undefined at line N"), &[1, 0][..]),
+                (&*format!("{ended} out of memory"), &[2][..]),
+            ]
+        );
+    }
+
+    #[test]
+    fn of_several_findings_the_one_that_most_cases_share_is_the_cause() {
+        let result = |value: &str| format!("RESULT: request 2: the result {value} became \"1\", which is no JSON text");
+        let found = grouped(&[
+            (Verdict::Fail, &result("[1, \"]\"]"), Vec::new()),
+            (Verdict::Fail, &format!("START: message 1\n{}", result("{\"a\": [\"\\\"\", {}]}")), Vec::new()),
+            (Verdict::Fail, "START: message 2", Vec::new()),
+            (Verdict::Fail, &result("{}"), Vec::new()),
+        ]);
+        assert_eq!(
+            found,
+            [
+                ("RESULT: request N: the result … became …, which is no JSON text".to_owned(), vec![3, 0, 1]),
+                ("START: message N".to_owned(), vec![2]),
+            ]
+        );
     }
 
     #[test]
