@@ -297,6 +297,24 @@ fn regressions_fixes_and_other_changes_are_told_apart() -> io::Result<()> {
 }
 
 #[test]
+fn warnings_are_a_line_for_each_cause() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let shown = |options: &[&str]| {
+        let testee = ["--", env!("CARGO_BIN_EXE_threadspec"), "serve", "--bug", "last-calls-not-executed-at-the-limit"];
+        threadspec(folder.path(), &[&["verify", "--clause", "LOOP-LIMIT"], options, &testee].concat())
+    };
+    let heading = "9 warnings: `should` cases that failed, and do not count; --all shows them in full\n";
+    let (code, said) = shown(&[])?;
+    assert!(code == 0 && said.contains(heading) && !said.contains("FAIL"), "{said}");
+    assert!(said.contains("\n  2 cases, such as loop/limits/limit-xml: another text at"), "{said}");
+    for in_full in [&["--all"][..], &["--filter", "loop/limits/limit-xml"], &["--strict"]] {
+        let (_, said) = shown(in_full)?;
+        assert!(!said.contains(heading) && said.contains("FAIL loop/limits/limit-xml (should"), "{said}");
+    }
+    Ok(())
+}
+
+#[test]
 fn what_every_process_does_at_its_end_is_one_fault() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     for jobs in ["1", "4"] {

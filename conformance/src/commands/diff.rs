@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The exit code is 1 if a case that passed does not pass any more.
 #[derive(Debug, clap::Args)]
 pub struct Diff {
-    /// Show every case, not the first ten of each kind
+    /// Show every case, not the first ten of each kind, and of each cause of a regression
     #[arg(long)]
     all: bool,
     /// The earlier run file

@@ -11,7 +11,7 @@ use crate::report::record::{Circumstances, Options};
 use crate::report::transcript::{Header, Recorder, Writer};
 use crate::run::order::Shard;
 use crate::run::{CaseResult, Judgement, Known, Run, Settings, Watch, run};
-use crate::terminal::{count, visible};
+use crate::terminal::visible;
 use crate::testee::{InProcess, Outcome, Process, Reference, Testee, Unready, adopt_orphans, end_orphans, interrupt};
 use indicatif::ProgressBar;
 use std::collections::HashSet;

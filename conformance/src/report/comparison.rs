@@ -1,7 +1,10 @@
 //! Compares two runs, an earlier and a later one: what became worse, what became better, and which cases are not the same any more.
 
+use super::causes::Cause;
+use super::causes_of;
 use super::record::{CaseRecord, RunRecord};
 use crate::run::Verdict;
+use crate::terminal::{BAD, GOOD, styled, visible};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -49,13 +52,18 @@ impl<'a> Comparison<'a> {
         comparison
     }
 
-    /// The comparison for people, with all cases, or the first ten of each kind (but all regressions).
+    /// The comparison for people, regressions by cause, with all cases or the first ten of each kind and cause.
     pub fn text(&self, all: bool) -> String {
         let mut out = String::new();
         let was = |(old, new): &(&CaseRecord, &CaseRecord)| format!("{} ({} → {})", new.id, old.verdict, new.verdict);
         let is = |case: &&CaseRecord| format!("{} ({})", case.id, case.verdict);
-        section(&mut out, "regressions", &self.regressions.iter().map(was).collect::<Vec<_>>(), true);
-        section(&mut out, "fixes", &self.fixes.iter().map(was).collect::<Vec<_>>(), all);
+        let worse: Vec<&CaseRecord> = self.regressions.iter().map(|&(_, new)| new).collect();
+        for Cause { sign, members } in causes_of(&worse) {
+            let title = format!("{}, {sign}", styled(BAD, "regressions"));
+            let lines: Vec<_> = members.into_iter().map(|index| was(&self.regressions[index])).collect();
+            section(&mut out, &title, &lines, all);
+        }
+        section(&mut out, &styled(GOOD, "fixes"), &self.fixes.iter().map(was).collect::<Vec<_>>(), all);
         section(&mut out, "end in another way", &self.otherwise.iter().map(was).collect::<Vec<_>>(), all);
         section(&mut out, "changed cases", &self.changed.iter().map(was).collect::<Vec<_>>(), all);
         section(&mut out, "new cases", &self.new.iter().map(is).collect::<Vec<_>>(), all);
@@ -86,7 +94,7 @@ fn section(out: &mut String, title: &str, lines: &[String], all: bool) {
     let _ = writeln!(out, "{title}: {}", lines.len());
     let shown = if all { lines.len() } else { SHOWN };
     for line in lines.iter().take(shown) {
-        let _ = writeln!(out, "  {}", crate::terminal::visible(line));
+        let _ = writeln!(out, "  {}", visible(line));
     }
     if lines.len() > shown {
         let _ = writeln!(out, "  … and {} more; --all shows them", lines.len() - shown);
