@@ -202,12 +202,12 @@ impl Output {
 
 /// Failed `should` cases that do not count, a line for each cause: those who want to know more ask for it.
 fn brief<'a>(causes: &[Cause], id: &dyn Fn(usize) -> &'a str) -> String {
-    let cases: usize = causes.iter().map(|cause| cause.members.len()).sum();
-    if cases == 0 {
+    if causes.is_empty() {
         return String::new();
     }
-    let cases = styled(WARNING, count(cases, "warning"));
-    let mut out = format!("{cases}: `should` cases that failed, and do not count; --all shows them in full\n");
+    let warnings = causes.iter().map(|cause| cause.members.len()).sum();
+    let warnings = styled(WARNING, count(warnings, "warning"));
+    let mut out = format!("{warnings}: `should` cases that failed, and do not count; --all shows them in full\n");
     for Cause { sign, members } in causes.iter().take(OTHERS) {
         let _ = writeln!(out, "  {}, such as {}: {sign}", count(members.len(), "case"), visible(id(members[0])));
     }
