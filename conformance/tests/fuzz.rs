@@ -70,6 +70,8 @@ const ONE_CAUSE: &[(&str, &[Op], u64, &str)] = &[
     ("ampersand-escaped-last", &[Op::Escape, Op::Serialize], 600, "ESC-1"),
     ("c1-controls-removed", &[Op::Escape, Op::Serialize], 600, "ESC-3"),
     ("beyond-the-first-plane-replaced", &[Op::Serialize], 300, "ESC-3"),
+    ("xml-escaped-twice", &[Op::Escape, Op::Serialize, Op::Messages], 400, "ESC-1"),
+    ("adjacent-user-messages-merged", &[Op::Messages], 200, "MSG-USER"),
     ("composed-characters", &ALL, 700, "ESC-3"),
     ("carriage-returns-removed", &ALL, 500, "ESC-CR"),
     ("entities-not-escaped-again", &[Op::Escape, Op::Serialize], 600, "ESC-2"),
@@ -89,6 +91,36 @@ const ONE_CAUSE: &[(&str, &[Op], u64, &str)] = &[
     ("repeated-ids-kept", &[Op::Tools, Op::Loop], 600, "TOOLS-DISTINCT"),
 ];
 const ALL: [Op; 5] = [Op::Escape, Op::Serialize, Op::Messages, Op::Tools, Op::Loop];
+
+/// Planted bugs with more than three findings, and why.
+const MANY: &[(&str, &[&str])] = &[
+    (
+        "calls and results stand at other places, which clauses of their own govern",
+        &["calls-grouped-across-iterations", "calls-never-grouped", "messages-ordered-by-iteration"],
+    ),
+    ("what is missing shows as another message", &["nothing-after-a-completion"]),
+    (
+        "a run goes on from a wrong list, and each later difference stands for itself",
+        &["list-kept-across-iterations", "rounds-keep-only-the-last"],
+    ),
+];
+
+#[test]
+#[ignore = "slow: some minutes, for changes of how findings are named or joined"]
+fn a_planted_bug_has_three_findings_at_most() {
+    let bugs: Vec<&Bug> = planted::all().collect();
+    let mut counts = [0; 4];
+    let mut many = String::new();
+    for bug in bugs.iter().filter(|bug| bug.profiles.contains(&Profile::Hardened)) {
+        let findings = fuzz(bug.name, &settings(Profile::Hardened, 800)).findings;
+        counts[findings.len().min(3)] += 1;
+        if findings.len() > 3 && !MANY.iter().any(|(_, names)| names.contains(&bug.name)) {
+            many += &format!("{}\n{}", bug.name, said(&findings));
+        }
+    }
+    println!("none {}, one {}, two {}, more {}", counts[0], counts[1], counts[2], counts[3]);
+    assert!(many.is_empty(), "{many}");
+}
 
 /// Findings, each on a line.
 fn said(findings: &[Finding]) -> String {

@@ -15,7 +15,7 @@ use proptest::strategy::ValueTree;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// At most so many smaller forms of a failing case are tried, and for so long.
+/// At most so many smaller forms of a failing case are tried, and for so long; so long, too, what is simpler than the smallest.
 const SHRINK_TRIES: usize = 400;
 const SHRINK_TIME: Duration = Duration::from_secs(15);
 
@@ -288,10 +288,15 @@ impl<'a> Probe<'a> {
             return Vec::new();
         }
         let ops = self.testee.hello().ops.iter().copied().collect();
-        let mut failures = Vec::new();
+        let (started, mut failures) = (Instant::now(), Vec::new());
         for (op, input) in simpler::forms(failure.key.op, &failure.input, failure.expected.as_ref(), &ops) {
-            if let Err(Probed::Failed(simpler)) = self.answer(op, &input) {
-                failures.extend(simpler);
+            match self.answer(op, &input) {
+                Err(Probed::Failed(simpler)) => failures.extend(simpler),
+                Err(Probed::Interrupted | Probed::Unable(_)) => break,
+                _ => {}
+            }
+            if started.elapsed() > SHRINK_TIME {
+                break;
             }
         }
         failures

@@ -115,6 +115,9 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
             }
         }
         Some("tool") if actual_message["tool_call_id"] != expected_message["tool_call_id"] && hardened => "MSG-PAIRED",
+        Some("tool") if hardened && expected_text != MISSING && text(&actual_message["content"]) == MISSING => {
+            "MSG-PAIRED"
+        }
         Some("tool") => match expected_text {
             MISSING if hardened => "MSG-MISSING",
             "undefined" if hardened => "EVT-RESULT-ABSENT",
