@@ -74,6 +74,50 @@ fn a_transcript_is_judged_like_the_testee_itself() -> io::Result<()> {
 }
 
 #[test]
+fn what_a_testee_declined_counts_also_when_it_is_judged_again() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    verify(folder.path(), "slow@none", &["--transcript", "t.jsonl"])?;
+    let text = fs::read_to_string(folder.path().join("t.jsonl"))?;
+    let (start, reply) = text.split_once(r#""ok":"#).expect("a reply");
+    let (_, rest) = reply.split_once('\n').expect("a line");
+    fs::write(folder.path().join("t.jsonl"), format!("{start}\"unsupported\":\"no\"}}}}\n{rest}"))?;
+    let (code, said) = threadspec(folder.path(), &["judge", "t.jsonl"])?;
+    assert!(code == 1 && said.contains("it answered 1 case with `unsupported`"), "{code}: {said}");
+    // As many as the run allowed.
+    let text = fs::read_to_string(folder.path().join("t.jsonl"))?;
+    fs::write(folder.path().join("t.jsonl"), text.replacen(r#""maxUnsupported":0"#, r#""maxUnsupported":1"#, 1))?;
+    let (code, said) = threadspec(folder.path(), &["judge", "t.jsonl"])?;
+    assert_eq!(code, 0, "{said}");
+    Ok(())
+}
+
+/// A run file may come from anywhere.
+#[test]
+fn what_a_run_file_says_is_printed_visibly() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    verify(folder.path(), "dies@escape", &["--report", "json=run.json"])?;
+    let mut run = read(folder.path(), "run.json")?;
+    for case in run["cases"].as_array_mut().expect("a list") {
+        let id = case["id"].as_str().map(|id| format!("\u{1b}[2K{id}\u{202e}\n"));
+        case["id"] = id.into();
+        case["clauses"] = serde_json::json!(["\u{1b}\u{202e}"]);
+    }
+    fs::write(folder.path().join("odd.json"), run.to_string())?;
+    for arguments in [
+        "report odd.json --format junit -o -",
+        "report odd.json --format html -o -",
+        "report odd.json --format markdown -o -",
+        "report odd.json --format badge -o -",
+        "merge odd.json --report badge=b.json",
+        "diff run.json odd.json",
+    ] {
+        let (code, said) = threadspec(folder.path(), &arguments.split(' ').collect::<Vec<_>>())?;
+        assert!(code <= 1 && !said.contains(['\u{1b}', '\u{202e}']), "{arguments}: {code}: {said}");
+    }
+    Ok(())
+}
+
+#[test]
 fn what_cannot_be_written_or_read_is_said_before_the_run() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("file"), "not JSON")?;

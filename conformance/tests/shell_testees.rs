@@ -1,15 +1,15 @@
 //! Testees that misbehave in ways that take a shell: what they start goes on, speaks later, or stays behind.
 
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use std::{fs, io};
+use std::{fs, io, thread};
 
 const HELLO: &str = r#"{"id":0,"ok":{"protocol":1,"implementation":{"name":"sh","version":"1","language":"sh"},"ops":["escape"],"profiles":["literal"]}}"#;
 /// The texts of the corpus, which are also the names of its cases.
 const TEXTS: [&str; 8] = ["one", "two", "three", "four", "five", "six", "seven", "eight"];
 
-/// Runs the small corpus against a script.
-fn verify(script: &str) -> io::Result<(i32, String)> {
+fn corpus() -> io::Result<tempfile::TempDir> {
     let folder = tempfile::tempdir()?;
     fs::create_dir(folder.path().join("escape"))?;
     let cases = TEXTS.map(|text| {
@@ -17,13 +17,23 @@ fn verify(script: &str) -> io::Result<(i32, String)> {
     });
     let file = format!(r#"{{"op":"escape","about":"texts","cases":[{}]}}"#, cases.join(","));
     fs::write(folder.path().join("escape/texts.json"), file)?;
-    let begun = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_threadspec"))
+    Ok(folder)
+}
+
+fn command(corpus: &Path, script: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadspec"));
+    command
         .args(["verify", "--timeout", "5", "--corpus"])
-        .arg(folder.path())
+        .arg(corpus)
         .args(["--", "sh", "-c", script])
-        .env_remove("CI")
-        .output()?;
+        .env_remove("CI");
+    command
+}
+
+/// Runs the small corpus against a script.
+fn verify(script: &str) -> io::Result<(i32, String)> {
+    let (folder, begun) = (corpus()?, Instant::now());
+    let output = command(folder.path(), script).output()?;
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
     assert!(begun.elapsed() < Duration::from_secs(30), "{script}: {:?}", begun.elapsed());
@@ -72,6 +82,34 @@ fn what_is_left_behind_is_named_once() -> io::Result<()> {
         assert!(code == expected && named == 1, "{code}: {said}");
         let commands = fs::read_dir("/proc")?.flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
         assert_eq!(commands.filter(|command| command.starts_with(b"sleep\x0061.25")).count(), 0);
+    }
+    Ok(())
+}
+
+/// The second one, too, leaves nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_what_left_the_group() -> io::Result<()> {
+    for interrupts in [1, 2] {
+        let sleep = format!("6{interrupts}.75");
+        let (folder, leave) = (corpus()?, format!("setsid sleep {sleep} > /dev/null 2>&1 < /dev/null & sleep 60"));
+        let mut runner = command(folder.path(), &after_the_second(&leave)).stdout(Stdio::null()).spawn()?;
+        let is_there = || -> io::Result<bool> {
+            let commands =
+                fs::read_dir("/proc")?.flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+            let expected = format!("sleep\0{sleep}\0");
+            Ok(commands.into_iter().any(|command| command == expected.as_bytes()))
+        };
+        let begun = Instant::now();
+        while Command::new("setsid").arg("true").status().is_ok() && !is_there()? {
+            assert!(begun.elapsed() < Duration::from_secs(20), "it was never started");
+            thread::sleep(Duration::from_millis(10));
+        }
+        for _ in 0..interrupts {
+            Command::new("kill").arg("-INT").arg(runner.id().to_string()).status()?;
+        }
+        assert_eq!(runner.wait()?.code(), Some(130));
+        assert!(!is_there()?, "after {interrupts}");
     }
     Ok(())
 }

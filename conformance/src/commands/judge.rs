@@ -80,7 +80,7 @@ impl Judge {
             errata: &errata,
             hello: &hello,
             command: &header.command,
-            against: Vec::new(),
+            against: options.too_many_declined(run.declined).into_iter().collect(),
             out_of_date: KnownFailures::out_of_date(&known, by),
             options,
             total: cases.len(),

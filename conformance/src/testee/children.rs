@@ -116,7 +116,7 @@ impl Drop for Group {
     }
 }
 
-/// Kills every child, because this program ends at once.
+/// Kills every child, and what the children leave behind, because this program ends at once.
 pub(super) fn kill_all() {
     #[cfg(unix)]
     for &id in alive().iter() {
@@ -124,6 +124,7 @@ pub(super) fn kill_all() {
         let _ = killpg(leader, Signal::SIGKILL);
         let _ = nix::sys::signal::kill(leader, Signal::SIGKILL);
     }
+    end_orphans();
 }
 
 /// Makes this program the parent of processes whose own parents end, so that [`end_orphans`] finds them. Only Linux can
@@ -135,7 +136,7 @@ pub fn adopt_orphans() {
 
 /// Kills the processes that the children left behind, and returns descriptions of them, those of one command in one.
 ///
-/// Call it when no child is left.
+/// Call it when no child is left that was not killed.
 pub fn end_orphans() -> Vec<String> {
     #[cfg(target_os = "linux")]
     return orphans::end();
@@ -165,6 +166,8 @@ mod orphans {
         let given_up = Instant::now() + KILL_GRACE;
         // When an orphan dies, its children become orphans.
         loop {
+            // What a child leaves behind becomes an orphan before the child is dead.
+            let is_last = alive().iter().all(|id| is_dead(id.cast_signed()));
             let orphans = children().unwrap_or_default();
             for &id in &orphans {
                 let orphan = Pid::from_raw(id);
@@ -174,7 +177,7 @@ mod orphans {
                 }
                 let _ = waitpid(orphan, Some(WaitPidFlag::WNOHANG));
             }
-            if orphans.is_empty() || Instant::now() > given_up {
+            if orphans.is_empty() && is_last || Instant::now() > given_up {
                 return described(named);
             }
             thread::sleep(Duration::from_millis(1));
@@ -200,7 +203,9 @@ mod orphans {
     fn command(id: i32) -> String {
         let command = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
         let command = String::from_utf8_lossy(&command[..command.len().min(LONGEST_COMMAND)]).replace('\0', " ");
-        visible(command.trim())
+        // A process that is ending, or that has written over its command, still has a name.
+        let name = || fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default();
+        if command.trim().is_empty() { visible(name().trim()) } else { visible(command.trim()) }
     }
 
     fn described(commands: BTreeMap<i32, String>) -> Vec<String> {
