@@ -8,7 +8,7 @@ use crate::corpus::{Case, Corpus, Level};
 use crate::json;
 use crate::protocol::{Hello, Op, Profile};
 use crate::run::{CaseResult, Run, Verdict};
-use crate::terminal::count;
+use crate::terminal::{count, visible};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -396,10 +396,14 @@ pub fn from_json(text: &str) -> Result<Vec<RunRecord>, String> {
     } else {
         vec![serde_json::from_value(value).map_err(wrong)?]
     };
-    match runs.iter().find(|run| run.format != VERSION) {
-        None => Ok(runs),
-        Some(run) => Err(format!("a run file of format {}; this threadspec reads format {VERSION}", run.format)),
+    if let Some(run) = runs.iter().find(|run| run.format != VERSION) {
+        return Err(format!("a run file of format {}; this threadspec reads format {VERSION}", run.format));
     }
+    // Reports show names as they are, and no corpus has such names.
+    let mut names = runs.iter().flat_map(|run| &run.cases).flat_map(|case| case.clauses.iter().chain([&case.id]));
+    let odd = names.find(|name| visible(name) != **name).map(|name| visible(name));
+    drop(names);
+    odd.map_or(Ok(runs), |name| Err(format!("not a run file: it names `{name}`, which no corpus does")))
 }
 
 impl CaseRecord {
