@@ -72,6 +72,7 @@ const ONE_CAUSE: &[(&str, &[Op], u64, &str)] = &[
     ("beyond-the-first-plane-replaced", &[Op::Serialize], 300, "ESC-3"),
     ("xml-escaped-twice", &[Op::Escape, Op::Serialize, Op::Messages], 400, "ESC-1"),
     ("adjacent-user-messages-merged", &[Op::Messages], 200, "MSG-USER"),
+    ("composed-characters", &[Op::Serialize], 500, "ESC-3"),
     ("composed-characters", &ALL, 700, "ESC-3"),
     ("carriage-returns-removed", &ALL, 500, "ESC-CR"),
     ("entities-not-escaped-again", &[Op::Escape, Op::Serialize], 600, "ESC-2"),

@@ -254,9 +254,11 @@ impl Campaign<'_> {
             let mut leads_to = Leads::new();
             let smallest = match smallest {
                 Some((case, mut shrunk)) => {
-                    let mut probe = self.probe()?;
-                    leads_to = probe.explain(&mut shrunk);
-                    probe.testee.finish();
+                    // Without an explanation it stands for itself.
+                    if let Ok(mut probe) = self.probe() {
+                        leads_to = probe.explain(&mut shrunk);
+                        probe.testee.finish();
+                    }
                     Some((case..case + 1, shrunk.failure))
                 }
                 None => failures.only_after_others(self.settings.profile),

@@ -61,6 +61,7 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
         return Some(escaping);
     }
     let (at, character) = differing?;
+    let behind = &original[at + character.len_utf8()..];
     let once = escaped(&original[at..at + character.len_utf8()]);
     if once.starts_with('&') && rest.starts_with(&*escape_text(&once, texts.profile)) {
         // What stands here was escaped, and then once more.
@@ -73,6 +74,8 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
         '\u{fffd}' if texts.halves => "INP-SURROGATE",
         _ if !is_xml_char(character) => "ESC-FORBIDDEN",
         '\t' | '\n' | '\r' | '\u{7f}'.. => "ESC-3",
+        // A letter and its mark became another character.
+        _ if behind.starts_with(|c| c > '\u{7f}') && rest.starts_with(|c| c > '\u{7f}') => "ESC-3",
         _ => return None,
     })
 }
