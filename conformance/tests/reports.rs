@@ -270,6 +270,21 @@ fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
     run["cases"][0]["verdict"] = "crash".into();
     run["cases"][0]["counts"] = true.into();
     run["cases"][0]["note"] = "]]></failure><x>\u{0}\u{fffe}\u{7}".into();
+    // Every other verdict, as in a run with known failures that was interrupted.
+    let others = [
+        ("timeout", true, "error"),
+        ("garbage", true, "error"),
+        ("rejected", true, "failure"),
+        ("unexpected-pass", false, "failure"),
+        ("known-failure", false, "skipped"),
+        ("unsupported", false, "skipped"),
+        ("not-run", true, "skipped"),
+    ];
+    for (number, (verdict, counts, _)) in others.into_iter().enumerate() {
+        run["cases"][number + 1]["verdict"] = verdict.into();
+        run["cases"][number + 1]["counts"] = counts.into();
+    }
+    run["stopped"] = "interrupted".into();
     for trouble in ["shutdown", "against", "outOfDate"] {
         run[trouble] = serde_json::json!([format!("<{trouble}>")]);
     }
@@ -293,7 +308,17 @@ fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
         }
     }
     let junit = fs::read_to_string(folder.path().join("j.xml"))?;
-    for class in ["shutdown", "against", "known-failures"] {
+    for (number, (verdict, _, kind)) in others.into_iter().enumerate() {
+        let id = run["cases"][number + 1]["id"].as_str().unwrap_or_default();
+        let name = format!(r#"name="{}">"#, id.rsplit('/').next().unwrap_or_default());
+        let after = junit.split_once(&name).map_or("", |(_, after)| after);
+        assert!(after.starts_with(&format!("<{kind} ")), "{verdict} of {id}: {junit}");
+        assert!(
+            after.split('>').next().is_some_and(|tag| tag.contains(&format!(r#"message="{verdict}""#))),
+            "{verdict}"
+        );
+    }
+    for class in ["stopped", "shutdown", "against", "known-failures"] {
         assert!(junit.contains(&format!(r#"classname="{class}" name="{class}-0""#)), "{class}: {junit}");
     }
     let schema = std::path::absolute(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/junit.xsd"))?;
