@@ -2,6 +2,8 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+#[cfg(unix)]
+use nix::sys::signal::{SigSet, Signal};
 use std::env;
 use std::ffi::OsString;
 use std::process::{self, ExitCode};
@@ -55,7 +57,18 @@ fn missing_dashes(error: &clap::Error) -> Option<String> {
     Some(format!("To test a program, put `--` before its command:\n\n  threadspec {}", terminal::visible(&line)))
 }
 
+/// Makes writing beyond the greatest size of files (`ulimit -f`) an error, which costs neither the summary nor other reports. Without
+/// this it would end the program.
+#[cfg(unix)]
+fn survive_limits_of_files() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    let _ = signals.thread_block();
+}
+
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    survive_limits_of_files();
     let arguments = Arguments::try_parse().unwrap_or_else(|error| {
         let hint = missing_dashes(&error);
         let _ = error.print();

@@ -108,6 +108,7 @@ fn what_is_asked_for_wrongly_is_said() -> io::Result<()> {
     for (arguments, says) in [
         (&["verify", "--"][..], "no command behind `--`"),
         (&["verify", "--", ""], "no command behind `--`"),
+        (&["fuzz", "--", ""], "no command behind `--`"),
         (&["verify", "--transcript", "-"], "--transcript needs a file"),
         (&["verify", "--strict", "node", "a.mjs"], "threadspec verify --strict -- node a.mjs"),
         (&["verify", "--filter", "node", "node", "a b.mjs"], "threadspec verify --filter node -- node 'a b.mjs'"),

@@ -91,6 +91,24 @@ fn what_a_testee_declined_counts_also_when_it_is_judged_again() -> io::Result<()
     Ok(())
 }
 
+#[cfg(unix)]
+#[test]
+fn a_limit_of_files_costs_no_summary() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let script = r#"ulimit -f 0; exec "$0" verify --filter 'escape/f*' "$@" -- "$0" serve"#;
+    for options in [["--report", "json=run.json"], ["--transcript", "run.jsonl"], ["--transcript", "run.gz"]] {
+        let program = env!("CARGO_BIN_EXE_threadspec");
+        let output =
+            Command::new("sh").args(["-c", script, program]).args(options).current_dir(folder.path()).output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.code() == Some(4) && said.contains("Exit code 4."), "{options:?}: {output:?}");
+    }
+    // Nor is the beginning of a report left.
+    let left = fs::read_dir(folder.path())?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert!(left.into_iter().all(|name| ["run.jsonl", "run.gz"].contains(&&*name)));
+    Ok(())
+}
+
 /// A run file may come from anywhere, and its names stand in every report.
 #[test]
 fn a_run_file_whose_names_cannot_be_seen_is_none() -> io::Result<()> {

@@ -91,6 +91,10 @@ impl Fuzz {
     ///
     /// When the testee cannot be started or lacks what is asked for, or findings cannot be saved.
     pub fn execute(&self) -> Result<u8, Stop> {
+        // An unset variable leaves an empty word.
+        if self.command.first().is_some_and(|word| word.is_empty()) {
+            return Err(Stop::new(exit::USAGE, "no command behind `--`"));
+        }
         let corpus = corpus(None)?;
         if let Some(folder) = &self.save {
             prepare(folder).map_err(|error| not_writable(folder, &error))?;
