@@ -99,7 +99,10 @@ const MANY: &[(&str, &[&str])] = &[
         "calls and results stand at other places, which clauses of their own govern",
         &["calls-grouped-across-iterations", "calls-never-grouped", "messages-ordered-by-iteration"],
     ),
-    ("what is missing or written otherwise shows as another message", &["nothing-after-a-completion", "results-by-string"]),
+    (
+        "what is missing or written otherwise shows as another message",
+        &["nothing-after-a-completion", "results-by-string"],
+    ),
     (
         "a run goes on from a wrong list, and each later difference stands for itself",
         &["list-kept-across-iterations", "rounds-keep-only-the-last"],

@@ -163,5 +163,10 @@ pub(super) fn by_cause(
             first
         })
     };
-    found.into_iter().filter_map(one).collect()
+    let mut by_clause: BTreeMap<(&str, String), Finding> = BTreeMap::new();
+    for finding in found.into_iter().filter_map(one) {
+        let place = by_clause.entry((finding.clause, finding.what.clone()));
+        place.and_modify(|known| known.absorb(finding.clone())).or_insert(finding);
+    }
+    by_clause.into_values().collect()
 }
