@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 use std::{fs, io};
 use threadspec_conformance::corpus::{Case, Corpus, embedded_files};
 use threadspec_conformance::protocol::Op;
@@ -191,5 +192,25 @@ fn a_conclusion_says_how_far_it_goes() -> io::Result<()> {
     assert!(code == 0 && !said.contains("not tested"), "{said}");
     let (code, said) = threadspec(folder.path(), &["verify", "--quiet", "--clause", "ESC-*", "--repeat", "3"])?;
     assert!(code == 0 && said.contains("conformant"), "{said}");
+    Ok(())
+}
+
+/// What costs the process once in many requests may hit one of those that are sent first, which are not judged.
+#[test]
+fn a_request_that_is_lost_only_after_others_is_not_overlooked() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    let last = "--filter escape/large/after-a-thousand-requests --timeout 1";
+    for (bug, code, says) in [
+        ("dies@700", 1, "CRASH escape/large/after-a-thousand-requests"),
+        ("hangs@700", 1, "TIMEOUT escape/large/after-a-thousand-requests"),
+        ("dies@3000", 0, "conformant: 1 of 1"),
+        // Each of the thousand would take the whole timeout.
+        ("hangs", 1, "TIMEOUT escape/large/after-a-thousand-requests"),
+    ] {
+        let begun = Instant::now();
+        let (ended, said) = verify(folder.path(), last, &["--bug", bug])?;
+        assert!(ended == code && said.contains(says), "{bug}: {ended}\n{said}");
+        assert!(begun.elapsed() < Duration::from_secs(20), "{bug}: {:?}", begun.elapsed());
+    }
     Ok(())
 }

@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+/// After so many lost requests among those that are sent before a case's own, or one that hangs, the others are left out: they would
+/// only cost time.
+const MOST_LOST_BEFORE: usize = 3;
 /// How many bytes may wait for their replies; a single request may be longer.
 const MOST_WAITING: usize = 1 << 20;
 /// For how many requests it is remembered which case they belong to.
@@ -239,24 +242,39 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     }
 
     /// Sends the requests of a case one after the other. The outcomes of those that are sent first are not judged here: other cases do
-    /// that. What they leave behind belongs to this case.
+    /// that, also if one of them is lost whenever it is asked. One that is lost only after others is the loss of this case, and so is
+    /// what they leave behind.
     pub(super) fn put(&mut self, index: usize) -> Outcome {
         let case = self.shared.cases[index];
+        let mut lost = 0;
         for step in 0..case.after().len() {
             let request = self.request(index, step);
-            match self.testee.ask(&request) {
-                ended @ (Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_)) => return ended,
-                outcome => {
-                    self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
-                    if !outcome.is_reply() {
-                        self.started();
-                    }
+            let outcome = self.testee.ask(&request);
+            if is_end(&outcome) {
+                return outcome;
+            }
+            self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
+            if outcome.is_reply() {
+                continue;
+            }
+            self.started();
+            let alone = self.request(index, step);
+            match self.testee.ask(&alone) {
+                end if is_end(&end) => return end,
+                reply if reply.is_reply() => {
+                    self.testee.restart();
+                    return sent_before(outcome, step);
                 }
+                _ => self.started(),
+            }
+            lost += 1;
+            if lost == MOST_LOST_BEFORE || matches!(outcome, Outcome::Timeout(_)) {
+                break;
             }
         }
         let request = self.request(index, case.after().len());
         let outcome = self.testee.ask_for(&request, case.accepted());
-        if !matches!(outcome, Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_)) {
+        if !is_end(&outcome) {
             self.shared.watch(|watch| watch.outcome(case, case.after().len(), &request, &outcome));
         }
         outcome
@@ -329,6 +347,23 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
 /// The outputs that are accepted without parsing the reply. There are none for the requests that are sent first: they are not judged here.
 fn accepted(case: &Case, step: usize) -> Accepted {
     if step == case.after().len() { case.accepted() } else { Accepted::default() }
+}
+
+/// Whether it is no outcome of the request: of another one, or of none.
+fn is_end(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_))
+}
+
+/// The loss of a request that is sent before a case's own.
+fn sent_before(outcome: Outcome, step: usize) -> Outcome {
+    let note =
+        |what: String| join(&what, &format!("at request {} of those that are sent before the case's own", step + 1));
+    match outcome {
+        Outcome::Crash(what) => Outcome::Crash(note(what)),
+        Outcome::Timeout(what) => Outcome::Timeout(note(what)),
+        Outcome::Garbage(what) => Outcome::Garbage(note(what)),
+        other => other,
+    }
 }
 
 fn is_declined(outcome: &Outcome) -> bool {
