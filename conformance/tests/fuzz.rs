@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicI64, Ordering};
 use threadspec::Profile;
 use threadspec_conformance::fuzz::{Finding, Options, Report, first_failure, run};
 use threadspec_conformance::json::on_deep_stack;
 use threadspec_conformance::planted::{self, Bug, growth};
 use threadspec_conformance::protocol::Op;
-use threadspec_conformance::testee::{InProcess, Testee};
+use threadspec_conformance::testee::{InProcess, Testee, Unready};
 
 fn settings(profile: Profile, cases: u64) -> Options {
     Options { seed: 1, cases: 0..cases, time: None, jobs: 2, profile: profile.into(), ops: Op::all().collect() }
@@ -15,7 +16,7 @@ fn settings(profile: Profile, cases: u64) -> Options {
 
 fn fuzz(bug: &str, settings: &Options) -> Report {
     let bug = planted::all().find(|planted| planted.name == bug).unwrap_or_else(|| panic!("no planted bug `{bug}`"));
-    run(settings, &|| Ok(Box::new(InProcess::new(bug.implementation()))), &mut |_| {}).expect("it starts")
+    run(settings, &|| Ok(Box::new(InProcess::new(bug.implementation()))), &mut |_| {})
 }
 
 /// Events of a log, or calls of a script.
@@ -55,11 +56,35 @@ fn bugs_of_size_are_found_and_made_small() {
     {
         let settings = Options { ops: vec![op], ..settings(Profile::Literal, 1_500) };
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(growth::named(bug).expect(bug))) };
-        let report = run(&settings, &|| Ok(start()), &mut |_| {}).expect("it starts");
+        let report = run(&settings, &|| Ok(start()), &mut |_| {});
         assert!(!report.findings.is_empty(), "{bug}");
         for finding in report.findings {
             assert!(size(&finding) <= most, "{bug}: {} of {}", size(&finding), finding.input);
         }
+    }
+}
+
+#[test]
+fn a_testee_that_does_not_start_again_costs_no_finding() {
+    let bug = planted::all().find(|bug| bug.name == "empty-key-lost").expect("the bug");
+    let settings = Options { ops: vec![Op::Serialize], jobs: 1, ..settings(Profile::Hardened, 600) };
+    for starts in [0, 1, 2, 3] {
+        let left = AtomicI64::new(starts);
+        let start = || -> Result<Box<dyn Testee>, Unready> {
+            let starts = left.fetch_sub(1, Ordering::Relaxed) > 0;
+            if starts {
+                Ok(Box::new(InProcess::new(bug.implementation())))
+            } else {
+                Err("it is gone".to_owned().into())
+            }
+        };
+        let report = run(&settings, &start, &mut |_| {});
+        assert_eq!(
+            (report.not_ready.is_some(), report.findings.is_empty()),
+            (true, starts == 0),
+            "{starts}: {report:?}"
+        );
+        assert!(report.stopped.is_some_and(|why| why.contains("it is gone")));
     }
 }
 
@@ -164,7 +189,7 @@ fn two_causes_are_two_findings() {
         let planted = bugs.map(|name| planted::all().find(|bug| bug.name == name).expect(name));
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(planted::together(&planted))) };
         let settings = Options { ops: ops.to_vec(), ..settings(Profile::Hardened, cases) };
-        let findings = run(&settings, &|| Ok(start()), &mut |_| {}).expect("it starts").findings;
+        let findings = run(&settings, &|| Ok(start()), &mut |_| {}).findings;
         if !clauses.iter().all(|clause| findings.iter().any(|finding| finding.clause == *clause)) {
             wrong += &format!("{bugs:?}: {clauses:?}\n{}", said(&findings));
         }

@@ -9,7 +9,7 @@ use crate::protocol::Profile;
 use crate::report::Failure;
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use crate::testee::interrupt;
-use crate::testee::{Process, Testee, Unready, adopt_orphans, end_orphans};
+use crate::testee::{Process, Testee, adopt_orphans, end_orphans};
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -132,7 +132,7 @@ impl Fuzz {
             ops: Op::all().filter(|op| has(op) && (self.op.is_empty() || self.op.contains(op))).collect(),
         };
         print(&format!("{}\n{}\n\n", verify::introduction(&hello, profile), plan(&settings)));
-        let report = watched(&settings, &|| Ok(Box::new(start()?))).map_err(|why| verify::not_ready(&why))?;
+        let report = watched(&settings, &|| Ok(Box::new(start()?)));
         name_orphans();
         let mut failing = report.shutdown.len();
         for finding in &report.findings {
@@ -143,6 +143,8 @@ impl Fuzz {
         let judged = report.coverage.total() - report.unsupported;
         let code = if interrupt::requested() {
             interrupt::EXIT_CODE
+        } else if let Some(why) = &report.not_ready {
+            verify::not_ready(why).code
         } else if failing == 0 && judged > 0 && report.stopped.is_none() && !says_little(&report) {
             exit::OK
         } else {
@@ -209,7 +211,7 @@ impl Fuzz {
 }
 
 /// Runs a campaign and shows its progress: as a bar on a terminal, elsewhere as a line now and then.
-fn watched(settings: &Options, start: fuzz::Start<'_>) -> Result<Report, Unready> {
+fn watched(settings: &Options, start: fuzz::Start<'_>) -> Report {
     let cases = &settings.cases;
     let length = (cases.end < u64::MAX).then(|| cases.end - cases.start);
     let bar = progress::bar(length, "{spinner} {pos} cases  {wide_msg}");
@@ -269,7 +271,7 @@ fn says_little(report: &Report) -> bool {
 }
 
 fn summary(report: &Report, failing: usize, code: u8) -> String {
-    let Report { coverage, unsupported, elapsed, findings, shutdown, stopped } = report;
+    let Report { coverage, unsupported, elapsed, findings, shutdown, stopped, not_ready: _ } = report;
     let mut out = String::new();
     let rate = rate(coverage.total(), *elapsed);
     let cases: Vec<String> = coverage.cases.iter().map(|(op, cases)| format!("{op} {cases}")).collect();

@@ -100,6 +100,8 @@ pub struct Report {
     pub shutdown: Vec<String>,
     /// Why the campaign ended early.
     pub stopped: Option<String>,
+    /// The same, if a testee could not be started.
+    pub not_ready: Option<Unready>,
 }
 
 /// What the workers share.
@@ -130,21 +132,19 @@ struct Campaign<'a> {
 /// Runs a campaign.
 ///
 /// `watch` is told how far it is, about fifty times a second.
-///
-/// # Errors
-///
-/// When a testee cannot be started.
-pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> Result<Report, Unready> {
+pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> Report {
     let (tally, over) = (Mutex::default(), AtomicBool::new(false));
     let campaign = Campaign { settings, start, began: Instant::now(), tally, over };
     thread::scope(|scope| {
         let campaign = &campaign;
         let start = |worker| {
             let deep = thread::Builder::new().stack_size(DEEP_STACK);
-            deep.spawn_scoped(scope, move || campaign.work(worker)).map_err(|error| no_thread(&error))
+            let worker = deep.spawn_scoped(scope, move || {
+                campaign.work(worker).unwrap_or_else(|why| campaign.give_up(why));
+            });
+            worker.map_err(|error| campaign.give_up(no_thread(&error))).ok()
         };
-        let workers: Result<Vec<_>, Unready> = (0..settings.jobs).map(start).collect();
-        let workers = workers.inspect_err(|_| campaign.over.store(true, Ordering::Relaxed))?;
+        let workers: Vec<_> = (0..settings.jobs).map_while(start).collect();
         while !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::sleep(POLL_INTERVAL);
             let elapsed = campaign.began.elapsed();
@@ -157,14 +157,18 @@ pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress
             drop(tally);
             watch(&progress);
         }
-        let ends: Vec<_> = workers.into_iter().map(thread::ScopedJoinHandle::join).collect();
-        ends.into_iter().try_for_each(|end| end.unwrap_or_else(|panic| panic::resume_unwind(panic)))
-    })?;
+        for end in workers.into_iter().map(thread::ScopedJoinHandle::join) {
+            end.unwrap_or_else(|panic| panic::resume_unwind(panic));
+        }
+    });
     let elapsed = campaign.began.elapsed();
-    let findings = on_deep_stack(|| campaign.findings()).map_err(|error| no_thread(&error))??;
+    let findings = on_deep_stack(|| campaign.findings()).unwrap_or_else(|error| {
+        campaign.give_up(no_thread(&error));
+        Vec::new()
+    });
     let tally = campaign.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     let stopped = tally.report.stopped.or_else(|| interrupt::requested().then(|| "interrupted".to_owned()));
-    Ok(Report { elapsed, findings, stopped, ..tally.report })
+    Report { elapsed, findings, stopped, ..tally.report }
 }
 
 fn no_thread(error: &io::Error) -> Unready {
@@ -196,10 +200,22 @@ impl Campaign<'_> {
         Ok(Probe::new((self.start)()?, self.settings.profile))
     }
 
+    /// Ends the campaign, but loses nothing of it.
+    fn give_up(&self, why: Unready) {
+        self.over.store(true, Ordering::Relaxed);
+        let report = &mut self.tally().report;
+        report.stopped.get_or_insert(why.to_string());
+        report.not_ready.get_or_insert(why);
+    }
+
+    fn is_given_up(&self) -> bool {
+        interrupt::requested() || self.tally().report.not_ready.is_some()
+    }
+
     /// Runs the cases of one worker.
     fn work(&self, worker: u64) -> Result<(), Unready> {
         let Options { seed, cases, jobs, ops, profile, .. } = self.settings;
-        let mut probe = self.probe().inspect_err(|_| self.over.store(true, Ordering::Relaxed))?;
+        let mut probe = self.probe()?;
         let draw = Draw::new(*seed, ops, *profile);
         let mut lost = 0;
         let mut case = cases.start.saturating_add(worker);
@@ -215,10 +231,7 @@ impl Campaign<'_> {
                 Probed::Sound => {}
                 Probed::Unsupported => tally.report.unsupported += 1,
                 Probed::Interrupted => break,
-                Probed::Unable(why) => {
-                    self.over.store(true, Ordering::Relaxed);
-                    return Err(why);
-                }
+                Probed::Unable(why) => return Err(why),
                 Probed::Failed(failures) => {
                     for failure in failures {
                         tally.failures.entry(failure.key.clone()).or_default().add(index, failure);
@@ -241,14 +254,16 @@ impl Campaign<'_> {
     }
 
     /// The findings, each with the smallest of the cases that were made smaller.
-    fn findings(&self) -> Result<Vec<Finding>, Unready> {
+    fn findings(&self) -> Vec<Finding> {
         let failures = std::mem::take(&mut self.tally().failures);
         let (mut findings, mut leads): (BTreeMap<Key, Finding>, BTreeMap<Key, Leads>) = Default::default();
         for (key, failures) in failures {
             let mut examples = Vec::new();
             for &(_, index) in &failures.smallest {
-                let example = self.smaller(&key, index)?;
-                examples.extend(example.map(|shrunk| (index, shrunk)));
+                match self.smaller(&key, index) {
+                    Ok(example) => examples.extend(example.map(|shrunk| (index, shrunk))),
+                    Err(why) => self.give_up(why),
+                }
             }
             let smallest = examples.into_iter().min_by_key(|(_, shrunk)| shrunk.failure.input.len());
             let mut leads_to = Leads::new();
@@ -261,6 +276,7 @@ impl Campaign<'_> {
                     }
                     Some((case..case + 1, shrunk.failure))
                 }
+                None if self.is_given_up() => failures.as_it_came(),
                 None => failures.only_after_others(self.settings.profile),
             };
             if let Some((cases, failure)) = smallest {
@@ -269,12 +285,12 @@ impl Campaign<'_> {
                 finding.count += failures.count;
             }
         }
-        Ok(by_cause(&findings, &leads, &self.tally().report.coverage.cases))
+        by_cause(&findings, &leads, &self.tally().report.coverage.cases)
     }
 
     /// A failing case made smaller; `None` if it does not fail in a testee that was asked nothing else before.
     fn smaller(&self, key: &Key, index: u64) -> Result<Option<Shrunk>, Unready> {
-        if interrupt::requested() {
+        if self.is_given_up() {
             return Ok(None);
         }
         let check = Relation::of(key.op, index);
@@ -314,16 +330,19 @@ impl Failures {
         }
     }
 
+    /// The smallest case as it was first seen.
+    fn as_it_came(&self) -> Option<(Range<u64>, Failure)> {
+        let (failure, &(_, index)) = (self.as_it_came.clone()?, self.smallest.first()?);
+        Some((index..index + 1, failure))
+    }
+
     /// The smallest case where none fails alone: the reply depends on what was asked before.
     fn only_after_others(&self, profile: Profile) -> Option<(Range<u64>, Failure)> {
-        let (mut failure, &(_, index)) = (self.as_it_came.clone()?, self.smallest.first()?);
-        if interrupt::requested() {
-            return Some((index..index + 1, failure));
-        }
+        let (cases, mut failure) = self.as_it_came()?;
         failure.key.clause = if profile == Profile::Universal { "AGENT-INDEPENDENT" } else { "MSG-PURE" };
         "only after other requests".clone_into(&mut failure.key.what);
         failure.note.insert_str(0, "asked alone, it is answered as it should be\n");
-        Some((0..index + 1, failure))
+        Some((0..cases.end, failure))
     }
 }
 

@@ -127,8 +127,10 @@ impl Permitted {
     pub fn accusations(&self, cases: u64) -> Result<Vec<String>, String> {
         let ops = self.ops.clone();
         let options = Options { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile.into(), ops };
-        let report = fuzz::run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {})
-            .map_err(|why| why.to_string())?;
+        let report = fuzz::run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {});
+        if let Some(why) = report.stopped {
+            return Err(why);
+        }
         let found = report.findings.iter().filter(|finding| !self.neglects.contains(&finding.clause));
         let said = |finding: &fuzz::Finding| {
             let fuzz::Finding { op, clause, what, note, mismatch, input, .. } = finding;
