@@ -332,7 +332,7 @@ fn junit_follows_the_schema_and_every_report_is_safe() -> io::Result<()> {
         let after = junit.split_once(&name).map_or("", |(_, after)| after);
         assert!(after.starts_with(&format!("<{kind} ")), "{verdict} of {id}: {junit}");
         assert!(
-            after.split('>').next().is_some_and(|tag| tag.contains(&format!(r#"message="{verdict}""#))),
+            after.split('>').next().is_some_and(|tag| tag.contains(&format!(r#"message="{verdict}"#))),
             "{verdict}"
         );
     }

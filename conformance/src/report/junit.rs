@@ -72,7 +72,8 @@ fn case(case: &CaseRecord) -> Value {
     text.extend(case.details.iter().map(|details| format!("repeat: {}", visible(&details.repeat))));
     text.retain(|line| !line.is_empty());
     let text = if kind.is_empty() { String::new() } else { text.join("\n") };
-    context! { name, class => topic.replace('/', "."), kind, type => case.verdict.to_string(), text }
+    let reason = case.note.lines().next().map(shortened);
+    context! { name, reason, class => topic.replace('/', "."), kind, type => case.verdict.to_string(), text }
 }
 
 fn lines(text: &str) -> String {
