@@ -197,7 +197,7 @@ fn a_conclusion_says_how_far_it_goes() -> io::Result<()> {
 
 /// What costs the process once in many requests may hit one of those that are sent first, which are not judged.
 #[test]
-fn a_request_that_is_lost_only_after_others_is_not_overlooked() -> io::Result<()> {
+fn a_request_that_is_sent_first_and_lost_is_not_overlooked() -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let last = "--filter escape/large/after-a-thousand-requests --timeout 1";
     for (bug, code, says) in [

@@ -10,9 +10,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// After so many lost requests among those that are sent before a case's own, or one that hangs, the others are left out: they would
-/// only cost time.
-const MOST_LOST_BEFORE: usize = 3;
 /// How many bytes may wait for their replies; a single request may be longer.
 const MOST_WAITING: usize = 1 << 20;
 /// For how many requests it is remembered which case they belong to.
@@ -241,35 +238,18 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         true
     }
 
-    /// Sends the requests of a case one after the other. The outcomes of those that are sent first are not judged here: other cases do
-    /// that, also if one of them is lost whenever it is asked. One that is lost only after others is the loss of this case, and so is
-    /// what they leave behind.
+    /// Sends the requests of a case one after the other. Of those that are sent first any reply will do, but there must be one. What they
+    /// leave behind belongs to this case.
     pub(super) fn put(&mut self, index: usize) -> Outcome {
         let case = self.shared.cases[index];
-        let mut lost = 0;
         for step in 0..case.after().len() {
             let request = self.request(index, step);
             let outcome = self.testee.ask(&request);
-            if is_end(&outcome) {
-                return outcome;
+            if !is_end(&outcome) {
+                self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
             }
-            self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
-            if outcome.is_reply() {
-                continue;
-            }
-            self.started();
-            let alone = self.request(index, step);
-            match self.testee.ask(&alone) {
-                end if is_end(&end) => return end,
-                reply if reply.is_reply() => {
-                    self.testee.restart();
-                    return sent_before(outcome, step);
-                }
-                _ => self.started(),
-            }
-            lost += 1;
-            if lost == MOST_LOST_BEFORE || matches!(outcome, Outcome::Timeout(_)) {
-                break;
+            if !outcome.is_reply() {
+                return sent_before(outcome, step);
             }
         }
         let request = self.request(index, case.after().len());
