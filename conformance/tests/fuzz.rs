@@ -88,8 +88,11 @@ fn a_testee_that_does_not_start_again_costs_no_finding() {
     }
 }
 
+/// A planted bug, the operations of its testee, how many cases, and the clause.
+type OneCause = (&'static str, &'static [Op], u64, &'static str);
+
 /// Bugs that show in many places, and the clause that they break. A testee may lack `escape`.
-const ONE_CAUSE: &[(&str, &[Op], u64, &str)] = &[
+const ONE_CAUSE: &[OneCause] = &[
     ("keys-sorted", &[Op::Serialize, Op::Messages, Op::Tools], 600, "JSON-4"),
     ("empty-key-lost", &[Op::Escape, Op::Serialize], 600, "JSON-4"),
     ("ampersand-escaped-last", &[Op::Escape, Op::Serialize], 600, "ESC-1"),
@@ -162,8 +165,18 @@ fn said(findings: &[Finding]) -> String {
 
 #[test]
 fn one_cause_is_one_finding() {
+    assert_one_finding(ONE_CAUSE.iter().step_by(2));
+}
+
+#[test]
+#[ignore = "slow: the other half of the bugs"]
+fn one_cause_is_one_finding_for_more_bugs() {
+    assert_one_finding(ONE_CAUSE.iter().skip(1).step_by(2));
+}
+
+fn assert_one_finding<'a>(rows: impl Iterator<Item = &'a OneCause>) {
     let mut wrong = String::new();
-    for (bug, ops, cases, clause) in ONE_CAUSE {
+    for (bug, ops, cases, clause) in rows {
         let findings = fuzz(bug, &Options { ops: ops.to_vec(), ..settings(Profile::Hardened, *cases) }).findings;
         let clauses: Vec<&str> = findings.iter().map(|finding| finding.clause).collect();
         if clauses != [*clause] {
