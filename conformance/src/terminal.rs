@@ -77,6 +77,14 @@ pub fn visible(text: &str) -> String {
     text.chars().map(visible_char).collect()
 }
 
+/// So many characters of a text, and a sign if there are more.
+pub fn beginning(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 fn visible_char(c: char) -> String {
     match c {
         '\n' => "⏎".to_owned(),

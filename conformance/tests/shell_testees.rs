@@ -66,6 +66,14 @@ fn what_comes_a_while_after_a_reply_belongs_to_its_case() -> io::Result<()> {
     Ok(())
 }
 
+/// Whether there is a process of this command.
+#[cfg(target_os = "linux")]
+fn is_running(command: &str) -> io::Result<bool> {
+    let mut commands = fs::read_dir("/proc")?.flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let expected = format!("{}\0", command.replace(' ', "\0"));
+    Ok(commands.any(|command| command == expected.as_bytes()))
+}
+
 /// Also what a testee leaves that never said hello.
 #[cfg(target_os = "linux")]
 #[test]
@@ -80,8 +88,7 @@ fn what_is_left_behind_is_named_once() -> io::Result<()> {
         let (code, said) = verify(&script)?;
         let named = said.matches("left behind by the testee, and ended: 6 processes `sleep 61.25`").count();
         assert!(code == expected && named == 1, "{code}: {said}");
-        let commands = fs::read_dir("/proc")?.flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-        assert_eq!(commands.filter(|command| command.starts_with(b"sleep\x0061.25")).count(), 0);
+        assert!(!is_running("sleep 61.25")?);
     }
     Ok(())
 }
@@ -94,12 +101,7 @@ fn ctrl_c_ends_what_left_the_group() -> io::Result<()> {
         let sleep = format!("6{interrupts}.75");
         let (folder, leave) = (corpus()?, format!("setsid sleep {sleep} > /dev/null 2>&1 < /dev/null & sleep 60"));
         let mut runner = command(folder.path(), &after_the_second(&leave)).stdout(Stdio::null()).spawn()?;
-        let is_there = || -> io::Result<bool> {
-            let commands =
-                fs::read_dir("/proc")?.flatten().filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-            let expected = format!("sleep\0{sleep}\0");
-            Ok(commands.into_iter().any(|command| command == expected.as_bytes()))
-        };
+        let is_there = || is_running(&format!("sleep {sleep}"));
         let begun = Instant::now();
         while Command::new("setsid").arg("true").status().is_ok() && !is_there()? {
             assert!(begun.elapsed() < Duration::from_secs(20), "it was never started");

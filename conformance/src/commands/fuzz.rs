@@ -1,6 +1,6 @@
 //! `threadspec fuzz`.
 
-use super::{Stop, corpus, exit, not_writable, progress, verify};
+use super::{Stop, corpus, exit, left_behind, not_writable, progress, verify};
 use crate::corpus::{Corpus, Level};
 use crate::fuzz::{self, Finding, Options, Progress, Report};
 use crate::lint;
@@ -9,7 +9,7 @@ use crate::protocol::Profile;
 use crate::report::Failure;
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
 use crate::testee::interrupt;
-use crate::testee::{Process, Testee, adopt_orphans, end_orphans};
+use crate::testee::{Process, Testee, adopt_orphans};
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -233,9 +233,8 @@ fn watched(settings: &Options, start: fuzz::Start<'_>) -> Report {
 
 /// Ends what the testee left behind, and says so.
 fn name_orphans() {
-    let orphans = end_orphans();
-    if !orphans.is_empty() {
-        print(&format!("left behind by the testee, and ended: {}\n", orphans.join(", ")));
+    if let Some(left) = left_behind() {
+        print(&format!("{left}\n"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! `threadspec merge`.
 
-use super::outcome::write;
-use super::{Stop, corpus_and_errata, exit, keep_apart, not_writable, read_runs};
+use super::outcome::{prepare, write};
+use super::{Stop, corpus_and_errata, exit, read_runs};
 use crate::report::output::Target;
 use crate::terminal::{print, visible};
 use std::path::PathBuf;
@@ -32,11 +32,7 @@ impl Merge {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
-        let reports = self.report.iter().map(|target| target.path.as_path());
-        keep_apart(reports, self.runs.iter().map(PathBuf::as_path))?;
-        for target in &self.report {
-            target.prepare().map_err(|error| not_writable(&target.path, &error))?;
-        }
+        prepare(&self.report, [], self.runs.iter().map(PathBuf::as_path))?;
         let unwritten = write(&self.report, &runs, (&corpus, &errata));
         for run in &runs {
             let summary = &run.summary;

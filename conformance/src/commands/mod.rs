@@ -48,6 +48,7 @@ use crate::corpus::{self, Corpus, File};
 use crate::files;
 use crate::report::record::{self, RunRecord};
 use crate::terminal::{closest, visible};
+use crate::testee::end_orphans;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io;
@@ -184,6 +185,12 @@ fn text_of(file: &Path, bytes: Vec<u8>) -> Result<String, Stop> {
 
 fn cannot_read(file: &Path, error: &io::Error) -> Stop {
     Stop::new(exit::USAGE, visible(&format!("{}: {error}", file.display())))
+}
+
+/// Ends what a testee left behind, and says what it was.
+fn left_behind() -> Option<String> {
+    let orphans = end_orphans();
+    (!orphans.is_empty()).then(|| format!("left behind by the testee, and ended: {}", orphans.join(", ")))
 }
 
 /// Refuses an output that would replace an input, or another output.

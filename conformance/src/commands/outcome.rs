@@ -38,6 +38,17 @@ pub(super) struct Output {
     max_failures: usize,
 }
 
+/// Finds out whether reports can be written, beside the other files that the command writes and reads.
+pub(super) fn prepare<'a>(
+    targets: &'a [Target],
+    outputs: impl IntoIterator<Item = &'a Path>,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<(), Stop> {
+    let reports = targets.iter().map(|target| target.path.as_path());
+    keep_apart(reports.chain(outputs), inputs)?;
+    targets.iter().try_for_each(|target| target.prepare().map_err(|error| not_writable(&target.path, &error)))
+}
+
 /// Writes reports of runs, and returns what could not be written; one that cannot does not cost the others.
 pub(super) fn write(targets: &[Target], runs: &[RunRecord], by: (&Corpus, &str)) -> Option<Stop> {
     let write = |target: &Target| {
@@ -69,15 +80,13 @@ pub(super) struct Finished<'a> {
 }
 
 impl Output {
-    /// Finds out before a run whether its reports can be written, beside the other files that the command writes and reads.
+    /// Finds out before a run whether its reports can be written.
     pub(super) fn prepare<'a>(
         &'a self,
         outputs: impl IntoIterator<Item = &'a Path>,
         inputs: impl IntoIterator<Item = &'a Path>,
     ) -> Result<(), Stop> {
-        let reports = self.report.iter().map(|target| target.path.as_path());
-        keep_apart(reports.chain(outputs), inputs)?;
-        self.report.iter().try_for_each(|target| target.prepare().map_err(|error| not_writable(&target.path, &error)))
+        prepare(&self.report, outputs, inputs)
     }
 
     /// Prints a line that is no result, such as who is tested.

@@ -3,7 +3,7 @@
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
 use super::selection::Selection;
-use super::{Stop, corpus_and_errata, exit, not_writable, progress};
+use super::{Stop, corpus_and_errata, exit, left_behind, not_writable, progress};
 use crate::corpus::{Case, Corpus};
 use crate::files::prepare;
 use crate::protocol::{Hello, Op, Profile, Request};
@@ -12,7 +12,7 @@ use crate::report::transcript::{Header, Recorder, Writer};
 use crate::run::order::Shard;
 use crate::run::{CaseResult, Judgement, Known, Run, Settings, Watch, run};
 use crate::terminal::visible;
-use crate::testee::{InProcess, Outcome, Process, Reference, Testee, Unready, adopt_orphans, end_orphans, interrupt};
+use crate::testee::{InProcess, Outcome, Process, Reference, Testee, Unready, adopt_orphans, interrupt};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -174,9 +174,8 @@ impl Verify {
 
     /// Ends what the testee left behind, and says so.
     fn name_orphans(&self) {
-        let orphans = end_orphans();
-        if !orphans.is_empty() {
-            self.output.say(&format!("left behind by the testee, and ended: {}", orphans.join(", ")));
+        if let Some(left) = left_behind() {
+            self.output.say(&left);
         }
     }
 

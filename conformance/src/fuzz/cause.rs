@@ -10,8 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// What a wrong answer does to the expected one, whatever stands around it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Change {
+struct Change {
     /// Whether something is missing as a whole.
     gone: bool,
     lost: BTreeSet<char>,

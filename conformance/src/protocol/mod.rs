@@ -7,7 +7,7 @@ pub use profile::Profile;
 pub use serve::{serve, serve_together};
 
 use crate::json;
-use crate::terminal::closest;
+use crate::terminal::{beginning, closest};
 use crate::universal::{Abilities, halves};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -273,14 +273,15 @@ impl Hello {
             return Err(format!("its `protocol` is {}; this runner speaks protocol {VERSION}", shortened(protocol)));
         }
         let about = &hello["implementation"];
+        let kept = |text: &str| beginning(text, LONGEST_NAME);
         let text = |field: &str| {
-            about[field].as_str().map(shown).ok_or_else(|| format!("its `implementation.{field}` is missing"))
+            about[field].as_str().map(kept).ok_or_else(|| format!("its `implementation.{field}` is missing"))
         };
         Ok(Self {
             name: text("name")?,
             version: text("version")?,
             language: text("language")?,
-            url: about["url"].as_str().map(shown),
+            url: about["url"].as_str().map(kept),
             ops: known(&hello["ops"], "ops", Op::all())?,
             profiles: known(&hello["profiles"], "profiles", Profile::ALL)?,
             abilities: Abilities {
@@ -311,12 +312,6 @@ fn flag(value: &Value, name: &str) -> Result<bool, String> {
 
 fn shortened(value: &Value) -> String {
     json::shortened(value, LONGEST_NAME)
-}
-
-/// What a testee says about itself, as far as anybody reads it.
-fn shown(text: &str) -> String {
-    let end = text.char_indices().nth(LONGEST_NAME).map(|(end, _)| end);
-    end.map_or_else(|| text.to_owned(), |end| format!("{}…", &text[..end]))
 }
 
 /// The names in a list, each once. An unknown one is an error: ignoring a misspelt name would silently leave out what it stands for.

@@ -7,7 +7,7 @@ use super::diff;
 use crate::corpus::expectation::NOTHING;
 use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::run::Verdict;
-use crate::terminal::visible;
+use crate::terminal::{beginning, visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::str::Chars;
@@ -207,13 +207,6 @@ fn skip_quotation(rest: &mut Peekable<Chars<'_>>, quote: char) {
         if c == '\\' {
             rest.next();
         }
-    }
-}
-
-fn beginning(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
     }
 }
 
