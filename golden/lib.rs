@@ -1,5 +1,6 @@
 //! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program.
 
+pub mod covering;
 pub mod template;
 
 /// For each file its path, relative to `golden/` and with `/` as separator, and its content; sorted by path.

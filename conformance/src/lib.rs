@@ -14,6 +14,7 @@
 //! | [`testee`] | what is being tested: a process, an implementation in this process, the reference |
 //! | [`run`] | puts cases to a testee and judges what comes back |
 //! | [`tolerance`] | which differences between replies do not count |
+//! | [`compare`] | whether a reply is as good as the reference's |
 //! | [`universal`] | the judge of profile `universal` |
 //! | [`report`] | reports of a run, for people and for other programs |
 //! | [`generate`] | what fuzzing and property tests draw from |
@@ -25,6 +26,7 @@
 
 pub mod check;
 pub mod commands;
+pub mod compare;
 pub mod corpus;
 pub mod files;
 pub mod fuzz;

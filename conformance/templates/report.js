@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const form = document.querySelector(".filter");
-  const [search, verdict, op, level] = ["search", "verdict", "op", "level"].map((id) => document.getElementById(id));
+  const [search, verdict, op, level, severity] = ["search", "verdict", "op", "level", "severity"].map((id) => document.getElementById(id));
   const cases = [...document.querySelectorAll(".case")];
   const texts = cases.map((element) => element.textContent.toLowerCase());
   const failures = new Set(["fail", "rejected", "crash", "timeout", "garbage", "known-failure"]);
@@ -10,7 +10,8 @@
     return words.every((word) => texts[index].includes(word))
       && (!verdict.value || (verdict.value === "failed" ? verdicts.some((one) => failures.has(one)) : verdicts.includes(verdict.value)))
       && (!op.value || element.dataset.op === op.value)
-      && (!level.value || element.dataset.level === level.value);
+      && (!level.value || element.dataset.level === level.value)
+      && (!severity.value || element.dataset.severity === severity.value);
   };
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -25,7 +26,7 @@
   };
   let waiting;
   search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(filter, 120); });
-  [verdict, op, level].forEach((select) => select.addEventListener("change", filter));
+  [verdict, op, level, severity].forEach((select) => select.addEventListener("change", filter));
   form.addEventListener("reset", () => setTimeout(filter));
   // A link to a case or a clause opens it, even if a filter hides it.
   const open = () => {

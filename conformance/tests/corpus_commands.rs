@@ -160,6 +160,23 @@ fn what_is_no_corpus_is_not_written_to() -> io::Result<()> {
     Ok(())
 }
 
+#[test]
+fn the_page_on_hazards_follows_its_data() -> io::Result<()> {
+    let folder = corpus(CASE)?;
+    let page = folder.path().join("HAZARDS.md");
+    fs::write(folder.path().join("hazards.json"), r#"{"languages":["Go"],"chosen":[],"hazards":[]}"#)?;
+    let (code, said) = threadspec(&["lint", "--fix"], folder.path())?;
+    assert!(code == 4 && said.contains("no hazard is about Go") && !said.contains("HAZARDS.md"), "{code} {said}");
+    fs::write(&page, fs::read_to_string(&page)? + "More.")?;
+    let (_, said) = threadspec(&["lint"], folder.path())?;
+    assert!(said.contains("HAZARDS.md: it does not match `hazards.json`"), "{said}");
+    fs::write(&page, "# Our hazards\n")?;
+    let (code, said) = threadspec(&["lint", "--fix"], folder.path())?;
+    assert!(code == 4 && said.contains("HAZARDS.md was not written by `lint --fix`"), "{code} {said}");
+    assert_eq!(fs::read_to_string(&page)?, "# Our hazards\n");
+    Ok(())
+}
+
 #[cfg(unix)]
 #[test]
 fn what_cannot_be_read_is_refused_at_once() -> io::Result<()> {

@@ -1,11 +1,13 @@
 //! What can be listed is checked: modules against the documents that name them, and clauses in code against the registry.
 
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use threadspec_conformance::corpus::{Corpus, embedded_files};
 use threadspec_conformance::tolerance::TOLERATED;
+use threadspec_conformance::universal::{Property, Refusable};
 
 /// Strings that look like clause ids and are none: what `show` takes, and an encoding.
 const OTHERS: [&str; 2] = ["CASE-ID", "UTF-32"];
@@ -63,10 +65,25 @@ fn no_file_of_tests_is_left_out() {
 #[test]
 fn the_protocol_lists_what_is_tolerated() {
     let protocol = fs::read_to_string(root().join("conformance/PROTOCOL.md")).expect("the protocol is readable");
-    let section = protocol.split("\n## What counts as the same\n").nth(1).expect("a section on tolerance");
-    let rows = section.lines().skip_while(|line| *line != "|---|---|").skip(1).take_while(|line| line.starts_with('|'));
     let listed: Vec<String> = TOLERATED.iter().map(|(place, what)| format!("| {place} | {what} |")).collect();
-    assert_eq!(rows.collect::<Vec<_>>(), listed);
+    assert_eq!(rows(&protocol, "\n## What counts as the same\n"), listed);
+}
+
+/// The rows of the first table behind a place in a document.
+fn rows<'a>(document: &'a str, place: &str) -> Vec<&'a str> {
+    let section = document.split(place).nth(1).expect("the place is there");
+    section.lines().skip_while(|line| *line != "|---|---|").skip(1).take_while(|line| line.starts_with('|')).collect()
+}
+
+#[test]
+fn the_corpus_lists_what_is_judged_and_what_may_be_refused() {
+    let readme = fs::read_to_string(root().join("golden/README.md")).expect("the file is readable");
+    let refusable: Vec<String> =
+        Refusable::all().map(|refusable| format!("| {} | {} |", refusable.about(), refusable.when())).collect();
+    assert_eq!(rows(&readme, "\n### What an agent may refuse\n"), refusable);
+    let properties: Vec<String> =
+        Property::all().map(|property| format!("| `{property}` | {} |", property.about())).collect();
+    assert_eq!(rows(&readme, "\nIn `agent/` the properties are"), properties);
 }
 
 #[test]
@@ -194,4 +211,66 @@ fn every_clause_in_code_is_registered() {
     }
     assert!(unknown.is_empty(), "no clauses of the registry: {unknown:#?}");
     assert!(known.len() > 60, "only {} ids were found: {known:?}", known.len());
+}
+
+/// Every field of the protocol varies in the covering arrays, or the data says why not.
+#[test]
+fn the_covering_arrays_are_about_every_field() {
+    let protocol = fs::read_to_string(root().join("conformance/PROTOCOL.md")).expect("the protocol is readable");
+    let data = fs::read_to_string(root().join("golden/covering.json")).expect("the data are readable");
+    let data: Value = serde_json::from_str(&data).expect("JSON");
+    let mut varying = BTreeSet::new();
+    collect_fields(&data["blocks"], &mut varying);
+    data["arrays"].as_array().expect("arrays").iter().for_each(|array| collect_fields(&array["input"], &mut varying));
+    let excluded: BTreeSet<String> = data["excluded"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|excluded| excluded["field"].as_str().expect("a text").to_owned())
+        .collect();
+    let section = protocol.split("\n## Every field\n").nth(1).expect("a section on fields");
+    let rows =
+        section.lines().skip_while(|line| !line.starts_with("|---")).skip(1).take_while(|line| line.starts_with('|'));
+    let mut listed = BTreeSet::new();
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        // What stands in backquotes is a name; `ai` message is `ai`, and `message` in plain text any of them.
+        for name in cells[2].split('`').skip(1).step_by(2) {
+            let places: Vec<&str> = cells[1].split('`').skip(1).step_by(2).collect();
+            for place in if places.is_empty() { vec![cells[1]] } else { places } {
+                listed.insert(format!("{place} {name}"));
+            }
+        }
+    }
+    assert!(listed.len() > 30, "{listed:?}");
+    assert_eq!(listed.difference(&varying).collect::<Vec<_>>(), excluded.iter().collect::<Vec<_>>());
+}
+
+/// The fields that frames have, as `<type> <member>` and as what the protocol calls them.
+fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
+    match value {
+        Value::Array(elements) => elements.iter().for_each(|element| collect_fields(element, fields)),
+        Value::Object(members) => {
+            let kind = members.get("type").and_then(Value::as_str);
+            let places = match kind {
+                Some(kind) if members.contains_key("iteration") => vec![kind, "each event"],
+                Some(kind) => vec![kind, "message"],
+                None if members.contains_key("model") && members.contains_key("prompt") => vec!["loop"],
+                None if members.contains_key("model") => vec!["tools"],
+                None if members.contains_key("contextMode") => vec!["messages"],
+                None if members.contains_key("events") => vec!["serialize"],
+                None if members.contains_key("text") && members.len() == 1 => vec!["escape"],
+                None => vec!["turn"],
+            };
+            // What is the same everywhere varies only if it is what tells the frames apart.
+            let varies = |name: &String, value: &Value| {
+                !value.is_string() || ["type", "role"].contains(&name.as_str()) || value.to_string().contains('{')
+            };
+            for (name, value) in members.iter().filter(|(name, value)| varies(name, value)) {
+                fields.extend(places.iter().map(|place| format!("{place} {name}")));
+                collect_fields(value, fields);
+            }
+        }
+        _ => {}
+    }
 }

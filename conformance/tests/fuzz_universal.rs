@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::ops::Range;
 use threadspec_conformance::fuzz::{Finding, Options, Report, run};
-use threadspec_conformance::planted::universal::{Variant, bugs, readings, sound};
+use threadspec_conformance::planted::universal::{Variant, bugs, combined, readings, sound};
 use threadspec_conformance::protocol::{Op, Profile};
 use threadspec_conformance::testee::{InProcess, Reference, Testee};
 
@@ -48,6 +48,32 @@ fn a_reading_is_no_finding() {
         assert!(report.findings.is_empty(), "{}: {:?}", reading.name, report.findings);
         assert_eq!(report.coverage.total(), CASES, "{}", reading.name);
     }
+}
+
+/// What is found in two readings at once; `chosen` says which pairs are tried.
+#[track_caller]
+fn assert_pairs_are_sound(cases: u64, chosen: impl Fn(usize) -> bool) {
+    let all = readings();
+    let pairs = (0..all.len()).flat_map(|first| (first + 1..all.len()).map(move |second| [&all[first], &all[second]]));
+    let mut accused = String::new();
+    for (_, pair) in (0..).zip(pairs).filter(|(number, _)| chosen(*number)) {
+        let found = found(&campaign(&|| Box::new(InProcess::new(combined(&pair))), 0..cases));
+        if !found.is_empty() {
+            accused += &format!("{} and {}: {found}", pair[0].name, pair[1].name);
+        }
+    }
+    assert!(accused.is_empty(), "{accused}");
+}
+
+#[test]
+fn two_readings_are_no_finding() {
+    assert_pairs_are_sound(4, |number| number % 19 == 0);
+}
+
+#[test]
+#[ignore = "slow: minutes, for changes of readings and of the judge"]
+fn no_pair_of_readings_is_a_finding() {
+    assert_pairs_are_sound(25, |_| true);
 }
 
 /// What is found, in a few words.

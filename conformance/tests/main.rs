@@ -12,6 +12,7 @@ mod engine;
 mod framework_testee;
 mod fuzz;
 mod fuzz_universal;
+mod hazards;
 mod init;
 mod kill_matrix;
 mod known_failures;
@@ -19,6 +20,7 @@ mod readings;
 mod readme;
 mod reports;
 mod schema;
+mod severity;
 #[cfg(unix)]
 mod shell_testees;
 mod snapshots;

@@ -28,9 +28,9 @@ fn every_case_file_satisfies_the_schema() {
     assert!(checked.expect("a thread can be started") > 50);
 }
 
-/// Whether the schema accepts a file, and whether reading it finds nothing wrong.
-fn verdicts(schema: &Validator, content: &Value) -> [bool; 2] {
-    let file = File { path: "escape/topic.json".into(), text: content.to_string() };
+/// Whether the schema accepts a file of a folder, and whether reading it finds nothing wrong.
+fn verdicts(schema: &Validator, folder: &str, content: &Value) -> [bool; 2] {
+    let file = File { path: format!("{folder}/topic.json"), text: content.to_string() };
     [schema.is_valid(content), cases_in(&file).1.is_empty()]
 }
 
@@ -42,7 +42,7 @@ fn the_schema_and_the_reader_refuse_the_same() {
             {"name": "a-b", "why": "a reason", "clauses": ["ESC-1"], "input": {"text": "<"}, "expect": {"ok": "&lt;"}}
         ]})
     };
-    assert_eq!(verdicts(&schema, &good()), [true, true]);
+    assert_eq!(verdicts(&schema, "escape", &good()), [true, true]);
     // Each is a JSON Pointer and what to write there; null removes the member.
     for (pointer, value) in [
         ("/op", Value::Null),
@@ -73,6 +73,8 @@ fn the_schema_and_the_reader_refuse_the_same() {
         ("/cases/0/profiles", json!(["other"])),
         ("/cases/0/profiles", json!([])),
         ("/cases/0/comment", json!("x")),
+        ("/cases/0/severity", json!("C")),
+        ("/cases/0/evidence", json!(["a/b#1"])),
     ] {
         let mut content = good();
         let (parent, member) = pointer.rsplit_once('/').expect("a pointer");
@@ -81,6 +83,47 @@ fn the_schema_and_the_reader_refuse_the_same() {
             Value::Null => drop(parent.remove(member)),
             value => drop(parent.insert(member.to_owned(), value)),
         }
-        assert_eq!(verdicts(&schema, &content), [false, false], "[schema, reader] on {pointer} = {value}");
+        assert_eq!(verdicts(&schema, "escape", &content), [false, false], "[schema, reader] on {pointer} = {value}");
     }
+}
+
+#[test]
+fn the_schema_and_the_reader_agree_on_severity() {
+    let schema = schema(&embedded_files());
+    let with = |severity: Value, evidence: Value| {
+        let mut case = json!({
+            "name": "a-b", "why": "a reason", "clauses": ["AGENT-START"], "profiles": ["universal"],
+            "input": {"messages": [], "model": []}, "expect": {"holds": ["agent-start"]},
+        });
+        case["severity"] = severity;
+        case["evidence"] = evidence;
+        // Null stands for an absent member.
+        case.as_object_mut().expect("an object").retain(|_, value| !value.is_null());
+        verdicts(&schema, "agent", &json!({"op": "tools", "about": "a topic", "cases": [case]}))
+    };
+    for severity in [json!("A"), json!("B"), json!("C")] {
+        assert_eq!(with(severity.clone(), json!(["a/b#1"])), [true, true]);
+        assert_eq!(with(severity.clone(), Value::Null), [severity == json!("C"); 2]);
+    }
+    for evidence in [
+        "",
+        "a/b",
+        "a/b#0",
+        "a/b#01",
+        "a/b#1x",
+        "a#1",
+        "a/b/c#1",
+        "a b/c#1",
+        "http://a.b",
+        "https://a",
+        "https://a/b.c",
+        "https://a.b/ c",
+    ] {
+        assert_eq!(with(json!("B"), json!([evidence])), [false, false], "{evidence}");
+    }
+    assert_eq!(with(json!("A"), json!(["https://a.example/b?c=d#e"])), [true, true]);
+    assert_eq!(with(json!("A"), json!([])), [false, false]);
+    assert_eq!(with(json!("A"), json!(["a/b#1", "a/b#1"])), [false, false]);
+    assert_eq!(with(json!("D"), json!(["a/b#1"])), [false, false]);
+    assert_eq!(with(Value::Null, json!(["a/b#1"])), [false, false]);
 }

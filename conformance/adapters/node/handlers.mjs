@@ -2,7 +2,7 @@ import { read } from './input.mjs';
 import { message, plain } from './langchain.mjs';
 import { runLoop, runTools } from './loop.mjs';
 import { scriptedModel, scriptedTools, scriptedVerifier } from './script.mjs';
-import { inCallOrder, requirePaired } from './universal.mjs';
+import { copying, inCallOrder, requirePaired } from './universal.mjs';
 import { buildMessages, escapeXml, serializeThreadToXml } from './threadspec.mjs';
 
 /** What the adapter does for each op of the protocol. */
@@ -25,14 +25,15 @@ export const handlers = {
     if (universal) requirePaired(options.messages);
     const { model, requests } = scriptedModel(options.model);
     const given = options.messages.map(message);
-    const messages = await runTools({
-      ...options, profile: universal ? 'hardened' : profile, model, messages: given, tools: scriptedTools(options.tools),
-    });
-    return {
-      requests: requests.map((request) => request.map(plain)),
-      messages: messages.map(plain),
-      ...(universal && { given: given.map(plain) }),
-    };
+    const run = { ...options, messages: given, tools: scriptedTools(options.tools) };
+    const described = () => requests.map((request) => request.map(plain));
+    if (!universal) {
+      const messages = await runTools({ ...run, profile, model });
+      return { requests: described(), messages: messages.map(plain) };
+    }
+    const copies = [];
+    const messages = await runTools({ ...run, profile: 'hardened', model: copying(model, copies) });
+    return { requests: copies, messages: messages.map(plain), given: given.map(plain), requestsAtEnd: described() };
   },
 
   async loop(input, profile) {

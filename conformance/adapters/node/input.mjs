@@ -47,7 +47,14 @@ const events = list(byType({
   summary: event({ summary: text, summarizedIterations: list(count) }),
 }));
 
-const calls = optional(list(record({ id: text, name: text, args: optional(object, {}) })), []);
+// What no reply can hold is refused here, before a model is asked.
+const written = (read) => (value, path) => {
+  const found = read(value, path);
+  JSON.stringify(found);
+  return found;
+};
+
+const calls = optional(list(record({ id: text, name: text, args: optional(written(object), {}) })), []);
 
 const message = (fields) => record({ type: any, content: text, ...fields });
 
@@ -59,7 +66,7 @@ const model = list(record({ error: optional(text), content: optional(text, ''), 
 
 // A `Map`, because a tool may be called `__proto__`.
 const tools = optional((value, path) => new Map(Object.entries(object(value, path))
-  .map(([name, results]) => [name.toWellFormed(), list(any)(results, `${path}.${name}`)])), new Map());
+  .map(([name, results]) => [name.toWellFormed(), list(written(any))(results, `${path}.${name}`)])), new Map());
 
 const context = { contextMode: optional(oneOf('standard', 'xml')), instructions: optional(text) };
 

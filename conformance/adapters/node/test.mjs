@@ -4,6 +4,8 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { assertPlayed, CASES, inputOf } from '../frameworks/shared/turns.mjs';
+import { read } from './input.mjs';
 import { Reject, serve } from './protocol.mjs';
 
 const MAIN = fileURLToPath(new URL('main.mjs', import.meta.url));
@@ -107,6 +109,13 @@ test('what is nested too deeply is refused', async () => {
   assert.equal(replies.get(1).reject.kind, 'invalid-input');
 });
 
+test('what is nested too deeply is refused before the model is asked', () => {
+  const deep = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+  const model = (args) => [{ tool_calls: [{ id: '1', name: 'a', args }] }];
+  assert.throws(() => read.tools({ messages: [], model: model({}), tools: { a: [deep] } }), RangeError);
+  assert.throws(() => read.tools({ messages: [], model: model({ deep }), tools: {} }), RangeError);
+});
+
 test('tools', async () => {
   const calling = { content: 'hm', tool_calls: [{ id: '1', name: '__proto__' }, { id: '2', name: 'toString', args: { x: 1 } }] };
   const input = `{"messages":[{"type":"human","content":"go"}],"tools":{"__proto__":[{"error":"no\\ud83d"},["yes"]]},
@@ -166,4 +175,10 @@ test('loop', async () => {
 
   const hardened = (await ask('loop', input, 'hardened')).ok;
   assert.deepEqual(hardened.events, [message('user', 'go', 0), message('assistant', 'first', 1), ...used]);
+});
+
+test('each kind of turn and of result is played as it stands', async () => {
+  const profileOf = ({ tools = {} }) => (Object.values(tools).every(Array.isArray) ? 'literal' : 'universal');
+  const { replies } = await run(...CASES.map((one, id) => ({ id, op: 'tools', profile: profileOf(one), input: inputOf(one) })));
+  CASES.forEach((one, id) => assertPlayed(one, replies.get(id).ok));
 });

@@ -1,5 +1,6 @@
 // Op `tools` in profile `universal`, for a loop that executes calls one after the other.
 
+import { plain } from './langchain.mjs';
 import { Reject } from './protocol.mjs';
 
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -30,6 +31,14 @@ export function inCallOrder(input) {
   }
   // A tool may be called `__proto__`, which assignment to a plain object would lose.
   return { ...input, tools: Object.fromEntries(lists) };
+}
+
+/** The model, with a copy of each request in `copies`, made when it comes: what the list holds later is another matter. */
+export function copying(model, copies) {
+  return (messages) => {
+    copies.push(structuredClone(messages.map(plain)));
+    return model(messages);
+  };
 }
 
 /** Refuses a list in which a call has no answer directly behind it, or an answer no call. */

@@ -12,6 +12,12 @@ _MAX_FAILURES = 3
 
 def run_tools(script, profile="literal"):
     """One conversation: asks the model and runs its tool calls until it answers without any."""
+    model, messages = tool_rounds(script, profile)
+    return {"requests": model.requests, "messages": plain(messages)}
+
+
+def tool_rounds(script, profile):
+    """The same; returns the model, which knows what it was asked, and all messages."""
     messages = required("messages", script.get("messages"), array(_message))
     model = _Model(script, profile, messages)
     tools = _Tools(script)
@@ -20,7 +26,8 @@ def run_tools(script, profile="literal"):
     try:
         while True:
             reply = model.ask(messages)
-            messages.append(reply)
+            # A new list for each request: the model may have kept the last one.
+            messages = [*messages, reply]
             if not reply.tool_calls:
                 break
             if rounds == depth:
@@ -33,7 +40,7 @@ def run_tools(script, profile="literal"):
             rounds += 1
     except _ModelFailed:
         pass
-    return {"requests": model.requests, "messages": plain(messages)}
+    return model, messages
 
 
 def run_loop(script, profile="literal"):
@@ -129,12 +136,13 @@ class _Model:
             required("model", script.get("model"), array(_turn)),
             repeat(_ModelFailed("script exhausted")),
         )
-        self.requests = []
+        # The requests as they were when they came, and the same lists, which may change later.
+        self.requests, self.handed = [], []
         self.response = ""
 
     def ask(self, messages):
-        # Described at once: the caller's list grows on, a request that was sent does not.
         self.requests.append(plain(messages))
+        self.handed.append(messages)
         turn = next(self._turns)
         if isinstance(turn, _ModelFailed):
             raise turn
@@ -168,19 +176,21 @@ class _Tools:
 
     def run(self, name):
         """What the model is shown. A call that fails is answered too: none may be left without its result."""
-        if name not in self._results:
-            return f'Tool not found: "{name}"'
-        result = next(self._results[name])
-        if isinstance(result, dict) and len(result) == 1 and isinstance(result.get("error"), str):
-            return "Tool error: " + text(result["error"])
-        return result_text(result)
+        return next(self._results[name]) if name in self._results else f'Tool not found: "{name}"'
 
 
 def _results(value):
     # Not `array`: a result may be null.
     if not isinstance(value, list):
         raise Reject("must be an array")
-    return [tool_result(result) for result in value]
+    # Written here, so that a result that is nested too deeply is refused before the model is asked.
+    return [_shown(tool_result(result)) for result in value]
+
+
+def _shown(result):
+    if isinstance(result, dict) and len(result) == 1 and isinstance(result.get("error"), str):
+        return "Tool error: " + text(result["error"])
+    return result_text(result)
 
 
 def _turn(value):

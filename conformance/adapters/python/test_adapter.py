@@ -14,10 +14,12 @@ from pathlib import Path
 from xml.parsers import expat
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "frameworks/shared")]
 
 import ecma
 import threadspec
+import turns
+from handlers import HANDLERS
 from langchain_messages import plain
 from loop import run_loop, run_tools
 from protocol import Reject, parse
@@ -60,7 +62,7 @@ class Protocol(unittest.TestCase):
             input=b"".join(line.encode() if isinstance(line, str) else line for line in lines),
             capture_output=True,
             env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"},
-            timeout=60,
+            timeout=900,
         )
         self.assertEqual(process.returncode, 0, process.stderr)
         return [json.loads(line) for line in process.stdout.splitlines()]
@@ -101,6 +103,12 @@ class Protocol(unittest.TestCase):
         self.assertEqual(self.ask("escape", ["text"])["reject"]["kind"], "invalid-input")
         self.assertEqual(self.ask("serialize", {"events": [{}]})["reject"]["kind"], "invalid-event")
 
+    def test_a_result_that_is_nested_too_deeply_is_refused_before_the_model_is_asked(self):
+        nested = json.loads("[" * 600 + "]" * 600)
+        for profile, results in ("hardened", [nested]), ("universal", {"byId": {"1": nested}}):
+            reply = self.ask("tools", {"messages": [human("go")], "model": [turn(("1", "a"))], "tools": {"a": results}}, profile)
+            self.assertIn("nested", reply["reject"]["message"])
+
     def test_prints_of_the_code_under_test_go_to_stderr(self):
         program = (
             "from protocol import serve\n"
@@ -111,7 +119,7 @@ class Protocol(unittest.TestCase):
             input=b'{"id":1,"op":"escape","input":{"text":"x"}}\n{"id":2,"op":"escape","input":{}}\n',
             capture_output=True,
             cwd=HERE,
-            timeout=60,
+            timeout=900,
         )
         self.assertEqual(json.loads(process.stdout), {"id": 1, "ok": "x"})
         self.assertIn(b"debug", process.stderr)
@@ -371,6 +379,14 @@ class Tools(unittest.TestCase):
         output = run_tools({"messages": [], "model": model, "tools": {"__proto__": [None, {"k": 1.0}]}})
         contents = [message["content"] for message in output["messages"] if message["type"] == "tool"]
         self.assertEqual(contents, ["null", '{"k":1}', '{"k":1}'])
+
+    def test_each_kind_of_turn_and_of_result_is_played_as_it_stands(self):
+        for case in turns.CASES:
+            with self.subTest(case["name"]):
+                is_literal = all(isinstance(results, list) for results in case.get("tools", {}).values())
+                script = parse(json.dumps(turns.input_of(case)))
+                output = HANDLERS["tools"](script, "literal" if is_literal else "universal")
+                self.assertTrue(*turns.played(case, output))
 
 
 class Loop(unittest.TestCase):

@@ -1,14 +1,20 @@
 """Op `tools` in profile `universal`, for a loop that executes calls one after the other."""
 
-from loop import run_tools
+from langchain_messages import plain
+from loop import tool_rounds
 from protocol import Reject
 
 
 def run_universal(script):
     """A run of tool rounds, whose scripted results are found by the id or the arguments of a call."""
     _require_paired(script.get("messages") or [])
-    output = run_tools({**script, "tools": _in_call_order(script)}, "hardened")
-    return {**output, "given": script["messages"]}
+    model, messages = tool_rounds({**script, "tools": _in_call_order(script)}, "hardened")
+    return {
+        "requests": model.requests,
+        "messages": plain(messages),
+        "given": script["messages"],
+        "requestsAtEnd": [plain(request) for request in model.handed],
+    }
 
 
 def _in_call_order(script):
@@ -27,7 +33,16 @@ def _result(results, call):
         return results[0] if results else ""
     if "byId" in results:
         return results["byId"].get(call["id"], "")
-    return next((result for args, result in results["byArgs"] if args == (call.get("args") or {})), "")
+    return next((result for args, result in results["byArgs"] if _same(args, call.get("args") or {})), "")
+
+
+def _same(one, other):
+    """Equal as JSON values; in Python `True == 1`."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and one == other
 
 
 def _require_paired(messages):

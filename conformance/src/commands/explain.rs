@@ -73,8 +73,9 @@ fn verdict_text(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "the reply is as expected.",
         Verdict::Fail => {
-            "the output is not the expected one. It counts against the testee; of a `should` case only with --strict. Look at \
-             `expected` and `actual`, at the clause, and at the case with `threadspec show`."
+            "the output is not the expected one. It counts against the testee; of a `should` case, and of a case of severity C \
+             (contrived) in which only its own clauses are broken, only with --strict. Look at `expected` and `actual`, at \
+             the clause, and at the case with `threadspec show`."
         }
         Verdict::Rejected => {
             "a refusal where an output was expected, or the other way round, or of the wrong kind. It counts against the \

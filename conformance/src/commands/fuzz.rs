@@ -182,6 +182,8 @@ impl Fuzz {
             verdict: *verdict,
             id: format!("{op}/{}{what}", clause.id),
             level,
+            severity: None,
+            evidence: Vec::new(),
             counts: verdict.counts_against(level, false),
             clauses: vec![clause],
             why: match settings.profile {

@@ -6,7 +6,7 @@ use super::{Stop, corpus_and_errata, exit, verify};
 use crate::corpus::Case;
 use crate::protocol::{Hello, Profile, Reply, Request};
 use crate::report::transcript::Transcript;
-use crate::run::{CaseResult, Judgement, Run, Terms, Verdict, judge};
+use crate::run::{CaseResult, Earlier, Judgement, Run, Terms, Verdict, judge};
 use crate::terminal::{print, visible};
 use crate::testee::Outcome;
 use std::collections::HashSet;
@@ -22,7 +22,7 @@ pub struct Judge {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// Let failed `should` cases count
+    /// Let failed `should` cases count, and failed cases of severity C
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
@@ -96,8 +96,11 @@ fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, pr
     let terms = Terms { profile, abilities: hello.abilities };
     let mut run = Run { shutdown: std::mem::take(&mut transcript.shutdown), ..Run::default() };
     for &case in cases {
-        for input in case.after() {
-            transcript.take(&Request { input: input.clone(), ..case.request(0, profile) });
+        let mut earlier = Earlier::default();
+        for (step, input) in case.after().iter().enumerate() {
+            if let Some(outcome) = transcript.take(&Request { input: input.clone(), ..case.request(0, profile) }) {
+                earlier.hear(case, terms, step, &outcome);
+            }
         }
         let judgement = match transcript.take(&case.request(0, profile)) {
             _ if !hello.ops.contains(&case.op) => {
@@ -106,7 +109,7 @@ fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, pr
             None => Judgement::new(Verdict::NotRun, "it was not recorded"),
             Some(outcome) => {
                 run.declined += usize::from(matches!(outcome, Outcome::Reply(Reply::Unsupported(_))));
-                judge(case, terms, outcome)
+                earlier.with(judge(case, terms, outcome))
             }
         };
         run.results.push(CaseResult { case, judgement });

@@ -36,7 +36,7 @@ impl Lint {
         }
         let files = files(folder.as_deref())?;
         let (corpus, mut problems) = problems(&files);
-        problems.extend(folder.iter().flat_map(|folder| page_problems(folder, &corpus)));
+        problems.extend(folder.iter().flat_map(|folder| page_problems(folder, &files, &corpus)));
         for problem in &problems {
             print(&format!("{problem}\n"));
         }

@@ -5,7 +5,7 @@ use crate::terminal::{STRONG, print, styled};
 use std::path::PathBuf;
 use wildmatch::WildMatch;
 
-/// List the cases with their levels, profiles and clauses
+/// List the cases with their levels, profiles, clauses, severity and evidence
 #[derive(Debug, clap::Args)]
 pub struct List {
     /// Use the corpus in this folder instead of the built-in one
@@ -45,7 +45,10 @@ impl List {
             for case in select(&corpus, &self.filter)? {
                 let profiles: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
                 let (profiles, clauses) = (profiles.join(","), case.clauses.join(","));
-                print(&format!("{}  {}  {profiles}  {clauses}\n", case.id, case.level));
+                let severity = case.severity.map(|severity| format!("  {severity}")).unwrap_or_default();
+                let evidence =
+                    if case.evidence.is_empty() { String::new() } else { format!("  {}", case.evidence.join(",")) };
+                print(&format!("{}  {}  {profiles}  {clauses}{severity}{evidence}\n", case.id, case.level));
             }
         }
         Ok(exit::OK)

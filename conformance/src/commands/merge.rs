@@ -36,8 +36,9 @@ impl Merge {
         let unwritten = write(&self.report, &runs, (&corpus, &errata));
         for run in &runs {
             let summary = &run.summary;
+            let judged = summary.judged.map(|judged| format!("; judged {judged}")).unwrap_or_default();
             print(&format!(
-                "{}, profile {}: {} run / {} applicable / {} total: {}\n",
+                "{}, profile {}: {} run / {} applicable / {} total: {}{judged}\n",
                 run.name(),
                 run.options.profile,
                 summary.run,

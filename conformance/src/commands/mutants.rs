@@ -2,9 +2,10 @@
 
 use super::{Stop, corpus, exit, files, select};
 use crate::corpus::Case;
-use crate::corpus::growth;
+use crate::corpus::{covering, growth};
 use crate::planted::growth::{Breadth, Survey, families, survey};
 use crate::planted::matrix::{Matrix, Selection, Trial};
+use crate::planted::pairs;
 use crate::planted::readings::permitted;
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
 use serde_json::{Value, json};
@@ -59,11 +60,18 @@ impl Mutants {
         } else {
             Survey::default()
         };
-        faults.extend(grown.survivors.iter().map(|bug| format!("{bug}: survives")));
+        let covering = if self.filter.is_empty() {
+            covering::read(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(exit::CORPUS, error))?
+        } else {
+            None
+        };
+        let paired = covering.map_or_else(|| Ok(Survey::default()), |covering| pairs::survey(&corpus, &covering, 1));
+        let paired = paired.map_err(harness)?;
+        faults.extend(grown.survivors.iter().chain(&paired.survivors).map(|bug| format!("{bug}: survives")));
         if self.json {
             print(&format!("{}\n", as_json(&matrix)));
         } else {
-            print(&as_text(&matrix, &faults, cases.len(), self.redundant, grown.trials));
+            print(&as_text(&matrix, &faults, cases.len(), self.redundant, [grown.trials, paired.trials]));
         }
         Ok(if faults.is_empty() { exit::OK } else { exit::NOT_CONFORMANT })
     }
@@ -78,6 +86,7 @@ fn as_json(matrix: &Matrix<'_>) -> Value {
             "profile": trial.profile.to_string(),
             "wrong": trial.wrong,
             "failed": ids(&trial.failed),
+            "counts": trial.counts,
             "troubles": trial.troubles,
             "fault": trial.fault(),
         })
@@ -90,7 +99,13 @@ fn as_json(matrix: &Matrix<'_>) -> Value {
     })
 }
 
-fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize, list_redundant: bool, grown: usize) -> String {
+fn as_text(
+    matrix: &Matrix<'_>,
+    faults: &[String],
+    cases: usize,
+    list_redundant: bool,
+    [grown, paired]: [usize; 2],
+) -> String {
     let mut out = String::new();
     for trial in matrix.trials.iter().filter(|trial| trial.wrong) {
         let Trial { bug, breaks, profile, failed, troubles, .. } = trial;
@@ -111,9 +126,15 @@ fn as_text(matrix: &Matrix<'_>, faults: &[String], cases: usize, list_redundant:
     for fault in faults {
         out += &format!("{}\n", styled(BAD, fault));
     }
+    let excused = matrix.trials.iter().filter(|trial| trial.is_excused()).count();
+    if excused > 0 {
+        out += &format!(
+            "\n{excused} `must` bugs are caught by cases of severity C alone, which count in strict runs only\n"
+        );
+    }
     let style = if faults.is_empty() { GOOD } else { BAD };
     out + &format!(
-        "\ncases: {cases}, of which {} catch nothing that another one does not catch\nplanted bugs: {}, trials: {wrong}\nbugs of size: {}, trials: {grown}, {}\n",
+        "\ncases: {cases}, of which {} catch nothing that another one does not catch\nplanted bugs: {}, trials: {wrong}\nbugs of size: {}, trials: {grown}\nbugs of two conditions: {paired}, {}\n",
         redundant.len(),
         bugs.len(),
         families().count(),

@@ -113,7 +113,7 @@ impl Output {
             repeat,
         } = finished;
         let strict = options.strict;
-        let summary = Summary::of(run, (corpus, options.profile), total, strict, &against, &out_of_date);
+        let summary = Summary::of(run, corpus, &options, total, &against, &out_of_date);
         let code = if interrupt::requested() {
             interrupt::EXIT_CODE
         } else if let Some(why) = &run.not_ready {
@@ -153,7 +153,8 @@ impl Output {
 
     /// Failures by cause, the clearest of each in full.
     fn failures(&self, run: &Run<'_>, corpus: &Corpus, strict: bool, repeat: Repeat<'_>) -> String {
-        let failed: Vec<_> = run.results.iter().filter(|result| result.judgement.verdict.is_news()).collect();
+        let mut failed: Vec<_> = run.results.iter().filter(|result| result.judgement.verdict.is_news()).collect();
+        failed.sort_by_key(|result| result.case.severity);
         let failure = |index: usize| {
             let result: &CaseResult<'_> = failed[index];
             Failure::of_case(result, corpus, strict, repeat(result))
@@ -169,13 +170,14 @@ impl Output {
                 mismatches: &result.judgement.mismatches,
                 size: if result.case.is_template { usize::MAX } else { result.case.input().len() },
                 counts: result.counts_against(strict),
+                severity: result.case.severity,
             })
             .collect();
         let causes = causes(&shown);
-        // What counts comes first. A warning is one line, unless it is all that there is to read.
+        // What counts comes first. What does not is one line, unless it is all that there is to read.
         let counting = causes.iter().filter(|cause| shown[cause.members[0]].counts).count();
         let in_full = if self.all || causes.len() == 1 { causes.len() } else { counting };
-        let (in_full, warnings) = causes.split_at(in_full);
+        let (in_full, silent) = causes.split_at(in_full);
         let most = if self.all { usize::MAX } else { self.max_failures };
         let mut out: String = in_full.iter().take(most).map(|cause| self.block(cause, &failure)).collect();
         if out.contains('⟦') {
@@ -186,7 +188,14 @@ impl Output {
             let _ = writeln!(out, "… and {more}; --all or --max-failures shows them\n");
         }
         let id = |index: usize| &*failed[index].case.id;
-        out + &brief(warnings, &id)
+        let is_excused = |index: usize| failed[index].is_excused(strict);
+        let excused = brief(silent, &is_excused, &id, |cases| {
+            format!("{} of severity C that failed, and do not count", styled(WARNING, count(cases, "case")))
+        });
+        let warnings = brief(silent, &|index| !is_excused(index), &id, |cases| {
+            format!("{}: `should` cases that failed, and do not count", styled(WARNING, count(cases, "warning")))
+        });
+        out + &excused + &warnings
     }
 
     /// The failures of one cause.
@@ -200,7 +209,11 @@ impl Output {
         if self.all {
             out.extend(others.iter().map(|&other| format!("\n{}", failure(other).text())));
         } else {
-            out.extend(others.iter().take(OTHERS).map(|&other| format!("  also {}\n", visible(&failure(other).id))));
+            out.extend(others.iter().take(OTHERS).map(|&other| {
+                let Failure { id, severity, .. } = failure(other);
+                let severity = severity.map(|severity| format!(" (severity {severity})")).unwrap_or_default();
+                format!("  also {}{severity}\n", visible(&id))
+            }));
             if others.len() > OTHERS {
                 let _ = writeln!(out, "  … and {} more; --all shows them", others.len() - OTHERS);
             }
@@ -209,15 +222,22 @@ impl Output {
     }
 }
 
-/// Failed `should` cases that do not count, a line for each cause: those who want to know more ask for it.
-fn brief<'a>(causes: &[Cause], id: &dyn Fn(usize) -> &'a str) -> String {
+/// Failed cases that do not count, of one kind, a line for each cause: those who want to know more ask for it.
+fn brief<'a>(
+    causes: &[Cause],
+    is_of_it: &dyn Fn(usize) -> bool,
+    id: &dyn Fn(usize) -> &'a str,
+    heading: impl Fn(usize) -> String,
+) -> String {
+    let members = |cause: &Cause| cause.members.iter().copied().filter(|&index| is_of_it(index)).collect::<Vec<_>>();
+    let causes: Vec<(&str, Vec<usize>)> =
+        causes.iter().map(|cause| (&*cause.sign, members(cause))).filter(|(_, members)| !members.is_empty()).collect();
     if causes.is_empty() {
         return String::new();
     }
-    let warnings = causes.iter().map(|cause| cause.members.len()).sum();
-    let warnings = styled(WARNING, count(warnings, "warning"));
-    let mut out = format!("{warnings}: `should` cases that failed, and do not count; --all shows them in full\n");
-    for Cause { sign, members } in causes.iter().take(OTHERS) {
+    let total = causes.iter().map(|(_, members)| members.len()).sum();
+    let mut out = format!("{}; --all shows them in full\n", heading(total));
+    for (sign, members) in causes.iter().take(OTHERS) {
         let _ = writeln!(out, "  {}, such as {}: {sign}", count(members.len(), "case"), visible(id(members[0])));
     }
     if causes.len() > OTHERS {

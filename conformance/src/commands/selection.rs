@@ -22,11 +22,21 @@ pub(super) struct Selection {
     /// Run one of N parts of these cases, as in 1/4; `merge` puts the reports together
     #[arg(long, value_name = "I/N")]
     pub(super) shard: Option<Shard>,
+    /// Also run the cases that take too long for every day; one whose full id is given with --filter runs in any case
+    #[arg(long)]
+    pub(super) thorough: bool,
+}
+
+/// The cases of a run.
+pub(super) struct Chosen<'a> {
+    pub(super) cases: Vec<&'a Case>,
+    /// The thorough cases that would be among them with `--thorough`.
+    pub(super) left_out: Vec<&'a Case>,
 }
 
 impl Selection {
     /// The cases that are chosen.
-    pub(super) fn of<'a>(&self, corpus: &'a Corpus) -> Result<Vec<&'a Case>, Stop> {
+    pub(super) fn of<'a>(&self, corpus: &'a Corpus) -> Result<Chosen<'a>, Stop> {
         let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();
         for (pattern, text) in clauses.iter().zip(&self.clause) {
             if !corpus.clauses.iter().any(|clause| pattern.matches(&clause.id)) {
@@ -48,8 +58,32 @@ impl Selection {
         if chosen.is_empty() {
             return Err(Stop::new(exit::USAGE, "no case fits all of --filter, --op and --clause"));
         }
+        let is_for_every_day = |case: &&Case| self.thorough || !case.thorough || self.filter.contains(&case.id);
+        self.refuse_thorough_patterns(&chosen, &is_for_every_day)?;
         chosen.retain(|case| self.shard.is_none_or(|shard| shard.has(case)));
-        Ok(chosen)
+        let (cases, left_out) = chosen.into_iter().partition(is_for_every_day);
+        Ok(Chosen { cases, left_out })
+    }
+
+    /// Refuses a selection of which nothing is run without `--thorough`: it would look as if it were.
+    fn refuse_thorough_patterns(
+        &self,
+        chosen: &[&Case],
+        is_for_every_day: &dyn Fn(&&Case) -> bool,
+    ) -> Result<(), Stop> {
+        let refuse = |what: String| Err(Stop::new(exit::USAGE, format!("{what}; --thorough runs them")));
+        for text in &self.filter {
+            let pattern = WildMatch::new(text);
+            let mut matched = chosen.iter().filter(|case| pattern.matches(&case.id)).peekable();
+            if matched.peek().is_some() && !matched.any(is_for_every_day) {
+                return refuse(format!("the pattern `{}` matches thorough cases only", visible(text)));
+            }
+        }
+        if chosen.iter().any(is_for_every_day) {
+            Ok(())
+        } else {
+            refuse("all cases that fit --op and --clause are thorough ones".to_owned())
+        }
     }
 
     /// The same as arguments.

@@ -2,7 +2,7 @@
 
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
-use super::selection::Selection;
+use super::selection::{Chosen, Selection};
 use super::{Stop, corpus_and_errata, exit, left_behind, not_writable, progress};
 use crate::corpus::{Case, Corpus};
 use crate::files::prepare;
@@ -38,7 +38,7 @@ pub struct Verify {
     /// Judge by this profile: literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<Profile>,
-    /// Let failed `should` cases count
+    /// Let failed `should` cases count, and failed cases of severity C
     #[arg(long)]
     strict: bool,
     /// How long the testee may take for one reply
@@ -56,6 +56,9 @@ pub struct Verify {
     /// Put the cases to the same process again and again for this long
     #[arg(long, value_name = "SECS", value_parser = seconds, conflicts_with = "repeat")]
     soak: Option<Duration>,
+    /// Wait so long between two requests to the same process, for faults that show with time
+    #[arg(long, value_name = "SECS", value_parser = seconds)]
+    pause: Option<Duration>,
     /// End the run at the first failure
     #[arg(long, conflicts_with = "update")]
     fail_fast: bool,
@@ -122,7 +125,7 @@ impl Verify {
         code
     }
 
-    fn verify(&self, chosen: &[&Case], (corpus, errata): (&Corpus, &str), known: Known) -> Result<u8, Stop> {
+    fn verify(&self, chosen: &Chosen<'_>, (corpus, errata): (&Corpus, &str), known: Known) -> Result<u8, Stop> {
         let began = SystemTime::now();
         let mut testees = match self.testees() {
             Ok(testees) => testees,
@@ -130,8 +133,8 @@ impl Verify {
         };
         let hello = testees[0].hello().clone();
         let profile = judged_by(self.profile, &hello)?;
-        let cases: Vec<&Case> = chosen.iter().filter(|case| case.is_in(profile)).copied().collect();
-        let options = self.options(profile);
+        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| case.is_in(profile)).copied().collect();
+        let options = self.options(profile, chosen);
         let settings = Settings {
             profile,
             strict: self.strict,
@@ -140,6 +143,7 @@ impl Verify {
             seed: options.seed,
             rounds: self.repeat,
             soak: self.soak,
+            pause: self.pause,
             known: known.clone(),
         };
         let seed = options.seed.map(|seed| format!(", in the order of --shuffle {seed}")).unwrap_or_default();
@@ -165,7 +169,7 @@ impl Verify {
             against: self.against(&run, &hello, &options),
             out_of_date: KnownFailures::out_of_date(&known, by),
             options: options.clone(),
-            total: chosen.len(),
+            total: chosen.cases.len(),
             began,
             unwritten,
             repeat: &|result| self.repeat(result, &options),
@@ -192,18 +196,18 @@ impl Verify {
     }
 
     /// The error for a testee that did not start. The reports say so, too: those who read them may never see the terminal.
-    fn not_started(&self, why: Unready, chosen: &[&Case], by: (&Corpus, &str), began: SystemTime) -> Stop {
+    fn not_started(&self, why: Unready, chosen: &Chosen<'_>, by: (&Corpus, &str), began: SystemTime) -> Stop {
         let stop = not_ready(&why);
         let (corpus, errata) = by;
         let profile = self.profile.unwrap_or(Profile::Literal);
-        let cases: Vec<&Case> = chosen.iter().filter(|case| case.is_in(profile)).copied().collect();
-        let options = self.options(profile);
+        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| case.is_in(profile)).copied().collect();
+        let options = self.options(profile, chosen);
         let about = Circumstances {
             corpus,
             hello: None,
             command: &shown(&self.command),
             options: options.clone(),
-            total: chosen.len(),
+            total: chosen.cases.len(),
             time: (began, began.elapsed().unwrap_or_default()),
             against: Vec::new(),
             out_of_date: Vec::new(),
@@ -214,7 +218,7 @@ impl Verify {
         unwritten.into_iter().fold(stop, Stop::and)
     }
 
-    fn options(&self, profile: Profile) -> Options {
+    fn options(&self, profile: Profile, chosen: &Chosen<'_>) -> Options {
         let in_ci = env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
         let random = || RandomState::new().build_hasher().finish() % MOST_SEED;
         Options {
@@ -230,6 +234,8 @@ impl Verify {
             jobs: usize::try_from(self.jobs).unwrap_or(usize::MAX),
             repeat: self.repeat,
             soak: self.soak.map(|soak| soak.as_secs_f64()),
+            pause: self.pause.map(|pause| pause.as_secs_f64()),
+            left_out: chosen.left_out.iter().filter(|case| case.is_in(profile)).count(),
         }
     }
 
@@ -267,10 +273,15 @@ impl Verify {
     fn repeat(&self, result: &CaseResult<'_>, options: &Options) -> String {
         let mut words = vec!["threadspec".to_owned(), "verify".into()];
         words.extend(self.strict.then(|| "--strict".to_owned()));
+        let is_whole = result.judgement.after_others;
+        words.extend((self.selection.thorough && is_whole).then(|| "--thorough".to_owned()));
         let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
-        if result.judgement.after_others {
+        if is_whole {
             self.selection.arguments(&mut add);
             self.known.arguments(&mut add);
+            if let Some(pause) = options.pause {
+                add("--pause", &pause.to_string());
+            }
             for (name, value, default) in
                 [("--jobs", self.jobs, 1), ("--repeat", self.repeat, 1), ("--shuffle", options.seed.unwrap_or(0), 0)]
             {
@@ -317,7 +328,7 @@ impl Watch for Followed {
         if self.bar.is_hidden() {
             return;
         }
-        if judgement.verdict.counts_against(case.level, self.strict) {
+        if judgement.counts_against(case, self.strict) {
             self.failed.insert(case.id.clone());
         }
         if self.ended.insert(case.id.clone()) {

@@ -1,7 +1,8 @@
 //! One case of the corpus: what is asked, what is expected, and which clauses say so.
 
+use super::covering::Origin;
 use super::expectation::Pattern;
-use super::{Accepted, Oracle};
+use super::{AGENT, Accepted, Oracle, Severity, severity};
 use crate::json;
 use crate::protocol::{Op, Profile, RejectKind, Request};
 use crate::universal::Property;
@@ -60,8 +61,16 @@ pub struct Case {
     pub level: Level,
     /// The profiles that it belongs to.
     pub profiles: Vec<Profile>,
-    /// The case as it stands in its file.
-    pub source: String,
+    /// How much its failure hurts; only cases of profile `universal` have it.
+    pub severity: Option<Severity>,
+    /// Reports and documents that show the severity: `owner/repo#1`, or an address.
+    pub evidence: Vec<String>,
+    /// Whether it takes too long for every day: `verify` runs it with `--thorough` only.
+    pub thorough: bool,
+    /// The case as it stands in its file, or as it would.
+    source: OnceLock<String>,
+    /// Where it comes from if it stands in no file.
+    origin: Option<Origin>,
     /// Whether it is a template, hence large.
     pub is_template: bool,
     /// These are made when they are asked for: most runs need few of them.
@@ -94,7 +103,7 @@ impl Case {
         self.profiles.contains(&profile.into())
     }
 
-    /// The inputs of the requests that are sent first, whatever the replies.
+    /// The inputs of the requests that are sent first.
     pub fn after(&self) -> &[String] {
         &self.sent().after
     }
@@ -106,7 +115,7 @@ impl Case {
 
     /// The input as the corpus has it, on one line: that of a template is short.
     pub fn written_input(&self) -> String {
-        let written = if self.is_template { json::member(&self.source, "input") } else { None };
+        let written = if self.is_template { json::member(self.source(), "input") } else { None };
         written.unwrap_or_else(|| self.input().to_owned())
     }
 
@@ -151,7 +160,7 @@ impl Case {
     }
 
     fn written(&self) -> Result<Written<'_>, String> {
-        serde_json::from_str(&self.source).map_err(|error| error.to_string())
+        serde_json::from_str(self.source()).map_err(|error| error.to_string())
     }
 
     fn extent(&self) -> Extent {
@@ -171,9 +180,51 @@ impl Case {
         self.expect.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
+    /// The case as it stands in its file; for a row of a covering array, as it would stand there.
+    pub fn source(&self) -> &str {
+        self.source.get_or_init(|| self.origin.as_ref().map(|origin| origin.source(self)).unwrap_or_default())
+    }
+
+    /// Whether it is a row of a covering array.
+    pub fn is_row(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// A case from a row of a covering array.
+    pub(super) fn of_row(
+        id: String,
+        op: Op,
+        why: String,
+        clauses: Vec<String>,
+        profiles: Vec<Profile>,
+        origin: Origin,
+    ) -> Self {
+        Self {
+            id,
+            op,
+            why,
+            clauses,
+            level: Level::default(),
+            severity: None,
+            evidence: Vec::new(),
+            thorough: false,
+            profiles,
+            source: OnceLock::new(),
+            origin: Some(origin),
+            is_template: false,
+            sent: OnceLock::new(),
+            expect: OnceLock::new(),
+            accepted: OnceLock::new(),
+            outline: OnceLock::new(),
+        }
+    }
+
     /// A fingerprint of everything that the case says, whatever its layout.
     pub fn hash(&self) -> String {
-        fingerprint(&json::compact(&self.source))
+        if let Some(origin) = &self.origin {
+            return origin.hash();
+        }
+        fingerprint(&json::compact(self.source()))
     }
 
     /// Reads a case, except for its inputs and its expectation, and returns it with what is wrong so far.
@@ -205,9 +256,15 @@ impl Case {
                 parsed
             }
         };
-        if written.expand == Some(false) {
-            problems.push("`expand` restates the default".into());
+        for (name, flag) in [("expand", written.expand), ("thorough", written.thorough)] {
+            if flag == Some(false) {
+                problems.push(format!("`{name}` restates the default"));
+            }
         }
+        if folder != AGENT && (written.severity.is_some() || written.evidence.is_some()) {
+            problems.push(format!("only the cases of `{AGENT}/` have `severity` and `evidence`"));
+        }
+        problems.extend(severity::problems(written.severity, written.evidence.as_deref()));
         let case = Self {
             id,
             op,
@@ -215,7 +272,11 @@ impl Case {
             clauses: written.clauses,
             level: written.level.unwrap_or_default(),
             profiles,
-            source: source.get().to_owned(),
+            severity: written.severity,
+            evidence: written.evidence.unwrap_or_default(),
+            thorough: written.thorough == Some(true),
+            source: OnceLock::from(source.get().to_owned()),
+            origin: None,
             is_template: written.expand == Some(true),
             sent: OnceLock::new(),
             expect: OnceLock::new(),
@@ -251,7 +312,7 @@ fn sound<T>(made: Result<T, String>) -> T {
     made.expect("the corpus was checked")
 }
 
-pub(super) fn fingerprint(text: &str) -> String {
+pub(crate) fn fingerprint(text: &str) -> String {
     use std::fmt::Write;
     let digest = hmac_sha256::Hash::hash(text.as_bytes());
     digest[..8].iter().fold("sha256:".to_owned(), |mut hash, byte| {
@@ -275,6 +336,9 @@ struct Written<'a> {
     clauses: Vec<String>,
     level: Option<Level>,
     profiles: Option<Vec<String>>,
+    severity: Option<Severity>,
+    evidence: Option<Vec<String>>,
+    thorough: Option<bool>,
     #[serde(borrow)]
     after: Option<&'a RawValue>,
     expand: Option<bool>,

@@ -60,6 +60,8 @@ pub enum Quantity {
     Members,
     /// Elements of an array.
     Elements,
+    /// Lists with one text among numbers, at each position from the first on.
+    Positions,
     /// Levels of nesting.
     Depth,
     /// Requests to one process.
@@ -68,6 +70,8 @@ pub enum Quantity {
     Text,
     /// Texts of each length from 0 up.
     Lengths,
+    /// Texts that end in a special character just before, at and behind each power of two from 8 up.
+    Blocks,
     /// Characters of an id that is not shown, but tells calls apart.
     Id,
     /// Kinds of white space at both ends of a text.
@@ -230,10 +234,16 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
         Quantity::Failures => turns.iter().filter(|turn| turn["error"].is_string()).count().saturating_sub(1),
         Quantity::Members => most(&mut data(input).map(|value| largest(value, &|_| 0, &Map::len))),
         Quantity::Elements => most(&mut data(input).map(|value| largest(value, &<[Value]>::len, &|_| 0))),
+        Quantity::Positions => {
+            let is_there = |at: &usize| {
+                data(input).any(|value| largest(value, &|list| usize::from(is_odd(list, *at)), &|_| 0) > 0)
+            };
+            (0..usize::MAX).take_while(is_there).count()
+        }
         Quantity::Depth => most(&mut data(input).map(depth)),
         Quantity::Requests => case.after().len() + 1,
         // `size_of_texts` measures these.
-        Quantity::Text | Quantity::Lengths | Quantity::Id | Quantity::WhiteSpace => 0,
+        Quantity::Text | Quantity::Lengths | Quantity::Blocks | Quantity::Id | Quantity::WhiteSpace => 0,
     }
 }
 
@@ -278,6 +288,11 @@ fn largest(value: &Value, array: &dyn Fn(&[Value]) -> usize, map: &dyn Fn(&Map<S
     }
 }
 
+/// Whether the only text of a list has this position.
+fn is_odd(list: &[Value], at: usize) -> bool {
+    list.iter().enumerate().all(|(position, element)| element.is_string() == (position == at)) && at < list.len()
+}
+
 fn depth(value: &Value) -> usize {
     match value {
         Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
@@ -294,6 +309,12 @@ fn size_of_texts(quantity: Quantity, member: &str, input: &Value) -> usize {
     if quantity == Quantity::Lengths {
         let lengths: HashSet<usize> = texts.iter().map(|text| text.chars().count()).collect();
         return (0..=lengths.len()).take_while(|length| lengths.contains(length)).count();
+    }
+    if quantity == Quantity::Blocks {
+        let is_special = |text: &&&str| text.chars().next_back().is_some_and(|c| !c.is_ascii_alphanumeric());
+        let lengths: HashSet<usize> = texts.iter().filter(is_special).map(|text| text.chars().count()).collect();
+        let is_there = |size: &usize| (size - 1..=size + 1).all(|length| lengths.contains(&length));
+        return (3..usize::BITS - 1).map(|power| 1 << power).take_while(is_there).last().unwrap_or(0);
     }
     if quantity != Quantity::WhiteSpace {
         return texts.iter().map(|text| text.chars().count()).max().unwrap_or(0);

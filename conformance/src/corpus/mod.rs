@@ -4,18 +4,23 @@ mod accepted;
 mod alignment;
 mod case;
 mod clause;
+pub mod covering;
 pub mod excerpt;
 pub mod expectation;
 pub mod growth;
+pub mod hazards;
 pub mod layout;
 pub mod mismatch;
 mod oracle;
+mod severity;
 
 pub use accepted::Accepted;
+pub(crate) use case::fingerprint;
 pub(crate) use case::is_kebab_case;
 pub use case::{Case, Expect, Level};
 pub use clause::Clause;
 pub use oracle::Oracle;
+pub use severity::Severity;
 
 use crate::files;
 use crate::json::{self, on_deep_stack};
@@ -162,6 +167,10 @@ impl Corpus {
             corpus.cases.extend(cases);
             problems.extend(found);
         }
+        match covering::cases(files) {
+            Ok(cases) => corpus.cases.extend(cases),
+            Err(error) => problems.push(Problem::in_file(covering::COVERING, error)),
+        }
         let known: HashSet<&str> = corpus.clauses.iter().map(|clause| clause.id.as_str()).collect();
         for case in &corpus.cases {
             let mut named = HashSet::new();
@@ -191,7 +200,7 @@ impl Corpus {
     pub fn hash(&self) -> String {
         let mut lines: Vec<String> = self.cases.iter().map(|case| format!("{} {}\n", case.id, case.hash())).collect();
         lines.sort_unstable();
-        case::fingerprint(&lines.concat())
+        fingerprint(&lines.concat())
     }
 
     fn read_clauses(&mut self, files: &[File], problems: &mut Vec<Problem>) {
@@ -365,6 +374,7 @@ mod tests {
             ("\"input\"", "\"after\":[],\"input\"", "names no input"),
             ("\"input\"", "\"after\":[7],\"input\"", "not an object"),
             ("\"input\"", "\"expand\":false,\"input\"", "restates"),
+            ("\"input\"", "\"thorough\":false,\"input\"", "restates"),
             ("\"input\"", "\"expand\":true,\"after\":[{\"repeat\":[]}],\"input\"", "takes the elements"),
             ("{\"ok\":\"&amp;\"}", "{}", "exactly one"),
             ("{\"ok\":\"&amp;\"}", "{\"ok\":1,\"holds\":[\"well-formed\"]}", "exactly one"),
@@ -380,6 +390,30 @@ mod tests {
             let problems = problems_with_case(&case);
             assert!(problems.len() == 1 && problems[0].contains(says), "{case}\n{problems:?}");
         }
+    }
+
+    #[test]
+    fn severity_needs_its_evidence_and_its_folder() {
+        let problems = |folder: &str, op: &str, members: &str| {
+            let case = GOOD.replacen("\"input\"", &format!("{members},\"input\""), 1);
+            problems_of(&format!("{folder}/a.json"), &format!(r#"{{"op":"{op}","about":"x","cases":[{case}]}}"#))
+        };
+        assert_eq!(problems("agent", "tools", r#""severity":"A","evidence":["a/b#1","https://a.example"]"#), [""; 0]);
+        assert_eq!(problems("agent", "tools", r#""severity":"C""#), [""; 0]);
+        for (members, says) in [
+            (r#""severity":"A""#, "needs `evidence`"),
+            (r#""severity":"B""#, "needs `evidence`"),
+            (r#""severity":"D""#, "unknown variant"),
+            (r#""severity":"a""#, "unknown variant"),
+            (r#""evidence":["a/b#1"]"#, "goes with `severity`"),
+            (r#""severity":"B","evidence":[]"#, "names nothing"),
+            (r#""severity":"B","evidence":["a/b"]"#, "neither"),
+            (r#""severity":"B","evidence":["a/b#1","a/b#1"]"#, "twice"),
+        ] {
+            let found = problems("agent", "tools", members);
+            assert!(found.len() == 1 && found[0].contains(says), "{members}: {found:?}");
+        }
+        assert!(problems("escape", "escape", r#""severity":"C""#)[0].contains("only the cases of `agent/`"));
     }
 
     #[test]

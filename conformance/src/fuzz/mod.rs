@@ -2,13 +2,12 @@
 //!
 //! - `draw` makes a case from a seed and a number; one case in fifty is large.
 //! - `probe` puts a case to the testee, judges the reply, checks relations between the testee's own replies, and makes a failing case
-//!   small. `compare` judges by the reference and what the profile accepts, `property` by the properties of any agent.
+//!   small. [`crate::compare`] judges by the reference and what the profile accepts, `property` by the properties of any agent.
 //! - `campaign` does so for many cases. `cause` makes one finding of what has one cause: what fails as it does in `simpler` forms.
 //! - `save` writes findings as candidate cases of the corpus.
 
 mod campaign;
 mod cause;
-mod compare;
 mod coverage;
 mod draw;
 mod probe;

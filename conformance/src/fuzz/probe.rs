@@ -2,10 +2,10 @@
 //! judged, elsewhere what differs from the reference.
 
 use super::cause::{Leads, likeness};
-use super::compare::{Difference, answering_clause, compare};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
 use super::property;
 use super::simpler;
+use crate::compare::{Difference, answering_clause, compare};
 use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::generate::{Mode, Request as Plan};
 use crate::protocol::{Op, Profile, Reply, Request};

@@ -1,6 +1,6 @@
 //! Which properties of profile `universal` a reply breaks: no reference is needed.
 
-use super::compare::Difference;
+use crate::compare::Difference;
 use crate::protocol::Reply;
 use crate::universal::{self, Abilities, Answer, Finding};
 

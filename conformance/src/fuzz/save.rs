@@ -78,7 +78,7 @@ impl Cases {
         Ok(Self {
             names: cases.iter().map(|case| case.name().to_owned()).collect(),
             inputs: cases.iter().map(|case| case.input().to_owned()).collect(),
-            sources: cases.into_iter().map(|case| case.source).collect(),
+            sources: cases.into_iter().map(|case| case.source().to_owned()).collect(),
         })
     }
 
@@ -110,8 +110,10 @@ impl Cases {
             Some(expected) => with_visible_characters(&expectation(expected).to_string()),
             None => json!({"holds": [finding.clause.to_lowercase()]}).to_string(),
         };
+        // What a generator made up is contrived until somebody reports it.
+        let severity = if profile == Profile::Universal { r#""severity":"C","# } else { "" };
         self.sources.push(format!(
-            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{after}{member},"expect":{expect}}}"#,
+            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{severity}{after}{member},"expect":{expect}}}"#,
             finding.clause
         ));
     }

@@ -118,7 +118,7 @@ pub fn seeds(target: &str) -> Vec<Seed> {
             .collect(),
         "case" => {
             let file = |case: &Case| {
-                let (op, source) = (case.op, repair_surrogates(&case.source));
+                let (op, source) = (case.op, repair_surrogates(case.source()));
                 text((seed_name(case), format!(r#"{{"op":"{op}","about":"a seed","cases":[{source}]}}"#)))
             };
             let files = Op::all().flat_map(answered).map(file);

@@ -24,6 +24,7 @@ mod golden;
 mod growth;
 mod json;
 mod list;
+mod odd;
 mod request;
 mod scenario;
 mod script;

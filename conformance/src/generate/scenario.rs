@@ -2,6 +2,7 @@
 
 use super::growth::{repetitions, size};
 use super::list::{join, pick};
+use super::odd::{IDS, MEMBERS, TOOLS as ODD_TOOLS, WORDS};
 use super::{AtMost, Json, LIMITS, Rarely, Returned, Text};
 use std::fmt;
 
@@ -22,6 +23,11 @@ pub struct Scenario {
     /// How often what is long or wide is repeated.
     times: u16,
     repeats_ids: Rarely,
+    /// Whether ids begin anew in each round.
+    renews_ids: Rarely,
+    /// A word that is said somewhere.
+    word: Rarely,
+    which_word: u8,
     end: Last,
     limited: Rarely,
     limit: u8,
@@ -68,6 +74,11 @@ pub struct ScriptedCall {
     args: Option<Json>,
     result: Returned,
     long: Rarely,
+    /// Whether the result is a word, or holds one; and the arguments.
+    word: Rarely,
+    which_word: u8,
+    /// Whether arguments and result have a member of an odd name.
+    member: Rarely,
 }
 
 /// How the model ends.
@@ -87,29 +98,6 @@ pub enum Last {
 
 /// Names that the model calls; no tool has the last one.
 const TOOLS: [&str; 4] = ["search", "bash", "read_file", "missing"];
-/// Odd names that the model calls; no tool has the second, the fourth and so on.
-const ODD_TOOLS: [&str; 10] = [
-    "__proto__",
-    "toString",
-    "constructor",
-    "hasOwnProperty",
-    "",
-    "look up.<file>/x",
-    "Search",
-    "BASH",
-    "valueOf",
-    "探す",
-];
-const ODD_IDS: [&str; 8] = [
-    "0",
-    "__proto__",
-    "constructor",
-    "functions.look:301",
-    "call_1|fc_2/x==",
-    "呼び出し",
-    "call_abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij",
-    "ABC-def",
-];
 /// How often the text of a long result is repeated.
 const LONG: usize = 400;
 
@@ -134,11 +122,15 @@ impl Scenario {
         let mut turns: Vec<String> = Vec::new();
         for (index, calls) in rounds.iter().enumerate() {
             let text = self.rounds.get(index).and_then(|round| round.text.as_ref());
-            let content = text.map(|text| format!(r#""content":{},"#, text.json())).unwrap_or_default();
+            let text = self.word_at(1).filter(|_| index == 0).or_else(|| text.map(Text::json));
+            let content = text.map(|text| format!(r#""content":{text},"#)).unwrap_or_default();
             turns.push(format!(r#"{{{content}"tool_calls":[{}]}}"#, join(calls.iter().map(Call::json))));
         }
         match &self.end {
-            Last::Say(text) => turns.push(format!(r#"{{"content":{}}}"#, text.json())),
+            Last::Say(text) => {
+                let text = self.word_at(0).unwrap_or_else(|| text.json());
+                turns.push(format!(r#"{{"content":{text}}}"#));
+            }
             Last::EmptyList(text) => turns.push(format!(r#"{{"content":{},"tool_calls":[]}}"#, text.json())),
             Last::Nothing => turns.push("{}".into()),
             // Never empty, so that an agent that reports the error has something to say.
@@ -151,7 +143,7 @@ impl Scenario {
         }
         let tools = join(TOOLS[..3].iter().chain(ODD_TOOLS.iter().step_by(2)).map(|name| {
             let own = calls.iter().filter(|call| call.name == *name);
-            if self.repeats_ids.is_now() {
+            if self.finds_by_arguments() {
                 let pair = |call: &&Call| format!("[{},{}]", call.args.as_deref().unwrap_or("{}"), call.result);
                 format!(r#""{name}":{{"byArgs":[{}]}}"#, join(own.copied().map(|call| pair(&call))))
             } else {
@@ -164,6 +156,17 @@ impl Scenario {
         let limit =
             if self.limited.is_now() { format!(r#","maxRecursionDepth":{}"#, self.limit % 5) } else { String::new() };
         format!(r#"{{"messages":[{}],"model":[{}],"tools":{{{tools}}}{limit}}}"#, self.messages(), join(turns))
+    }
+
+    /// Whether results are found by arguments, since ids are not unique.
+    fn finds_by_arguments(&self) -> bool {
+        self.repeats_ids.is_now() || self.renews_ids.is_now()
+    }
+
+    /// The word that is said in such a place, if it is.
+    fn word_at(&self, place: usize) -> Option<String> {
+        let is_here = self.word.is_now() && self.word.which() % 4 == place;
+        is_here.then(|| format!("\"{}\"", pick(&WORDS, self.which_word)))
     }
 
     fn messages(&self) -> String {
@@ -208,6 +211,11 @@ impl Scenario {
         if let System::BeforeTheQuestion(text) | System::Both(_, text) = &self.system {
             messages.extend(system(text));
         }
+        if let Some(word) = self.word_at(2) {
+            let said = |role: &str| format!(r#"{{"type":"{role}","content":{word}}}"#);
+            // Said twice, since whoever drops repetitions shows only so.
+            messages.extend([said("human"), said("ai"), said("human"), said("ai")]);
+        }
         messages.push(message("human", &self.question));
         join(messages)
     }
@@ -229,13 +237,25 @@ impl Scenario {
         size(self.times, limit.clamp(2, LIMITS.many_events))
     }
 
+    /// So many more calls, or as many as fill a block together with those of the round: what loses the last one of a full block
+    /// shows only so.
+    fn filled(&self, round: &Round, times: usize) -> usize {
+        let own = 1 + round.others.len();
+        if times == 0 || self.limit.is_multiple_of(2) {
+            times
+        } else {
+            (usize::midpoint(own, times) + 1).next_power_of_two().max(own) - own
+        }
+    }
+
     /// The calls of each response. In a long run the last response is repeated; in a wide one the first response repeats its first call.
     fn calls(&self) -> Vec<Vec<Call>> {
         let mut number = 0;
         let mut call = |asked: &ScriptedCall, before: Option<&str>| {
             number += 1;
             let is_large = is_large(self.long) || is_large(self.wide);
-            asked.call(number, before.filter(|_| self.repeats_ids.is_now()), self.repeats_ids.is_now(), is_large)
+            let before = before.filter(|_| self.repeats_ids.is_now());
+            asked.call(number, before, self.finds_by_arguments(), is_large, usize::from(self.limit))
         };
         let mut rounds: Vec<Vec<Call>> = Vec::new();
         let bytes = |round: &Round| {
@@ -253,11 +273,17 @@ impl Scenario {
         for (index, round) in self.rounds.iter().chain(longer).enumerate() {
             // One thing at a time is large: later requests repeat it all.
             let is_wide = index == 0 && !is_long;
-            let wider = std::iter::repeat_n(&round.first, if is_wide { times(self.wide, Some(round)) } else { 0 });
+            let wider = std::iter::repeat_n(
+                &round.first,
+                if is_wide { self.filled(round, times(self.wide, Some(round))) } else { 0 },
+            );
             let mut calls: Vec<Call> = Vec::new();
             for asked in [&round.first].into_iter().chain(round.others.iter()).chain(wider) {
                 let before = calls.last().map(|call| call.id.clone());
                 calls.push(call(asked, before.as_deref()));
+            }
+            if self.renews_ids.is_now() && !self.repeats_ids.is_now() {
+                calls.iter_mut().enumerate().for_each(|(index, call)| call.id = format!("call:{index}"));
             }
             rounds.push(calls);
         }
@@ -266,20 +292,42 @@ impl Scenario {
 }
 
 impl ScriptedCall {
-    fn call(&self, number: usize, before: Option<&str>, is_found_by_arguments: bool, is_large: bool) -> Call {
+    fn call(
+        &self,
+        number: usize,
+        before: Option<&str>,
+        is_found_by_arguments: bool,
+        is_large: bool,
+        first_id: usize,
+    ) -> Call {
         let id = match before {
             Some(before) if self.odd_id.is_now() || self.name % 2 == 1 => before.to_owned(),
             // Each odd id is used at most once, so that ids differ.
-            _ if self.odd_id.is_now() && number <= ODD_IDS.len() => ODD_IDS[number - 1].to_owned(),
+            _ if self.odd_id.is_now() && number <= IDS.len() => IDS[(first_id + number) % IDS.len()].to_owned(),
             _ => format!("call_{number}"),
         };
         let name = if self.odd_name.is_now() { pick(&ODD_TOOLS, self.name) } else { pick(&TOOLS, self.name) };
+        let word = pick(&WORDS, self.which_word);
+        let says = |place| self.word.is_now() && self.word.which() % 3 == place;
+        let member = self.member.is_now().then(|| {
+            let value =
+                if self.member.which().is_multiple_of(3) { r#"["x"]"#.to_owned() } else { format!("\"{word}\"") };
+            format!(r#""{}":{value}"#, pick(&MEMBERS, self.which_word))
+        });
+        let more = member.iter().cloned().chain(says(0).then(|| format!(r#""w":"{word}""#)));
+        let more: Vec<String> = more.map(|member| format!(",{member}")).collect();
+        let more = more.concat();
         let args = match &self.args {
             _ if is_found_by_arguments => Some(format!(r#"{{"n":{number}}}"#)),
-            None => None,
-            Some(args) => Some(format!(r#"{{"n":{number},"v":{}}}"#, args.value())),
+            None if more.is_empty() => None,
+            None => Some(format!(r#"{{"n":{number}{more}}}"#)),
+            Some(args) => Some(format!(r#"{{"n":{number},"v":{}{more}}}"#, args.value())),
         };
         let result = match &self.result {
+            _ if says(1) => format!("\"{word}\""),
+            _ if says(2) => format!(r#"{{"w":"{word}"}}"#),
+            // Without another member, so that whoever unwraps an object shows.
+            Returned::Value(_) if member.is_some() => format!("{{{}}}", member.unwrap_or_default()),
             Returned::Text(text) if self.long.is_now() && !is_large => {
                 let text = text.json();
                 format!("\"{}\"", text[1..text.len() - 1].repeat(LONG.min(1 + 20_000 / text.len())))

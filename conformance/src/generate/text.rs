@@ -3,7 +3,9 @@
 use super::list::pick;
 use super::{AtMost, LIMITS, Rarely};
 use std::fmt;
+use std::sync::LazyLock;
 use threadspec::surrogates::repair_surrogates;
+use threadspec_golden::covering::{COVERING, Covering};
 
 /// A kind of text that implementations get wrong in their own way.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +104,15 @@ pub const CLASSES: [Class; 12] = [
     Class { name: "long", texts: &["a", "&", r"\r", r"\u0000", "😀", r"line\n"] },
 ];
 
+/// The texts of the covering arrays, spelled as inside the quotes of a JSON string.
+static SAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let data = threadspec_golden::FILES.iter().find(|(path, _)| *path == COVERING);
+    let covering = data.and_then(|(_, text)| Covering::read(text).ok());
+    let samples = covering.iter().flat_map(|covering| covering.classes.values()).flat_map(|class| &class.samples);
+    let inside = |json: String| json.strip_prefix('"')?.strip_suffix('"').map(str::to_owned);
+    samples.filter_map(|sample| inside(sample.json()?)).collect()
+});
+
 const LONG: usize = CLASSES.len() - 1;
 
 /// A part of a text: of one of the [`CLASSES`], or any character.
@@ -119,9 +130,11 @@ impl Piece {
     }
 
     fn unquoted(self) -> String {
-        match usize::from(self.class) % (CLASSES.len() + 1) {
+        match usize::from(self.class) % (CLASSES.len() + 3) {
             LONG => pick(CLASSES[LONG].texts, self.which).repeat(LIMITS.repeats),
             class if class < LONG => pick(CLASSES[class].texts, self.which).to_owned(),
+            // Twice as often as each of the others: what the covering arrays are made of.
+            class if class > CLASSES.len() => SAMPLES[usize::from(self.which) % SAMPLES.len()].clone(),
             _ if matches!(self.other, '"' | '\\' | '\0'..='\x1f') => format!("\\u{:04x}", u32::from(self.other)),
             _ => self.other.to_string(),
         }

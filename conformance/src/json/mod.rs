@@ -230,6 +230,11 @@ pub(crate) fn replace_halves<'a>(text: &'a str, replacement: &str) -> Cow<'a, st
 
 /// Whether any program may refuse JSON text: it is nested deeper than [`DEEP`], or has a number beyond the doubles (INP-3).
 pub(crate) fn is_extreme(text: &str) -> bool {
+    is_deep(text) || tokens(text).any(is_beyond_doubles)
+}
+
+/// Whether JSON text is nested deeper than [`DEEP`].
+pub(crate) fn is_deep(text: &str) -> bool {
     let mut depth = 0_usize;
     tokens(text).any(|token| {
         match token {
@@ -237,7 +242,7 @@ pub(crate) fn is_extreme(text: &str) -> bool {
             "}" | "]" => depth = depth.saturating_sub(1),
             _ => {}
         }
-        depth > DEEP || is_beyond_doubles(token)
+        depth > DEEP
     })
 }
 

@@ -24,6 +24,8 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
     };
     if !is_here {
         wrong.push(format!("properties of a run belong in `{AGENT}/`"));
+    } else if case.severity.is_none() {
+        wrong.push("it has no `severity`: how much a failure hurts".into());
     }
     for clause in case.clauses.iter().filter(|id| !properties.iter().any(|property| property.clause() == **id)) {
         wrong.push(format!("it names `{clause}`, but demands none of its properties"));
@@ -55,14 +57,15 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::{File, embedded_files};
+    use crate::corpus::{File, embedded, embedded_files};
+    use crate::universal::Property;
     use serde_json::{Value, json};
 
     type Change = fn(&mut Value);
 
     fn problems_with(change: impl Fn(&mut Value)) -> Vec<String> {
         let mut case = json!({
-            "name": "a", "why": "w", "clauses": ["AGENT-START"], "profiles": ["universal"],
+            "name": "a", "why": "w", "clauses": ["AGENT-START"], "profiles": ["universal"], "severity": "C",
             "input": {"messages": [{"type": "human", "content": "Go"}], "model": [{"content": "x"}]},
             "expect": {"holds": ["agent-start"]},
         });
@@ -77,7 +80,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_together_is_found() {
         assert!(problems_with(|_| ()).is_empty());
-        let changes: [(Change, &str); 9] = [
+        let changes: [(Change, &str); 10] = [
+            (|case| drop(case.as_object_mut().and_then(|case| case.remove("severity"))), "no `severity`"),
             (|case| case["profiles"] = json!(["literal"]), "those of profile `universal`"),
             (|case| case["expect"] = json!({"ok": {}}), "expects an output"),
             (|case| case["clauses"] = json!(["AGENT-START", "AGENT-VALID"]), "names `AGENT-VALID`"),
@@ -103,6 +107,14 @@ mod tests {
         for (change, says) in changes {
             let found = problems_with(change);
             assert!(found.iter().any(|problem| problem.contains(says)), "{says}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_judge_knows_the_levels_of_the_registry() {
+        for property in Property::all() {
+            let clause = embedded().0.clause(property.clause()).expect("a clause");
+            assert_eq!(property.is_must(), clause.level == Level::Must, "{property}");
         }
     }
 }

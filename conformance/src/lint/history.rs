@@ -1,11 +1,12 @@
 //! The history of the cases: the manifest, the manifest of the last release, and the reasons for what has changed since.
 //! Other projects have the ids in their reports and lists, so no case may silently vanish or change.
 
+use crate::corpus::fingerprint;
 use crate::corpus::layout::canonical;
-use crate::corpus::{Corpus, File, MANIFEST, Problem};
+use crate::corpus::{Case, Corpus, File, MANIFEST, Problem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The manifest as it was at the last release: a copy, made by whoever makes the release.
 pub const RELEASED: &str = "released.json";
@@ -35,9 +36,21 @@ struct Change {
 
 /// The manifest as it should be. It shows every changed, renamed or lost case in a review.
 pub fn manifest(corpus: &Corpus) -> String {
-    let hashes: BTreeMap<&str, String> = corpus.cases.iter().map(|case| (case.id.as_str(), case.hash())).collect();
-    let hashes: Map<String, Value> = hashes.into_iter().map(|(id, hash)| (id.to_owned(), hash.into())).collect();
+    let hashes: Map<String, Value> = entries(corpus).into_iter().map(|(id, hash)| (id, hash.into())).collect();
     canonical(&json!({ "cases": hashes }).to_string())
+}
+
+/// The hash of each case; the rows of a covering array have one entry together.
+fn entries(corpus: &Corpus) -> BTreeMap<String, String> {
+    let (rows, own): (Vec<_>, Vec<_>) = corpus.cases.iter().partition(|case| case.is_row());
+    let mut entries: BTreeMap<String, String> = own.into_iter().map(|case| (case.id.clone(), case.hash())).collect();
+    let topic = |case: &Case| case.id.rsplit_once('/').map_or_else(String::new, |(topic, _)| topic.to_owned());
+    for rows in rows.chunk_by(|one, next| topic(one) == topic(next)) {
+        let hashes: String = rows.iter().map(|row| row.hash()).collect();
+        let topic = topic(rows[0]);
+        entries.insert(format!("{topic}/*"), fingerprint(&hashes));
+    }
+    entries
 }
 
 /// Whether a text is a manifest, of whatever cases.
@@ -57,7 +70,7 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
     }
     let released: Manifest = read(RELEASED, text(RELEASED), &mut problems);
     let Changes { changes } = read(CHANGES, text(CHANGES), &mut problems);
-    let now: HashMap<&str, String> = corpus.cases.iter().map(|case| (case.id.as_str(), case.hash())).collect();
+    let now = entries(corpus);
     for (id, then) in &released.cases {
         let now = now.get(id.as_str());
         let explained = || changes.iter().any(|change| change.case == *id && change.hash.as_ref() == now);
@@ -75,7 +88,7 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
         if why.trim().is_empty() {
             problems.push(Problem::in_file(CHANGES, format!("`{case}`: `why` is empty")));
         }
-        if hash.is_none() && now.contains_key(case.as_str()) {
+        if hash.is_none() && now.contains_key(case) {
             problems.push(Problem::in_file(CHANGES, format!("`{case}` is retired; its id may not be used again")));
         }
     }

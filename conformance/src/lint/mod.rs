@@ -3,11 +3,14 @@
 mod agent;
 pub mod coverage;
 pub mod errata;
+pub mod hazards;
 pub mod history;
 pub mod scopes;
 pub mod seeds;
 
+use crate::corpus::covering::{self, COVERING};
 use crate::corpus::growth;
+use crate::corpus::hazards::{HAZARDS, catalogue};
 use crate::corpus::layout::canonical;
 use crate::corpus::{self, Corpus, File, Level, MANIFEST, Problem};
 use crate::files::write;
@@ -43,6 +46,8 @@ pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
         problems.extend(scopes::problems(&scopes.text, &corpus));
     }
     problems.extend(growth::problems(files, &corpus));
+    problems.extend(hazards::problems(files, &corpus));
+    problems.extend(covering::problems(files));
     problems.extend(agent::problems(&corpus));
     problems.extend(history::problems(files, &corpus));
     if corpus.cases.is_empty() {
@@ -67,7 +72,7 @@ fn coverage_problems(corpus: &Corpus) -> Vec<Problem> {
         .collect()
 }
 
-/// Lays out the case files of a folder, and writes what is generated: the manifest and the page on coverage.
+/// Lays out the case files of a folder, and writes what is generated: the manifest and the pages on coverage and hazards.
 ///
 /// # Errors
 ///
@@ -80,9 +85,20 @@ pub fn fix(folder: &Path) -> io::Result<()> {
             write(&folder.join(&file.path), laid_out.as_bytes())?;
         }
     }
+    let mut files = files;
+    if let Some(file) = files.iter_mut().find(|file| file.path == COVERING)
+        && let Ok(completed) = covering::completed(&file.text)
+        && completed != file.text
+    {
+        write(&folder.join(COVERING), completed.as_bytes())?;
+        file.text = completed;
+    }
     let corpus = Corpus::read(&files).0;
     if corpus.has_own_clauses {
         write(&folder.join(COVERAGE), coverage::page(&corpus).as_bytes())?;
+    }
+    if let Some(page) = hazards_page(&files) {
+        write(&folder.join(hazards::PAGE), page.as_bytes())?;
     }
     write(&folder.join(MANIFEST), history::manifest(&corpus).as_bytes())
 }
@@ -92,7 +108,7 @@ pub fn fix(folder: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// When a file cannot be read, when there is no case file, or when there is something that no corpus has: another JSON file in a
-/// subfolder, or a foreign file where the manifest or the page on coverage would be written.
+/// subfolder, or a foreign file where the manifest or a page would be written.
 pub fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     let files = corpus::files_in(folder)?;
     let foreign = |name: &str, why: &str| {
@@ -108,15 +124,25 @@ pub fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     if files.iter().any(|file| file.path == MANIFEST && !history::is_manifest(&file.text)) {
         return foreign(MANIFEST, "is no manifest of cases");
     }
-    match fs::read_to_string(folder.join(COVERAGE)) {
-        Ok(page) if !page.starts_with(coverage::HEADING) => foreign(COVERAGE, "was not written by `lint --fix`"),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(files),
+    let catalogue = files.iter().find(|file| file.path == HAZARDS).map(|_| (hazards::PAGE, hazards::HEADING));
+    for (name, heading) in [(COVERAGE, coverage::HEADING)].into_iter().chain(catalogue) {
+        match fs::read_to_string(folder.join(name)) {
+            Ok(page) if !page.starts_with(heading) => return foreign(name, "was not written by `lint --fix`"),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
+    Ok(files)
+}
+
+/// The page on hazards, where there is a catalogue that can be read.
+fn hazards_page(files: &[File]) -> Option<String> {
+    files.iter().find(|file| file.path == HAZARDS)?;
+    Some(hazards::page(&catalogue(files).ok()?))
 }
 
 /// What is wrong with the Markdown pages of a corpus folder. The embedded corpus has none.
-pub fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
+pub fn page_problems(folder: &Path, files: &[File], corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut page = |name| match fs::read_to_string(folder.join(name)) {
         Ok(page) => Some(page),
@@ -126,9 +152,13 @@ pub fn page_problems(folder: &Path, corpus: &Corpus) -> Vec<Problem> {
             None
         }
     };
-    let (coverage, errata, seeds) = (page(COVERAGE), page(ERRATA), page(SEEDS));
+    let (coverage, hazards, errata, seeds) = (page(COVERAGE), page(hazards::PAGE), page(ERRATA), page(SEEDS));
     if corpus.has_own_clauses && coverage.is_none_or(|page| page != coverage::page(corpus)) {
         problems.push(Problem::in_file(COVERAGE, "it does not match the cases; `lint --fix` writes it"));
+    }
+    if hazards_page(files).is_some_and(|fresh| hazards.as_ref() != Some(&fresh)) {
+        problems
+            .push(Problem::in_file(hazards::PAGE, format!("it does not match `{HAZARDS}`; `lint --fix` writes it")));
     }
     if let Some(errata) = errata {
         problems.extend(errata::problems(&errata, corpus));

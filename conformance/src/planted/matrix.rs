@@ -1,11 +1,12 @@
 //! The kill matrix: which case catches which planted bug, in which profile.
 
+use super::open::OPEN;
 use super::readings::{Permitted, permitted};
 use super::{Bug, all, misbehaviour, sound, universal};
 use crate::corpus::{Case, Corpus, Level};
 use crate::json::DEEP_STACK;
 use crate::protocol::{self, Request};
-use crate::run::{CaseResult, Settings, judge, run};
+use crate::run::{CaseResult, Earlier, Judgement, Settings, Terms, Verdict, judge, run};
 use crate::testee::{InProcess, Outcome, Process, Testee};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -30,6 +31,8 @@ pub struct Trial<'a> {
     pub breaks_a_must: bool,
     /// The cases that it failed, whatever their level.
     pub failed: Vec<&'a Case>,
+    /// Whether one of them counts in a run that is not strict.
+    pub counts: bool,
     /// What the run says against it beyond the cases.
     pub troubles: Vec<String>,
 }
@@ -39,6 +42,11 @@ impl Trial<'_> {
     pub fn is_caught(&self) -> bool {
         let counts = |case: &&Case| !self.wrong || !self.breaks_a_must || case.level == Level::Must;
         !self.troubles.is_empty() || self.failed.iter().any(counts)
+    }
+
+    /// Whether a run that is not strict would excuse it, although it breaks a `must`: only contrived cases catch it.
+    pub fn is_excused(&self) -> bool {
+        self.wrong && self.breaks_a_must && self.is_caught() && self.troubles.is_empty() && !self.counts
     }
 
     /// What the trial shows to be wrong with the corpus, if anything.
@@ -98,7 +106,7 @@ impl<'a> Matrix<'a> {
         for profile in Profile::ALL {
             let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), profile);
             broken.extend(judged(replies.clone(), profile, |_, _| false));
-            expected.insert(profile, replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect());
+            expected.insert(profile, replies.into_iter().map(|replies| (&*replies.case.id, replies.outcome)).collect());
         }
         let bugs: Vec<(&Bug, Profile)> = all().flat_map(|bug| Profile::ALL.map(|profile| (bug, profile))).collect();
         let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, selection);
@@ -131,17 +139,20 @@ impl<'a> Matrix<'a> {
     /// What is wrong with the corpus, as the matrix shows it.
     pub fn faults(&self) -> Vec<String> {
         let broken = self.broken.iter().map(|case| format!("{}: fails without any bug", case.id));
-        let trials = self
-            .trials
-            .iter()
-            .filter_map(|trial| Some(format!("{} ({}): {}", trial.bug, trial.profile, trial.fault()?)));
+        let faulty: Vec<(&Trial<'_>, String)> =
+            self.trials.iter().filter_map(|trial| Some((trial, trial.fault()?))).collect();
+        let is_open = |trial: &Trial<'_>| trial.wrong && OPEN.contains(&trial.bug);
+        let closed = OPEN.iter().filter(|&&open| !faulty.iter().any(|(trial, _)| trial.bug == open));
+        let closed = closed.map(|open| format!("{open}: is caught now, so that it is no open hole any more"));
+        let trials = faulty.iter().filter(|(trial, _)| !is_open(trial));
+        let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.bug, trial.profile));
         let caught = self.caught();
         let is_of_no_use = |case: &&&Case| {
             self.selection == Selection::EveryCase && is_for_all_bugs(case) && !caught.contains_key(&*case.id)
         };
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));
-        broken.chain(trials).chain(of_no_use).collect()
+        broken.chain(trials).chain(closed).chain(of_no_use).collect()
     }
 
     /// By case, the numbers of the trials that it fails; a case that fails none is not there.
@@ -174,9 +185,18 @@ impl<'a> Matrix<'a> {
 }
 
 /// Whether a case is put to every bug of its profile. In the literal and the hardened profile, large cases are put to bugs of size only
-/// (`planted::growth`).
+/// (`planted::growth`), and rows of covering arrays to bugs of two conditions (`planted::pairs`).
 fn is_for_all_bugs(case: &Case) -> bool {
-    !case.is_template || case.is_in(protocol::Profile::Universal)
+    !case.is_row() && (!case.is_template || case.is_in(protocol::Profile::Universal))
+}
+
+/// What came back for a case.
+#[derive(Clone)]
+pub(super) struct Replies<'a> {
+    pub(super) case: &'a Case,
+    earlier: Earlier,
+    /// The outcome of the case's own request.
+    pub(super) outcome: Outcome,
 }
 
 /// Each case of the profile with what came back.
@@ -184,30 +204,57 @@ pub(super) fn replies<'a>(
     testee: &mut dyn Testee,
     cases: impl Iterator<Item = &'a Case>,
     profile: impl Into<protocol::Profile>,
-) -> Vec<(&'a Case, Outcome)> {
+) -> Vec<Replies<'a>> {
     let profile = profile.into();
     let cases = cases.filter(|case| case.is_in(profile) && is_for_all_bugs(case));
-    let mut id = 0;
-    let mut ask = |case: &'a Case, input: &str| {
-        id += 1;
-        testee.ask(&Request { input: input.to_owned(), ..case.request(id, profile) })
-    };
-    let reply = |case: &'a Case| {
-        case.after().iter().for_each(|input| drop(ask(case, input)));
-        (case, ask(case, case.input()))
-    };
-    cases.map(reply).collect()
+    cases.map(|case| Replies::of(testee, case, profile)).collect()
+}
+
+impl<'a> Replies<'a> {
+    /// Puts a case to a testee.
+    pub(super) fn of(testee: &mut dyn Testee, case: &'a Case, profile: impl Into<protocol::Profile>) -> Self {
+        let terms = Terms { profile: profile.into(), abilities: testee.hello().abilities };
+        let mut earlier = Earlier::default();
+        let mut ask = |id: usize, input: &str| {
+            let request = case.request(i64::try_from(id).unwrap_or(i64::MAX), terms.profile);
+            testee.ask(&Request { input: input.to_owned(), ..request })
+        };
+        for (step, input) in case.after().iter().enumerate() {
+            earlier.hear(case, terms, step, &ask(step, input));
+        }
+        Self { case, earlier, outcome: ask(case.after().len(), case.input()) }
+    }
+
+    /// How the case ends. An outcome that is known to be good needs no judge.
+    pub(super) fn judged(self, terms: impl Into<Terms>, is_known: impl Fn(&Case, &Outcome) -> bool) -> CaseResult<'a> {
+        let Self { case, earlier, outcome } = self;
+        let is_known = is_known(case, &outcome);
+        let own = if is_known { Judgement::new(Verdict::Pass, "") } else { judge(case, terms, outcome) };
+        CaseResult { case, judgement: earlier.with(own) }
+    }
 }
 
 /// The cases that fail; those whose outcome is known to be good need no judge.
 pub(super) fn judged(
-    replies: Vec<(&Case, Outcome)>,
+    replies: Vec<Replies<'_>>,
     profile: Profile,
     is_known: impl Fn(&Case, &Outcome) -> bool,
 ) -> Vec<&Case> {
-    let unknown = replies.into_iter().filter(|(case, outcome)| !is_known(case, outcome));
-    let results = unknown.map(|(case, outcome)| CaseResult { case, judgement: judge(case, profile, outcome) });
+    let results = replies.into_iter().map(|replies| replies.judged(profile, &is_known));
     results.filter(|result| result.counts_against(true)).map(|result| result.case).collect()
+}
+
+/// Whether a case catches a planted bug in one of the profiles in which it is wrong; `None` where there is no such bug.
+pub fn catches(case: &Case, bug: &str) -> Option<bool> {
+    if case.is_in(protocol::Profile::Universal) {
+        return universal::catches(case, bug);
+    }
+    let bug = all().find(|planted| planted.name == bug)?;
+    let is_caught = |profile: &Profile| {
+        let replies = replies(&mut InProcess::new(bug.implementation()), [case].into_iter(), *profile);
+        !judged(replies, *profile, |_, _| false).is_empty()
+    };
+    Some(bug.profiles.iter().any(is_caught))
 }
 
 fn trial<'a>(
@@ -229,6 +276,7 @@ fn trial<'a>(
         wrong,
         breaks_a_must: bug.breaks.iter().any(is_must),
         failed: Vec::new(),
+        counts: false,
         troubles: Vec::new(),
     };
     let mut testee = InProcess::new(bug.implementation());
@@ -239,6 +287,7 @@ fn trial<'a>(
         }
         let replies = replies(&mut testee, [case].into_iter(), profile);
         trial.failed.extend(judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome)));
+        trial.counts = trial.failed.iter().any(|case| case.level == Level::Must);
     }
     trial
 }
@@ -254,6 +303,7 @@ fn permitted_trial<'a>(reading: &Permitted, cases: &'a [&'a Case], expected: &Ha
         wrong: false,
         breaks_a_must: false,
         failed,
+        counts: false,
         troubles: Vec::new(),
     }
 }
@@ -276,5 +326,15 @@ fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -
             troubles.extend(run.not_ready.map(|why| why.to_string()));
         }
     }
-    Trial { bug: name, breaks: &[], profile: profile.into(), wrong: true, breaks_a_must: true, failed, troubles }
+    let counts = !failed.is_empty();
+    Trial {
+        bug: name,
+        breaks: &[],
+        profile: profile.into(),
+        wrong: true,
+        breaks_a_must: true,
+        failed,
+        counts,
+        troubles,
+    }
 }

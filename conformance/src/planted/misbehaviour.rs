@@ -1,7 +1,7 @@
 //! Processes that misbehave, whatever they answer: served for real by `threadspec serve --bug NAME`.
 //!
 //! `NAME` is that of a [`Deed`], done with every reply, or `DEED@WHEN`: done with the hello (`@hello`), with the reply to the
-//! third request (`@3`), with each reply that holds a text (`@two`), or after the last reply (`@end`).
+//! third request (`@3`), with every 997th (`@every-997`), with each reply that holds a text (`@two`), or after the last reply (`@end`).
 
 use super::deeds;
 use crate::protocol::serve;
@@ -26,6 +26,7 @@ enum When {
     Always,
     Hello,
     Request(usize),
+    Every(usize),
     Text(String),
     End,
 }
@@ -56,7 +57,10 @@ impl Misbehaviour {
             "" => When::Always,
             "hello" => When::Hello,
             "end" => When::End,
-            text => text.parse().map_or_else(|_| When::Text(text.to_owned()), When::Request),
+            text => match text.strip_prefix("every-").map(str::parse) {
+                Some(Ok(number)) if number > 0 => When::Every(number),
+                _ => text.parse().map_or_else(|_| When::Text(text.to_owned()), When::Request),
+            },
         };
         Some(Self { deed: *deed, when })
     }
@@ -70,9 +74,17 @@ impl Misbehaviour {
         let mut replies = Lines { how: self, number: 0, line: Vec::new(), last: Vec::new() };
         serve(&mut Reference, BufReader::new(io::stdin().lock()), &mut replies)?;
         if self.when == When::End {
+            tell_that_it_begins();
             (self.deed.how)(&replies.last);
         }
         Ok(())
+    }
+}
+
+/// Makes the file that the variable `DEED_BEGINS` names, so that a test need not guess when a deed is done.
+fn tell_that_it_begins() {
+    if let Some(path) = std::env::var_os("DEED_BEGINS") {
+        let _ = std::fs::write(path, "");
     }
 }
 
@@ -97,10 +109,12 @@ impl Write for Lines<'_> {
             When::Always => self.number > 0,
             When::Hello => self.number == 0,
             When::Request(number) => self.number == *number,
+            When::Every(number) => self.number > 0 && self.number.is_multiple_of(*number),
             When::Text(text) => String::from_utf8_lossy(&line).contains(&format!("\"{text}\"")),
             When::End => false,
         };
         if is_it {
+            tell_that_it_begins();
             (self.how.deed.how)(&line);
         } else {
             deeds::say(&line);

@@ -24,6 +24,8 @@ pub mod growth;
 mod input;
 pub mod matrix;
 pub mod misbehaviour;
+mod open;
+pub mod pairs;
 pub mod readings;
 mod text;
 mod twin;

@@ -4,6 +4,7 @@
 //! but for the `should` clauses that it does not follow.
 
 mod tables;
+mod words;
 
 use super::Bug;
 use super::matrix::{judged, replies};
@@ -41,19 +42,31 @@ pub fn all() -> impl Iterator<Item = &'static Reading> {
     tables::TABLES.iter().copied().flatten()
 }
 
-/// Bugs of `should` clauses whose harm goes further: a crash is one at any level, and what stands in every request or was lost for good cannot
-/// be put right again.
+/// Bugs of `should` clauses whose harm goes further: a crash is one at any level, what stands in every request or was lost for good cannot
+/// be put right again, and what one run leaves for the next shows in everything.
 const FAR_REACHING: &[&str] = &[
+    "empty-prompt-not-shown",
+    "failures-are-counted-on",
+    "failures-of-a-stopped-run-count",
+    "iterations-count-on-after-a-stopped-run",
+    "limit-on-requests-kept",
+    "maximum-of-iterations-kept",
+    "response-of-the-run-before",
+    "rounds-of-a-cut-run-count",
+    "tools-of-the-run-before-known",
+    "verifier-kept",
     "numbers-out-of-range-crash",
     "prompt-as-system-message",
     "prompt-trimmed",
     "summaries-trimmed-before-instructions",
 ];
 
-/// Readings in a profile in which they are permitted: one, or all at once.
+/// Readings in a profile in which they are permitted: one, two, or all at once.
 pub struct Permitted {
-    /// The name of the reading.
+    /// The name of the reading, or of the first one.
     pub name: &'static str,
+    /// The name of the other one, if there are two.
+    pub beside: Option<&'static str>,
     /// The profile.
     pub profile: Profile,
     /// The `should` clauses that are not followed.
@@ -65,26 +78,56 @@ pub struct Permitted {
 
 impl fmt::Debug for Permitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Permitted({}, {})", self.name, self.profile)
+        write!(f, "Permitted({self})")
     }
+}
+
+impl fmt::Display for Permitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, beside, profile, .. } = self;
+        write!(f, "{name}{} ({profile})", beside.map(|other| format!(" and {other}")).unwrap_or_default())
+    }
+}
+
+/// The readings that a profile permits.
+fn in_profile(profile: Profile) -> Vec<&'static Reading> {
+    all().filter(|reading| reading.profiles.contains(&profile)).collect()
+}
+
+fn at_once(name: &'static str, profile: Profile, readings: &[&'static Reading]) -> Permitted {
+    let neglects = readings.iter().flat_map(|reading| reading.neglects).copied().collect();
+    let plants = readings.iter().map(|reading| reading.plant).collect();
+    Permitted { name, beside: None, profile, neglects, ops: Op::all().collect(), plants }
+}
+
+/// Each two readings in each profile that permits both. Of two that replace the same seam only the last one counts.
+pub fn pairs() -> Vec<Permitted> {
+    let pairs_in = |profile| {
+        let permitted = in_profile(profile);
+        let pair = |(first, second): (usize, usize)| {
+            let [one, other] = [permitted[first], permitted[second]];
+            Permitted { beside: Some(other.name), ..at_once(one.name, profile, &[one, other]) }
+        };
+        let all = 0..permitted.len();
+        all.clone()
+            .flat_map(|first| all.clone().skip(first + 1).map(move |second| (first, second)))
+            .map(pair)
+            .collect::<Vec<_>>()
+    };
+    Profile::ALL.into_iter().flat_map(pairs_in).collect()
 }
 
 /// Each reading in each profile that permits it; then, at once, all that follow every `should` clause; then all at once.
 pub fn permitted() -> Vec<Permitted> {
-    let of = |name, profile, readings: Vec<&'static Reading>| {
-        let neglects = readings.iter().flat_map(|reading| reading.neglects).copied().collect();
-        let plants = readings.iter().map(|reading| reading.plant).collect();
-        Permitted { name, profile, neglects, ops: Op::all().collect(), plants }
-    };
-    let in_profile = |profile| {
-        let permitted: Vec<&Reading> = all().filter(|reading| reading.profiles.contains(&profile)).collect();
-        let obedient = permitted.iter().copied().filter(|reading| reading.neglects.is_empty()).collect();
-        let mut list: Vec<_> = permitted.iter().map(|reading| of(reading.name, profile, vec![reading])).collect();
-        list.push(of("all-readings", profile, obedient));
-        list.push(of("all-readings-that-neglect", profile, permitted));
+    let of_profile = |profile| {
+        let permitted = in_profile(profile);
+        let obedient: Vec<_> = permitted.iter().copied().filter(|reading| reading.neglects.is_empty()).collect();
+        let mut list: Vec<_> = permitted.iter().map(|reading| at_once(reading.name, profile, &[reading])).collect();
+        list.push(at_once("all-readings", profile, &obedient));
+        list.push(at_once("all-readings-that-neglect", profile, &permitted));
         list
     };
-    Profile::ALL.into_iter().flat_map(in_profile).collect()
+    Profile::ALL.into_iter().flat_map(of_profile).collect()
 }
 
 /// The planted bugs that break `should` clauses alone, each in one profile in which it is wrong, by turns: no `must` may be held against
@@ -97,7 +140,7 @@ pub fn neglectful(corpus: &Corpus) -> Vec<Permitted> {
         let is_about = |case: &&Case| case.clauses.iter().any(|clause| bug.breaks.contains(&&**clause));
         let ops: BTreeSet<Op> = corpus.cases.iter().filter(is_about).map(|case| case.op).collect();
         let (profile, ops) = (bug.profiles[turn % bug.profiles.len()], ops.into_iter().collect());
-        Permitted { name: bug.name, profile, neglects: shoulds.clone(), ops, plants: vec![bug.plant] }
+        Permitted { name: bug.name, beside: None, profile, neglects: shoulds.clone(), ops, plants: vec![bug.plant] }
     };
     bugs.enumerate().map(permitted).collect()
 }
@@ -134,10 +177,7 @@ impl Permitted {
         let found = report.findings.iter().filter(|finding| !self.neglects.contains(&finding.clause));
         let said = |finding: &fuzz::Finding| {
             let fuzz::Finding { op, clause, what, note, mismatch, input, .. } = finding;
-            format!(
-                "{} ({}): is permitted, but fuzz says {op} {clause} {what} {note} {mismatch:?} of {input}",
-                self.name, self.profile
-            )
+            format!("{self}: is permitted, but fuzz says {op} {clause} {what} {note} {mismatch:?} of {input}")
         };
         Ok(found.map(said).collect())
     }

@@ -256,9 +256,6 @@ impl Hello {
         if abilities.concurrent {
             hello["concurrent"] = true.into();
         }
-        if abilities.adapter_snapshots {
-            hello["snapshots"] = "adapter".into();
-        }
         hello
     }
 
@@ -287,16 +284,6 @@ impl Hello {
             abilities: Abilities {
                 exact_integers: flag(&hello["exactIntegers"], "exactIntegers")?,
                 concurrent: flag(&hello["concurrent"], "concurrent")?,
-                adapter_snapshots: match &hello["snapshots"] {
-                    Value::Null => false,
-                    Value::String(who) if who == "framework" || who == "adapter" => who == "adapter",
-                    other => {
-                        return Err(format!(
-                            "its `snapshots` is {}, neither `framework` nor `adapter`",
-                            shortened(other)
-                        ));
-                    }
-                },
             },
         })
     }
@@ -430,7 +417,7 @@ mod tests {
             url: None,
             ops: Op::all().collect(),
             profiles: Profile::ALL.into(),
-            abilities: Abilities { exact_integers: true, concurrent: true, adapter_snapshots: true },
+            abilities: Abilities { exact_integers: true, concurrent: true },
         };
         assert_eq!(Hello::from_json(&hello.to_json()), Ok(hello));
     }

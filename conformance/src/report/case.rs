@@ -1,6 +1,7 @@
 //! One case, for people.
 
-use super::failure::clause_line;
+use super::failure::{clause_line, severity_line};
+use super::gravity;
 use crate::corpus::layout::lay_out;
 use crate::corpus::{Case, Corpus, Expect};
 use crate::protocol::{Profile, Request};
@@ -12,8 +13,9 @@ use strum::EnumMessage;
 pub fn case(case: &Case, corpus: &Corpus, profiles: &[Profile]) -> String {
     let mut out = String::new();
     let own: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
-    let _ = writeln!(out, "{} ({}; {})", styled(STRONG, &case.id), case.level, own.join(", "));
+    let _ = writeln!(out, "{} ({}; {})", styled(STRONG, &case.id), gravity(case.level, case.severity), own.join(", "));
     let _ = writeln!(out, "  why: {}", case.why);
+    out.push_str(&severity_line(case.severity, &case.evidence));
     case.clauses.iter().filter_map(|id| corpus.clause(id)).for_each(|clause| out.push_str(&clause_line(clause)));
     if let Expect::Holds(oracles) = case.expect() {
         for oracle in oracles {
@@ -25,7 +27,7 @@ pub fn case(case: &Case, corpus: &Corpus, profiles: &[Profile]) -> String {
             let _ = writeln!(out, "  {property}: {}", property.about());
         }
     }
-    let _ = write!(out, "\n{}", lay_out(&case.source, 1));
+    let _ = write!(out, "\n{}", lay_out(case.source(), 1));
     for &profile in profiles {
         let title = if case.after().is_empty() { "request:" } else { "requests, the last of which is judged:" };
         let _ = writeln!(out, "\n{}", styled(FAINT, title));

@@ -4,6 +4,7 @@
 //! most failures share is the first cause and takes all of them; the next one is sought among the rest.
 
 use super::diff;
+use crate::corpus::Severity;
 use crate::corpus::expectation::NOTHING;
 use crate::corpus::mismatch::{Mismatch, Sides};
 use crate::run::Verdict;
@@ -43,9 +44,11 @@ pub struct Shown<'a> {
     pub size: usize,
     /// Whether it makes the testee not conformant.
     pub counts: bool,
+    /// How much it hurts; a case without a severity comes first.
+    pub severity: Option<Severity>,
 }
 
-/// Groups failures by cause: first those that count, and of these the ones of the most cases.
+/// Groups failures by cause: first those that count, then those that hurt most, and of these the ones of the most cases.
 pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
     let signs: Vec<BTreeSet<String>> = failures.iter().map(signs).collect();
     let mut left: BTreeSet<usize> = (0..failures.len()).collect();
@@ -63,13 +66,16 @@ pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
         let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
         left.retain(|index| !members.contains(index));
         members.sort_by_key(|&index| {
-            let Shown { counts, mismatches, size, .. } = failures[index];
-            (!counts, signs[index].len(), mismatches.len(), size, index)
+            let Shown { counts, severity, mismatches, size, .. } = failures[index];
+            (!counts, severity, signs[index].len(), mismatches.len(), size, index)
         });
         causes.push(Cause { sign, members });
     }
-    // Its first member counts if any does. Warnings hide nothing that counts.
-    causes.sort_by_key(|cause| !failures[cause.members[0]].counts);
+    // Its first member counts if any does, and hurts most. Warnings hide nothing that counts.
+    causes.sort_by_key(|cause| {
+        let Shown { counts, severity, .. } = failures[cause.members[0]];
+        (!counts, severity)
+    });
     causes
 }
 
@@ -225,7 +231,8 @@ mod tests {
             .map(|(verdict, note, mismatches)| {
                 // Notes of warnings say so.
                 let counts = !note.starts_with("warning");
-                Shown { verdict: *verdict, note, mismatches, size: note.len(), counts }
+                let severity = note.rsplit_once("severity ").and_then(|(_, name)| name.parse().ok());
+                Shown { verdict: *verdict, note, mismatches, size: note.len(), counts, severity }
             })
             .collect();
         causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()
@@ -299,6 +306,22 @@ mod tests {
         ]);
         let members: Vec<_> = found.into_iter().map(|(_, members)| members).collect();
         assert_eq!(members, [vec![1, 0], vec![5], vec![2, 3, 4]]);
+    }
+
+    #[test]
+    fn what_hurts_most_stands_first() {
+        let apostrophe = || text("a&apos;b", "a'b");
+        let found = grouped(&[
+            (Verdict::Fail, "severity C", text("a", "b")),
+            (Verdict::Fail, "severity C", text("c a", "c b")),
+            (Verdict::Fail, "warning, severity A", text("x", "y")),
+            (Verdict::Fail, "severity C", apostrophe()),
+            (Verdict::Fail, "severity B and long", apostrophe()),
+            (Verdict::Fail, "a long note, severity B", apostrophe()),
+            (Verdict::Fail, "severity A", text("  z", "z")),
+        ]);
+        let members: Vec<_> = found.into_iter().map(|(_, members)| members).collect();
+        assert_eq!(members, [vec![4, 5, 3], vec![6], vec![0, 1], vec![2]]);
     }
 
     #[test]

@@ -55,19 +55,31 @@ impl<'a> Comparison<'a> {
     /// The comparison for people, regressions by cause, with all cases or the first ten of each kind and cause.
     pub fn text(&self, all: bool) -> String {
         let mut out = String::new();
-        let was = |(old, new): &(&CaseRecord, &CaseRecord)| format!("{} ({} → {})", new.id, old.verdict, new.verdict);
-        let is = |case: &&CaseRecord| format!("{} ({})", case.id, case.verdict);
+        let was = |(old, new): &(&CaseRecord, &CaseRecord)| {
+            format!("{} ({}{} → {})", new.id, severity(new), old.verdict, new.verdict)
+        };
+        let is = |case: &&CaseRecord| format!("{} ({}{})", case.id, severity(case), case.verdict);
+        let changes = |pairs: &[(&CaseRecord, &CaseRecord)]| {
+            let mut pairs = pairs.to_vec();
+            pairs.sort_by_key(|(_, new)| new.severity);
+            pairs.iter().map(was).collect::<Vec<_>>()
+        };
+        let cases = |cases: &[&CaseRecord]| {
+            let mut cases = cases.to_vec();
+            cases.sort_by_key(|case| case.severity);
+            cases.iter().map(is).collect::<Vec<_>>()
+        };
         let worse: Vec<&CaseRecord> = self.regressions.iter().map(|&(_, new)| new).collect();
         for Cause { sign, members } in causes_of(&worse) {
             let title = format!("{}, {sign}", styled(BAD, "regressions"));
             let lines: Vec<_> = members.into_iter().map(|index| was(&self.regressions[index])).collect();
             section(&mut out, &title, &lines, all);
         }
-        section(&mut out, &styled(GOOD, "fixes"), &self.fixes.iter().map(was).collect::<Vec<_>>(), all);
-        section(&mut out, "end in another way", &self.otherwise.iter().map(was).collect::<Vec<_>>(), all);
-        section(&mut out, "changed cases", &self.changed.iter().map(was).collect::<Vec<_>>(), all);
-        section(&mut out, "new cases", &self.new.iter().map(is).collect::<Vec<_>>(), all);
-        section(&mut out, "gone cases", &self.gone.iter().map(is).collect::<Vec<_>>(), all);
+        section(&mut out, &styled(GOOD, "fixes"), &changes(&self.fixes), all);
+        section(&mut out, "end in another way", &changes(&self.otherwise), all);
+        section(&mut out, "changed cases", &changes(&self.changed), all);
+        section(&mut out, "new cases", &cases(&self.new), all);
+        section(&mut out, "gone cases", &cases(&self.gone), all);
         let _ = writeln!(
             out,
             "{} regressions, {} fixes, {} otherwise, {} changed, {} new, {} gone",
@@ -84,6 +96,10 @@ impl<'a> Comparison<'a> {
 
 fn passed(case: &CaseRecord) -> bool {
     matches!(case.verdict, Verdict::Pass | Verdict::UnexpectedPass)
+}
+
+fn severity(case: &CaseRecord) -> String {
+    case.severity.map(|severity| format!("severity {severity}, ")).unwrap_or_default()
 }
 
 fn section(out: &mut String, title: &str, lines: &[String], all: bool) {

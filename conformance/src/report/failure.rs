@@ -1,9 +1,9 @@
 //! One failure, for people: of a case of the corpus, or found by fuzzing.
 
-use super::diff;
+use super::{diff, gravity};
 use crate::corpus::layout::lay_out;
 use crate::corpus::mismatch::{Mismatch, Sides};
-use crate::corpus::{Clause, Corpus, Level};
+use crate::corpus::{Clause, Corpus, Level, Severity};
 use crate::run::{CaseResult, Verdict};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, count, styled, visible};
 use std::fmt::Write;
@@ -22,6 +22,10 @@ pub struct Failure<'a> {
     pub id: String,
     /// How binding the clauses are.
     pub level: Level,
+    /// How much it hurts, if its case says so.
+    pub severity: Option<Severity>,
+    /// Reports and documents that show the severity.
+    pub evidence: Vec<String>,
     /// Whether it makes the testee not conformant.
     pub counts: bool,
     /// The clauses that it breaks.
@@ -48,8 +52,10 @@ impl<'a> Failure<'a> {
             verdict: judgement.verdict,
             id: case.id.clone(),
             level: case.level,
+            severity: case.severity,
+            evidence: case.evidence.clone(),
             counts: result.counts_against(strict),
-            clauses: case.clauses.iter().filter_map(|id| corpus.clause(id)).collect(),
+            clauses: clauses_of(result).filter_map(|id| corpus.clause(id)).collect(),
             why: case.why.clone(),
             note: judgement.note.clone(),
             mismatches: judgement.mismatches.clone(),
@@ -59,15 +65,16 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Verdict, id and level on one line.
+    /// Verdict, id, level and severity on one line.
     pub fn headline(&self) -> String {
         let (style, note) = match (self.counts, self.verdict) {
             (true, _) => (BAD, ""),
             (false, Verdict::Pass) => (GOOD, ""),
+            (false, Verdict::Fail) if self.level == Level::Must => (WARNING, ", does not count"),
             (false, _) => (WARNING, ", a warning"),
         };
         let verdict = styled(style, self.verdict.to_string().to_uppercase());
-        format!("{verdict} {} ({}{note})\n", styled(STRONG, visible(&self.id)), self.level)
+        format!("{verdict} {} ({}{note})\n", styled(STRONG, visible(&self.id)), gravity(self.level, self.severity))
     }
 
     /// Everything: verdict, clauses, reason, what differs, and the command that repeats it.
@@ -75,6 +82,7 @@ impl<'a> Failure<'a> {
         let mut out = self.headline();
         self.clauses.iter().for_each(|clause| out.push_str(&clause_line(clause)));
         let _ = writeln!(out, "  why: {}", visible(&self.why));
+        out.push_str(&severity_line(self.severity, &self.evidence));
         for line in self.note.lines() {
             let _ = writeln!(out, "  {}", shortened(line));
         }
@@ -94,10 +102,23 @@ impl<'a> Failure<'a> {
     }
 }
 
+/// The clauses of a case, and those that it breaks beyond them.
+fn clauses_of<'a>(CaseResult { case, judgement }: &'a CaseResult<'_>) -> impl Iterator<Item = &'a str> {
+    let own = case.clauses.iter().map(String::as_str);
+    own.chain(judgement.broken.iter().copied().filter(|broken| !case.clauses.iter().any(|own| own == broken)))
+}
+
 /// A clause with its text.
 pub(super) fn clause_line(clause: &Clause) -> String {
     let level = if clause.level == Level::Should { " (should)" } else { "" };
     format!("  {}{level}: {}\n", clause.id, visible(&clause.text))
+}
+
+/// What the severity of a case means, and what shows it; empty without one.
+pub(super) fn severity_line(severity: Option<Severity>, evidence: &[String]) -> String {
+    let Some(severity) = severity else { return String::new() };
+    let shown = if evidence.is_empty() { String::new() } else { format!(": {}", visible(&evidence.join(", "))) };
+    format!("  severity {severity}, {}{shown}\n", severity.meaning())
 }
 
 fn difference(mismatch: &Mismatch) -> String {

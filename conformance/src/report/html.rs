@@ -2,9 +2,9 @@
 
 use super::diff::{self, Piece};
 use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
-use super::{Conclusion, causes_of, shortened, template};
+use super::{Conclusion, by_severity, causes_of, shortened, template};
 use crate::corpus::layout::lay_out;
-use crate::corpus::{Case, Clause, Corpus};
+use crate::corpus::{Case, Clause, Corpus, Severity};
 use crate::protocol::Op;
 use crate::run::Verdict;
 use crate::terminal::visible;
@@ -74,6 +74,10 @@ fn run(run: &RunRecord) -> Value {
     facts.extend(verdicts.map(|(name, value)| context! { name, value }));
     facts.push(context! { name => "count against it", value => summary.against() });
     facts.extend((summary.warnings > 0).then(|| context! { name => "warnings", value => summary.warnings }));
+    facts.extend(
+        (summary.excused > 0)
+            .then(|| context! { name => "of severity C, which does not count", value => summary.excused }),
+    );
     let mut troubles: Vec<String> = run.stopped.iter().map(|why| format!("stopped early: {}", visible(why))).collect();
     troubles.extend(run.against.iter().map(|what| format!("against it: {}", visible(what))));
     troubles.extend(run.out_of_date.iter().map(|what| format!("known failures: {}", visible(what))));
@@ -99,11 +103,16 @@ fn run(run: &RunRecord) -> Value {
 }
 
 fn causes(run: &RunRecord) -> Vec<Value> {
-    let failed: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.failed()).collect();
+    let failed = by_severity(&run.cases, CaseRecord::failed);
     let cause = |cause: super::causes::Cause| {
-        let counts = failed[cause.members[0]].counts;
-        let ids: Vec<String> = cause.members.iter().map(|&index| failed[index].id.clone()).collect();
-        context! { count => ids.len(), counts, sign => shortened(&cause.sign, 200), run => run.name(), ids }
+        let CaseRecord { counts, severity, .. } = failed[cause.members[0]];
+        let severity = severity.map(|severity| severity.to_string());
+        let case = |&index: &usize| {
+            let CaseRecord { id, severity, .. } = failed[index];
+            context! { id, severity => severity.map(|severity| severity.to_string()) }
+        };
+        let cases: Vec<Value> = cause.members.iter().map(case).collect();
+        context! { count => cases.len(), counts, severity, sign => shortened(&cause.sign, 200), run => run.name(), cases }
     };
     causes_of(&failed).into_iter().map(cause).collect()
 }
@@ -149,6 +158,9 @@ fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>)
         id => case.id.clone(),
         op => case.op.to_string(),
         level => case.level.to_string(),
+        severity => case.severity.map(|severity| severity.to_string()),
+        meaning => case.severity.map(Severity::meaning),
+        evidence => case.evidence.iter().map(|named| link(named)).collect::<Vec<_>>(),
         why => case.why.clone(),
         verdicts => verdicts.join(" "),
         profiles => profiles.join(", "),
@@ -237,6 +249,16 @@ fn laid_out(text: &str) -> String {
     }
     let at = |position: usize| text.char_indices().nth(position).map_or(text.len(), |(at, _)| at);
     format!("{}\n…⟨{more} more characters⟩…\n{}", &text[..at(BEGINNING)], &text[at(BEGINNING + more)..])
+}
+
+/// A piece of evidence with its address. GitHub leads from the number of an issue to the pull request, if it is one.
+fn link(evidence: &str) -> Value {
+    let thread = evidence.split_once('#').filter(|_| !evidence.starts_with("https://"));
+    let address = thread.map_or_else(
+        || evidence.to_owned(),
+        |(repository, number)| format!("https://github.com/{repository}/issues/{number}"),
+    );
+    context! { name => visible(evidence), address }
 }
 
 /// Text with `code` in it.

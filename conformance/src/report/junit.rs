@@ -20,7 +20,9 @@ pub(super) fn junit(runs: &[RunRecord]) -> String {
 fn suites(run: &RunRecord) -> Vec<Value> {
     let name = format!("{}, {}", run.name(), run.options.profile);
     let of_op = |op: Op| {
-        let cases: Vec<Value> = run.cases.iter().filter(|case| case.op == op).map(case).collect();
+        let mut of_it: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.op == op).collect();
+        of_it.sort_by_key(|case| case.severity);
+        let cases: Vec<Value> = of_it.into_iter().map(case).collect();
         (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases))
     };
     let mut suites: Vec<Value> = Op::iter().filter_map(of_op).collect();
@@ -60,7 +62,7 @@ fn case(case: &CaseRecord) -> Value {
         Verdict::Crash | Verdict::Timeout | Verdict::Garbage => "error",
         _ => "failure",
     };
-    let mut text = vec![format!("{} ({})", case.clauses.join(", "), case.level)];
+    let mut text = vec![format!("{} ({})", case.clauses.join(", "), case.gravity())];
     text.extend(case.details.iter().map(|details| format!("why: {}", visible(&details.why))));
     text.push(lines(&case.note));
     for mismatch in case.mismatches.iter().take(MISMATCHES) {
@@ -72,7 +74,12 @@ fn case(case: &CaseRecord) -> Value {
     text.extend(case.details.iter().map(|details| format!("repeat: {}", visible(&details.repeat))));
     text.retain(|line| !line.is_empty());
     let text = if kind.is_empty() { String::new() } else { text.join("\n") };
-    let reason = case.note.lines().next().map(shortened);
+    let first = case.note.lines().next().map(shortened);
+    let reason = if case.is_excused() {
+        Some(format!("{}, does not count: {}", case.gravity(), first.unwrap_or_default()))
+    } else {
+        first
+    };
     context! { name, reason, class => topic.replace('/', "."), kind, type => case.verdict.to_string(), text }
 }
 

@@ -1,7 +1,7 @@
 //! A run as Markdown, for the summary of a CI job.
 
 use super::record::{CaseRecord, RunRecord};
-use super::{Conclusion, causes_of, shortened};
+use super::{Conclusion, by_severity, causes_of, shortened};
 use crate::run::Verdict;
 use crate::terminal::count;
 use std::collections::BTreeMap;
@@ -49,8 +49,7 @@ fn sign(conclusion: Conclusion) -> &'static str {
 }
 
 fn failures(run: &RunRecord) -> String {
-    let is_news = |case: &&CaseRecord| case.verdict.is_news();
-    let failed: Vec<&CaseRecord> = run.cases.iter().filter(is_news).collect();
+    let failed = by_severity(&run.cases, |case| case.verdict.is_news());
     let mut out = String::new();
     for limit in run.limits() {
         let _ = writeln!(out, "\n{}: {}", escaped(&run.name()), escaped(&limit));
@@ -63,6 +62,10 @@ fn failures(run: &RunRecord) -> String {
     }
     for what in &run.against {
         let _ = writeln!(out, "\n⚠️ {}: {}", escaped(&run.name()), code(what));
+    }
+    if run.summary.excused > 0 {
+        let excused = count(run.summary.excused, "failed case");
+        let _ = writeln!(out, "\n{}: {excused} of severity C, which does not count", escaped(&run.name()));
     }
     let known = run.cases.iter().filter(|case| case.verdict == Verdict::KnownFailure).count();
     if known > 0 {
@@ -92,7 +95,7 @@ fn failures(run: &RunRecord) -> String {
             out,
             "| {}{} | {} | {} | {} |",
             cause.members.len(),
-            if clearest.counts { "" } else { ", warning" },
+            weight(clearest),
             code(&cause.sign),
             broken.join(", "),
             code(&clearest.id)
@@ -104,12 +107,22 @@ fn failures(run: &RunRecord) -> String {
     let _ = writeln!(out, "\n<details><summary>{}</summary>\n", count(failed.len(), "case"));
     for case in failed.iter().take(IDS) {
         let note = if case.counts { "" } else { ", does not count" };
-        let _ = writeln!(out, "- {} ({}, {}{note})", code(&case.id), case.verdict, case.level);
+        let _ = writeln!(out, "- {} ({}, {}{note})", code(&case.id), case.verdict, case.gravity());
     }
     if failed.len() > IDS {
         let _ = writeln!(out, "- … and {} more", failed.len() - IDS);
     }
     out + "\n</details>\n"
+}
+
+/// How much the clearest case of a cause weighs.
+fn weight(case: &CaseRecord) -> String {
+    let severity = case.severity.map(|severity| format!(", severity {severity}")).unwrap_or_default();
+    match case.counts {
+        true => severity,
+        false if case.is_excused() => format!("{severity}, does not count"),
+        false => format!("{severity}, warning"),
+    }
 }
 
 /// Text in which nothing is markup.

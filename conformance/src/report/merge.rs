@@ -74,6 +74,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
         merged.seconds = merged.seconds.max(shard.seconds);
         merged.exit_code = worse(merged.exit_code, shard.exit_code);
         merged.stopped = merged.stopped.or(shard.stopped);
+        merged.options.left_out += shard.options.left_out;
         merged.declined += shard.declined;
         // What every shard says is one fault, as in one run.
         let both = [
@@ -98,7 +99,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
     merged.cases.sort_by_key(|case| place.get(&*case.id).copied().unwrap_or(usize::MAX));
     merged.options.shard = None;
     merged.against.extend(merged.options.too_many_declined(merged.declined));
-    merged.count(total);
+    merged.count(total, corpus);
     // A shard without an applicable case is not conformant, but the whole run may be.
     let only_empty = merged.summary.failures == 0 && merged.summary.applicable > 0 && merged.stopped.is_none();
     if merged.exit_code == 1 && only_empty {

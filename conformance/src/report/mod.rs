@@ -8,6 +8,7 @@ mod conclusion;
 pub mod diff;
 mod failure;
 mod html;
+mod judged;
 mod junit;
 mod markdown;
 mod merge;
@@ -20,10 +21,12 @@ pub mod transcript;
 pub use case::case;
 pub use conclusion::Conclusion;
 pub use failure::Failure;
+pub use judged::Judged;
 pub use merge::merge;
 pub use summary::Summary;
 
 use crate::corpus::mismatch::Mismatch;
+use crate::corpus::{Level, Severity};
 use crate::terminal::visible;
 use causes::{Cause, Shown};
 use record::CaseRecord;
@@ -39,10 +42,32 @@ fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
             // A large case is never the clearest.
             let size = |details: &record::Details| if details.expand { usize::MAX } else { details.input.len() };
             let size = case.details.as_ref().map_or(0, size);
-            Shown { verdict: case.verdict, note: &case.note, mismatches, size, counts: case.counts }
+            Shown {
+                verdict: case.verdict,
+                note: &case.note,
+                mismatches,
+                size,
+                counts: case.counts,
+                severity: case.severity,
+            }
         })
         .collect();
     causes::causes(&shown)
+}
+
+/// The failed cases among these, those that hurt most first.
+fn by_severity<'a>(
+    cases: impl IntoIterator<Item = &'a CaseRecord>,
+    failed: fn(&CaseRecord) -> bool,
+) -> Vec<&'a CaseRecord> {
+    let mut failed: Vec<&CaseRecord> = cases.into_iter().filter(|case| failed(case)).collect();
+    failed.sort_by_key(|case| case.severity);
+    failed
+}
+
+/// A level, and a severity if there is one, in words.
+fn gravity(level: Level, severity: Option<Severity>) -> String {
+    severity.map_or_else(|| level.to_string(), |severity| format!("{level}, severity {severity}"))
 }
 
 /// Text on one line, every character visible; if it is long, the rest is only counted.

@@ -2,9 +2,9 @@
 //!
 //! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
 
-use super::Conclusion;
+use super::{Conclusion, Judged};
 use crate::corpus::mismatch::{Mismatch, Sides};
-use crate::corpus::{Case, Corpus, Level};
+use crate::corpus::{Case, Corpus, Level, Severity};
 use crate::json;
 use crate::protocol::{Hello, Op, Profile};
 use crate::run::{CaseResult, Run, Verdict};
@@ -110,6 +110,12 @@ pub struct Options {
     /// For how many seconds they were put to it again and again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soak: Option<f64>,
+    /// For how many seconds it waited between two requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<f64>,
+    /// How many cases of the profile were left out because they take too long for every day.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub left_out: usize,
 }
 
 impl Options {
@@ -156,8 +162,14 @@ pub struct Counts {
     pub failures: usize,
     /// Failed `should` cases that do not count.
     pub warnings: usize,
+    /// Failed cases that severity C excuses.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub excused: usize,
     /// The cases by verdict.
     pub verdicts: BTreeMap<String, usize>,
+    /// How much of the profile was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
 }
 
 /// One case and how it ended.
@@ -176,6 +188,9 @@ pub struct CaseRecord {
     /// How binding it is.
     #[serde(with = "by_name")]
     pub level: Level,
+    /// How much its failure hurts, in profile `universal`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
     /// The profile that it was judged by.
     #[serde(with = "by_name")]
     pub profile: Profile,
@@ -287,12 +302,12 @@ impl RunRecord {
             exit_code: code,
             summary: Counts::default(),
         };
-        record.count(total);
+        record.count(total, corpus);
         record
     }
 
     /// Counts its cases anew.
-    pub(super) fn count(&mut self, total: usize) {
+    pub(super) fn count(&mut self, total: usize, corpus: &Corpus) {
         let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
         for case in &self.cases {
             *verdicts.entry(case.verdict.to_string()).or_default() += 1;
@@ -301,13 +316,19 @@ impl RunRecord {
         let applicable = self.cases.len() - count(Verdict::Unsupported);
         let counting = self.cases.iter().filter(|case| case.counts).count();
         let warnings = self.cases.iter().filter(|case| case.is_warning()).count();
+        let excused = self.cases.iter().filter(|case| case.is_excused()).count();
         self.summary = Counts {
             total,
             applicable,
             run: applicable - count(Verdict::NotRun),
             failures: counting + self.shutdown.len() + self.against.len(),
             warnings,
+            excused,
             verdicts,
+            judged: Some(Judged::of(
+                self.cases.iter().map(|case| (&*case.id, case.verdict)),
+                (corpus, self.options.profile),
+            )),
         };
     }
 
@@ -341,6 +362,8 @@ impl RunRecord {
                 Op::all().filter(|&op| chosen(op) && !tested(op)).map(|op| op.to_string()).collect();
             limits.extend((!untested.is_empty()).then(|| format!("not tested: {}", untested.join(", "))));
         }
+        let judged = self.summary.judged.filter(|judged| !judged.is_all());
+        limits.extend(judged.map(|judged| format!("judged: {judged}")));
         limits
     }
 
@@ -416,6 +439,7 @@ impl CaseRecord {
             op: case.op,
             clauses: case.clauses.clone(),
             level: case.level,
+            severity: case.severity,
             profile: options.profile,
             verdict: judgement.verdict,
             counts: result.counts_against(options.strict),
@@ -433,9 +457,19 @@ impl CaseRecord {
         }
     }
 
-    /// Whether it failed, does not count, and is not known to fail.
+    /// Whether it is a failed `should` that does not count, and is not known to fail.
     fn is_warning(&self) -> bool {
-        self.verdict.is_news() && !self.counts
+        self.verdict.is_news() && !self.counts && self.level == Level::Should
+    }
+
+    /// Whether it is a failed `must` that does not count, and is not known to fail: severity C excuses it.
+    pub fn is_excused(&self) -> bool {
+        self.verdict.is_news() && !self.counts && self.level == Level::Must
+    }
+
+    /// Its level, and its severity if it has one, in words.
+    pub(super) fn gravity(&self) -> String {
+        super::gravity(self.level, self.severity)
     }
 
     /// Whether the testee did it wrong.
@@ -446,7 +480,7 @@ impl CaseRecord {
 
 /// What a case expects, as JSON text on one line.
 pub fn expectation(case: &Case) -> String {
-    json::member(&case.source, "expect").unwrap_or_default()
+    json::member(case.source(), "expect").unwrap_or_default()
 }
 
 impl From<&Mismatch> for MismatchRecord {

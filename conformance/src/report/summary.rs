@@ -1,10 +1,11 @@
 //! The summary of a run: the numbers, and the conclusion.
 
-use super::Conclusion;
+use super::record::Options;
+use super::{Conclusion, Judged};
 use crate::corpus::Corpus;
 use crate::protocol::{Op, Profile};
 use crate::run::{CaseResult, Run, Verdict};
-use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled, visible};
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, count, styled, visible};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -31,50 +32,60 @@ pub struct Summary {
     pub out_of_date: Vec<String>,
     /// Failed `should` cases that do not count.
     pub warnings: usize,
+    /// Failed cases that severity C excuses.
+    pub excused: usize,
     /// Everything that counts against the testee.
     pub failures: usize,
     /// What counts against it beyond its replies.
     pub against: Vec<String>,
-    /// The operations of which a case was put to it.
-    pub tested: BTreeSet<Op>,
-    /// Those of which the profile has cases, but none was put to it.
+    /// The operations of which the profile has cases, but none was put to it.
     pub untested: BTreeSet<Op>,
+    /// The profile.
+    pub profile: Profile,
+    /// How much of it was judged.
+    pub judged: Judged,
+    /// The cases that were left out because they take too long for every day.
+    pub left_out: usize,
 }
 
 impl Summary {
-    /// Counts the results of a run, made of the cases of a corpus in a profile. `total` cases were chosen, whatever their profile;
-    /// `against` and `out_of_date` are reported as they are.
+    /// Counts the results of a run, made of the cases of a corpus with these options. `total` cases were chosen, whatever their
+    /// profile; `against` and `out_of_date` are reported as they are.
     pub fn of(
         run: &Run<'_>,
-        by: (&Corpus, Profile),
+        corpus: &Corpus,
+        options: &Options,
         total: usize,
-        strict: bool,
         against: &[String],
         out_of_date: &[String],
     ) -> Self {
-        let count = |verdict: Verdict| run.results.iter().filter(|result| result.judgement.verdict == verdict).count();
-        let applicable = run.results.len() - count(Verdict::Unsupported);
+        let &Options { profile, strict, left_out, .. } = options;
+        let number = |verdict: Verdict| run.results.iter().filter(|result| result.judgement.verdict == verdict).count();
+        let applicable = run.results.len() - number(Verdict::Unsupported);
         let counting = run.results.iter().filter(|result| result.counts_against(strict)).count();
-        let is_warning =
-            |result: &&CaseResult<'_>| result.judgement.verdict.is_news() && !result.counts_against(strict);
+        let excused = run.results.iter().filter(|result| result.is_excused(strict)).count();
+        let is_silent = |result: &&CaseResult<'_>| result.judgement.verdict.is_news() && !result.counts_against(strict);
         let is_run =
             |result: &&CaseResult<'_>| !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun);
         let tested: BTreeSet<Op> = run.results.iter().filter(is_run).map(|result| result.case.op).collect();
-        let (corpus, profile) = by;
+        let judged = run.results.iter().map(|result| (&*result.case.id, result.judgement.verdict));
         let of_profile = corpus.cases.iter().filter(|case| case.is_in(profile)).map(|case| case.op);
         Self {
             total,
             applicable,
-            run: applicable - count(Verdict::NotRun),
-            passed: count(Verdict::Pass) + count(Verdict::UnexpectedPass),
-            known: count(Verdict::KnownFailure),
-            unexpected: count(Verdict::UnexpectedPass),
+            run: applicable - number(Verdict::NotRun),
+            passed: number(Verdict::Pass) + number(Verdict::UnexpectedPass),
+            known: number(Verdict::KnownFailure),
+            unexpected: number(Verdict::UnexpectedPass),
             out_of_date: out_of_date.to_vec(),
-            warnings: run.results.iter().filter(is_warning).count(),
+            warnings: run.results.iter().filter(is_silent).count() - excused,
+            excused,
             failures: counting + run.shutdown.len() + against.len(),
             against: against.to_vec(),
             untested: of_profile.filter(|op| !tested.contains(op)).collect(),
-            tested,
+            profile,
+            judged: Judged::of(judged, (corpus, profile)),
+            left_out,
         }
     }
 
@@ -106,6 +117,9 @@ impl Summary {
         for what in &run.shutdown {
             let _ = writeln!(out, "{}: {}", styled(BAD, "shutdown"), what.trim_end());
         }
+        for what in &run.late {
+            let _ = writeln!(out, "{}: {what}", styled(WARNING, "late"));
+        }
         for what in &self.against {
             let _ = writeln!(out, "{}: {what}", styled(BAD, "against it"));
         }
@@ -128,11 +142,17 @@ impl Summary {
         out
     }
 
+    /// The code is not that of the conclusion if something could not be written.
     fn conclusion(&self, conclusion: Conclusion, code: u8) -> String {
         let warnings = match self.warnings {
             0 => String::new(),
             1 => " One `should` case failed: a warning.".to_owned(),
             several => format!(" {several} `should` cases failed: warnings."),
+        };
+        let excused = match self.excused {
+            0 => String::new(),
+            1 => "; one of severity C fails, which does not count".to_owned(),
+            several => format!("; {several} of severity C fail, which does not count"),
         };
         let not_run = self.applicable - self.run;
         let failed = self.failures - not_run;
@@ -144,28 +164,37 @@ impl Summary {
                     1 => ", but for one known failure".to_owned(),
                     several => format!(", but for {several} known failures"),
                 };
-                (style, format!("{}{known}", self.scope()))
+                (style, format!("{} of {} cases{known}{excused}. {}", self.passed, self.applicable, self.scope()))
             }
-            Conclusion::Incomplete => {
-                (WARNING, format!("{} of {} cases were run, {failed} count against it", self.run, self.applicable))
-            }
+            Conclusion::Incomplete => (
+                WARNING,
+                format!("{} of {} cases were run, {failed} count against it{excused}", self.run, self.applicable),
+            ),
             Conclusion::NotConformant if self.applicable == 0 => {
                 (BAD, "no case was applicable, so nothing was shown".to_owned())
             }
-            Conclusion::NotConformant if not_run == 0 => (BAD, format!("{failed} count against it")),
-            Conclusion::NotConformant => (BAD, format!("{failed} count against it, and {not_run} were not run")),
+            Conclusion::NotConformant if not_run == 0 => (BAD, format!("{failed} count against it{excused}")),
+            Conclusion::NotConformant => {
+                (BAD, format!("{failed} count against it, and {not_run} were not run{excused}"))
+            }
         };
-        format!("{}: {reason}.{warnings} Exit code {code}.", styled(style, styled(STRONG, conclusion)))
+        let unwritten = if Conclusion::of(code) == conclusion { "" } else { " Not everything could be written." };
+        let left_out = match self.left_out {
+            0 => String::new(),
+            several => format!(" Left out: {}, which --thorough runs.", count(several, "thorough case")),
+        };
+        format!(
+            "{}: {reason}.{warnings}{left_out}{unwritten} Exit code {code}.",
+            styled(style, styled(STRONG, conclusion))
+        )
     }
 
-    /// How many cases passed, of which operations, and which operations were not tested.
+    /// How much of the profile was judged, and which operations were not tested.
     fn scope(&self) -> String {
-        let names = |ops: &BTreeSet<Op>| ops.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let (passed, applicable) = (self.passed, self.applicable);
-        if self.untested.is_empty() {
-            return format!("{passed} of {applicable} cases");
-        }
-        format!("{passed} of {applicable} {} cases; not tested: {}", names(&self.tested), names(&self.untested))
+        let untested: Vec<String> = self.untested.iter().map(ToString::to_string).collect();
+        let untested =
+            if untested.is_empty() { untested.concat() } else { format!("; not tested: {}", untested.join(", ")) };
+        format!("Judged of profile {}: {}{untested}", self.profile, self.judged)
     }
 }
 
@@ -174,7 +203,7 @@ fn broken_clauses(run: &Run<'_>) -> String {
     const SHOWN: usize = 8;
     let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
     for result in run.results.iter().filter(|result| result.judgement.verdict.is_news()) {
-        for clause in &result.case.clauses {
+        for clause in result.broken() {
             *broken.entry(clause).or_default() += 1;
         }
     }

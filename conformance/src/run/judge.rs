@@ -3,7 +3,7 @@
 use super::oracles;
 use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::{Mismatch, Mismatches};
-use crate::corpus::{Case, Expect, Level, Oracle};
+use crate::corpus::{Case, Expect, Level, Oracle, Severity};
 use crate::json;
 use crate::protocol::Profile;
 use crate::protocol::{Op, Reply};
@@ -63,7 +63,7 @@ impl Verdict {
         self.is_failure() && self != Self::KnownFailure
     }
 
-    /// Whether it makes the testee not conformant, for a case of this level.
+    /// Whether it makes the testee not conformant, for a case of this level that nothing excuses.
     ///
     /// The level is about what a clause demands. Every request must get exactly one reply, so a crash counts at any level.
     pub fn counts_against(self, level: Level, strict: bool) -> bool {
@@ -84,6 +84,8 @@ fn unknown_verdict(name: &str) -> String {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
+    /// The clauses that are broken, as far as the verdict rests on them. If it is empty, nothing tells them apart from those of the case.
+    pub broken: Vec<&'static str>,
     /// What happened, in words; empty where the mismatches say it all.
     pub note: String,
     /// Where the output differs from the expected one (from the closest, if several are accepted).
@@ -99,7 +101,35 @@ pub struct Judgement {
 impl Judgement {
     /// A verdict without mismatches.
     pub fn new(verdict: Verdict, note: impl Into<String>) -> Self {
-        Self { verdict, note: note.into(), mismatches: Vec::new(), more: 0, actual: None, after_others: false }
+        Self {
+            verdict,
+            broken: Vec::new(),
+            note: note.into(),
+            mismatches: Vec::new(),
+            more: 0,
+            actual: None,
+            after_others: false,
+        }
+    }
+
+    /// Whether the case makes the testee not conformant.
+    pub fn counts_against(&self, case: &Case, strict: bool) -> bool {
+        self.verdict.counts_against(case.level, strict) && (strict || !self.is_excused_in(case))
+    }
+
+    /// Whether the case failed, and does not count only because its input is contrived.
+    pub fn is_excused(&self, case: &Case, strict: bool) -> bool {
+        self.verdict.counts_against(case.level, strict) && !self.counts_against(case, strict)
+    }
+
+    /// Severity C excuses a failure that is about the clauses of the case alone. A run that breaks another one, or whose output cannot be
+    /// read, was not asked for anything contrived there.
+    fn is_excused_in(&self, case: &Case) -> bool {
+        let is_own = |broken: &&str| case.clauses.iter().any(|clause| clause == broken);
+        self.verdict == Verdict::Fail
+            && case.severity == Some(Severity::C)
+            && !self.broken.is_empty()
+            && self.broken.iter().all(is_own)
     }
 
     fn with(self, Mismatches { kept: mismatches, more, .. }: Mismatches) -> Self {
@@ -230,11 +260,12 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<
         Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),
     };
     let (mut broken, mut unseen) = (Vec::new(), Vec::new());
+    let note: Vec<String> = ruling.note().map(str::to_owned).into_iter().collect();
     for &property in properties {
         match ruling.holds(property) {
             Holding::Yes => {}
-            Holding::No(findings) => broken.extend(findings.iter().map(ToString::to_string)),
-            Holding::Blocked(finding) => broken.push(finding.to_string()),
+            Holding::No(findings) => broken.extend(findings),
+            Holding::Blocked(finding) => broken.push(finding),
             Holding::Unsupported(why) => unseen.push(why.to_owned()),
         }
     }
@@ -244,9 +275,13 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<
         lines.join("\n")
     };
     if !broken.is_empty() {
-        Judgement::new(Verdict::Fail, lines(broken))
+        let mut clauses: Vec<&str> = broken.iter().map(|finding| finding.clause).collect();
+        clauses.sort_unstable();
+        clauses.dedup();
+        let findings = broken.iter().map(ToString::to_string).chain(note);
+        Judgement { broken: clauses, ..Judgement::new(Verdict::Fail, lines(findings.collect())) }
     } else if unseen.is_empty() {
-        Judgement::new(Verdict::Pass, "")
+        Judgement::new(Verdict::Pass, lines(note))
     } else {
         Judgement::new(Verdict::Unsupported, lines(unseen))
     }
@@ -317,6 +352,49 @@ mod tests {
         let expect = |words| json!({"reject": "invalid-event", "message": {"includes": [words]}});
         assert_eq!(verdict(&expect("iteration"), invalid_event()), Verdict::Pass);
         assert_eq!(verdict(&expect("toolName"), invalid_event()), Verdict::Rejected);
+    }
+
+    #[test]
+    fn contrived_input_excuses_only_what_the_case_is_about() {
+        let case = |severity: Option<&str>, properties: &[&str]| {
+            let mut case = json!({
+                "name": "a", "why": "w", "profiles": ["universal"], "expect": {"holds": properties},
+                "clauses": properties.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>(),
+                "input": {
+                    "messages": [{"type": "human", "content": "Go"}],
+                    "model": [{"tool_calls": [{"id": "c1", "name": "look", "args": {}}]}, {"content": "Done"}],
+                    "tools": {"look": {"byId": {"c1": "ok"}}},
+                },
+            });
+            if let Some(severity) = severity {
+                case["severity"] = json!(severity);
+                case["evidence"] = json!(["a/b#1"]);
+            }
+            let text = json!({"op": "tools", "about": "x", "cases": [case]}).to_string();
+            let (corpus, problems) = Corpus::read(&[File { path: "agent/a.json".into(), text }]);
+            assert_eq!(problems, []);
+            corpus.cases.into_iter().next().expect("a case")
+        };
+        // The model is not asked again, so that nothing else can be judged.
+        let stops = || Outcome::Reply(Reply::Ok(json!({"requests": [[{"type": "human", "content": "Go"}]]})));
+        let counts = |case: &Case, outcome: Outcome| {
+            let judged = judge(case, Profile::Universal, outcome);
+            assert!(judged.verdict != Verdict::Pass && judged.counts_against(case, true), "{judged:?}");
+            assert_eq!(judged.is_excused(case, false), !judged.counts_against(case, false));
+            judged.counts_against(case, false)
+        };
+        let goes_on = &["agent-goes-on"][..];
+        assert!(!counts(&case(Some("C"), goes_on), stops()));
+        assert!(!counts(&case(Some("C"), &["agent-response", "agent-goes-on"]), stops()));
+        // Another clause is broken, the output cannot be read, or there is none.
+        assert!(counts(&case(Some("C"), &["agent-response"]), stops()));
+        assert!(counts(&case(Some("C"), goes_on), Outcome::Reply(Reply::Ok(json!(5)))));
+        for outcome in [Outcome::Crash("gone".into()), Outcome::Timeout("late".into()), Outcome::Garbage("?".into())] {
+            assert!(counts(&case(Some("C"), goes_on), outcome));
+        }
+        for severity in [Some("A"), Some("B"), None] {
+            assert!(counts(&case(severity, goes_on), stops()));
+        }
     }
 
     #[test]

@@ -98,10 +98,20 @@ impl Known {
         self.known.iter().any(|entry| entry.covers(case))
     }
 
+    /// The entry that covers a case, or else every clause that it breaks without being about it.
+    fn entry(&self, case: &Case, judgement: &Judgement) -> Option<&Entry> {
+        let of_clause = |broken: &&str| self.known.iter().find(|entry| entry.clause.as_deref() == Some(broken));
+        let of_broken = || {
+            let all_known = judgement.broken.iter().all(|broken| of_clause(broken).is_some());
+            judgement.broken.first().filter(|_| all_known && judgement.verdict.is_failure()).and_then(of_clause)
+        };
+        self.known.iter().find(|entry| entry.covers(case)).or_else(of_broken)
+    }
+
     /// Marks the cases of a run that are known to fail: as known failures if they fail, and as unexpected passes if they pass.
     pub fn excuse(&self, run: &mut Run<'_>) {
         for CaseResult { case, judgement } in &mut run.results {
-            let Some(entry) = self.known.iter().find(|entry| entry.covers(case)) else { continue };
+            let Some(entry) = self.entry(case, judgement) else { continue };
             let (reason, was) = (entry.reason.trim(), judgement.verdict);
             let (verdict, note) = match was {
                 Verdict::Pass => (Verdict::UnexpectedPass, format!("known to fail, and passes: {reason}")),
@@ -134,6 +144,7 @@ impl Known {
     pub fn updated(&self, run: &Run<'_>, by: (&Corpus, Profile), strict: bool, reason: Option<&str>) -> (Self, usize) {
         let (corpus, profile) = by;
         let of_profile: Vec<&Case> = corpus.cases.iter().filter(|case| case.is_in(profile)).collect();
+        // What is excused anyway needs no entry, and what has one keeps it.
         let fails = |result: &&CaseResult<'_>| {
             let verdict = result.judgement.verdict;
             let is_wrong = !matches!(verdict, Verdict::Pass | Verdict::Unsupported | Verdict::NotRun);
@@ -157,8 +168,10 @@ impl Known {
                 ..entry.clone()
             }));
         }
-        let is_new = |id: &&str| of_profile.iter().any(|case| case.id == **id && !updated.covers(case));
-        let mut new: BTreeSet<&str> = failing.iter().copied().filter(is_new).collect();
+        let is_new = |result: &&CaseResult<'_>| {
+            failing.contains(&*result.case.id) && updated.entry(result.case, &result.judgement).is_none()
+        };
+        let mut new: BTreeSet<&str> = run.results.iter().filter(is_new).map(|result| &*result.case.id).collect();
         let Some(reason) = reason else { return (updated, new.len()) };
         let entry = |pattern: Option<&str>, clause: Option<&str>| Entry {
             pattern: pattern.map(str::to_owned),
@@ -166,25 +179,28 @@ impl Known {
             reason: reason.to_owned(),
             ..Entry::default()
         };
-        // Clauses that fail as a whole, those of the most new cases first.
-        while let Some((clause, of_it)) = corpus
-            .clauses
-            .iter()
-            .map(|clause| (&*clause.id, ids_of(&of_profile, &clause.id)))
-            .filter(|(_, of_it)| of_it.len() > 1 && of_it.is_subset(&failing) && !of_it.is_disjoint(&new))
-            .max_by_key(|(_, of_it)| of_it.intersection(&new).count())
+        // Topics and clauses that fail as a whole, those of the most new cases first. Of two that say the same, a clause says more.
+        let topics: BTreeSet<&str> = new.iter().filter_map(|id| Some(id.rsplit_once('/')?.0)).collect();
+        let topics = topics.into_iter().map(|topic| entry(Some(&format!("{topic}/*")), None));
+        let clauses = corpus.clauses.iter().map(|clause| entry(None, Some(&clause.id)));
+        let mut groups: Vec<(Entry, BTreeSet<&str>)> = Vec::new();
+        for group in topics.chain(clauses) {
+            let of_it: BTreeSet<&str> =
+                of_profile.iter().filter(|case| group.covers(case)).map(|case| &*case.id).collect();
+            if of_it.len() > 1 && of_it.is_subset(&failing) {
+                groups.push((group, of_it));
+            }
+        }
+        let news = |of_it: &BTreeSet<&str>, new: &BTreeSet<&str>| of_it.intersection(new).count();
+        while let Some((group, of_it)) =
+            groups.iter().filter(|(_, of_it)| news(of_it, &new) > 1).max_by_key(|(_, of_it)| news(of_it, &new))
         {
-            updated.known.push(entry(None, Some(clause)));
+            updated.known.push(group.clone());
             new.retain(|id| !of_it.contains(id));
         }
         updated.known.extend(new.iter().map(|id| entry(Some(id), None)));
         (updated, 0)
     }
-}
-
-fn ids_of<'a>(cases: &[&'a Case], clause: &str) -> BTreeSet<&'a str> {
-    let of_it = cases.iter().filter(|case| case.clauses.iter().any(|named| named == clause));
-    of_it.map(|case| &*case.id).collect()
 }
 
 fn is_date(text: &str) -> bool {
@@ -244,6 +260,36 @@ mod tests {
         let known = Known { known: vec![entry.clone(), Entry { expires: Some("2026-01-01".into()), ..entry }] };
         assert_eq!(Known::read(&known.text().expect("text")), Ok(known));
         assert_eq!(Known::read(&Known::default().text().expect("text")), Ok(Known::default()));
+    }
+
+    /// What is added to an empty file when these of the cases fail: two of topic a, two of topic b, of one clause.
+    fn added(failing: &[&str]) -> String {
+        let case = |name: &str| {
+            format!(
+                r#"{{"name":"{name}","why":"w","clauses":["ESC-1"],"input":{{"text":"<"}},"expect":{{"ok":"&lt;"}}}}"#
+            )
+        };
+        let file = |topic: &str| crate::corpus::File {
+            path: format!("escape/{topic}.json"),
+            text: format!(r#"{{"op":"escape","about":"x","cases":[{},{}]}}"#, case("one"), case("two")),
+        };
+        let (corpus, problems) = Corpus::read(&[file("a"), file("b")]);
+        assert_eq!(problems, []);
+        let verdict = |case: &Case| if failing.contains(&&*case.id) { Verdict::Fail } else { Verdict::Pass };
+        let result = |case| CaseResult { case, judgement: Judgement::new(verdict(case), "") };
+        let run = Run { results: corpus.cases.iter().map(result).collect(), ..Run::default() };
+        let (updated, _) = Known::default().updated(&run, (&corpus, Profile::Literal), false, Some("r"));
+        let name = |entry: &Entry| entry.pattern.clone().or(entry.clause.clone()).unwrap_or_default();
+        updated.known.iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_topic_or_a_clause_that_fails_as_a_whole_is_one_entry() {
+        let all = ["escape/a/one", "escape/a/two", "escape/b/one", "escape/b/two"];
+        assert_eq!(added(&all), "ESC-1");
+        assert_eq!(added(&all[..3]), "escape/a/* escape/b/one");
+        // A pattern would excuse what passes.
+        assert_eq!(added(&[all[1], all[3]]), "escape/a/two escape/b/two");
     }
 
     #[test]

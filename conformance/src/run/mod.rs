@@ -5,6 +5,7 @@
 //! that nobody is accused because of the load.
 
 mod blame;
+mod earlier;
 mod judge;
 mod known;
 mod oracles;
@@ -12,6 +13,7 @@ pub mod order;
 mod together;
 mod worker;
 
+pub use earlier::Earlier;
 pub use judge::{Judgement, Terms, Verdict, judge};
 pub use known::Known;
 
@@ -46,6 +48,8 @@ pub struct Settings {
     pub rounds: u64,
     /// How long they are put to it again and again.
     pub soak: Option<Duration>,
+    /// How long to wait between two requests to one process.
+    pub pause: Option<Duration>,
     /// The known failures, which do not end the run.
     pub known: Known,
 }
@@ -62,6 +66,7 @@ impl Settings {
             seed: None,
             rounds: 1,
             soak: None,
+            pause: None,
             known: Known::default(),
         }
     }
@@ -79,7 +84,22 @@ pub struct CaseResult<'a> {
 impl CaseResult<'_> {
     /// Whether the case makes the testee not conformant.
     pub fn counts_against(&self, strict: bool) -> bool {
-        self.judgement.verdict.counts_against(self.case.level, strict)
+        self.judgement.counts_against(self.case, strict)
+    }
+
+    /// Whether the case failed, and does not count only because its input is contrived.
+    pub fn is_excused(&self, strict: bool) -> bool {
+        self.judgement.is_excused(self.case, strict)
+    }
+
+    /// The clauses that a failed case breaks, as far as that is known; else its own.
+    pub fn broken(&self) -> Vec<&str> {
+        let Self { case, judgement } = self;
+        if judgement.broken.is_empty() {
+            case.clauses.iter().map(String::as_str).collect()
+        } else {
+            judgement.broken.clone()
+        }
     }
 }
 
@@ -92,6 +112,8 @@ pub struct Run<'a> {
     pub declined: usize,
     /// What went wrong when the testee was ended.
     pub shutdown: Vec<String>,
+    /// What was not answered in time once, but was when everything was asked again; it does not count.
+    pub late: Vec<String>,
     /// Why the run ended before its last case.
     pub stopped: Option<String>,
     /// Why the testee could not be started again in the middle of the run.
@@ -226,6 +248,7 @@ impl<'a> Shared<'_, 'a> {
         let mut run = Run { requests: self.requests.load(Ordering::Relaxed).unsigned_abs(), ..Run::default() };
         for part in parts {
             run.declined += part.declined.len();
+            run.late.extend(part.late);
             // What every process does at its end is one fault, so that the number of processes changes no verdict.
             let is_new = |what: &String| !run.shutdown.contains(what);
             let news: Vec<String> = part.shutdown.into_iter().filter(is_new).collect();

@@ -1,7 +1,7 @@
 //! Runs at the same time: AGENT-INDEPENDENT, where the hello declares that several requests may be sent at once.
 
 use super::worker::{Worker, join};
-use super::{End, Verdict, judge};
+use super::{Earlier, End, Judgement, Verdict, judge};
 use crate::protocol::Profile;
 use crate::testee::Outcome;
 use std::collections::HashMap;
@@ -46,10 +46,16 @@ impl Worker<'_, '_, '_> {
                 Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
                 outcome if outcome.is_reply() => {
                     let Some((step, request)) = waiting.remove(&id) else { return };
-                    if step < last || is_settled {
+                    if is_settled {
                         continue;
                     }
-                    let mut judgement = judge(case, self.shared.terms, outcome.clone());
+                    let mut judgement = if step < last {
+                        let mut earlier = Earlier::default();
+                        earlier.hear(case, self.shared.terms, step, &outcome);
+                        earlier.with(Judgement::new(Verdict::Pass, ""))
+                    } else {
+                        judge(case, self.shared.terms, outcome.clone())
+                    };
                     if !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
                         judgement.note = join(TOGETHER, &judgement.note);
                         self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));

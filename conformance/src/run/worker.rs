@@ -2,10 +2,10 @@
 
 use super::blame::{AFTER_OTHERS, as_loss};
 use super::order::{request_id, sort};
-use super::{End, Judgement, Shared, Verdict, judge};
+use super::{Earlier, End, Judgement, Shared, Verdict, judge};
 use crate::corpus::{Accepted, Case};
 use crate::protocol::{Profile, Reply, Request};
-use crate::testee::{Outcome, Testee, Trouble};
+use crate::testee::{Outcome, Testee, Trouble, interrupt};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -23,6 +23,8 @@ pub(super) struct Part {
     /// The cases that were answered with `unsupported`.
     pub(super) declined: BTreeSet<usize>,
     pub(super) shutdown: Vec<String>,
+    /// What was not answered in time once, and counts for nothing.
+    pub(super) late: Vec<String>,
 }
 
 /// Whether the results of asking several at once can stand.
@@ -72,7 +74,8 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     fn window(&self) -> usize {
         let settings = self.shared.settings;
         let is_sequential = settings.profile == Profile::Universal && !self.shared.terms.abilities.concurrent;
-        if is_sequential || settings.rounds > 1 || settings.soak.is_some() { 1 } else { self.testee.window() }
+        let is_repeated = settings.rounds > 1 || settings.soak.is_some();
+        if is_sequential || is_repeated || settings.pause.is_some() { 1 } else { self.testee.window() }
     }
 
     pub(super) fn restart(&mut self) {
@@ -136,7 +139,13 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             bytes -= request.input.len();
             let case = cases[index];
             self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
-            if step == case.after().len() {
+            if step < case.after().len() {
+                let mut earlier = Earlier::default();
+                earlier.hear(case, self.shared.terms, step, &outcome);
+                if !earlier.is_sound() {
+                    return Trust::Doubted;
+                }
+            } else {
                 let is_declined = is_declined(&outcome);
                 let judgement = judge(case, self.shared.terms, outcome);
                 if !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
@@ -186,17 +195,17 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 return;
             }
             match self.put(index) {
-                outcome if outcome.is_reply() => {
+                (earlier, outcome) if outcome.is_reply() => {
                     let is_declined = is_declined(&outcome);
-                    let judgement = judge(self.shared.cases[index], self.shared.terms, outcome);
+                    let judgement = earlier.with(judge(self.shared.cases[index], self.shared.terms, outcome));
                     self.settle(index, judgement, is_declined);
                     self.answer(index);
                     return;
                 }
-                Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
-                Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
-                Outcome::Stray { id: 0, what } => return self.charge_for_id_of_hello(index, what),
-                Outcome::Stray { id, what } => {
+                (_, Outcome::Interrupted) => return self.shared.end_with(End::Interrupted),
+                (_, Outcome::NotReady(why)) => return self.shared.end_with(End::NotReady(why)),
+                (_, Outcome::Stray { id: 0, what }) => return self.charge_for_id_of_hello(index, what),
+                (_, Outcome::Stray { id, what }) => {
                     let culprit = self.asked.get(&id).copied().unwrap_or(index);
                     self.started();
                     self.charge(culprit, Outcome::Garbage(what), "");
@@ -204,7 +213,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                         return;
                     }
                 }
-                outcome => {
+                (_, outcome) => {
                     let answered = std::mem::take(&mut self.answered);
                     self.started();
                     return self.find_culprit(index, &answered, outcome);
@@ -238,26 +247,39 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         true
     }
 
-    /// Sends the requests of a case one after the other. Of those that are sent first any reply will do, but there must be one. What they
-    /// leave behind belongs to this case.
-    pub(super) fn put(&mut self, index: usize) -> Outcome {
+    /// Sends the requests of a case one after the other, and judges the replies to those that are sent first. What these leave behind
+    /// belongs to this case.
+    pub(super) fn put(&mut self, index: usize) -> (Earlier, Outcome) {
         let case = self.shared.cases[index];
+        let mut earlier = Earlier::default();
         for step in 0..case.after().len() {
-            let request = self.request(index, step);
+            let Some(request) = self.next_request(index, step) else {
+                return (earlier, Outcome::Interrupted);
+            };
             let outcome = self.testee.ask(&request);
             if !is_end(&outcome) {
                 self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
             }
             if !outcome.is_reply() {
-                return sent_before(outcome, step);
+                return (earlier, sent_before(outcome, step));
             }
+            earlier.hear(case, self.shared.terms, step, &outcome);
         }
-        let request = self.request(index, case.after().len());
+        let Some(request) = self.next_request(index, case.after().len()) else {
+            return (earlier, Outcome::Interrupted);
+        };
         let outcome = self.testee.ask_for(&request, case.accepted());
         if !is_end(&outcome) {
             self.shared.watch(|watch| watch.outcome(case, case.after().len(), &request, &outcome));
         }
-        outcome
+        (earlier, outcome)
+    }
+
+    /// The next request to this process, after a pause if it has had one; `None` if the run was interrupted meanwhile.
+    fn next_request(&mut self, index: usize, step: usize) -> Option<Request> {
+        let pause = self.shared.settings.pause.filter(|_| self.served > 0);
+        let is_interrupted = pause.is_some_and(|pause| !interrupt::wait(pause));
+        (!is_interrupted).then(|| self.request(index, step))
     }
 
     /// Notes how a case ended. If it is run several times, the first failure counts.
@@ -278,10 +300,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         }
         self.shared.watch(|watch| watch.result(case, &judgement));
         let settings = self.shared.settings;
-        if settings.fail_fast
-            && !settings.known.covers(case)
-            && judgement.verdict.counts_against(case.level, settings.strict)
-        {
+        if settings.fail_fast && !settings.known.covers(case) && judgement.counts_against(case, settings.strict) {
             self.shared.end_with(End::FirstFailure);
         }
         self.part.judged.insert(index, judgement);
@@ -324,7 +343,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     }
 }
 
-/// The outputs that are accepted without parsing the reply. There are none for the requests that are sent first: they are not judged here.
+/// The outputs that are accepted without parsing the reply. There are none for the requests that are sent first: nothing was prepared for them.
 fn accepted(case: &Case, step: usize) -> Accepted {
     if step == case.after().len() { case.accepted() } else { Accepted::default() }
 }
@@ -346,7 +365,7 @@ fn sent_before(outcome: Outcome, step: usize) -> Outcome {
     }
 }
 
-fn is_declined(outcome: &Outcome) -> bool {
+pub(super) fn is_declined(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
 }
 

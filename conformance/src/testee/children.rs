@@ -17,7 +17,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a process may take to end once it was killed. If it takes longer, it is given up: it cannot be killed.
-const KILL_GRACE: Duration = Duration::from_secs(1);
+const KILL_GRACE: Duration = Duration::from_secs(20);
 
 /// The leaders of the process groups that are alive.
 static ALIVE: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
@@ -66,6 +66,11 @@ impl Group {
         return (child.stdin().take(), child.stdout().take(), child.stderr().take());
         #[cfg(not(windows))]
         return (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    }
+
+    /// The id of the child.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// How the child ended, if it has.

@@ -2,6 +2,8 @@
 
 use super::children;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -20,6 +22,18 @@ pub fn listen() -> Result<(), ctrlc::Error> {
             std::process::exit(EXIT_CODE.into());
         }
     })
+}
+
+/// How soon a wait notices that the run should end.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Waits so long, or until the run should end. Returns whether it should go on.
+pub fn wait(time: Duration) -> bool {
+    let begun = Instant::now();
+    while !requested() && begun.elapsed() < time {
+        thread::sleep(POLL_INTERVAL.min(time.saturating_sub(begun.elapsed())));
+    }
+    !requested()
 }
 
 /// Whether the run should end.

@@ -2,6 +2,7 @@
 
 use super::children::Group;
 use super::lines::{LONGEST_LINE, Line, Lines};
+use super::patience::Patience;
 use super::pipes::{self, Pipes};
 use super::{Outcome, Trouble, Unready, id_and_output, interrupt};
 use crate::corpus::Accepted;
@@ -18,8 +19,10 @@ use std::time::{Duration, Instant};
 
 /// How often a wait checks whether the testee has ended or the run was interrupted.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// How long a testee may take to exit after its stdout has ended.
+/// How long a testee may take to exit after its stdout has ended, and its stderr to end.
 const EXIT_GRACE: Duration = Duration::from_millis(500);
+/// How often a wait for the end of a testee looks again.
+const NAP: Duration = Duration::from_millis(2);
 const STDERR_TAIL: usize = 4 << 10;
 /// How many answered requests are remembered, to recognize a second reply.
 const MOST_ANSWERED: usize = 1 << 20;
@@ -38,9 +41,11 @@ pub(super) struct Live {
     /// The requests that wait for their replies, in the order in which they were sent.
     waiting: VecDeque<Waiting>,
     answered: HashSet<i64>,
-    /// When the testee can have begun to work on the oldest request: one that answers in turn begins when it has answered the
-    /// request before.
-    since: Instant,
+    /// What is left of the time for the oldest request, on which the testee can have begun to work when it had answered the request
+    /// before, if it answers in turn.
+    patience: Patience,
+    /// How long the latest reply took.
+    took: Duration,
 }
 
 /// A request that waits for its reply.
@@ -64,13 +69,15 @@ impl Live {
     pub(super) fn start(command: &[OsString], timeout: Duration) -> Result<(Self, Hello), Unready> {
         let mut process = Self::spawn(command)?;
         process.write(&Hello::request());
-        let line = match process.hear(Instant::now() + timeout) {
+        let mut patience = Patience::of(timeout);
+        let line = match process.hear(&mut patience) {
             Heard::Line(line) => line,
             Heard::TooLong => return Err("it printed an endless line instead of a hello".to_owned().into()),
             Heard::Ended => return Err(format!("before its hello it {}", process.last_words()).into()),
             Heard::Silence => {
                 return Err(format!(
-                    "it did not answer `hello` within {timeout:?}; does it flush stdout after each line?{}",
+                    "it did not answer `hello` within {timeout:?}{}; does it flush stdout after each line?{}",
+                    patience.by_the_clock(),
                     process.stderr_tail()
                 )
                 .into());
@@ -98,8 +105,9 @@ impl Live {
         let pipes = Pipes::new(stdin, stdout).map_err(lacking)?;
         let tail = Arc::clone(&stderr);
         thread::Builder::new().spawn(move || keep_tail(from_stderr, &tail)).map_err(lacking)?;
-        let (waiting, answered, since) = (VecDeque::new(), HashSet::from([0]), Instant::now());
-        Ok(Self { group, pipes, lines: Lines::new(), stderr, waiting, answered, since })
+        let (waiting, answered) = (VecDeque::new(), HashSet::from([0]));
+        let (patience, took) = (Patience::default(), Duration::ZERO);
+        Ok(Self { group, pipes, lines: Lines::new(), stderr, waiting, answered, patience, took })
     }
 
     fn write(&mut self, line: &str) {
@@ -109,13 +117,13 @@ impl Live {
 
     pub(super) fn send(&mut self, request: &Request, accepted: Accepted) {
         if self.waiting.is_empty() {
-            self.since = Instant::now();
+            self.patience = Patience::default();
         }
         self.waiting.push_back(Waiting { id: request.id, profile: request.profile, accepted });
         self.write(&request.line());
     }
 
-    fn hear(&mut self, deadline: Instant) -> Heard {
+    fn hear(&mut self, patience: &mut Patience) -> Heard {
         let mut ended = false;
         loop {
             if let Some(line) = self.lines.next() {
@@ -124,8 +132,11 @@ impl Live {
             if interrupt::requested() {
                 return Heard::Interrupted;
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.fill(|space| self.pipes.read(space, left.min(POLL_INTERVAL))) {
+            let left = patience.left();
+            let (most, begun) = (left.min(POLL_INTERVAL), Instant::now());
+            let heard = self.lines.fill(|space| self.pipes.read(space, most));
+            patience.spend(most, begun.elapsed(), self.group.id());
+            match heard {
                 pipes::Heard::Bytes => {}
                 pipes::Heard::End => return self.lines.last().map_or(Heard::Ended, Heard::from),
                 // A grandchild may hold the pipe open, so the end of the process counts. The pipe is read once more first,
@@ -141,14 +152,22 @@ impl Live {
         let Some(&Waiting { id: oldest, profile, .. }) = self.waiting.front() else {
             return (0, Outcome::Garbage("nothing was asked".into()));
         };
-        let line = match self.hear(self.since + timeout) {
+        let mut patience = std::mem::take(&mut self.patience).up_to(timeout);
+        let heard = self.hear(&mut patience);
+        self.took = patience.spent();
+        let by_the_clock = patience.by_the_clock();
+        self.patience = patience;
+        let line = match heard {
             Heard::Line(line) => line,
             Heard::TooLong => {
                 return (oldest, Outcome::Garbage(format!("an endless line: more than {LONGEST_LINE} bytes")));
             }
             Heard::Ended => return (oldest, Outcome::Crash(format!("before its reply it {}", self.last_words()))),
             Heard::Silence => {
-                return (oldest, Outcome::Timeout(format!("no reply within {timeout:?}{}", self.stderr_tail())));
+                return (
+                    oldest,
+                    Outcome::Timeout(format!("no reply within {timeout:?}{by_the_clock}{}", self.stderr_tail())),
+                );
             }
             Heard::Interrupted => return (oldest, Outcome::Interrupted),
         };
@@ -186,10 +205,15 @@ impl Live {
         Ok((id, Outcome::Accepted(line)))
     }
 
+    /// How long the latest reply took, as far as that was the testee's doing.
+    pub(super) fn took(&self) -> Duration {
+        self.took
+    }
+
     /// Notes that the request at a place in the queue was answered.
     fn answered(&mut self, place: usize) {
         let waiting = self.waiting.remove(place).expect("a place in the queue");
-        self.since = Instant::now();
+        self.patience = Patience::default();
         if self.answered.len() == MOST_ANSWERED {
             self.answered.clear();
         }
@@ -197,7 +221,7 @@ impl Live {
     }
 
     pub(super) fn overhear(&mut self, time: Duration) -> Option<Outcome> {
-        match self.hear(Instant::now() + time) {
+        match self.hear(&mut Patience::of(time)) {
             Heard::Line(line) => {
                 let beginning = beginning(&line);
                 Some(match Reply::read(line) {
@@ -219,10 +243,10 @@ impl Live {
 
     pub(super) fn finish(mut self, timeout: Duration) -> Vec<Trouble> {
         self.pipes.close();
-        let deadline = Instant::now() + timeout;
+        let mut patience = Patience::of(timeout);
         let mut troubles = Vec::new();
         while troubles.len() < MOST_TROUBLES {
-            match self.hear(deadline) {
+            match self.hear(&mut patience) {
                 Heard::Line(line) => {
                     let beginning = beginning(&line);
                     match Reply::read(line) {
@@ -247,32 +271,41 @@ impl Live {
                 Heard::Ended | Heard::Silence | Heard::Interrupted => break,
             }
         }
-        let status = self.wait_until(deadline);
+        let status = self.wait(&mut patience);
         if !status.is_some_and(|status| status.success()) && !interrupt::requested() {
             troubles.push(Trouble::Shutdown(match status {
                 Some(status) => {
                     self.wait_for_stderr();
                     format!("it ended with {status} when its input was closed{}", self.stderr_tail())
                 }
-                None => format!("it did not end within {timeout:?} after its input was closed"),
+                None => {
+                    format!("it did not end within {timeout:?}{} after its input was closed", patience.by_the_clock())
+                }
             }));
         }
         troubles
     }
 
-    fn wait_until(&mut self, deadline: Instant) -> Option<ExitStatus> {
+    /// Waits for its end.
+    fn wait(&mut self, patience: &mut Patience) -> Option<ExitStatus> {
         loop {
             let status = self.group.exit_status();
-            if status.is_some() || Instant::now() >= deadline || interrupt::requested() {
+            if status.is_some() || patience.left().is_zero() || interrupt::requested() {
                 return status;
             }
-            thread::sleep(Duration::from_millis(1));
+            self.rest(patience);
         }
+    }
+
+    fn rest(&self, patience: &mut Patience) {
+        let begun = Instant::now();
+        thread::sleep(NAP);
+        patience.spend(NAP, begun.elapsed(), self.group.id());
     }
 
     /// How the testee ended, and the end of its stderr.
     fn last_words(&mut self) -> String {
-        let how = match self.wait_until(Instant::now() + EXIT_GRACE) {
+        let how = match self.wait(&mut Patience::of(EXIT_GRACE)) {
             Some(status) => format!("ended ({status})"),
             None => "closed its stdout".to_owned(),
         };
@@ -281,9 +314,9 @@ impl Live {
     }
 
     fn wait_for_stderr(&self) {
-        let enough = Instant::now() + EXIT_GRACE;
-        while !self.tail(|tail| tail.complete) && Instant::now() < enough {
-            thread::sleep(Duration::from_millis(1));
+        let mut patience = Patience::of(EXIT_GRACE);
+        while !self.tail(|tail| tail.complete) && !patience.left().is_zero() {
+            self.rest(&mut patience);
         }
     }
 

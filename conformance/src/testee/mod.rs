@@ -6,6 +6,7 @@ pub mod interrupt;
 mod keyed;
 mod lines;
 mod live;
+mod patience;
 mod pipes;
 mod process;
 mod reference;
@@ -53,6 +54,14 @@ pub trait Testee {
     fn ask_for(&mut self, request: &Request, accepted: Accepted) -> Outcome {
         self.send_for(request, accepted);
         self.receive().1
+    }
+
+    /// Waits so many times as long for the replies from now on, to learn how late they are.
+    fn be_patient(&mut self, _times: u32) {}
+
+    /// How long the latest reply took that took longer than the limit, since patience was last asked for.
+    fn lateness(&self) -> Option<Duration> {
+        None
     }
 
     /// Starts the testee afresh, so that earlier requests cannot matter any more.

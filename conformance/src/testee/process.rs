@@ -20,6 +20,10 @@ pub struct Process {
     timeout: Duration,
     hello: Hello,
     live: Option<Live>,
+    /// How many times as long it waits for a reply.
+    patience: u32,
+    /// How late the latest late reply was, counted from its request.
+    late: Option<Duration>,
     /// The request that could not be sent because the process could not be started again, and why.
     failed: Option<(i64, Outcome)>,
 }
@@ -33,14 +37,15 @@ impl Process {
     pub fn start(command: &[impl AsRef<OsStr>], timeout: Duration) -> Result<Self, Unready> {
         let command: Vec<OsString> = command.iter().map(|word| word.as_ref().to_owned()).collect();
         let (live, hello) = Live::start(&command, timeout)?;
-        Ok(Self { command, timeout, hello, live: Some(live), failed: None })
+        Ok(Self { command, timeout, hello, live: Some(live), patience: 1, late: None, failed: None })
     }
 
     /// Another one with the same command, which starts when it is first asked.
     #[must_use]
     pub fn another(&self) -> Self {
         let Self { command, timeout, hello, .. } = self;
-        Self { command: command.clone(), timeout: *timeout, hello: hello.clone(), live: None, failed: None }
+        let (command, hello) = (command.clone(), hello.clone());
+        Self { command, timeout: *timeout, hello, live: None, patience: 1, late: None, failed: None }
     }
 
     /// The process, started afresh if necessary.
@@ -84,13 +89,25 @@ impl Testee for Process {
         }
         let timeout = self.timeout;
         let (id, outcome) = match &mut self.live {
-            Some(live) => live.receive(timeout),
+            Some(live) => {
+                let received = live.receive(timeout * self.patience);
+                self.late = Some(live.took()).filter(|&took| took > timeout).or(self.late);
+                received
+            }
             None => (0, Outcome::NotReady("nothing was sent".to_owned().into())),
         };
         if !outcome.is_reply() {
             self.live = None;
         }
         (id, outcome)
+    }
+
+    fn be_patient(&mut self, times: u32) {
+        (self.patience, self.late) = (times, None);
+    }
+
+    fn lateness(&self) -> Option<Duration> {
+        self.late
     }
 
     fn restart(&mut self) {

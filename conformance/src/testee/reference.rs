@@ -98,8 +98,11 @@ fn output<F: Form>(request: &Request) -> Result<F, Reply> {
 
 /// The output of op `tools`.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Rounds<'a> {
     requests: &'a [Vec<Message>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_at_end: Option<Vec<&'a [Message]>>,
     messages: &'a [Message],
     #[serde(skip_serializing_if = "Option::is_none")]
     given: Option<Vec<Message>>,
@@ -210,7 +213,13 @@ impl Input {
         let (mut model, mut tools) = (self.model()?, self.scripted(ScriptedTools::read)?);
         let options = ToolOptions { profile, max_recursion_depth: self.limit("maxRecursionDepth")?.map(count) };
         let run = run_tools(messages, &mut model, &mut tools, &options);
-        Ok(F::of(&Rounds { requests: model.requests(), messages: &run.messages, given: None, failure: None }))
+        Ok(F::of(&Rounds {
+            requests: model.requests(),
+            requests_at_end: None,
+            messages: &run.messages,
+            given: None,
+            failure: None,
+        }))
     }
 
     /// Op `tools` in profile `universal`.
@@ -223,7 +232,15 @@ impl Input {
         let given = messages.clone();
         let run = run_tools(messages, &mut model, &mut tools, &options);
         let failure = run.failure.as_deref().map(marked);
-        Ok(F::of(&Rounds { requests: model.requests(), messages: &run.messages, given: Some(given), failure }))
+        // The model is shown the beginning of one list, to which the run only adds.
+        let shown = |request: &Vec<Message>| run.messages.get(..request.len());
+        Ok(F::of(&Rounds {
+            requests: model.requests(),
+            requests_at_end: model.requests().iter().map(shown).collect(),
+            messages: &run.messages,
+            given: Some(given),
+            failure,
+        }))
     }
 
     fn outer_loop<F: Form>(&self, profile: Profile) -> Result<F, Error> {

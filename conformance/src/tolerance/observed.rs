@@ -142,6 +142,21 @@ struct RunTexts {
     feedback: IntoIter<String>,
     outcomes: IntoIter<Option<String>>,
     errors: IntoIter<String>,
+    /// Whether an error may say anything.
+    is_any_error: bool,
+}
+
+/// Whether an error text is the model's message, perhaps with a class name before it and cut after 500 characters (LOOP-ERROR), as each
+/// language counts them.
+fn is_message(message: &str, actual: &str) -> bool {
+    /// The bytes of 500 characters at least, but for one that is split and those of an end.
+    const CUT: usize = 490;
+    let is_class = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.:$[]".contains(c));
+    let behind_class = actual.split_once(": ").filter(|(class, _)| is_class(class)).map(|(_, message)| message);
+    [Some(actual), behind_class].into_iter().flatten().any(|text| {
+        let beginning = text.trim_end_matches(['…', '.', '\u{fffd}']);
+        text == message || actual.len() >= CUT && message.starts_with(beginning)
+    })
 }
 
 impl RunTexts {
@@ -160,7 +175,8 @@ impl RunTexts {
             is_prompt: true,
             feedback: feedback.collect::<Vec<_>>().into_iter(),
             outcomes: outcomes.filter(|_| tolerated("LOOP-TOOL-ERROR")).collect::<Vec<_>>().into_iter(),
-            errors: errors.filter(|_| tolerated("LOOP-ERROR")).collect::<Vec<_>>().into_iter(),
+            errors: errors.collect::<Vec<_>>().into_iter(),
+            is_any_error: tolerated("LOOP-ERROR"),
         }
     }
 
@@ -181,7 +197,9 @@ impl RunTexts {
             }
             "error" => {
                 let prefix = if event["recoverable"] == true { "[Error (recoverable)]: " } else { "[Error]: " };
-                ("error", Wording { prefix, ..Wording::new(event["error"].as_str()?, self.errors.next()) })
+                let actual = event["error"].as_str()?;
+                let message = self.errors.next().filter(|message| self.is_any_error || is_message(message, actual));
+                ("error", Wording { prefix, ..Wording::new(actual, message) })
             }
             _ => return None,
         };
@@ -308,9 +326,33 @@ fn holds(text: &str, mut parts: Vec<&str>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::settle;
+    use super::is_message;
     use crate::protocol::Op;
     use serde_json::{Value, json};
     use threadspec::Profile;
+
+    #[test]
+    fn an_error_may_have_its_class_and_be_cut() {
+        let long = "😀é".repeat(400);
+        let units: String = long.chars().take(333).collect();
+        let bytes: String = long.chars().take(166).collect();
+        for (message, actual) in [
+            ("down", "down"),
+            ("down", "ModelError: down"),
+            ("a: b", "llm::Error[E_1]: a: b"),
+            ("", "java.lang.RuntimeException: "),
+            (&long, &units),
+            (&long, &format!("Error: {units}…")),
+            (&long, &format!("{bytes}...")),
+        ] {
+            assert!(is_message(message, actual), "{actual} for {message}");
+        }
+        for (message, actual) in
+            [("down", "up"), ("down", ""), ("down", "do"), ("down", "It is: down"), (&long, &long[..6])]
+        {
+            assert!(!is_message(message, actual), "{actual} for {message}");
+        }
+    }
 
     #[test]
     fn each_clause_is_held_only_where_it_is_judged() {
@@ -341,7 +383,7 @@ mod tests {
         };
         let done = json!({"type": "completion", "result": "b", "verified": true, "iteration": 3});
         let texts = ["Tool error: x", "Verification failed: short. Please try again.", "down"];
-        let odd = ["failed", "Go", "Error: down"];
+        let odd = ["failed", "Go", "The model is down"];
         let actual = run(1, odd, &[]);
         let settled = |held: &[&str]| settle(Op::Loop, Profile::Hardened, held, &input, &actual);
         assert_eq!(settled(&[]), run(0, texts, std::slice::from_ref(&done)));

@@ -24,18 +24,29 @@ impl std::fmt::Display for Finding {
 pub(super) struct Findings {
     /// In the order of the clauses' oracles.
     pub(super) found: Vec<Finding>,
-    /// The same: a long wrong reply has many.
-    seen: HashSet<Finding>,
+    /// Whether the first of them says that the run ended too early, or with a failure, so that others cannot be judged.
+    pub(super) cut_short: bool,
     /// The property, and why it cannot be judged.
     pub(super) unobserved: Vec<(Property, String)>,
 }
 
 impl Findings {
     pub(super) fn add(&mut self, clause: &'static str, what: impl Into<String>) {
-        let finding = Finding { clause, what: what.into() };
-        if self.seen.insert(finding.clone()) {
-            self.found.push(finding);
-        }
+        self.found.push(Finding { clause, what: what.into() });
+    }
+
+    /// Adds that the run ended too early, or with a failure; this is found before anything else.
+    pub(super) fn add_end(&mut self, clause: &'static str, what: impl Into<String>) {
+        self.cut_short = true;
+        self.add(clause, what);
+    }
+
+    /// Keeps the first of equal findings: a long wrong reply has many.
+    pub(super) fn deduplicate(&mut self) {
+        let mut seen = HashSet::new();
+        let is_new: Vec<bool> = self.found.iter().map(|finding| seen.insert(finding)).collect();
+        let mut is_new = is_new.into_iter();
+        self.found.retain(|_| is_new.next().unwrap_or_default());
     }
 
     pub(super) fn breaks(&self, clauses: &[&str]) -> bool {

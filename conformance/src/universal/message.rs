@@ -89,8 +89,14 @@ impl Message {
 
     /// Whether two messages are the same, value for value; what the assistant says may be null instead of empty.
     pub(super) fn is(&self, other: &Self) -> bool {
+        let same_ids = self.calls.iter().map(|call| &call.id).eq(other.calls.iter().map(|call| &call.id));
+        self.call_id == other.call_id && same_ids && self.is_but_for_ids(other)
+    }
+
+    /// The same, whatever the ids.
+    pub(super) fn is_but_for_ids(&self, other: &Self) -> bool {
         let content = if self.role == Role::Ai { self.text() == other.text() } else { self.content == other.content };
-        content && self.role == other.role && self.call_id == other.call_id && same_calls(&self.calls, &other.calls)
+        content && self.role == other.role && same_calls(&self.calls, &other.calls)
     }
 
     /// For people: who says what.
@@ -115,9 +121,7 @@ impl Message {
 }
 
 fn same_calls(ones: &[Call], others: &[Call]) -> bool {
-    let same = |(one, other): (&Call, &Call)| {
-        one.id == other.id && one.name == other.name && equal(&one.args, &other.args, true)
-    };
+    let same = |(one, other): (&Call, &Call)| one.name == other.name && equal(&one.args, &other.args, true);
     ones.len() == others.len() && ones.iter().zip(others).all(same)
 }
 

@@ -12,6 +12,7 @@ mod message;
 mod oracle;
 mod property;
 mod record;
+mod refusal;
 mod script;
 mod subjects;
 mod systems;
@@ -21,7 +22,7 @@ pub(crate) mod value;
 #[cfg(test)]
 mod tests;
 
-use course::{Course, End};
+use course::Course;
 use finding::Findings;
 use record::Record;
 use script::Script;
@@ -30,6 +31,7 @@ use std::collections::HashSet;
 
 pub use finding::Finding;
 pub use property::Property;
+pub use refusal::Refusable;
 pub use subjects::subjects;
 
 /// What the hello of a testee says about what can be judged.
@@ -39,8 +41,6 @@ pub struct Abilities {
     pub exact_integers: bool,
     /// It takes several requests at once.
     pub concurrent: bool,
-    /// The adapter copies the requests, so that later changes cannot be seen.
-    pub adapter_snapshots: bool,
 }
 
 /// What a testee made of an input.
@@ -69,12 +69,9 @@ pub enum Holding<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Ruling {
     findings: Findings,
-    /// Whether the run ended before it should.
-    cut_short: bool,
     has_requests: bool,
     pairs_up: bool,
-    /// Why nothing at all can be judged.
-    unseen: Option<&'static str>,
+    looks_shared: bool,
 }
 
 /// Judges a run by every clause. `others` are the inputs of other runs in the same process.
@@ -84,53 +81,43 @@ pub struct Ruling {
 /// Says why the input is not a script, or the output not one of op `tools`.
 pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
     let script = Script::read(input)?;
-    let mut findings = Findings::default();
-    let output = match answer {
-        Answer::Output(output) => output,
-        Answer::Refusal(message) => return Ok(refused(&script, message)),
+    let record = match answer {
+        Answer::Output(output) => Record::read(output)?,
+        Answer::Refusal(message) => Record::rejected(message),
     };
-    let record = Record::read(output)?;
-    let unshared = record.unshared(&script);
-    if unshared.is_some() {
-        findings.add("AGENT-PREFIX", "request 1 holds the response to it: the requests share one list, which grew on");
-    } else if abilities.adapter_snapshots {
-        findings.unobserved.push((Property::AgentSnapshots, "the adapter copies the requests itself".into()));
-    }
-    let course = Course::of(&script, unshared.as_ref().unwrap_or(&record), abilities.exact_integers);
+    let record = record.unshared(&script).unwrap_or(record);
+    let course = Course::of(&script, &record, abilities.exact_integers);
+    let mut findings = Findings::default();
     for oracle in oracle::ALL {
         oracle(&course, &mut findings);
     }
     if !others.is_empty() {
         oracle::independent(&course, &strangers(input, others), &mut findings);
     }
-    let cut_short = matches!(course.end, End::TooEarly { .. })
-        && findings.breaks(&["AGENT-GOES-ON", "AGENT-FAILURE", "AGENT-ENCODABLE", "AGENT-MODEL-FAILURE"]);
+    findings.deduplicate();
     Ok(Ruling {
         findings,
-        cut_short,
         has_requests: !course.requests.is_empty(),
         pairs_up: course.pairs_up(),
-        unseen: None,
+        looks_shared: record.looks_shared,
     })
 }
 
-fn refused(script: &Script, message: &str) -> Ruling {
-    let mut ruling = Ruling::default();
-    let may_be =
-        oracle::may_refuse(script, None) || (0..script.turns.len()).any(|turn| oracle::may_refuse(script, Some(turn)));
-    let said = value::quote_text(message);
-    if !may_be && script.is_limited() {
-        ruling.unseen = Some("the run was refused, perhaps at the limit, and its requests cannot be seen");
-    } else if !may_be {
-        ruling.findings.add(oracle::subject(script, 0..script.turns.len()), format!("the run is refused: {said}"));
-        ruling.cut_short = true;
-    } else if message.trim().is_empty() {
-        ruling.findings.add(oracle::subject(script, 0..script.turns.len()), "the run is refused, and nothing says why");
-        ruling.cut_short = true;
-    } else {
-        ruling.pairs_up = true;
-    }
-    ruling
+/// The breaches of `must` clauses in the reply to `inputs[step]`. The inputs were put to one process, one after the other.
+///
+/// # Errors
+///
+/// As for [`judge`].
+pub fn judge_earlier(
+    inputs: &[String],
+    step: usize,
+    abilities: Abilities,
+    answer: Answer<'_>,
+) -> Result<Vec<Finding>, String> {
+    let before: Vec<&str> = inputs[..step].iter().map(String::as_str).collect();
+    let ruling = judge(&inputs[step], &before, abilities, answer)?;
+    let is_must = |finding: &&Finding| Property::all().any(|own| own.clause() == finding.clause && own.is_must());
+    Ok(ruling.findings().iter().filter(is_must).cloned().collect())
 }
 
 impl Ruling {
@@ -139,14 +126,16 @@ impl Ruling {
         &self.findings.found
     }
 
+    /// What is to be said whatever the verdict.
+    pub fn note(&self) -> Option<&'static str> {
+        self.looks_shared.then_some(record::LOOKS_SHARED)
+    }
+
     /// Whether a property holds.
     pub fn holds(&self, property: Property) -> Holding<'_> {
         let own: Vec<&Finding> = self.findings().iter().filter(|finding| finding.clause == property.clause()).collect();
         if !own.is_empty() {
             return Holding::No(own);
-        }
-        if let Some(why) = self.unseen {
-            return Holding::Unsupported(why);
         }
         if let Some(finding) = self.in_the_way(property.clause()) {
             return Holding::Blocked(finding);
@@ -160,9 +149,10 @@ impl Ruling {
     /// A breach that keeps a clause from being judged, so that nothing holds merely because it was never seen.
     fn in_the_way(&self, clause: &str) -> Option<&Finding> {
         let first = |clauses: &[&str]| self.findings().iter().find(|finding| clauses.contains(&finding.clause));
-        if self.cut_short && !(self.has_requests && matches!(clause, "AGENT-START" | "AGENT-HISTORY" | "AGENT-CALLER"))
+        if self.findings.cut_short
+            && !(self.has_requests && matches!(clause, "AGENT-START" | "AGENT-HISTORY" | "AGENT-CALLER"))
         {
-            return first(&["AGENT-GOES-ON", "AGENT-FAILURE", "AGENT-ENCODABLE", "AGENT-MODEL-FAILURE"]);
+            return self.findings().first();
         }
         match clause {
             "AGENT-END" => first(&["AGENT-PREFIX", "AGENT-STOPS", "AGENT-LIMIT", "AGENT-MODEL-FAILURE"]),

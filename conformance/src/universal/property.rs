@@ -1,6 +1,6 @@
 //! The properties that a case can demand of a run.
 
-use strum::{Display, EnumIter, EnumMessage, EnumString, IntoStaticStr};
+use strum::{Display, EnumIter, EnumMessage, EnumString, IntoEnumIterator, IntoStaticStr};
 
 /// A property of a run; cases name it in kebab-case: its clause, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumIter, EnumMessage, EnumString, IntoStaticStr)]
@@ -12,9 +12,6 @@ pub enum Property {
     /// AGENT-PREFIX.
     #[strum(message = "request n+1 begins with request n")]
     AgentPrefix,
-    /// A part of AGENT-PREFIX.
-    #[strum(message = "a request never changes once it was sent; unsupported where the adapter copies requests itself")]
-    AgentSnapshots,
     /// AGENT-RESPONSE.
     #[strum(message = "request n is followed by the response, its text and each call")]
     AgentResponse,
@@ -66,6 +63,9 @@ pub enum Property {
     /// AGENT-HISTORY.
     #[strum(message = "a broken history is mended or refused, never sent as it is")]
     AgentHistory,
+    /// AGENT-SHARED.
+    #[strum(message = "a request is not changed after it was sent; unsupported without `requestsAtEnd`")]
+    AgentShared,
     /// AGENT-CALLER.
     #[strum(message = "the caller's list is not changed; unsupported without `given`")]
     AgentCaller,
@@ -84,11 +84,16 @@ pub enum Property {
 }
 
 impl Property {
+    /// Every property.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::iter()
+    }
+
     /// The clause that it belongs to.
     pub fn clause(self) -> &'static str {
         match self {
             Self::AgentStart => "AGENT-START",
-            Self::AgentPrefix | Self::AgentSnapshots => "AGENT-PREFIX",
+            Self::AgentPrefix => "AGENT-PREFIX",
             Self::AgentResponse => "AGENT-RESPONSE",
             Self::AgentIds => "AGENT-IDS",
             Self::AgentAnswered => "AGENT-ANSWERED",
@@ -106,11 +111,25 @@ impl Property {
             Self::AgentNumbers => "AGENT-NUMBERS",
             Self::AgentOrdinary => "AGENT-ORDINARY",
             Self::AgentHistory => "AGENT-HISTORY",
+            Self::AgentShared => "AGENT-SHARED",
             Self::AgentCaller => "AGENT-CALLER",
             Self::AgentIndependent => "AGENT-INDEPENDENT",
             Self::AgentEnd => "AGENT-END",
             Self::AgentModelFailure | Self::AgentModelFailureReported => "AGENT-MODEL-FAILURE",
         }
+    }
+
+    /// Whether its clause is a `must`, as `clauses.json` says, too.
+    pub fn is_must(self) -> bool {
+        !matches!(
+            self,
+            Self::AgentOrder
+                | Self::AgentResultCompact
+                | Self::AgentFailureTold
+                | Self::AgentShared
+                | Self::AgentCaller
+                | Self::AgentEnd
+        )
     }
 
     /// What it demands, in a few words.

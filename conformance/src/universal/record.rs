@@ -5,10 +5,21 @@ use super::script::{Script, Turn};
 use super::valid;
 use serde_json::Value;
 
+/// What is said of a record whose requests are no copies.
+pub(super) const LOOKS_SHARED: &str = "request 1 holds the response to it, so the adapter seems to have described the requests after the \
+                                       run: it has to copy each when the model gets it";
+
 /// The record of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Record {
+    /// As the model got them.
     pub(super) requests: Vec<Vec<Message>>,
+    /// The same objects after the run, if they can be seen.
+    pub(super) requests_at_end: Option<Vec<Vec<Message>>>,
+    /// Whether the requests were all one list that grew on, so that they had to be told apart.
+    pub(super) looks_shared: bool,
+    /// Whether the reply was a `reject`.
+    pub(super) is_rejected: bool,
     /// The list at the end, if the run hands one back.
     pub(super) messages: Option<Vec<Message>>,
     /// The caller's list after the run, if it can be seen.
@@ -28,11 +39,15 @@ impl Record {
         let Some(Value::Array(requests)) = member("requests") else {
             return Err("it has no list of `requests`".into());
         };
-        let read =
-            |(index, request)| Message::read_all(request).map_err(|error| format!("request {}: {error}", index + 1));
         let mut optional = |name: &str| member(name).filter(|value| !value.is_null());
+        let requests_at_end = match optional("requestsAtEnd") {
+            None => None,
+            Some(Value::Array(at_end)) if at_end.len() == requests.len() => Some(read_requests(at_end, " at the end")?),
+            Some(_) => return Err("its `requestsAtEnd` is not a list of as many requests as `requests`".into()),
+        };
         Ok(Self {
-            requests: requests.into_iter().enumerate().map(read).collect::<Result<_, _>>()?,
+            requests: read_requests(requests, "")?,
+            requests_at_end,
             messages: optional("messages")
                 .map(Message::read_all)
                 .transpose()
@@ -43,7 +58,13 @@ impl Record {
                 Some(Value::String(failure)) => Some(failure),
                 Some(_) => return Err("its `failure` is not a string".into()),
             },
+            ..Self::default()
         })
+    }
+
+    /// The record of a run that was rejected with this message.
+    pub(super) fn rejected(message: &str) -> Self {
+        Self { failure: Some(message.to_owned()), is_rejected: true, ..Self::default() }
     }
 
     /// Whether the run says that it was refused or failed.
@@ -92,8 +113,14 @@ impl Record {
                 (None, _) => longest.len(),
             };
         }
-        Some(Self { requests, ..self.clone() })
+        Some(Self { requests, looks_shared: true, ..self.clone() })
     }
+}
+
+fn read_requests(requests: Vec<Value>, when: &str) -> Result<Vec<Vec<Message>>, String> {
+    let read =
+        |(index, request)| Message::read_all(request).map_err(|error| format!("request {}{when}: {error}", index + 1));
+    requests.into_iter().enumerate().map(read).collect()
 }
 
 /// Whether the message is what the model answered to request `turn`.

@@ -3,9 +3,9 @@
 use super::halves::has_half;
 use super::message::{Call, Message};
 use super::value::{equal, read};
-use crate::json::{is_beyond_doubles, is_extreme, tokens};
+use crate::json::{is_beyond_doubles, is_deep, tokens};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What the model answers to one request.
 #[derive(Clone, Debug)]
@@ -50,8 +50,8 @@ pub(super) struct Script {
     pub(super) limit: Option<usize>,
     /// Whether a number of the input is beyond the doubles.
     pub(super) has_huge_numbers: bool,
-    /// Whether the input may be refused for its numbers or its nesting, as in every profile (INP-3).
-    pub(super) may_be_refused: bool,
+    /// Whether the input is nested so deep that it may be refused, as in every profile (INP-3).
+    pub(super) is_deep: bool,
 }
 
 /// What a tool gives for a call that its script does not list.
@@ -89,8 +89,7 @@ impl Script {
         };
         let given = Message::read_all(value["messages"].clone()).map_err(|error| format!("`messages`: {error}"))?;
         let has_huge_numbers = tokens(input).any(is_beyond_doubles);
-        let may_be_refused = is_extreme(input);
-        Ok(Self { given, turns, tools, limit, has_huge_numbers, may_be_refused })
+        Ok(Self { given, turns, tools, limit, has_huge_numbers, is_deep: is_deep(input) })
     }
 
     /// The answer to request `index`; a script that has run out fails.
@@ -127,10 +126,11 @@ impl Script {
         calls.iter().enumerate().any(|(at, call)| calls[..at].iter().any(|other| other.id() == call.id()))
     }
 
-    /// Whether the limit ends the run before the model does.
-    pub(super) fn is_limited(&self) -> bool {
-        let rounds = (0..self.turns.len()).take_while(|&turn| !self.calls(turn).is_empty()).count();
-        self.limit.is_some_and(|limit| rounds >= limit.max(1))
+    /// Whether an id stands for two calls, of the given list or of responses.
+    pub(super) fn reuses_an_id(&self) -> bool {
+        let given = self.given.iter().flat_map(|message| &message.calls);
+        let mut seen = HashSet::new();
+        given.chain((0..self.turns.len()).flat_map(|turn| self.calls(turn))).any(|call| !seen.insert(call.id()))
     }
 
     /// Whether the given list has a lone surrogate.

@@ -7,7 +7,6 @@ use super::script::{Outcome, Script, Turn};
 use super::valid::faults;
 use super::value::{is_listed_text, is_odd_name};
 use serde_json::Value;
-use strum::IntoEnumIterator;
 
 /// The properties that a run of the script can break.
 ///
@@ -26,16 +25,15 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, String> {
     let ids = |call: &&Call| is_odd_name(call.id()) || is_odd_name(call.name());
     let can_break = |property: &Property| match property {
         Property::AgentStart
-        | Property::AgentSnapshots
+        | Property::AgentShared
+        | Property::AgentGoesOn
         | Property::AgentValid
         | Property::AgentEnd
         | Property::AgentIndependent
         | Property::AgentCaller => true,
-        Property::AgentPrefix
-        | Property::AgentResponse
-        | Property::AgentIds
-        | Property::AgentAnswered
-        | Property::AgentGoesOn => !calls.is_empty(),
+        Property::AgentPrefix | Property::AgentResponse | Property::AgentIds | Property::AgentAnswered => {
+            !calls.is_empty()
+        }
         Property::AgentOrder => (0..script.turns.len()).any(|turn| script.calls(turn).len() > 1),
         Property::AgentResult => results.iter().any(|outcome| !outcome.is_failure()),
         Property::AgentResultCompact => results.iter().any(|outcome| {
@@ -62,7 +60,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, String> {
                 || script.turns.iter().any(|turn| matches!(turn, Turn::Failure))
         }
     };
-    Ok(Property::iter().filter(can_break).collect())
+    Ok(Property::all().filter(can_break).collect())
 }
 
 /// Whether a text of the input passes; the second argument says whether it is the name of a member.

@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 from agent_framework import Agent, BaseChatClient, ChatResponse, Content, FunctionInvocationLayer, FunctionTool, Message
 
-from testee import from_json, serve, to_json
+from testee import UNLIMITED, from_json, serve, to_json
 
 ANY_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": True}
 ROLES = {"human": "user", "ai": "assistant"}
@@ -15,8 +15,9 @@ ROLES = {"human": "user", "ai": "assistant"}
 
 class ScriptedClient(FunctionInvocationLayer, BaseChatClient):
     def __init__(self, run):
-        # The limit counts requests with tools; one more request, without tools, ends the run.
-        super().__init__(function_invocation_configuration={"max_iterations": max(1, run.rounds)})
+        # The limit counts requests with tools; one more request, without tools, ends the run. So would three failures in a row.
+        limits = {"max_iterations": max(1, run.rounds), "max_consecutive_errors_per_request": UNLIMITED}
+        super().__init__(function_invocation_configuration=limits)
         self.ask = run.ask
 
     async def _inner_get_response(self, *, messages, stream, options, **others):

@@ -22,8 +22,8 @@ class Arguments(BaseModel, extra="allow"):
 class ScriptedLLM(BaseLLM):
     run: object = None
 
-    def call(self, messages, *others, **options):
-        turn = self.run.ask(messages)
+    def call(self, messages, tools=None, *others, **options):
+        turn = self.run.ask(messages, {tool["function"]["name"] for tool in tools or []})
         if turn.calls and turn.content:
             self.run.cannot_tell("a response is a text or calls")
         return [function_call(call.id, call.name, call.arguments) for call in turn.calls] or turn.content

@@ -57,6 +57,7 @@ class Cell:
     passed: int = 0
     unsupported: int = 0
     faults: list = field(default_factory=list)
+    contrived: list = field(default_factory=list)
     choices: list = field(default_factory=list)
     in_the_way: set = field(default_factory=set)
     repro: Path | None = None
@@ -67,6 +68,8 @@ class Cell:
             return "warn" if self.recommended else "fail"
         if self.choices:
             return "note"
+        if self.contrived:
+            return "contrived"
         if self.passed:
             return "pass"
         if self.in_the_way:
@@ -76,7 +79,7 @@ class Cell:
     @property
     def text(self):
         blocked = "by " + ", ".join(sorted(clause.removeprefix("AGENT-") for clause in self.in_the_way))
-        texts = {"fail": f"FAIL {len(self.faults)}", "warn": f"warn {len(self.faults)}", "note": f"note {len(self.choices)}", "blocked": blocked, "none": ""}
+        texts = {"fail": f"FAIL {len(self.faults)}", "warn": f"warn {len(self.faults)}", "note": f"note {len(self.choices)}", "contrived": f"C {len(self.contrived)}", "blocked": blocked, "none": ""}
         return texts.get(self.state, self.state)
 
 
@@ -86,7 +89,6 @@ class Column:
 
     adapter: Adapter
     implementation: dict
-    copies: bool
     day: str
     counts: dict
     documented: int
@@ -122,7 +124,12 @@ def choices(folder):
 
 def unshown(columns):
     """The cells that accuse without a reproduction."""
-    return sorted(f"{column.id} {clause}" for column in columns for clause, cell in column.cells.items() if cell.faults and not cell.repro)
+    return sorted(f"{column.id} {clause}" for column in columns for clause, cell in column.cells.items() if cell.faults + cell.contrived and not cell.repro)
+
+
+def is_excused(case):
+    """Whether a failed case does not count, since what it shows is contrived."""
+    return case["verdict"] == "fail" and case.get("severity") == "C" and case["level"] == "must" and not case["counts"]
 
 
 def column(adapter, run, day):
@@ -150,15 +157,16 @@ def column(adapter, run, day):
             used |= set(explained)
             # A case is a note only if all that it shows is explained.
             what, choice = next(((what, choice) for what, choice in zip(whats, explained) if not choice), (whats[0], explained[0]))
-            (cell.choices if choice else cell.faults).append(Finding(case, what, choice))
+            kind = cell.choices if choice else cell.contrived if is_excused(case) else cell.faults
+            kind.append(Finding(case, what, choice))
             unexplained |= not choice
         as_documented += bool(found) and not unexplained
     for clause, cell in cells.items():
-        cell.faults.sort(key=lambda finding: finding.size)
-        cell.choices.sort(key=lambda finding: finding.size)
+        for findings in cell.faults, cell.contrived, cell.choices:
+            findings.sort(key=lambda finding: finding.size)
         cell.repro = adapter.reproductions.get(clause)
     for choice in documented:
         if choice not in used:
             raise ValueError(f"{adapter.folder.name}/notes.toml: no finding about {choice.clause} needs the note {choice.note!r}")
     testee = run["testee"]
-    return Column(adapter, testee["implementation"], testee.get("snapshots") == "adapter", day, run["summary"]["verdicts"], as_documented, cells)
+    return Column(adapter, testee["implementation"], day, run["summary"]["verdicts"], as_documented, cells)

@@ -45,6 +45,7 @@ LEGEND = [
     ("fail", "FAIL n", "n cases show that the clause is broken."),
     ("warn", "warn n", "Likewise, but the clause is a recommendation (should)."),
     ("note", "note n", "n cases show it, and the framework documents it as its choice."),
+    ("contrived", "C n", "n cases show it, all of them contrived (severity C)."),
     ("pass", "pass", "All cases that could be judged hold."),
     ("blocked", "by X", "Its cases failed by clause X, so that it was not judged."),
     ("unsupported", "unsupported", "The adapter cannot see it."),
@@ -54,7 +55,7 @@ LEGEND = [
 def table_cell(column, clause):
     cell = column.cells.get(clause, Cell())
     shown = text(cell.text)
-    if cell.state in ("fail", "warn", "note"):
+    if cell.state in ("fail", "warn", "note", "contrived"):
         shown = f'<a href="#{column.id}-{clause}">{shown}</a>'
     return f'<td class="{cell.state}">{shown}</td>'
 
@@ -63,11 +64,10 @@ def details(column, clauses):
     url = column.implementation.get("url", "")
     link = f'<a href="{text(url)}">{text(column.name)}</a>' if url else text(column.name)
     yield f'<section><h3 id="{column.id}">{text(column.id)}</h3><p>{link} {text(column.version)}, recorded on {column.day}: '
-    yield f"{', '.join(tally(column))}. "
-    yield f"Requests are {'copied by the adapter' if column.copies else 'the framework’s own objects'}.</p>"
+    yield f"{', '.join(tally(column))}.</p>"
     for clause in clauses:
         cell = column.cells.get(clause["id"], Cell())
-        if cell.faults or cell.choices:
+        if cell.faults or cell.contrived or cell.choices:
             yield from one(column, clause["id"], cell)
     yield "</section>"
 
@@ -79,7 +79,7 @@ def tally(column):
 
 
 def one(column, clause, cell):
-    first = (cell.faults or cell.choices)[0]
+    first = (cell.faults or cell.choices or cell.contrived)[0]
     yield f'<details><summary><span class="{cell.state}">{text(cell.text)}</span> {clause}: {text(cut(first.what))}</summary>'
     # The id is inside: a browser opens the details that hold the target of a link.
     yield f'<p id="{column.id}-{clause}">The smallest case is <code>{text(first.case["id"])}</code>: {text(first.case["why"])}</p>'
@@ -94,7 +94,7 @@ def one(column, clause, cell):
         yield f"<h4>The reply</h4><pre>{text(pretty(json.loads(first.case['actual'])))}</pre>"
     if cell.repro:
         yield f"<h4>Without threadspec</h4><p><code>{text(' '.join([f'{column.folder.name}/repro/{cell.repro.name}', *column.adapter.arguments]))}</code></p><pre>{text(cell.repro.read_text())}</pre>"
-    others = sorted(finding.case["id"] for finding in cell.faults + cell.choices if finding is not first)
+    others = sorted(finding.case["id"] for finding in cell.faults + cell.contrived + cell.choices if finding is not first)
     if others:
         yield f"<p>Also in {', '.join(f'<code>{text(id)}</code>' for id in others)}.</p>"
     yield "</details>"

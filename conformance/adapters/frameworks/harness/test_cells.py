@@ -11,7 +11,7 @@ from .adapters import Adapter
 
 def case(id, verdict, note="", *clauses):
     more = {"why": "why", "input": '{"messages":[]}', "actual": '{"ok":{"requests":[[],[{"type":"human","content":"<b>"}]]}}'}
-    return {"id": id, "verdict": verdict, "note": note, "clauses": clauses or ["AGENT-IDS"], **(more if verdict == "fail" else {})}
+    return {"id": id, "verdict": verdict, "note": note, "clauses": clauses or ["AGENT-IDS"], "level": "must", "counts": verdict == "fail", **(more if verdict == "fail" else {})}
 
 
 class Cells(unittest.TestCase):
@@ -40,6 +40,13 @@ class Cells(unittest.TestCase):
     def test_a_broken_recommendation_is_a_warning(self):
         cell = self.cell(case("a", "fail", "AGENT-END: message 2: lost", "AGENT-END"), clause="AGENT-END")
         self.assertEqual((cell.state, cell.text), ("warn", "warn 1"))
+
+    def test_what_only_contrived_cases_show_is_no_failure(self):
+        contrived = {**case("a", "fail", "AGENT-IDS: twice"), "severity": "C", "counts": False}
+        self.assertEqual(self.cell(contrived).text, "C 1")
+        self.assertEqual(self.cell(contrived, case("b", "fail", "AGENT-IDS: twice")).text, "FAIL 1")
+        self.assertEqual(self.cell({**contrived, "counts": True}).text, "FAIL 1")
+        self.assertEqual(self.cell({**contrived, "level": "should"}).text, "FAIL 1")
 
     def test_a_case_that_another_clause_fails_says_which(self):
         cell = self.cell(case("a", "fail", "AGENT-PREFIX: request 2: lost"))

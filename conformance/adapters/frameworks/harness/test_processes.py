@@ -5,12 +5,13 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 from .processes import Interrupted, Processes
 
 # Leaves a child behind, whose id it writes, and waits for it.
-PARENT = ["sh", "-c", 'sleep 60 & echo $! > "$0"; wait']
+PARENT = ["sh", "-c", 'sleep 3600 & echo $! > "$0"; wait']
 
 
 class EndsWithAllThatItStarted(unittest.TestCase):
@@ -19,7 +20,7 @@ class EndsWithAllThatItStarted(unittest.TestCase):
         self.processes = Processes()
 
     def assert_ended(self):
-        until = time.monotonic() + 5
+        until = time.monotonic() + 600
         while time.monotonic() < until:
             # One that nobody has waited for yet has ended as well.
             state = subprocess.run(["ps", "-o", "stat=", "-p", self.pid.read_text().strip()], capture_output=True, text=True).stdout
@@ -29,11 +30,23 @@ class EndsWithAllThatItStarted(unittest.TestCase):
         self.fail(f"process {self.pid.read_text().strip()} still runs")
 
     def test_at_the_time_limit(self):
-        self.assertIsNone(self.processes.run([*PARENT, self.pid], 0.5))
+        wait = subprocess.Popen.wait
+
+        def reaches_its_limit(process, limit=None):
+            # Only the first wait: that for the command itself, which has started its child by then.
+            waits.stop()
+            while not self.pid.exists() or not self.pid.read_text():
+                time.sleep(0.02)
+            raise subprocess.TimeoutExpired(process.args, limit)
+
+        waits = unittest.mock.patch.object(subprocess.Popen, "wait", reaches_its_limit)
+        waits.start()
+        self.assertIsNone(self.processes.run([*PARENT, self.pid], 600))
+        self.assertIs(subprocess.Popen.wait, wait)
         self.assert_ended()
 
     def test_when_it_ends_itself(self):
-        self.assertEqual(self.processes.run(["sh", "-c", 'sleep 60 & echo $! > "$0"; exit 3', self.pid], 30), 3)
+        self.assertEqual(self.processes.run(["sh", "-c", 'sleep 3600 & echo $! > "$0"; exit 3', self.pid], 600), 3)
         self.assert_ended()
 
     def test_when_everything_is_stopped(self):

@@ -1,9 +1,8 @@
 // LangChain's `createAgent` behind op `tools`.
 
-import { AIMessage, createAgent, HumanMessage, SystemMessage, tool, ToolMessage } from 'langchain';
+import { AIMessage, createAgent, HumanMessage, modelCallLimitMiddleware, SystemMessage, tool, ToolMessage } from 'langchain';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { GraphRecursionError } from '@langchain/langgraph';
-import { serve } from '../shared/testee.mjs';
+import { serve, UNLIMITED } from '../shared/testee.mjs';
 
 const ANY_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: true };
 
@@ -34,16 +33,13 @@ async function run(run) {
     (args, runtime) => run.result(name, args, runtime.toolCallId ?? runtime.toolCall?.id),
     { name, description: 'A scripted tool.', schema: ANY_ARGUMENTS },
   ));
-  const agent = createAgent({ model: new ScriptedModel(run), tools });
+  // A limit is this middleware's; the graph's own counts steps, of which a run without a limit has many.
+  const middleware = run.limit === undefined ? [] : [modelCallLimitMiddleware({ runLimit: run.rounds + 1 })];
+  const agent = createAgent({ model: new ScriptedModel(run), tools, middleware });
   run.given = run.messages.map(toLangChain);
-  // A round is two steps of the graph, the model's and the tools'.
-  const options = { recursionLimit: 2 * run.rounds + 1, streamMode: 'values' };
-  try {
-    // The state after each step, kept in case the run ends with an exception.
-    for await (const state of await agent.stream({ messages: run.given }, options)) run.final = state.messages;
-  } catch (error) {
-    if (!(error instanceof GraphRecursionError)) throw error;
-  }
+  const options = { recursionLimit: 5 * UNLIMITED, streamMode: 'values' };
+  // The state after each step, kept in case the run ends with an exception.
+  for await (const state of await agent.stream({ messages: run.given }, options)) run.final = state.messages;
 }
 
 function toLangChain({ type, content, tool_calls = [], tool_call_id }) {

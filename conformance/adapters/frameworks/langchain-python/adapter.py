@@ -6,14 +6,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import ModelCallLimitMiddleware
 from langchain.tools import ToolRuntime
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import StructuredTool
-from langgraph.errors import GraphRecursionError
 
-from testee import serve, to_json
+from testee import UNLIMITED, serve, to_json
 
 ANY_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": True}
 
@@ -42,16 +42,13 @@ def tool(run, name):
 
 
 async def run(run):
-    agent = create_agent(ScriptedModel(run=run), [tool(run, name) for name in run.tools])
+    # A limit is this middleware's; the graph's own counts steps, of which a run without a limit has many.
+    limit = [] if run.limit is None else [ModelCallLimitMiddleware(run_limit=run.rounds + 1)]
+    agent = create_agent(ScriptedModel(run=run), [tool(run, name) for name in run.tools], middleware=limit)
     run.given = [to_langchain(message) for message in run.messages]
-    # A round is two steps of the graph, the model's and the tools'.
-    config = {"recursion_limit": 2 * run.rounds + 1}
-    try:
-        # The state after each step, kept in case the run ends with an exception.
-        async for state in agent.astream({"messages": run.given}, config, stream_mode="values"):
-            run.final = state["messages"]
-    except GraphRecursionError:
-        pass
+    # The state after each step, kept in case the run ends with an exception.
+    async for state in agent.astream({"messages": run.given}, {"recursion_limit": 5 * UNLIMITED}, stream_mode="values"):
+        run.final = state["messages"]
 
 
 def to_langchain(message):

@@ -34,10 +34,10 @@ class ScriptedLLM(FunctionCallingLLM):
     acomplete = astream_chat = astream_complete = _prepare_chat_with_tools = not_asked
 
     async def achat(self, messages, **options):
-        return self.achat_with_tools([], chat_history=messages)
+        return await self.achat_with_tools([], chat_history=messages)
 
     async def achat_with_tools(self, tools, user_msg=None, chat_history=None, **options):
-        turn = self.run.ask(chat_history)
+        turn = self.run.ask(chat_history, {tool.metadata.name for tool in tools})
         return ChatResponse(message=assistant(turn.content, [vars(call) for call in turn.calls]))
 
     def get_tool_calls_from_response(self, response, error_on_no_tool_call=True, **options):

@@ -1,6 +1,6 @@
 // The OpenAI Agents SDK's `run` behind op `tools`.
 
-import { Agent, MaxTurnsExceededError, Runner, setTracingDisabled, tool, Usage } from '@openai/agents';
+import { Agent, MaxTurnsExceededError, MemorySession, Runner, setTracingDisabled, tool, Usage } from '@openai/agents';
 import { fromJson, serve } from '../shared/testee.mjs';
 
 const ANY_ARGUMENTS = { type: 'object', properties: {}, required: [], additionalProperties: true };
@@ -22,9 +22,17 @@ async function run(run) {
   }));
   const agent = new Agent({ name: 'agent', model: scriptedModel(run), tools });
   run.given = run.messages.flatMap(toItems);
+  if (run.messages.at(-1)?.tool_calls?.length) run.cannotTell('a run that stopped at its calls is continued from its RunState');
+  const options = { maxTurns: run.rounds + 1 };
+  let input = run.given;
+  if (run.messages.length > 1 && run.messages.at(-1).type === 'human') {
+    // A session is what the documentation recommends to continue a stored conversation.
+    options.session = new MemorySession({ initialItems: run.given.slice(0, -1) });
+    input = run.given.slice(-1);
+  }
   try {
-    const result = await new Runner().run(agent, run.given, { maxTurns: run.rounds + 1 });
-    run.final = result.history;
+    const result = await new Runner().run(agent, input, options);
+    run.final = options.session ? await options.session.getItems() : result.history;
   } catch (error) {
     // The SDK's own errors carry the state of the run.
     run.final = error.state?.history;

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
-from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, set_tracing_disabled
+from agents import Agent, Model, ModelResponse, Runner, SQLiteSession, Usage, function_tool, set_tracing_disabled
 from agents.exceptions import AgentsException, MaxTurnsExceeded
 from agents.tool_context import ToolContext
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
@@ -46,14 +46,25 @@ def tool(run, name):
 async def run(run):
     agent = Agent(name="agent", model=ScriptedModel(run), tools=[tool(run, name) for name in run.tools])
     run.given = to_items(run.messages)
+    if run.messages and run.messages[-1].get("tool_calls"):
+        run.cannot_tell("a run that stopped at its calls is continued from its RunState")
+    session, input = None, run.given
+    if len(run.messages) > 1 and run.messages[-1]["type"] == "human":
+        # A session is what the documentation recommends to continue a stored conversation.
+        session, (*history, prompt) = SQLiteSession("stored"), run.given
+        await session.add_items(history)
+        input = [prompt]
     try:
-        result = await Runner.run(agent, run.given, max_turns=run.rounds + 1)
+        result = await Runner.run(agent, input, session=session, max_turns=run.rounds + 1)
         run.final = result.to_input_list()
     except AgentsException as error:
         if error.run_data:
             run.final = [*error.run_data.input, *(item.to_input_item() for item in error.run_data.new_items)]
         if not isinstance(error, MaxTurnsExceeded):
             raise
+    finally:
+        if session:
+            run.final = await session.get_items()
 
 
 set_tracing_disabled(True)

@@ -17,7 +17,7 @@ ANY_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": Tru
 
 def scripted_model(run):
     async def respond(messages, info):
-        turn = run.ask(messages)
+        turn = run.ask(messages, {tool.name for tool in info.function_tools})
         text = [TextPart(turn.content)] if turn.content else []
         return ModelResponse([*text, *(ToolCallPart(call.name, call.arguments, call.id) for call in turn.calls)])
 
@@ -81,7 +81,12 @@ def describe_response(response):
 
 def describe_part(part):
     if isinstance(part, ToolReturnPart):
-        return {"type": "tool", "content": part.model_response_str(), "tool_call_id": part.tool_call_id}
+        try:
+            content = part.model_response_str()
+        except ValueError:
+            # What the framework cannot write it cannot send either, and ends the run.
+            content = to_json(part.content)
+        return {"type": "tool", "content": content, "tool_call_id": part.tool_call_id}
     if isinstance(part, RetryPromptPart):
         answer = {"tool_call_id": part.tool_call_id} if part.tool_name is not None else {}
         return {"type": "tool" if answer else "human", "content": part.model_response(), **answer}

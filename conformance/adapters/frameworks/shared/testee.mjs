@@ -8,8 +8,11 @@
 // - it sets `run.final` to what the framework hands back at the end, and `run.given` to the caller's own list;
 // - an exception that leaves it means that the framework ended the run.
 //
-// `describe` turns a framework's list of messages into the protocol's. Requests are described when the run is over, so that a
-// list that the framework changes after it was sent is seen, unless the adapter has to copy (`snapshots: 'adapter'`).
+// `describe` turns a framework's list of messages into the protocol's. A request is described when the model gets it, and again when the
+// run is over: what the model got is what counts, and a list that the framework changes afterwards is seen, too (AGENT-SHARED).
+//
+// A run is refused (`reject`) only if it ends with an exception before the model was asked. After that, an exception is `failure`, beside
+// the requests that were made.
 
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,30 +20,29 @@ import { isDeepStrictEqual } from 'node:util';
 /** What stands for "no limit" where a framework wants a number. */
 export const UNLIMITED = 1000;
 
+/** Characters of requests that are written twice, since a reply holds 64 MiB and a million values; longer ones are not looked at again. */
+const LONGEST_WRITTEN_TWICE = 2 * 1024 * 1024;
+
 /** One request of op `tools`. */
 export class Run {
+  // The framework's own objects, and the JSON text of each as it was when the model got it.
   #requests = [];
+  #written = [];
   #calls = [];
   #taken = new Map();
-  #modelFailed = false;
 
-  constructor({ messages, model, tools, maxRecursionDepth }, describe, copies) {
+  constructor({ messages, model, tools, maxRecursionDepth }, describe) {
     this.messages = messages;
     this.limit = maxRecursionDepth ?? undefined;
     this.scripts = new Map(Object.entries(tools ?? {}));
     this.tools = [...this.scripts.keys()];
     this.turns = model.values();
     this.describe = describe;
-    this.copies = copies;
   }
 
   /** How many rounds of calls the framework may run. */
   get rounds() {
     return this.limit ?? UNLIMITED;
-  }
-
-  get modelFailed() {
-    return this.#modelFailed;
   }
 
   /** Makes the reply `unsupported`: the adapter cannot put this request to the framework, or see what comes of it. */
@@ -50,15 +52,13 @@ export class Run {
 
   /** Records the request that the framework handed to its model, and returns the scripted answer. */
   ask(request) {
-    this.#requests.push(this.copies ? this.describe(request) : request);
+    this.#requests.push(request);
+    this.#written.push(this.#write(request));
     const turn = this.turns.next().value ?? { error: 'script exhausted' };
-    if (turn.error != null) {
-      this.#modelFailed = true;
-      throw new Error(turn.error);
-    }
-    const calls = (turn.tool_calls ?? []).map(({ id, name, args }) => ({ id, name, args: args ?? {}, arguments: JSON.stringify(args ?? {}) }));
-    this.#calls = calls;
-    return { content: turn.content ?? '', calls };
+    if (turn.error != null) throw new Error(turn.error);
+    this.#calls = callsOf(turn);
+    // Calls of its own for the framework, which may change them.
+    return { content: turn.content ?? '', calls: callsOf(turn) };
   }
 
   /** The scripted result of a call. Where the framework does not tell its tools the id, name and arguments find it. */
@@ -66,7 +66,7 @@ export class Run {
     const result = this.#scripted(name, args, callId);
     const isFailure = typeof result?.error === 'string' && Object.keys(result).length === 1;
     if (isFailure) throw new Error(result.error);
-    return result;
+    return structuredClone(result);
   }
 
   #scripted(name, args, callId) {
@@ -76,45 +76,69 @@ export class Run {
       this.#taken.set(name, taken + 1);
       return script.length === 0 ? '' : script[Math.min(taken, script.length - 1)];
     }
-    if (script.byArgs) return (script.byArgs.find(([given]) => isDeepStrictEqual(given, plain(args))) ?? [null, ''])[1];
+    if (script.byArgs) return (script.byArgs.find(([given]) => same(given, args)) ?? [null, ''])[1];
     const results = new Map(Object.entries(script.byId));
     const resultOf = (id) => (results.has(id) ? results.get(id) : '');
     if (results.has(callId) || this.#calls.some(({ id }) => id === callId)) return resultOf(callId);
     const calls = this.#calls.filter((call) => call.name === name);
-    const exact = calls.filter((call) => isDeepStrictEqual(call.args, plain(args)));
+    const exact = calls.filter((call) => same(call.args, args));
     const found = (exact.length ? exact : calls).map((call) => resultOf(call.id));
-    if (!found.every((one) => isDeepStrictEqual(one, found[0]))) {
+    if (!found.every((one) => same(one, found[0]))) {
       this.cannotTell(`the framework does not tell its tools which of the calls to ${JSON.stringify(name)} they answer`);
     }
     return found.length ? found[0] : '';
   }
 
-  output() {
-    return {
-      requests: this.copies ? this.#requests : this.#requests.map(this.describe),
-      messages: this.final == null ? null : this.describe(this.final),
-      ...(this.given && { given: this.describe(this.given) }),
-      ...(this.failure && { failure: this.failure }),
+  /** The JSON text of the reply's member. `refusal` is the exception that ended the run, if one did. */
+  reply(refusal) {
+    const failure = this.failure ?? refusal;
+    const requests = `[${this.#written.join()}]`;
+    const again = () => `[${this.#requests.map((request) => this.#write(request)).join()}]`;
+    const output = {
+      requests,
+      ...(requests.length <= LONGEST_WRITTEN_TWICE && { requestsAtEnd: again() }),
+      messages: this.final == null ? 'null' : this.#write(this.final),
+      ...(this.given && { given: this.#write(this.given) }),
+      ...(failure != null && { failure: JSON.stringify(failure) }),
     };
+    if (this.unobservable) return JSON.stringify({ unsupported: this.unobservable });
+    if (failure && this.#requests.length === 0) return JSON.stringify({ reject: { kind: 'invalid-input', message: failure } });
+    return `{"ok":{${Object.entries(output).map(([name, text]) => `"${name}":${text}`)}}}`;
+  }
+
+  /** The JSON text of a list of messages. Text is a copy that nobody changes, however deep a framework's objects are shared. */
+  #write(messages) {
+    try {
+      return JSON.stringify(this.describe(messages));
+    } catch (error) {
+      // Not to be thrown: it would be taken for the model's failure.
+      console.error(error);
+      this.cannotTell(`the adapter cannot write a list of messages: ${error}`);
+      return 'null';
+    }
   }
 }
+
+const callsOf = ({ tool_calls }) => (tool_calls ?? []).map(
+  ({ id, name, args }) => ({ id, name, args: structuredClone(args ?? {}), arguments: JSON.stringify(args ?? {}) }),
+);
 
 /**
  * Answers requests until stdin ends, several at once. `from` is the adapter's `import.meta.url`; `version` is for what is not an
  * installed package.
  */
-export async function serve({ run, describe, from, package: name, version, label = name, url, snapshots = 'framework' }) {
+export async function serve({ run, describe, from, package: name, version, label = name, url }) {
   const manifest = () => JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, from)));
   const implementation = { name: label, version: version ?? manifest().version, language: 'JavaScript', url };
-  const hello = { protocol: 1, implementation, ops: ['tools'], profiles: ['universal'], snapshots, concurrent: true };
+  const hello = { protocol: 1, implementation, ops: ['tools'], profiles: ['universal'], concurrent: true };
   // Whatever a framework prints belongs to the log.
   const reply = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);
 
   async function answer({ op, input }) {
-    if (op === 'hello') return { ok: hello };
-    if (op !== 'tools') return { unsupported: 'unknown op' };
-    const one = new Run(input, describe, snapshots === 'adapter');
+    if (op === 'hello') return JSON.stringify({ ok: hello });
+    if (op !== 'tools') return JSON.stringify({ unsupported: 'unknown op' });
+    const one = new Run(input, describe);
     let refusal;
     try {
       await run(one);
@@ -122,16 +146,13 @@ export async function serve({ run, describe, from, package: name, version, label
       refusal = String(error?.message ?? error) || 'an error without a message';
       console.error(error);
     }
-    if (one.unobservable) return { unsupported: one.unobservable };
-    if (refusal && !one.modelFailed) return { reject: { kind: 'invalid-input', message: refusal } };
-    one.failure ??= refusal;
-    return { ok: one.output() };
+    return one.reply(refusal);
   }
 
   const pending = new Set();
   for await (const line of lines(process.stdin)) {
     const request = JSON.parse(line);
-    const task = answer(request).then((result) => reply(`${JSON.stringify({ id: request.id, ...result })}\n`)).finally(() => pending.delete(task));
+    const task = answer(request).then((text) => reply(`{"id":${request.id},${text.slice(1)}\n`)).finally(() => pending.delete(task));
     pending.add(task);
   }
   await Promise.all(pending);
@@ -146,16 +167,20 @@ export function fromJson(text) {
   }
 }
 
-/** A value without prototypes and absent members, to compare it. */
+/** Whether two values are equal once they are JSON: without prototypes, absent members and -0. */
+const same = (one, other) => isDeepStrictEqual(plain(one), plain(other));
 const plain = (value) => fromJson(JSON.stringify(value) ?? 'null');
 
 // Not `node:readline`, which also ends a line at U+2028 and U+2029.
 async function* lines(chunks) {
-  let rest = Buffer.alloc(0);
+  let parts = [];
   for await (const chunk of chunks) {
-    rest = Buffer.concat([rest, chunk]);
-    for (let end; (end = rest.indexOf(10)) !== -1; rest = rest.subarray(end + 1)) {
-      if (end > 0) yield rest.toString('utf8', 0, end);
+    let start = 0;
+    for (let end; (end = chunk.indexOf(10, start)) !== -1; start = end + 1) {
+      const line = Buffer.concat([...parts, chunk.subarray(start, end)]).toString();
+      if (line.trim()) yield line;
+      parts = [];
     }
+    parts.push(chunk.subarray(start));
   }
 }

@@ -8,8 +8,11 @@ An adapter is a function of one `Run`, plain or async, that lets the framework's
 - it sets `run.final` to what the framework hands back at the end, and `run.given` to the caller's own list;
 - an exception that leaves it means that the framework ended the run.
 
-`describe` turns a framework's list of messages into the protocol's. Requests are described when the run is over, so that a
-list that the framework changes after it was sent is seen, unless the adapter has to copy (`snapshots="adapter"`).
+`describe` turns a framework's list of messages into the protocol's. A request is described when the model gets it, and again when the
+run is over: what the model got is what counts, and a list that the framework changes afterwards is seen, too (AGENT-SHARED).
+
+A run is refused (`reject`) only if it ends with an exception before the model was asked. After that, an exception is `failure`, beside the
+requests that were made.
 """
 
 import asyncio
@@ -25,6 +28,8 @@ from dataclasses import dataclass, field
 PROTOCOL = 1
 # What stands for "no limit" where a framework wants a number.
 UNLIMITED = 1000
+# Characters of requests that are written twice, since a reply holds 64 MiB and a million values; longer ones are not looked at again.
+LONGEST_WRITTEN_TWICE = 2 * 1024 * 1024
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -62,19 +67,18 @@ class Turn:
 class Run:
     """One request of op `tools`."""
 
-    def __init__(self, script, describe, copies):
+    def __init__(self, script, describe):
         self.messages = script["messages"]
         self.limit = script.get("maxRecursionDepth")
         self._scripts = script.get("tools") or {}
         self.tools = list(self._scripts)
         self.final = self.given = self.failure = self.unobservable = None
-        self.model_failed = False
         self._turns = iter(script["model"])
         self._calls = []
         self._taken = {}
-        self._requests = []
+        # The framework's own objects, and the JSON text of each as it was when the model got it.
+        self._requests, self._written = [], []
         self._describe = describe
-        self._copies = copies
 
     @property
     def rounds(self):
@@ -85,16 +89,22 @@ class Run:
         """Makes the reply `unsupported`: the adapter cannot put this request to the framework, or see what comes of it."""
         self.unobservable = self.unobservable or why
 
-    def ask(self, request):
-        """Records the request that the framework handed to its model, and returns the scripted answer."""
-        self._requests.append(self._describe(request) if self._copies else request)
-        turn = next(self._turns, None) or {"error": "script exhausted"}
+    def ask(self, request, declared=None):
+        """Records the request that the framework handed to its model, and returns the scripted answer.
+
+        `declared` are the names by which a framework that makes names of its own declared its tools: a model calls no other.
+        """
+        self._requests.append(request)
+        self._written.append(self._write(request))
+        turn = next(self._turns, {"error": "script exhausted"})
         if turn.get("error") is not None:
-            self.model_failed = True
             raise ModelFailed(turn["error"])
-        calls = [Call(call["id"], call["name"], call.get("args") or {}) for call in turn.get("tool_calls") or []]
-        self._calls = calls
-        return Turn(turn.get("content") or "", calls)
+        self._calls = _calls(turn)
+        for call in self._calls:
+            if declared is not None and call.name in self._scripts and call.name not in declared:
+                self.cannot_tell(f"the framework declares the tool {call.name!r} by another name")
+        # Calls of its own for the framework, which may change them.
+        return Turn(turn.get("content") or "", _calls(turn))
 
     def result(self, name, args, call_id=None):
         """The scripted result of a call. Where the framework does not tell its tools the id, name and arguments find it."""
@@ -110,7 +120,7 @@ class Run:
             result = self._by_elimination(name, args, script["byId"])
         if isinstance(result, dict) and list(result) == ["error"] and isinstance(result["error"], str):
             raise ScriptedFailure(result["error"])
-        return result
+        return _copy(result)
 
     def _by_elimination(self, name, args, results):
         calls = [call for call in self._calls if call.name == name]
@@ -120,17 +130,39 @@ class Run:
             self.cannot_tell(f"the framework does not tell its tools which of the calls to {name!r} they answer")
         return found[0] if found else ""
 
-    def output(self):
-        output = {
-            "requests": self._requests if self._copies else [self._describe(request) for request in self._requests],
-            "messages": None if self.final is None else self._describe(self.final),
-        }
+    def reply(self, refusal):
+        """The JSON text of the reply's member. `refusal` is the exception that ended the run, if one did."""
+        failure = self.failure or refusal
+        output = {"requests": f"[{','.join(self._written)}]"}
+        if len(output["requests"]) <= LONGEST_WRITTEN_TWICE:
+            output["requestsAtEnd"] = f"[{','.join(map(self._write, self._requests))}]"
+        output["messages"] = "null" if self.final is None else self._write(self.final)
         if self.given is not None:
-            output["given"] = self._describe(self.given)
-        return output if self.failure is None else {**output, "failure": self.failure}
+            output["given"] = self._write(self.given)
+        if failure is not None:
+            output["failure"] = _dump(failure)
+        if self.unobservable:
+            return _dump({"unsupported": self.unobservable})
+        if failure and not self._requests:
+            return _dump({"reject": {"kind": "invalid-input", "message": failure}})
+        return f'{{"ok":{{{",".join(f"{_dump(name)}:{text}" for name, text in output.items())}}}}}'
+
+    def _write(self, messages):
+        """The JSON text of a list of messages. Text is a copy that nobody changes, however deep a framework's objects are shared."""
+        try:
+            return _dump(self._describe(messages))
+        except Exception as error:
+            # Not to be raised: it would be taken for the model's failure.
+            traceback.print_exc()
+            self.cannot_tell(f"the adapter cannot write a list of messages: {error}")
+            return "null"
 
 
-def serve(run, describe, *, package, url, snapshots="framework", name=None, version=None):
+def _calls(turn):
+    return [Call(call["id"], call["name"], _copy(call.get("args") or {})) for call in turn.get("tool_calls") or []]
+
+
+def serve(run, describe, *, package, url, name=None, version=None):
     """Answers requests until stdin ends, several at once. `version` is for what is not an installed package."""
     hello = {
         "protocol": PROTOCOL,
@@ -142,7 +174,6 @@ def serve(run, describe, *, package, url, snapshots="framework", name=None, vers
         },
         "ops": ["tools"],
         "profiles": ["universal"],
-        "snapshots": snapshots,
         "exactIntegers": True,
         "concurrent": True,
     }
@@ -151,13 +182,13 @@ def serve(run, describe, *, package, url, snapshots="framework", name=None, vers
     os.dup2(2, 1)
 
     async def reply(line):
-        request = json.loads(line)
         try:
-            answer = await _answer(request, hello, run, describe)
-            written = _encode(request["id"], answer)
-        except (TypeError, ValueError, RecursionError) as error:
-            written = _encode(request["id"], {"unsupported": f"the adapter cannot write the reply: {error}"})
-        replies.write(written)
+            request = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            id, answer = int(re.search(rb"[0-9]+", line)[0]), _dump({"unsupported": f"Python cannot read it: {error}"})
+        else:
+            id, answer = request["id"], await _answer(request, hello, run, describe)
+        replies.write(f'{{"id":{id},{answer[1:]}\n'.encode("ascii"))
         replies.flush()
 
     async def loop():
@@ -174,11 +205,10 @@ def serve(run, describe, *, package, url, snapshots="framework", name=None, vers
 
 async def _answer(request, hello, run, describe):
     if request.get("op") == "hello":
-        return {"ok": hello}
+        return _dump({"ok": hello})
     if request.get("op") != "tools":
-        return {"unsupported": "unknown op"}
-    one = Run(request["input"], describe, hello["snapshots"] == "adapter")
-    refusal = None
+        return _dump({"unsupported": "unknown op"})
+    one, refusal = Run(request["input"], describe), None
     try:
         if inspect.iscoroutinefunction(run):
             await run(one)
@@ -187,12 +217,7 @@ async def _answer(request, hello, run, describe):
     except Exception as error:
         refusal = f"{type(error).__name__}: {error}"
         traceback.print_exc()
-    if one.unobservable:
-        return {"unsupported": one.unobservable}
-    if refusal and not one.model_failed:
-        return {"reject": {"kind": "invalid-input", "message": refusal}}
-    one.failure = one.failure or refusal
-    return {"ok": one.output()}
+    return one.reply(refusal)
 
 
 def to_json(value):
@@ -218,5 +243,10 @@ def same(left, right):
     return isinstance(left, bool) == isinstance(right, bool) and left == right
 
 
-def _encode(id, answer):
-    return json.dumps({"id": id, **answer}, allow_nan=False).encode("ascii") + b"\n"
+def _dump(value):
+    """JSON in ASCII, so that a lone surrogate can be written; infinity is refused."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+
+def _copy(value):
+    return json.loads(json.dumps(value))

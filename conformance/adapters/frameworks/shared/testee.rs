@@ -3,6 +3,9 @@
 //! An adapter is a function of one `Script` that lets the framework's own loop do the work, and returns what happened. Its tools, named by
 //! `Script::tools`, ask `Script::result`. Requests are answered at the same time, each in a thread of its own. Lone surrogates, which no
 //! Rust string can hold, are unsupported.
+//!
+//! A request that is given to the model by value is what the model got: there is nothing that the framework could change afterwards, so
+//! that no `requestsAtEnd` is needed. A run is refused (`reject`) only if an error ended it before the model was asked.
 
 use serde_json::{Value, json};
 use std::io::BufRead;
@@ -108,11 +111,13 @@ impl Script {
             (None, Ok(outcome)) => outcome,
             (Some(why), _) | (None, Err(why)) => return json!({"unsupported": why}),
         };
-        let asked = outcome.requests.len();
-        let model_failed = asked > self.turns.len() || asked > 0 && self.turns[asked - 1].is_err();
-        match outcome.error {
-            Some(error) if !model_failed => json!({"reject": {"kind": "invalid-input", "message": error}}),
-            error => json!({"ok": {"requests": outcome.requests, "messages": outcome.messages, "failure": error}}),
+        let error =
+            outcome.error.map(|error| if error.is_empty() { "an error without a message".into() } else { error });
+        match error {
+            Some(error) if outcome.requests.is_empty() => {
+                json!({"reject": {"kind": "invalid-input", "message": error}})
+            }
+            failure => json!({"ok": {"requests": outcome.requests, "messages": outcome.messages, "failure": failure}}),
         }
     }
 }
@@ -177,8 +182,7 @@ pub fn answer(id: &str, content: &str) -> Value {
 /// Answers requests until standard input ends. An adapter that cannot put a script to its framework says why.
 pub fn serve(implementation: Value, run: impl Fn(Arc<Script>) -> Result<Outcome, String> + Sync) {
     let hello = json!({
-        "protocol": 1, "implementation": implementation, "ops": ["tools"], "profiles": ["universal"], "snapshots": "framework",
-        "concurrent": true,
+        "protocol": 1, "implementation": implementation, "ops": ["tools"], "profiles": ["universal"], "concurrent": true,
     });
     let (hello, run) = (&hello, &run);
     thread::scope(|scope| {
@@ -271,6 +275,88 @@ mod tests {
                 said("tools", &format!(r#"{{"n":{args}}}"#), &format!(r#"{{"byArgs":[[{{"n":{given}}},null]]}}"#));
             let expected = if is_same { Value::Null } else { json!("") };
             assert_eq!(found["ok"]["requests"], json!([[expected]]), "{given} {args}");
+        }
+    }
+
+    /// A framework that goes on until there are no more calls, and repairs nothing.
+    fn recording(script: Arc<Script>) -> Result<Outcome, String> {
+        let (mut requests, mut messages) = (Vec::new(), vec![message("human", "Go")]);
+        let error = loop {
+            requests.push(json!(messages));
+            let (content, calls) = match script.turns.get(requests.len() - 1) {
+                Some(Ok(turn)) => turn,
+                Some(Err(error)) => break Some(error.clone()),
+                None => break Some("script exhausted".to_owned()),
+            };
+            messages.push(response(content, calls));
+            if calls.is_empty() {
+                break None;
+            }
+            for call in calls {
+                let content = if script.tools.contains(&call.name) {
+                    match script.result(requests.len() - 1, &call.name, &call.args) {
+                        Ok(Value::String(text)) => text,
+                        Ok(result) => result.to_string(),
+                        Err(error) => format!("failed: {error}"),
+                    }
+                } else {
+                    format!("unknown: {}", call.name)
+                };
+                messages.push(answer(&call.id, &content));
+            }
+        };
+        Ok(Outcome { requests, messages: Some(json!(messages)), error })
+    }
+
+    fn said_of(messages: &Value) -> Vec<Value> {
+        let said = |message: &Value| response(&text(&message["content"]), &calls(message));
+        list(messages).iter().map(said).collect()
+    }
+
+    #[test]
+    fn each_kind_of_turn_and_of_result_is_played_as_it_stands() {
+        let data: Value = serde_json::from_str(include_str!("turns.json")).unwrap();
+        let cases = list(&data["cases"]);
+        assert!(!cases.is_empty());
+        for case in cases {
+            let name = &case["name"];
+            let input = json!({"messages": [], "model": case["model"], "tools": case["tools"]});
+            let output =
+                &reply(&json!({"id": 7, "op": "tools", "input": input}).to_string(), &Value::Null, &recording)["ok"];
+            assert_eq!(json!(list(&output["requests"]).len()), case["requests"], "{name}");
+            let behind = |kind: &str| -> Vec<Value> {
+                list(&output["messages"]).split_off(1).into_iter().filter(|message| message["type"] == kind).collect()
+            };
+            assert!(same(&json!(said_of(&json!(behind("ai")))), &json!(said_of(&case["says"]))), "{name}: {output}");
+            let (found, expected) = (behind("tool"), list(&case["answers"]));
+            assert_eq!(found.len(), expected.len(), "{name}");
+            for (found, expected) in found.iter().zip(&expected) {
+                let content = text(&found["content"]);
+                let is_right = match (expected.as_str(), expected["includes"].as_str()) {
+                    (Some(expected), _) => content == expected,
+                    (_, Some(part)) => content.contains(part),
+                    _ => serde_json::from_str(&content).is_ok_and(|value| same(&value, expected)),
+                };
+                assert!(is_right, "{name}: {content} for {expected}");
+            }
+            let failure = output["failure"].as_str().map(str::to_owned);
+            assert_eq!(failure.is_some(), case["failure"].is_string(), "{name}");
+            assert!(failure.unwrap_or_default().contains(case["failure"].as_str().unwrap_or_default()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_refused_only_before_the_first_request() {
+        for (requests, error, member) in
+            [(0, Some("no"), "reject"), (1, Some("no"), "ok"), (1, Some(""), "ok"), (0, None, "ok"), (1, None, "ok")]
+        {
+            let ended = |_| {
+                let requests = vec![json!([]); requests];
+                Ok(Outcome { requests, messages: None, error: error.map(str::to_owned) })
+            };
+            let found = reply(r#"{"id":7,"op":"tools","input":{"messages":[],"model":[{}]}}"#, &Value::Null, &ended);
+            assert!(found[member].is_object(), "{found}");
+            assert_eq!(found["ok"]["failure"].is_string(), member == "ok" && error.is_some(), "{found}");
         }
     }
 

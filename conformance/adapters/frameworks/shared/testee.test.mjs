@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { describe, toModelMessages } from './ai-sdk.mjs';
 import { Run } from './testee.mjs';
+import { assertPlayed, CASES, inputOf } from './turns.mjs';
 
 const ADAPTER = `
 import { mkdtempSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -20,6 +21,7 @@ writeFileSync(folder + '/node_modules/looper/package.json', '{"version":"1.2.3"}
 async function run(run) {
   const messages = run.given = run.final = [...run.messages];
   console.log('a framework that prints');
+  if (process.argv.includes('refuses')) throw new Error('refused');
   for (;;) {
     const { content, calls } = run.ask(process.argv.includes('shared-list') ? messages : [...messages]);
     await setTimeout(5);
@@ -27,14 +29,14 @@ async function run(run) {
     if (!calls.length) return;
     for (const { id, name, args } of calls) {
       if (name === 'abort') throw new TypeError('aborted');
+      if (name === 'change') messages[0] = Object.assign(messages[0], { content: 'changed' });
       let content;
-      try { content = run.result(name, args, id); } catch (error) { content = 'failed: ' + error.message; }
-      messages.push({ type: 'tool', content, tool_call_id: id });
+      try { content = run.tools.includes(name) ? run.result(name, args, id) : 'unknown: ' + name; } catch (error) { content = 'failed: ' + error.message; }
+      messages.push({ type: 'tool', content: typeof content === 'string' ? content : JSON.stringify(content), tool_call_id: id });
     }
   }
 }
-await serve({ run, describe: (list) => [...list], from: pathToFileURL(folder + '/adapter.mjs'), package: 'looper', url: 'https://example.org',
-  snapshots: process.argv.includes('adapter-copies') ? 'adapter' : 'framework' });
+await serve({ run, describe: (list) => [...list], from: pathToFileURL(folder + '/adapter.mjs'), package: 'looper', url: 'https://example.org' });
 `;
 
 function exchange(requests, ...flags) {
@@ -47,11 +49,11 @@ function exchange(requests, ...flags) {
 const script = (model, tools = {}) => ({ messages: [{ type: 'human', content: 'Go' }], model, tools });
 const one = (model, tools, ...flags) => exchange([{ id: 1, op: 'tools', input: script(model, tools) }], ...flags).get(1);
 const call = (id = 'c1', args = {}, name = 'a') => ({ id, name, args });
-const lengths = ({ ok }) => ok.requests.map((request) => request.length);
+const lengths = (requests) => requests.map((request) => request.length);
 
 test('it says what it is', () => {
   const { ok } = exchange([{ id: 0, op: 'hello', protocol: 1 }]).get(0);
-  assert.deepEqual([ok.ops, ok.profiles, ok.snapshots, ok.implementation.version], [['tools'], ['universal'], 'framework', '1.2.3']);
+  assert.deepEqual([ok.ops, ok.profiles, ok.implementation.version], [['tools'], ['universal'], '1.2.3']);
 });
 
 test('an op that it does not have is unsupported', () => {
@@ -65,19 +67,77 @@ test('several requests at once are kept apart', () => {
   }
 });
 
-test('a list that grows after it was sent is seen, unless the adapter copies', () => {
+test('a request is what the model got, whatever becomes of the list', () => {
   const [model, tools] = [[{ tool_calls: [call()] }, { content: 'Done' }], { a: ['r'] }];
-  assert.deepEqual(lengths(one(model, tools)), [1, 3]);
-  assert.deepEqual(lengths(one(model, tools, 'shared-list')), [4, 4]);
-  assert.deepEqual(lengths(one(model, tools, 'shared-list', 'adapter-copies')), [1, 3]);
+  for (const [flags, atEnd] of [[[], [1, 3]], [['shared-list'], [4, 4]]]) {
+    const { ok } = one(model, tools, ...flags);
+    assert.deepEqual(lengths(ok.requests), [1, 3]);
+    assert.deepEqual(lengths(ok.requestsAtEnd), atEnd);
+  }
 });
 
-test('a failing model is reported, an aborted run is a refusal', () => {
+test('requests that are long are written once', () => {
+  const run = new Run(script([{}]), (list) => list);
+  run.ask([{ type: 'human', content: 'x'.repeat(2 * 1024 * 1024) }]);
+  assert.deepEqual(Object.keys(JSON.parse(run.reply()).ok), ['requests', 'messages']);
+});
+
+test('a message that changes is seen at the end alone', () => {
+  const { ok } = one([{ tool_calls: [call('c1', {}, 'change')] }, {}], { change: [''] });
+  assert.deepEqual(ok.requests.map(([{ content }]) => content), ['Go', 'changed']);
+  assert.deepEqual(ok.requestsAtEnd.map(([{ content }]) => content), ['changed', 'changed']);
+});
+
+test('a failing model is reported', () => {
   const { ok } = one([{ tool_calls: [call()] }, { error: 'down' }], { a: ['r'] });
   assert.equal(ok.failure, 'down');
   assert.equal(ok.messages.length, 3);
   assert.equal(one([]).ok.failure, 'script exhausted');
-  assert.equal(one([{ tool_calls: [call('c1', {}, 'abort')] }]).reject.message, 'aborted');
+});
+
+test('a refusal is one only before the first request', () => {
+  const { ok } = one([{ tool_calls: [call('c1', {}, 'abort')] }]);
+  assert.deepEqual([ok.failure, lengths(ok.requests)], ['aborted', [1]]);
+  assert.equal(one([], {}, 'refuses').reject.message, 'refused');
+});
+
+test('a run that was asked for is never refused', () => {
+  for (const requests of [0, 1, 2]) {
+    for (const failure of [undefined, 'down']) {
+      for (const refusal of [undefined, 'aborted']) {
+        const run = new Run(script([{ tool_calls: [call()] }, {}]), (list) => list);
+        for (let asked = 0; asked < requests; asked++) run.ask(run.messages);
+        run.failure = failure;
+        assert.equal('reject' in JSON.parse(run.reply(refusal)), requests === 0 && Boolean(failure ?? refusal));
+      }
+    }
+  }
+});
+
+test('what cannot be described is unsupported, and no failing model', (context) => {
+  context.mock.method(console, 'error', () => {});
+  const run = new Run(script([{ content: 'Hi' }]), () => { throw new Error('what is this?'); });
+  assert.equal(run.ask([]).content, 'Hi');
+  assert.match(JSON.parse(run.reply()).unsupported, /what is this/);
+});
+
+test('each kind of turn and of result is played as it stands', () => {
+  const replies = exchange(CASES.map((one, id) => ({ id, op: 'tools', input: inputOf(one) })));
+  CASES.forEach((one, id) => {
+    const { ok } = replies.get(id);
+    assertPlayed(one, ok);
+    assert.equal('failure' in ok, 'failure' in one, one.name);
+    assert.ok((ok.failure ?? '').includes(one.failure ?? ''), one.name);
+    assert.deepEqual(ok.requestsAtEnd, ok.requests, one.name);
+  });
+});
+
+test('what a framework does to a result or to arguments stays its own', () => {
+  const calls = [call('c1', { n: [1] }), call('c2', { n: [2] })];
+  const run = new Run(script([{ tool_calls: calls }], { a: { byId: { c1: ['r'], c2: 2 } } }), (list) => list);
+  run.ask([]).calls[0].args.n.push(2);
+  run.result('a', { n: [1] }).push('more');
+  assert.deepEqual([run.result('a', { n: [1] }), run.result('a', { n: [2] })], [['r'], 2]);
 });
 
 test('half a surrogate pair and U+2028 pass', () => {
@@ -85,7 +145,7 @@ test('half a surrogate pair and U+2028 pass', () => {
 });
 
 function runOf(results, ...calls) {
-  const run = new Run({ messages: [], model: [{ tool_calls: calls }], tools: { a: results } }, (list) => list, false);
+  const run = new Run({ messages: [], model: [{ tool_calls: calls }], tools: { a: results } }, (list) => list);
   run.ask([]);
   return run;
 }

@@ -30,10 +30,7 @@ class ScriptedModel(Model):
             yield {"contentBlockStop": {}}
         yield {"messageStop": {"stopReason": "tool_use" if turn.calls else "end_turn"}}
 
-    def not_asked(self, *others, **options):
-        raise NotImplementedError
-
-    get_config = update_config = structured_output = not_asked
+    get_config = update_config = structured_output = None
 
 
 def scripted_tool(run, name):
@@ -47,13 +44,17 @@ def scripted_tool(run, name):
 async def run(run):
     system = [message["content"] for message in run.messages if message["type"] == "system"]
     given = to_strands(run.messages)
-    # The default manager keeps the newest forty messages only.
-    options = {"callback_handler": None, "conversation_manager": NullConversationManager()}
     prompt = "\n\n".join(system) if system else None
-    tools = [scripted_tool(run, name) for name in run.tools]
-    agent = Agent(model=ScriptedModel(run), messages=given, tools=tools, system_prompt=prompt, **options)
-    run.given, run.final = (prompt, given), (prompt, agent.messages)
-    await agent.invoke_async(limits={"turns": run.rounds + 1})
+    # A conversation is continued with what the user says; what was said before are the messages of the agent.
+    said = [given.pop()] if run.messages and run.messages[-1]["type"] == "human" else None
+    # The default manager keeps the newest forty messages only.
+    options = {"callback_handler": None, "conversation_manager": NullConversationManager(), "system_prompt": prompt}
+    agent = Agent(model=ScriptedModel(run), messages=given, tools=[scripted_tool(run, name) for name in run.tools], **options)
+    run.final = (prompt, agent.messages)
+    try:
+        await agent.invoke_async(said, limits={"turns": run.rounds + 1})
+    finally:
+        run.given = (prompt, [*given, *(said or [])])
 
 
 def to_strands(messages):
@@ -85,10 +86,9 @@ def describe(request):
         described += [{"type": "tool", "content": text(result["content"]), "tool_call_id": result["toolUseId"]} for result in results]
         if len(results) < len(blocks) or not blocks:
             uses = [block["toolUse"] for block in blocks if "toolUse" in block]
-            calls = {"tool_calls": [{"id": use["toolUseId"], "name": use["name"], "args": use["input"]} for use in uses]}
+            calls = {"tool_calls": [{"id": use["toolUseId"], "name": use["name"], "args": use["input"]} for use in uses]} if uses else {}
             others = [block for block in blocks if not block.keys() & {"toolUse", "toolResult"}]
-            kind = "ai" if message["role"] == "assistant" else "human"
-            described.append({"type": kind, "content": text(others), **(calls if uses else {})})
+            described.append({"type": "ai" if message["role"] == "assistant" else "human", "content": text(others), **calls})
     return described
 
 

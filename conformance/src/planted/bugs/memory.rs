@@ -6,11 +6,11 @@ use crate::protocol::Op;
 use serde_json::{Value, json};
 
 /// An absent member takes the value that it had in the last request, whatever that was about.
-fn sticky(memory: &mut Value, input: &mut Value, name: &str) {
+pub(super) fn sticky(memory: &mut Value, input: &mut Value, name: &str) {
     match input.get(name) {
         Some(value) => memory[name] = value.clone(),
-        None if memory[name].is_string() => input[name] = memory[name].clone(),
-        None => {}
+        None if memory[name].is_null() => {}
+        None => input[name] = memory[name].clone(),
     }
 }
 

@@ -1,10 +1,13 @@
 //! The tables of planted bugs, by what they are about.
 
+mod caches;
 mod document;
 mod escaping;
 mod events;
 mod input;
 mod json;
+mod leftovers;
+mod libraries;
 mod members;
 mod memory;
 mod messages;
@@ -12,9 +15,11 @@ mod rounds;
 mod run;
 mod system;
 mod unplanned;
+mod unseen;
 
 use super::Bug;
 use super::twin::Twin;
+use memory::sticky;
 use threadspec::Profile;
 
 /// Every table.
@@ -30,7 +35,19 @@ pub(super) const TABLES: &[&[Bug]] = &[
     input::BUGS,
     members::BUGS,
     memory::BUGS,
+    caches::BUGS,
+    leftovers::BUGS,
     unplanned::BUGS,
+    unseen::hazards::BUGS,
+    unseen::lookups::BUGS,
+    unseen::state::BUGS,
+    unseen::pairs::BUGS,
+    unseen::pairs_in_rounds::BUGS,
+    unseen::blocks::BUGS,
+    libraries::reading::BUGS,
+    libraries::names::BUGS,
+    libraries::texts::BUGS,
+    libraries::numbers::BUGS,
 ];
 
 /// Wrong in both profiles.

@@ -6,6 +6,7 @@ use super::data::{
 };
 use crate::corpus::growth::Quantity;
 use crate::planted::agent::distinct;
+use crate::planted::text;
 use crate::planted::twin::Twin;
 use crate::protocol::{Op, Profile};
 use serde_json::{Map, Value, json};
@@ -173,6 +174,15 @@ pub(super) const FAMILIES: &[Family] = &[
     family("only-the-last-n-elements", Quantity::Elements, |twin| {
         twin.before =
             |twin, _, input| change_data(input, &|value| change_arrays(value, &|list| keep_last(list, twin.n)));
+    }),
+    family("element-n-like-the-others", Quantity::Positions, |twin| {
+        twin.before = |twin, _, input| {
+            let change = |list: &mut Vec<Value>| {
+                let other = list.get(usize::from(twin.n == 0)).cloned();
+                list.get_mut(twin.n).zip(other).into_iter().for_each(|(element, other)| *element = other);
+            };
+            change_data(input, &|value| change_arrays(value, &change));
+        };
     }),
     family("null-below-n-levels", Quantity::Depth, |twin| {
         twin.before = |twin, _, input| change_data(input, &|value| cut_below(value, twin.n));
@@ -443,6 +453,33 @@ pub(super) const FAMILIES: &[Family] = &[
         let wrapped = |(at, c)| if at > 0 && at % n == 0 { vec!['\n', c] } else { vec![c] };
         text.chars().enumerate().flat_map(wrapped).collect()
     }),
+    blocks("last-of-a-whole-block-lost", |text, n| without(text, n - 1, |count| count == n)),
+    blocks("one-behind-a-block-lost", |text, n| without(text, n, |count| count == n + 1)),
+    blocks("one-short-of-a-block-padded", |text, n| {
+        if text.chars().count() == n - 1 { format!("{text} ") } else { text.to_owned() }
+    }),
+    blocks("last-of-a-block-twice", |text, n| {
+        let is_last = |at| at + 1 == n && text.chars().count() == n;
+        text.chars().enumerate().flat_map(|(at, c)| std::iter::repeat_n(c, if is_last(at) { 2 } else { 1 })).collect()
+    }),
+    blocks("pair-across-a-border-lost", |text, n| {
+        let mut units = 0;
+        let mut is_whole = |c: &char| {
+            units += c.len_utf16();
+            units != n + 1 || c.len_utf16() == 1
+        };
+        text.chars().filter(|c| is_whole(c)).collect()
+    }),
+    blocks("bytes-across-a-border-replaced", |text, n| {
+        let change = |(at, c): (usize, char)| if at < n && at + c.len_utf8() > n { '\u{fffd}' } else { c };
+        text.char_indices().map(change).collect()
+    }),
+    in_places(
+        &["serialize", "messages-xml"],
+        family("only-the-first-block-looked-at", Quantity::Blocks, |twin| {
+            twin.text = |twin, text| if has_special(text, twin.n) { text::text(twin, text) } else { text.to_owned() };
+        }),
+    ),
     white_space("trimmed", |text, _| text.trim_matches(is_white).to_owned()),
     white_space("start-trimmed", |text, _| text.trim_start_matches(is_white).to_owned()),
     white_space("end-trimmed", |text, _| text.trim_end_matches(is_white).to_owned()),
@@ -475,6 +512,22 @@ pub(super) const FAMILIES: &[Family] = &[
 /// Texts that go wrong from n characters on.
 const fn texts(name: &'static str, change: fn(&str, usize) -> String) -> Family {
     Family { change: Some(change), ..family(name, Quantity::Text, |_| {}) }
+}
+
+/// Texts that go wrong at a border between blocks of n.
+const fn blocks(name: &'static str, change: fn(&str, usize) -> String) -> Family {
+    Family { change: Some(change), ..family(name, Quantity::Blocks, |_| {}) }
+}
+
+/// The text without a character, if its length is such.
+fn without(text: &str, position: usize, is_such: impl Fn(usize) -> bool) -> String {
+    let loses = is_such(text.chars().count());
+    text.chars().enumerate().filter(|&(at, _)| !loses || at != position).map(|(_, c)| c).collect()
+}
+
+/// Whether one of the first `n` characters needs escaping.
+fn has_special(text: &str, n: usize) -> bool {
+    text.chars().take(n).any(|c| "<>&\"'".contains(c))
 }
 
 /// Texts whose white space is changed.

@@ -3,14 +3,14 @@
 mod data;
 mod families;
 
+use super::matrix::Replies;
 use super::twin::Twin;
 use crate::corpus::growth::{Growth, Quantity};
 use crate::corpus::{Case, Corpus};
 use crate::generate::LIMITS;
 use crate::json::{self, DEEP_STACK};
-use crate::protocol::{Implementation, Profile, Request};
-use crate::run::{CaseResult, judge};
-use crate::testee::{InProcess, Outcome, Testee};
+use crate::protocol::{Implementation, Profile};
+use crate::testee::{InProcess, Outcome};
 use data::change_texts;
 use families::FAMILIES;
 use rayon::ThreadPoolBuilder;
@@ -84,8 +84,9 @@ pub fn of_size(n: usize) -> Vec<(String, Profile)> {
     let members = |family: &Family| match family.quantity {
         Quantity::Text => vec![":content", ":result", ":args"],
         Quantity::Lengths => vec![":content"],
+        // Only a text of this very length, or one element, shows them.
+        Quantity::Blocks | Quantity::Positions | Quantity::WhiteSpace => Vec::new(),
         Quantity::Id => vec![":toolCallId"],
-        Quantity::WhiteSpace => Vec::new(),
         Quantity::Depth if n >= LIMITS.depth => Vec::new(),
         _ => vec![""],
     };
@@ -121,8 +122,13 @@ pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result
                 let largest = cases.last().map_or(0, |&(_, size)| size);
                 let sizes = match (breadth, row.quantity) {
                     // A bug of white space has no size.
-                    (Breadth::SmallSizes, Quantity::WhiteSpace) => Vec::new(),
+                    (Breadth::SmallSizes, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions) => Vec::new(),
                     (_, Quantity::WhiteSpace) => vec![1],
+                    (_, Quantity::Positions) => (0..largest).collect(),
+                    // Each border is one of its own.
+                    (_, Quantity::Blocks) => {
+                        (3..usize::BITS).map(|power| 1 << power).take_while(|&n| n <= largest).collect()
+                    }
                     (Breadth::SmallSizes, _) => SMALL.into_iter().filter(|&n| n < largest).collect(),
                     _ => vec![largest.saturating_sub(1)],
                 };
@@ -136,7 +142,8 @@ pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result
     }
     let is_idle = |family: &&Family| {
         let is_tried = trials.iter().any(|trial| trial.family.name == family.name);
-        !is_tried && (breadth != Breadth::SmallSizes || family.quantity != Quantity::WhiteSpace)
+        let has_size = !matches!(family.quantity, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions);
+        !is_tried && (breadth != Breadth::SmallSizes || has_size)
     };
     let idle: Vec<String> =
         FAMILIES.iter().filter(is_idle).map(|family| format!("{}: no case is about it", family.name)).collect();
@@ -151,7 +158,7 @@ pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result
             })
             .collect();
         let sound = |&(case, profile): &(&Case, Profile)| {
-            ((case.id.clone(), profile), answer(&mut InProcess::new(super::sound()), case, profile))
+            ((case.id.clone(), profile), Replies::of(&mut InProcess::new(super::sound()), case, profile).outcome)
         };
         let sound: HashMap<(String, Profile), Outcome> = cases.par_iter().map(sound).collect();
         trials.par_iter().map(|trial| trial.is_caught(corpus, &sound)).collect::<Vec<bool>>()
@@ -197,24 +204,13 @@ impl Trial<'_> {
         let Ok(n) = usize::try_from(self.n) else { return false };
         let fails = |case: &Case| {
             let mut testee = InProcess::new(self.family.planted(n, self.member));
-            let outcome = answer(&mut testee, case, self.profile);
-            // An answer that is the same without the bug needs no judge.
-            sound.get(&(case.id.clone(), self.profile)) != Some(&outcome)
-                && CaseResult { case, judgement: judge(case, self.profile, outcome) }.counts_against(true)
+            let sound = sound.get(&(case.id.clone(), self.profile));
+            Replies::of(&mut testee, case, self.profile)
+                .judged(self.profile, |_, outcome| sound == Some(outcome))
+                .counts_against(true)
         };
         let cases = self.row.cases(corpus, self.profile);
-        let are_large = self.row.quantity != Quantity::WhiteSpace;
+        let are_large = !matches!(self.row.quantity, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions);
         cases.into_iter().filter(|&(_, size)| !are_large || size > self.n).any(|(case, _)| fails(case))
     }
-}
-
-/// A testee's answer to a case, after the requests that are sent first.
-fn answer(testee: &mut dyn Testee, case: &Case, profile: Profile) -> Outcome {
-    let mut id = 0;
-    let mut ask = |input: &str| {
-        id += 1;
-        testee.ask(&Request { id, op: case.op, profile, input: input.to_owned() })
-    };
-    case.after().iter().for_each(|input| drop(ask(input)));
-    ask(case.input())
 }

@@ -1,6 +1,6 @@
 //! The tables of readings.
 
-use super::Reading;
+use super::{Reading, words};
 use crate::json::{replace_halves, tokens};
 use crate::planted::text::{attribute, text};
 use crate::planted::twin::Twin;
@@ -10,20 +10,25 @@ use serde_json::{Map, Number, Value, json};
 use threadspec::{Event, EventKind, Message, Profile, escape_text, is_xml_char, json_stringify};
 
 /// Every table.
-pub(super) const TABLES: &[&[Reading]] = &[SPELLINGS, DOCUMENTS, MESSAGES, RUNS, INPUTS, NEGLECT];
+pub(super) const TABLES: &[&[Reading]] =
+    &[SPELLINGS, words::NUMBERS, DOCUMENTS, MESSAGES, RUNS, words::WORDS, INPUTS, NEGLECT, words::NEGLECT];
 
 /// Permitted in both profiles.
-const fn both(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
+pub(super) const fn both(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
     Reading { name, permitted_by, profiles: &Profile::ALL, neglects: &[], plant }
 }
 
 /// Permitted in the literal profile.
-const fn literal(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
+pub(super) const fn literal(
+    name: &'static str,
+    permitted_by: &'static [&'static str],
+    plant: fn(&mut Twin),
+) -> Reading {
     Reading { name, permitted_by, profiles: &[Profile::Literal], neglects: &[], plant }
 }
 
 /// Does not follow `should` clauses.
-const fn neglect(name: &'static str, neglects: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
+pub(super) const fn neglect(name: &'static str, neglects: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
     Reading { name, permitted_by: neglects, profiles: &Profile::ALL, neglects, plant }
 }
 
@@ -51,7 +56,10 @@ fn reverse(value: &mut Value) {
     }
 }
 
-/// An input with each lone surrogate as a character of a private plane, so that different ones stay different.
+/// Stands before a character of a private plane that tells which lone surrogate was here. No text that is drawn holds the two together.
+const HALF: char = '\u{10cafe}';
+
+/// An input with a mark for each lone surrogate, so that different ones stay different.
 fn told_apart(input: &str) -> String {
     let repaired = threadspec::surrogates::repair_surrogates(input);
     let (mut out, mut copied) = (String::new(), 0);
@@ -60,6 +68,7 @@ fn told_apart(input: &str) -> String {
             && (0xd800..0xe000).contains(&code)
         {
             out += &repaired[copied..at];
+            out.push(HALF);
             out.extend(char::from_u32(0x10_0000 + code));
             copied = at + 6;
         }
@@ -67,9 +76,17 @@ fn told_apart(input: &str) -> String {
     out + &repaired[copied..]
 }
 
-/// Replaces these characters by U+FFFD.
+/// Replaces these marks by U+FFFD.
 fn no_longer_told_apart(value: &mut Value) {
-    let read = |text: &str| text.replace(|c| ('\u{10d800}'..'\u{10e000}').contains(&c), "\u{fffd}");
+    let read = |text: &str| {
+        let mut parts = text.split(HALF);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let unmarked = |part: &str| match part.chars().next() {
+            Some(c @ '\u{10d800}'..'\u{10e000}') => format!("\u{fffd}{}", &part[c.len_utf8()..]),
+            _ => format!("{HALF}{part}"),
+        };
+        parts.fold(first, |text, part| text + &unmarked(part))
+    };
     match value {
         Value::String(text) => *text = read(text),
         Value::Array(elements) => elements.iter_mut().for_each(no_longer_told_apart),
@@ -334,7 +351,7 @@ const RUNS: &[Reading] = &[
 ];
 
 /// Events with those results as errors that are one, with the error and whether it is recoverable.
-fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, bool)>) -> Vec<Event> {
+pub(super) fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, bool)>) -> Vec<Event> {
     let failure = |mut event: Event| {
         if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &event.kind
             && let Some((error, recoverable)) = error(text)
@@ -452,3 +469,19 @@ const NEGLECT: &[Reading] = &[
     neglect("requests-without-a-limit", &["LOOP-LIMIT"], |twin| twin.request_limit = |_| usize::MAX),
     neglect("limit-of-requests-of-fifteen", &["LOOP-LIMIT"], |twin| twin.request_limit = |limit| limit.unwrap_or(15)),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lone_surrogates_are_told_apart() {
+        let input = r#"["a\ud83d","\ud83e","\udbf6\udc00","\u{10d800}","\u{10cafe}"]"#
+            .replace(r"\u{10d800}", "\u{10d800}")
+            .replace(r"\u{10cafe}", "\u{10cafe}");
+        let mut read: Value = serde_json::from_str(&told_apart(&input)).expect("JSON");
+        assert_ne!(read[0].as_str().map(|text| &text[1..]), read[1].as_str());
+        no_longer_told_apart(&mut read);
+        assert_eq!(read, json!(["a\u{fffd}", "\u{fffd}", "\u{10d800}", "\u{10d800}", "\u{10cafe}"]));
+    }
+}

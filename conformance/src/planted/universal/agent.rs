@@ -10,6 +10,9 @@ pub(super) type Change<T> = Box<dyn Fn(&mut Run, &mut T) + Send + Sync>;
 /// A seam that decides.
 pub(super) type Decide<A, R> = Box<dyn Fn(&mut Run, &A) -> R + Send + Sync>;
 
+/// What has become of the requests.
+pub(super) type Later = Box<dyn Fn(&mut Run, Vec<Value>) -> Option<Vec<Value>> + Send + Sync>;
+
 /// A run under way.
 #[derive(Debug, Default)]
 pub(super) struct Run {
@@ -71,6 +74,8 @@ pub(super) struct Agent {
     /// A failing model call; whether the model is asked again.
     pub(super) failed: Decide<String, bool>,
     pub(super) end: Change<Value>,
+    /// The requests as they are after the run; `None` if that cannot be seen.
+    pub(super) at_end: Later,
 }
 
 impl Default for Agent {
@@ -99,6 +104,7 @@ impl Default for Agent {
                 false
             }),
             end: Box::new(|_, _| {}),
+            at_end: Box::new(|_, requests| Some(requests)),
         }
     }
 }
@@ -172,6 +178,9 @@ impl Agent {
             "failure": run.stop.clone().unwrap_or_default(),
         });
         (self.end)(&mut run, &mut output);
+        if let Some(at_end) = (self.at_end)(&mut run, list(&output["requests"])) {
+            output["requestsAtEnd"] = at_end.into();
+        }
         self.memory = run.memory;
         output
     }

@@ -32,13 +32,18 @@ impl fmt::Debug for Variant {
 impl Variant {
     /// The agent with this variant.
     pub fn implementation(&self) -> impl Implementation + use<> {
-        let mut agent = Agent::default();
-        (self.plant)(&mut agent);
-        agent
+        combined(&[self])
     }
 }
 
-pub(super) use trials::{broken, trials};
+/// The agent with several variants. Of two that replace the same part of it only the last one counts.
+pub fn combined(variants: &[&Variant]) -> impl Implementation + use<> {
+    let mut agent = Agent::default();
+    variants.iter().for_each(|variant| (variant.plant)(&mut agent));
+    agent
+}
+
+pub(super) use trials::{broken, catches, trials};
 
 static BUGS: LazyLock<Vec<Variant>> = LazyLock::new(bugs::all);
 static READINGS: LazyLock<Vec<Variant>> = LazyLock::new(readings::all);

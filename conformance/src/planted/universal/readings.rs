@@ -1,8 +1,8 @@
 //! Readings: deviations that the clauses and the fairness rules permit, so that no case may object to them.
 
 use super::Variant;
-use super::agent::{Agent, Outcome, answer, calls, content, distinct, mend, text};
-use super::bugs::{bug, cut, on_failure, on_given, on_structured};
+use super::agent::{Agent, Outcome, Run, answer, calls, content, distinct, mend, text};
+use super::bugs::{bug, cut, each, on_failure, on_given, on_structured};
 use crate::universal::{Abilities, halves};
 use serde_json::{Value, json};
 
@@ -32,6 +32,17 @@ fn everywhere(agent: &mut Agent, change: impl Fn(&mut Value) + Send + Sync + 'st
             .collect();
         output["requests"] = changed.into();
         output["messages"].as_array_mut().into_iter().flatten().for_each(&change);
+    });
+}
+
+/// Refuses the given list for what this says is wrong with it.
+fn on_refusable(agent: &mut Agent, wrong: impl Fn(&Run) -> Option<&'static str> + Send + Sync + 'static) {
+    agent.begin = Box::new(move |run| {
+        if let Some(wrong) = wrong(run) {
+            return Err(wrong.to_owned());
+        }
+        mend(&mut run.list);
+        Ok(())
     });
 }
 
@@ -112,14 +123,9 @@ pub(super) fn all() -> Vec<Variant> {
             });
         }),
         reading("halves-in-the-given-list-refused", |agent| {
-            agent.raw = |input| input.to_owned();
-            agent.begin = Box::new(|run| {
+            on_refusable(agent, |run| {
                 let given = run.input["messages"].to_string();
-                if halves::escaped(&given) != given {
-                    return Err("the messages are not valid Unicode".to_owned());
-                }
-                mend(&mut run.list);
-                Ok(())
+                (halves::escaped(&given) != given).then_some("the messages are not valid Unicode")
             });
         }),
         reading("doubles-alone", |agent| {
@@ -267,17 +273,76 @@ pub(super) fn all() -> Vec<Variant> {
                 }
             });
         }),
-        reading("scripts-with-repeated-ids-refused", |agent| {
-            agent.begin = Box::new(|run| {
-                let repeats = |turn: &Value| {
-                    let ids: Vec<Value> = calls(turn).iter().map(|call| call["id"].clone()).collect();
-                    (1..ids.len()).any(|index| ids[..index].contains(&ids[index]))
-                };
-                if run.input["model"].as_array().into_iter().flatten().any(repeats) {
-                    return Err("a response repeats an id".to_owned());
+        reading("responses-with-empty-ids-refused", |agent| {
+            agent.response = Box::new(|run, message| {
+                distinct(run, message);
+                if calls(message).iter().any(|call| call["id"] == "") {
+                    run.stop = Some("the model gave a call no id".to_owned());
                 }
-                mend(&mut run.list);
-                Ok(())
+            });
+        }),
+        reading("empty-ids-in-the-given-list-refused", |agent| {
+            on_refusable(agent, |run| {
+                let is_empty = |id: &Value| id == "";
+                let is_nameless = |message: &Value| {
+                    is_empty(&message["tool_call_id"]) || calls(message).iter().any(|call| is_empty(&call["id"]))
+                };
+                run.list.iter().any(is_nameless).then_some("an id is empty")
+            });
+        }),
+        reading("limit-reported-as-a-failure", |agent| {
+            agent.answers_when_cut = Box::new(|run, calls| {
+                run.stop = Some("GraphRecursionError: the limit is reached".to_owned());
+                calls.iter().map(|call| answer(call, "Not executed.")).collect()
+            });
+        }),
+        reading("limit-raised-so-that-the-list-is-lost", |agent| {
+            agent.answers_when_cut = Box::new(|run, _| {
+                run.stop = Some("MaxTurnsExceeded".to_owned());
+                Vec::new()
+            });
+            agent.end = Box::new(|run, output| {
+                if run.stop.as_deref() == Some("MaxTurnsExceeded") {
+                    output["messages"] = Value::Null;
+                }
+            });
+        }),
+        reading("limit-reported-after-the-last-answer", |agent| {
+            agent.is_last = Box::new(|run, message| {
+                let is_last = calls(message).is_empty();
+                if is_last && run.limit().is_some_and(|limit| run.turn > limit) {
+                    run.stop = Some("the limit is reached".to_owned());
+                }
+                is_last
+            });
+        }),
+        reading("failing-model-tried-once-more-and-reported", |agent| {
+            agent.failed = Box::new(|run, error| {
+                let [.., last, this] = &run.requests[..] else { return true };
+                let again = last != this;
+                run.memory = Value::from(&**error);
+                if !again {
+                    run.stop = Some(error.clone());
+                }
+                again
+            });
+            agent.end = Box::new(|run, output| {
+                if let Value::String(error) = run.memory.take() {
+                    output["failure"] = error.into();
+                }
+            });
+        }),
+        reading("names-of-unknown-tools-replaced-where-no-provider-takes-them", |agent| {
+            agent.response = Box::new(|run, message| {
+                distinct(run, message);
+                let tools = run.input["tools"].clone();
+                for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+                    let name = text(&call["name"]);
+                    let is_taken = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+                    if tools.get(name).is_none() && !name.chars().all(is_taken) {
+                        call["name"] = "unknown_tool".into();
+                    }
+                }
             });
         }),
         reading("empty-ids-filled-in", |agent| {
@@ -347,13 +412,7 @@ pub(super) fn all() -> Vec<Variant> {
             });
         }),
         reading("empty-lists-refused", |agent| {
-            agent.begin = Box::new(|run| {
-                if run.list.is_empty() {
-                    return Err("there is no message".to_owned());
-                }
-                mend(&mut run.list);
-                Ok(())
-            });
+            on_refusable(agent, |run| run.list.is_empty().then_some("there is no message"));
         }),
         reading("failing-model-tried-once-more", |agent| {
             agent.failed = Box::new(|run, error| {
@@ -375,6 +434,7 @@ pub(super) fn all() -> Vec<Variant> {
             });
         }),
         reading("nothing-that-is-optional", |agent| {
+            agent.at_end = Box::new(|_, _| None);
             agent.end = Box::new(|_, output| {
                 if let Some(members) = output.as_object_mut() {
                     members.retain(|name, _| name == "requests" || name == "messages");
@@ -388,9 +448,6 @@ pub(super) fn all() -> Vec<Variant> {
                 }
             });
         }),
-        reading("requests-copied-by-the-adapter", |agent| {
-            agent.abilities = Abilities { adapter_snapshots: true, ..agent.abilities };
-        }),
         reading("parts-of-messages-in-another-order", |agent| {
             everywhere(agent, |message| {
                 if let Some(members) = message.as_object_mut() {
@@ -399,5 +456,80 @@ pub(super) fn all() -> Vec<Variant> {
             });
         }),
         reading("given-list-copied", |agent| on_given(agent, |list| *list = list.clone())),
+        reading("numbers-of-results-in-exponential-form", |agent| {
+            rewritten(agent, |number| number.as_f64().map(|double| format!("{double:e}")));
+        }),
+        reading("numbers-of-results-with-seventeen-digits", |agent| {
+            rewritten(agent, |number| number.as_f64().map(|double| format!("{double:.16E}")));
+        }),
+        reading("numbers-of-results-in-full", |agent| {
+            rewritten(agent, |number| {
+                number.as_f64().filter(|double| double.abs() >= 1e-300).map(|double| format!("{double}"))
+            });
+        }),
+        reading("minus-zero-of-results-kept", |agent| {
+            rewritten(agent, |number| (number.as_f64() == Some(0.0)).then(|| "-0.0".to_owned()));
+        }),
+        reading("minus-zero-of-arguments-as-zero", |agent| {
+            everywhere(agent, |message| {
+                for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+                    let mut args = call["args"].take();
+                    each(&mut args, &|value| {
+                        if value.as_f64() == Some(0.0) {
+                            *value = 0.into();
+                        }
+                    });
+                    call["args"] = args;
+                }
+            });
+        }),
+        reading("results-with-spaces-between-tokens", |agent| {
+            on_structured(agent, |value| {
+                crate::json::tokens(&halves::escaped(&value.to_string()))
+                    .map(|token| format!(" {token} "))
+                    .collect::<String>()
+                    .into()
+            });
+        }),
+        reading("results-safe-for-html", |agent| {
+            on_structured(agent, |value| {
+                let escaped = |c: char| {
+                    if matches!(c, '<' | '>' | '&' | '\'' | '\u{7f}') {
+                        format!("\\u{:04X}", u32::from(c))
+                    } else {
+                        c.to_string()
+                    }
+                };
+                halves::escaped(&value.to_string()).chars().map(escaped).collect::<String>().into()
+            });
+        }),
+        reading("slashes-of-results-escaped", |agent| {
+            on_structured(agent, |value| halves::escaped(&value.to_string()).replace('/', "\\/").into());
+        }),
+        reading("failures-with-their-class", |agent| on_failure(agent, |error| format!("ToolException: {error}"))),
+        reading("failures-between-lines", |agent| {
+            on_failure(agent, |error| format!("<error>\n{error}\n</error>\nPlease fix your mistakes."));
+        }),
+        reading("failing-model-reported-in-other-words", |agent| {
+            agent.failed = Box::new(|run, _| {
+                run.stop = Some("RuntimeError: the model could not be reached".to_owned());
+                false
+            });
+        }),
+        reading("cut-calls-answered-without-words", |agent| {
+            agent.answers_when_cut = Box::new(|_, calls| calls.iter().map(|call| answer(call, "")).collect());
+        }),
     ]
+}
+
+/// Writes numbers of structured results in another way. Integers of any size go through a double.
+fn rewritten(agent: &mut Agent, write: fn(&serde_json::Number) -> Option<String>) {
+    agent.abilities = Abilities { exact_integers: false, ..agent.abilities };
+    on_structured(agent, move |value| {
+        let other = |token: &str| {
+            let number = serde_json::from_str::<serde_json::Number>(token).ok();
+            number.and_then(|number| write(&number)).unwrap_or_else(|| token.to_owned())
+        };
+        crate::json::tokens(&halves::escaped(&value.to_string())).map(other).collect::<String>().into()
+    });
 }

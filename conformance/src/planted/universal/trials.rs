@@ -2,9 +2,9 @@
 
 use super::{Clash, Together, Variant, bugs, clashes, readings, sound};
 use crate::corpus::{Case, Corpus, Level};
-use crate::planted::matrix::{Selection, Trial, replies};
+use crate::planted::matrix::{Replies, Selection, Trial, replies};
 use crate::protocol::{Implementation, Profile};
-use crate::run::{CaseResult, Settings, Terms, judge, run};
+use crate::run::{Judgement, Settings, Terms, run};
 use crate::testee::{InProcess, Outcome, Testee};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::collections::HashMap;
@@ -18,7 +18,14 @@ type Expected<'a> = HashMap<&'a str, Outcome>;
 /// The cases that the agent fails without a bug.
 pub(in crate::planted) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     let mut agent = InProcess::new(sound());
-    cases.iter().copied().filter(|case| case.is_in(Profile::Universal) && fails(&mut agent, case, None)).collect()
+    let fails = |case: &&Case| case.is_in(Profile::Universal) && failure(&mut agent, case, None).is_some();
+    cases.iter().copied().filter(fails).collect()
+}
+
+/// Whether a case catches a bug of this name, if there is one.
+pub(in crate::planted) fn catches(case: &Case, bug: &str) -> Option<bool> {
+    let bug = bugs().iter().find(|planted| planted.name == bug)?;
+    Some(failure(&mut InProcess::new(bug.implementation()), case, None).is_some())
 }
 
 /// Tries every bug and every reading. The threads of the caller's pool need stacks for deep values.
@@ -26,7 +33,7 @@ pub(in crate::planted) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], select
     let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).collect();
     cases.sort_by_key(|case| case.input().len());
     let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), Profile::Universal);
-    let expected: Expected<'_> = replies.into_iter().map(|(case, outcome)| (&*case.id, outcome)).collect();
+    let expected: Expected<'_> = replies.into_iter().map(|replies| (&*replies.case.id, replies.outcome)).collect();
     let variants: Vec<&'static Variant> = bugs().iter().chain(readings()).collect();
     let alone = variants.into_par_iter().map(|variant| trial(variant, &cases, &expected, corpus, selection));
     let own = |case: &&Case| Clash::BREAKS.iter().all(|clause| case.clauses.iter().any(|named| named == clause));
@@ -48,6 +55,7 @@ fn met<'a>(clash: &'static Clash, cases: &[&'a Case]) -> Trial<'a> {
         wrong: true,
         breaks_a_must: true,
         failed: failed(Together::new(Some(clash))),
+        counts: true,
         troubles: alone.iter().map(|case| format!("fails {} alone", case.id)).collect(),
     }
 }
@@ -71,6 +79,7 @@ fn trial<'a>(
         wrong,
         breaks_a_must,
         failed: Vec::new(),
+        counts: false,
         troubles: Vec::new(),
     };
     for case in cases.iter().copied() {
@@ -80,14 +89,16 @@ fn trial<'a>(
         let is_asked = if !wrong {
             !is_large || selection == Selection::EveryCase
         } else if is_large {
-            is_own && trial.fault().is_some()
+            is_own && (trial.fault().is_some() || selection == Selection::EveryCase && trial.is_excused())
         } else {
             match selection {
                 Selection::EveryCase => true,
                 Selection::OwnClauses => is_own && trial.fault().is_some() || !breaks_a_must,
             }
         };
-        if is_asked && fails(&mut agent, case, expected.get(&*case.id)) {
+        let failure = if is_asked { failure(&mut agent, case, expected.get(&*case.id)) } else { None };
+        if let Some(failure) = failure {
+            trial.counts |= failure.counts_against(case, false);
             if wrong && !breaks_a_must && case.level == Level::Must {
                 trial.troubles.push(format!("breaks no `must`, but fails {}", case.id));
             }
@@ -97,11 +108,10 @@ fn trial<'a>(
     trial
 }
 
-/// Whether an agent fails a case; the expected outcome needs no judge.
-fn fails<I: Implementation>(agent: &mut InProcess<I>, case: &Case, expected: Option<&Outcome>) -> bool {
+/// How an agent fails a case, if it does; the expected outcome needs no judge.
+fn failure<I: Implementation>(agent: &mut InProcess<I>, case: &Case, expected: Option<&Outcome>) -> Option<Judgement> {
     let terms = Terms { profile: Profile::Universal, abilities: agent.hello().abilities };
-    replies(agent, [case].into_iter(), Profile::Universal).into_iter().any(|(case, outcome)| {
-        let judged = |outcome| CaseResult { case, judgement: judge(case, terms, outcome) };
-        expected != Some(&outcome) && judged(outcome).counts_against(true)
-    })
+    let replies = Replies::of(agent, case, Profile::Universal);
+    let result = replies.judged(terms, |_, outcome| expected == Some(outcome));
+    result.counts_against(true).then_some(result.judgement)
 }

@@ -33,7 +33,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
 
-    const LONG: Duration = Duration::from_secs(20);
+    const LONG: Duration = Duration::from_secs(600);
 
     fn child(script: &str) -> Child {
         let mut command = Command::new("sh");
@@ -71,7 +71,7 @@ mod tests {
                 child.wait().expect("it ends");
 
                 // Nobody reads, and nobody writes.
-                let (mut child, mut pipes) = open("exec sleep 20");
+                let (mut child, mut pipes) = open("exec sleep 600");
                 pipes.write(&sent);
                 let begun = Instant::now();
                 assert_eq!(pipes.read(&mut buffer, Duration::ZERO), (0, Heard::Nothing));

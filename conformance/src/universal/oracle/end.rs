@@ -1,49 +1,58 @@
-//! AGENT-END: the list at the end holds all that the model was shown and all that it answered, and is valid.
+//! AGENT-END: the list at the end holds all that the model was shown and all that it answered, once each, and is valid.
 
 use crate::universal::Property;
 use crate::universal::course::{Course, End};
 use crate::universal::finding::Findings;
 use crate::universal::halves::arrived;
-use crate::universal::message::{Message, Role};
+use crate::universal::message::{Call, Message, Role};
+use crate::universal::refusal::may_refuse;
 use crate::universal::script::Turn;
 use crate::universal::valid::faults;
-use crate::universal::value::quote_text;
+use crate::universal::value::{differences, quote_text};
 
 const CLAUSE: &str = "AGENT-END";
+/// What became of calls in general has these clauses.
+const OF_CALLS: [&str; 5] = ["AGENT-RESPONSE", "AGENT-IDS", "AGENT-TEXT", "AGENT-NUMBERS", "AGENT-ORDINARY"];
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let wrong_count =
         !matches!(course.end, End::Stopped { extra: 0 } | End::ModelFailed { extra: 0 } | End::Limited { extra: 0 });
-    let Some(last) = course.requests.last().filter(|_| !wrong_count && !findings.breaks(&["AGENT-PREFIX"])) else {
-        return;
-    };
+    let is_judged = !wrong_count && !findings.cut_short && !findings.breaks(&["AGENT-PREFIX"]);
+    let Some(last) = course.requests.last().filter(|_| is_judged) else { return };
     let Some(messages) = &course.record.messages else {
         findings.unobserved.push((Property::AgentEnd, "the run hands no list back".into()));
         return;
     };
     // Instructions may be kept elsewhere than in the conversation.
-    let mut place = 0;
+    let (mut place, mut found) = (0, Vec::new());
+    // An id that the model uses again may be another one in requests, and the model's own one in what is handed back.
+    let reuses_an_id = course.script.reuses_an_id();
+    let is = |one: &Message, other: &Message| if reuses_an_id { one.is_but_for_ids(other) } else { one.is(other) };
     for shown in &last.rest {
-        let Some(offset) = messages[place..].iter().position(|message| message.is(shown.message)) else {
+        let Some(offset) = messages[place..].iter().position(|message| is(message, shown.message)) else {
+            // What the model was shown in place of a result has a clause of its own.
+            if shown.message.role == Role::Tool && findings.breaks(&["AGENT-RESULT"]) {
+                return;
+            }
             let what = format!("message {} of the last request is missing: {}", shown.index + 1, shown.message.shown());
             findings.add(CLAUSE, format!("the list at the end: {what}"));
             return;
         };
+        found.push(place + offset);
         place += offset + 1;
     }
     let turn = course.requests.len() - 1;
-    // A response that repeats an id may be refused, at the limit as anywhere.
-    let is_refused = course.script.repeats_an_id(turn) && course.record.says_why();
+    // What may be refused anywhere may be refused at the limit, too.
+    let is_refused = course.record.says_why() && may_refuse(course.script, Some(turn));
     if let Turn::Response { content, calls } = course.script.turn(turn)
         && !is_refused
     {
-        let names = |message: &Message| message.calls.iter().map(|call| call.name().to_owned()).collect::<Vec<_>>();
-        let own: Vec<String> = calls.iter().map(|call| call.name().to_owned()).collect();
         let is_it = |message: &Message| {
-            message.role == Role::Ai && names(message).len() == own.len() && arrived(&content, message.text())
+            message.role == Role::Ai && message.calls.len() == calls.len() && arrived(&content, message.text())
         };
         let is_empty = content.is_empty() && calls.is_empty();
-        if !is_empty && !messages[place..].iter().any(is_it) {
+        let at = messages[place..].iter().position(is_it).map(|offset| place + offset);
+        if !is_empty && at.is_none() {
             let what = if calls.is_empty() {
                 quote_text(&content)
             } else {
@@ -52,6 +61,25 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             findings.add(CLAUSE, format!("the list at the end: the last response is missing: {what}"));
             return;
         }
+        let other = at.and_then(|at| {
+            let mut pairs = calls.iter().zip(&messages[at].calls);
+            pairs.find_map(|(call, kept)| difference(course, turn, call, kept)).map(|what| (at, what))
+        });
+        if let Some((at, what)) = other.filter(|_| !findings.breaks(&OF_CALLS)) {
+            findings.add(CLAUSE, format!("the list at the end, message {}: {what}", at + 1));
+            return;
+        }
+        found.extend(at);
+    }
+    let is_again = |message: &Message| {
+        let is_something = !message.text().is_empty() || !message.calls.is_empty();
+        is_something && message.role != Role::System && found.iter().any(|&at| messages[at].is(message))
+    };
+    let mut others = (0..messages.len()).filter(|at| found.binary_search(at).is_err());
+    if let Some(at) = others.find(|&at| is_again(&messages[at])) {
+        let what = format!("message {}: {} stands there twice", at + 1, messages[at].shown());
+        findings.add(CLAUSE, format!("the list at the end, {what}"));
+        return;
     }
     // Faults that the last request has already were judged there.
     let is_empty_response = |index: usize| {
@@ -61,4 +89,21 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if let Some(fault) = new.find(|fault| !is_empty_response(fault.index)) {
         findings.add(CLAUSE, format!("the list at the end, message {}: {}", fault.index + 1, fault.what));
     }
+}
+
+/// How a call of the last response, the answer to request `turn`, differs from what is kept of it.
+fn difference(course: &Course<'_>, turn: usize, call: &Call, kept: &Call) -> Option<String> {
+    let (id, name) = (call.id(), quote_text(call.name()));
+    let earlier = (0..turn).flat_map(|turn| course.script.calls(turn));
+    let mut known = earlier.chain(course.script.given.iter().flat_map(|message| &message.calls));
+    // As in a request: an id that the model repeats may be renamed, and a long one shortened.
+    let may_be_renamed = id.is_empty() || course.script.repeats_an_id(turn) || known.any(|known| known.id() == id);
+    if !arrived(call.name(), kept.name()) {
+        return Some(format!("the call of {name} names {}", quote_text(kept.name())));
+    }
+    if !may_be_renamed && !arrived(id, kept.id()) && !super::ids::is_cut(id, kept.id()) {
+        return Some(format!("the call of {name} has the id {}", quote_text(kept.id())));
+    }
+    let different = differences(&call.args, &kept.args, course.exact);
+    different.first().map(|difference| format!("the arguments of the call of {name}: {}", difference.what))
 }

@@ -4,6 +4,7 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::{arrived_inside, characters};
+use crate::universal::message::Call;
 use crate::universal::script::Outcome;
 use crate::universal::value::quote_text;
 use std::fmt::Write;
@@ -16,10 +17,11 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
     for round in &course.rounds {
         for asked in &round.calls {
-            let (what, needle) = match course.script.outcome(asked.call) {
+            let (what, needle, replaced) = match course.script.outcome(asked.call) {
                 Outcome::Result(_) => continue,
-                Outcome::Failure(message) => ("the error", message),
-                Outcome::Unknown => ("the unknown tool", asked.call.name()),
+                Outcome::Failure(message) => ("the error", message, None),
+                // A name that no provider takes may have been replaced.
+                Outcome::Unknown => ("the unknown tool", asked.call.name(), asked.sent.map(Call::name)),
             };
             // Answers to calls with the same id cannot be told apart: one of them is enough.
             let siblings =
@@ -27,7 +29,9 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             let mut answers = siblings
                 .filter(|other| asked.is_ambiguous || std::ptr::eq(*other, asked))
                 .flat_map(|other| &other.answers);
-            if answers.any(|answer| names(answer.message.text(), needle)) {
+            let replaced = replaced.filter(|name| !name.is_empty());
+            let is_named = |text: &str| names(text, needle) || replaced.is_some_and(|name| names(text, name));
+            if answers.any(|answer| is_named(answer.message.text())) {
                 continue;
             }
             if let Some(answer) = asked.answers.first() {

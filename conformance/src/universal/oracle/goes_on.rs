@@ -1,57 +1,77 @@
-//! AGENT-GOES-ON: after the answers the model is asked again. Whatever ended a run too early is named by its own clause.
+//! AGENT-GOES-ON: after the answers the model is asked again, until the run ends as it should. Whatever ended a run is named by its
+//! own clause.
 
 use crate::universal::course::{Course, End};
 use crate::universal::finding::Findings;
+use crate::universal::refusal::may_refuse;
 use crate::universal::script::{Script, Turn};
+use crate::universal::value::quote_text;
+
+/// What adapters that were written for an older protocol have to change.
+const REJECTED: &str = "`reject` is for input that was refused before the model was asked; an exception after the first request is `ok` \
+                        with the `requests` so far and `failure`";
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
-    let End::TooEarly { after } = course.end else { return };
-    if is_refused(course, after) {
-        return;
-    }
-    let said = match &course.record.failure {
-        Some(failure) if !failure.is_empty() => {
-            format!("; it says: {}", crate::universal::value::quote_text(failure))
-        }
-        _ => String::new(),
-    };
-    match after {
-        None => findings.add(subject(course.script, 0..0), format!("there is no request at all{said}")),
-        Some(turn) => {
+    match course.end {
+        End::TooEarly { after: None } => refused(course, findings),
+        End::TooEarly { after: Some(turn) } => {
+            if course.record.says_why() && may_refuse(course.script, Some(turn)) {
+                return;
+            }
             let calls = course.script.calls(turn).len();
             let what = format!(
-                "the run ends after request {}, although the response to it has {}{said}",
+                "the run ends after request {}, although the response to it has {}{}",
                 turn + 1,
                 if calls == 1 { "a call".to_owned() } else { format!("{calls} calls") },
+                reported(course),
             );
-            findings.add(subject(course.script, turn..turn + 1), what);
+            findings.add_end(subject(course.script, [turn]), what);
         }
+        End::Stopped { extra: 0 } if is_aborted(course) => {
+            let last = course.requests.len() - 1;
+            let what = format!("the model has given its last response, but the run fails{}", reported(course));
+            // What came last ended it, unless only something before it can have done so.
+            findings.add_end(subject(course.script, (last..=last).chain(0..last)), what);
+        }
+        _ => {}
     }
 }
 
-/// Whether the run ended for a reason that the fairness rules accept, and says so.
-fn is_refused(course: &Course<'_>, after: Option<usize>) -> bool {
-    match after {
-        None => course.script.given.is_empty() || course.record.says_why() && may_refuse(course.script, None),
-        Some(turn) => course.record.says_why() && may_refuse(course.script, Some(turn)),
+/// Judges a run without a request.
+fn refused(course: &Course<'_>, findings: &mut Findings) {
+    let says_why = course.record.says_why();
+    if course.script.given.is_empty() || says_why && may_refuse(course.script, None) {
+        return;
+    }
+    let what = if course.record.is_rejected {
+        format!("the run is refused{}; {REJECTED}", reported(course))
+    } else {
+        format!("there is no request at all{}", reported(course))
+    };
+    let turns = if says_why { course.script.turns.len() } else { 0 };
+    findings.add_end(subject(course.script, 0..turns), what);
+}
+
+/// Whether a run that went as it should reports a failure that nothing in it explains: no model call failed, no limit was reached, and the
+/// last response holds nothing that may be refused.
+fn is_aborted(course: &Course<'_>) -> bool {
+    let last = course.requests.len() - 1;
+    let is_limit_reached = course.script.limit.is_some_and(|limit| course.rounds.len() >= limit);
+    let has_failed_call = !course.retries.is_empty();
+    course.record.says_why() && !has_failed_call && !is_limit_reached && !may_refuse(course.script, Some(last))
+}
+
+/// What the run says about its end, to be appended.
+fn reported(course: &Course<'_>) -> String {
+    match &course.record.failure {
+        Some(failure) if !failure.is_empty() => format!("; it says: {}", quote_text(failure)),
+        _ => String::new(),
     }
 }
 
-/// Whether a script may be refused, at once or after the response to a request.
-pub(in crate::universal) fn may_refuse(script: &Script, after: Option<usize>) -> bool {
-    let given = script.given.is_empty()
-        || !crate::universal::valid::faults(&script.given).is_empty()
-        || script.gives_halves()
-        || script.may_be_refused;
-    let repeats = |turn| script.repeats_an_id(turn) || script.calls(turn).iter().any(|call| call.id().is_empty());
-    match after {
-        None => given || (0..script.turns.len()).any(repeats),
-        Some(turn) => repeats(turn) || script.may_be_refused,
-    }
-}
-
-/// The clause that an agent breaks by stopping in these turns: that of the first failure or lone surrogate in them, else AGENT-GOES-ON.
-pub(in crate::universal) fn subject(script: &Script, turns: std::ops::Range<usize>) -> &'static str {
+/// The clause that an agent breaks by ending a run in one of these turns: that of the first failure or lone surrogate in them, else
+/// AGENT-GOES-ON.
+fn subject(script: &Script, turns: impl IntoIterator<Item = usize>) -> &'static str {
     for turn in turns {
         if matches!(script.turn(turn), Turn::Failure) {
             return "AGENT-MODEL-FAILURE";

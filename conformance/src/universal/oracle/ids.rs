@@ -22,7 +22,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
                 judge_call(round, position, asked, &seen, &place, findings);
             }
         }
-        seen.extend(round.calls.iter().map(|asked| asked.call.id()));
+        // An id that was given away in place of another is as used as the others.
+        seen.extend(round.calls.iter().flat_map(|asked| [Some(asked.call.id()), asked.sent.map(Call::id)]).flatten());
     }
 }
 
@@ -48,7 +49,8 @@ fn judge_call(
         let what = format!("{place}: `{}` was renamed to `{}`, but its answer was not", shown(id), shown(new));
         findings.add(CLAUSE, what);
     }
-    let may_be_renamed = is_repeated || id.is_empty() || seen.contains(&id);
+    let is_given_away = round.calls[..position].iter().any(|other| other.sent.is_some_and(|other| other.id() == id));
+    let may_be_renamed = is_repeated || id.is_empty() || is_given_away || seen.contains(&id);
     if may_be_renamed && sent.id.is_some() || arrived(id, new) && sent.id.is_some() || is_cut(id, new) {
         return;
     }

@@ -16,6 +16,7 @@ mod prefix;
 mod response;
 mod result;
 mod result_compact;
+mod shared;
 mod start;
 mod stops;
 mod valid;
@@ -23,7 +24,6 @@ mod valid;
 use super::course::Course;
 use super::finding::Findings;
 
-pub(super) use goes_on::{may_refuse, subject};
 pub(super) use independent::judge as independent;
 
 /// An oracle. AGENT-TEXT, AGENT-NUMBERS and AGENT-ORDINARY have none of their own: their breaches come up wherever a value
@@ -31,7 +31,7 @@ pub(super) use independent::judge as independent;
 type Oracle = fn(&Course<'_>, &mut Findings);
 
 /// In this order, since what one finds may keep a later one from judging.
-pub(super) const ALL: [Oracle; 18] = [
+pub(super) const ALL: [Oracle; 19] = [
     goes_on::judge,
     stops::judge,
     limit::judge,
@@ -48,6 +48,7 @@ pub(super) const ALL: [Oracle; 18] = [
     result_compact::judge,
     encodable::judge,
     valid::judge,
+    shared::judge,
     caller::judge,
     end::judge,
 ];

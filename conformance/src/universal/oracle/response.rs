@@ -3,6 +3,8 @@
 use crate::universal::course::{Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
+use crate::universal::message::Call;
+use crate::universal::script::Outcome;
 use crate::universal::value::{Difference, Kind, differences, is_odd_name, quote_text, text_difference};
 
 const CLAUSE: &str = "AGENT-RESPONSE";
@@ -49,7 +51,8 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
             found.push(Difference { kind: Kind::Other, what: format!("the call `{id}` is missing") });
             continue;
         };
-        if !arrived(asked.call.name(), sent.name()) || sent.name.is_none() {
+        let arrived = arrived(asked.call.name(), sent.name()) && sent.name.is_some();
+        if !arrived && !may_be_replaced(course, asked.call, sent) {
             let kind = if is_odd_name(asked.call.name()) { Kind::Name } else { Kind::Other };
             let what =
                 format!("the call `{id}` of {} names {}", quote_text(asked.call.name()), quote_text(sent.name()));
@@ -62,4 +65,14 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
         }));
     }
     findings.add_differences(CLAUSE, &place, &found);
+}
+
+/// Whether another name may stand for that of a call: no tool has it, and a provider would refuse it in the next request.
+fn may_be_replaced(course: &Course<'_>, call: &Call, sent: &Call) -> bool {
+    /// OpenAI's limit, the lowest.
+    const LONGEST: usize = 64;
+    let is_taken = |name: &str| {
+        (1..=LONGEST).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    course.script.outcome(call) == Outcome::Unknown && !is_taken(call.name()) && !sent.name().is_empty()
 }

@@ -161,7 +161,7 @@ fn repeated_ids_are_renamed_or_refused() {
     assert_eq!(found.findings().iter().filter(|found| found.clause != "AGENT-END").count(), 1);
     let refusal =
         judge(&input.to_string(), &[], Abilities::default(), Answer::Refusal("duplicate id c1")).expect("a script");
-    assert_eq!(refusal.findings(), []);
+    assert_eq!(refusal.findings()[0].clause, "AGENT-GOES-ON", "the model was asked before");
     let mut refused = output("c1", "c1", ["c1", "c1"]);
     refused["requests"].as_array_mut().expect("requests").pop();
     assert_eq!(ruling(&input, &refused).findings()[0].clause, "AGENT-GOES-ON", "it must say why");

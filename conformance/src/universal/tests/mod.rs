@@ -1,12 +1,12 @@
 //! Each oracle on a run that is right and on runs that are wrong in one way.
 
+mod aborted;
 mod answers;
 mod requests;
 mod runs;
 
 use super::*;
 use serde_json::json;
-use strum::IntoEnumIterator;
 
 /// A question, two calls at once, a last answer; and the record of a sound run of it.
 fn sound() -> (Value, Value) {
@@ -96,9 +96,10 @@ fn from_second(output: &mut Value, change: impl Fn(&mut Vec<Value>)) {
 
 #[test]
 fn a_sound_run_holds_every_property() {
-    let (input, output) = sound();
+    let (input, mut output) = sound();
+    output["requestsAtEnd"] = output["requests"].clone();
     let ruling = ruling(&input, &output);
-    for property in Property::iter() {
+    for property in Property::all() {
         assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
     }
 }
@@ -132,9 +133,8 @@ fn what_cannot_be_seen_is_unsupported() {
     output["messages"] = Value::Null;
     output["given"] = Value::Null;
     let output = value::read(&output.to_string()).expect("JSON");
-    let abilities = Abilities { adapter_snapshots: true, ..Abilities::default() };
-    let ruling = judge(&input.to_string(), &[], abilities, Answer::Output(output)).expect("a run");
-    for name in ["agent-end", "agent-caller", "agent-snapshots"] {
+    let ruling = judge(&input.to_string(), &[], Abilities::default(), Answer::Output(output)).expect("a run");
+    for name in ["agent-end", "agent-caller", "agent-shared"] {
         assert!(matches!(ruling.holds(property(name)), Holding::Unsupported(_)), "{name}");
     }
     assert_eq!(ruling.holds(property("agent-prefix")), Holding::Yes);
@@ -146,4 +146,6 @@ fn what_is_no_run_is_an_error() {
     assert_eq!(judge(json!({})).as_deref(), Some("it has no list of `requests`"));
     let error = judge(json!({"requests": [[{"type": "ai", "content": 5}]]}));
     assert_eq!(error.as_deref(), Some("request 1: message 1: its `content` is not a string"));
+    let error = judge(json!({"requests": [[], []], "requestsAtEnd": [[]]}));
+    assert_eq!(error.as_deref(), Some("its `requestsAtEnd` is not a list of as many requests as `requests`"));
 }

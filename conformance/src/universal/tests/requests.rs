@@ -38,13 +38,39 @@ fn prefix() {
         |output| messages(&mut output["requests"][1]).rotate_left(1),
         &["AGENT-PREFIX: request 2: the system message stands elsewhere than before"],
     );
-    broken(
-        |output| {
-            let list = output["messages"].clone();
-            output["requests"] = json!([list, list]);
-        },
-        &["AGENT-PREFIX: request 1 holds the response to it: the requests share one list, which grew on"],
-    );
+}
+
+#[test]
+fn requests_that_change_after_they_were_sent() {
+    let changed = |change: fn(&mut Value)| {
+        let (input, mut output) = sound();
+        output["requestsAtEnd"] = output["requests"].clone();
+        change(&mut output["requestsAtEnd"]);
+        ruling(&input, &output).findings().iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(changed(|_| {}), [""; 0]);
+    let grown = ["AGENT-SHARED: request 1 had 2 messages when it was sent, and has 5 at the end"];
+    assert_eq!(changed(|at_end| at_end[0] = at_end[1].clone()), grown);
+    assert_eq!(changed(|at_end| messages(&mut at_end[1]).truncate(1)).len(), 1);
+    let emptied = "AGENT-SHARED: request 2, message 3: after it was sent, an ai message with the calls `c1`, `c2`, \"I look.\" became an ai \
+                   message with the calls `c1`, `c2`, \"I look.\"";
+    assert_eq!(changed(|at_end| at_end[1][2]["tool_calls"][0]["args"] = json!({})), [emptied]);
+}
+
+/// An adapter that describes the requests after the run cannot say what they were: they are told apart, and nobody is accused.
+#[test]
+fn requests_that_look_shared_are_noted() {
+    let (input, mut output) = sound();
+    let list = output["messages"].clone();
+    output["requests"] = json!([list, list]);
+    for at_end in [Value::Null, output["requests"].clone()] {
+        output["requestsAtEnd"] = at_end;
+        assert_found(&input, &output, &[]);
+        let ruling = ruling(&input, &output);
+        assert!(ruling.note().is_some_and(|note| note.contains("copy each")));
+        assert!(matches!(ruling.holds(property("agent-shared")), Holding::Unsupported(_)));
+        assert_eq!(ruling.holds(property("agent-prefix")), Holding::Yes);
+    }
 }
 
 #[test]

@@ -113,6 +113,52 @@ fn the_list_at_the_end() {
     );
 }
 
+/// A sound run of two rounds in which the model uses `c1` again; `new` are the ids that the second round is sent with.
+fn reused(new: [&str; 2]) -> (Value, Value) {
+    let (mut input, _) = sound();
+    let again =
+        json!({"tool_calls": [{"id": "c1", "name": "a", "args": {"x": 1}}, {"id": "c3", "name": "a", "args": {}}]});
+    input["model"].as_array_mut().expect("turns").insert(1, again);
+    input["tools"]["a"]["byId"]["c3"] = json!("three");
+    let mut output = run(&input);
+    for list in ["/requests/2", "/messages"] {
+        let list = messages(output.pointer_mut(list).expect("a list"));
+        for (position, new) in new.iter().enumerate() {
+            list[5]["tool_calls"][position]["id"] = json!(new);
+            list[6 + position]["tool_call_id"] = json!(new);
+        }
+    }
+    (input, output)
+}
+
+#[test]
+fn an_id_that_is_given_away_may_be_replaced_as_well() {
+    let (input, output) = reused(["c3", "c4"]);
+    assert_found(&input, &output, &[]);
+    let (input, output) = reused(["c9", "c4"]);
+    assert_found(&input, &output, &["AGENT-IDS: request 3, message 6: the id `c3` became `c4`"]);
+}
+
+#[test]
+fn the_list_at_the_end_may_have_the_models_own_ids() {
+    let (input, mut output) = reused(["c9", "c3"]);
+    let own = run(&input)["messages"].clone();
+    output["messages"] = own;
+    assert_found(&input, &output, &[]);
+    messages(&mut output["messages"])[6]["content"] = json!("two");
+    let lost = "AGENT-END: the list at the end: message 7 of the last request is missing: the answer to `c9`, \"one\"";
+    assert_found(&input, &output, &[lost]);
+}
+
+#[test]
+fn the_list_at_the_end_of_an_aborted_run_is_not_judged() {
+    let (mut input, _) = sound();
+    input["tools"]["a"]["byId"]["c1"] = json!({"error": "boom"});
+    let output = json!({"requests": [input["messages"]], "messages": input["messages"], "failure": "boom"});
+    let found = ruling(&input, &output);
+    assert!(found.findings().iter().all(|finding| finding.clause == "AGENT-FAILURE"), "{:?}", found.findings());
+}
+
 #[test]
 fn a_response_that_is_refused_at_the_limit_is_not_handed_back() {
     let (mut input, _) = sound();

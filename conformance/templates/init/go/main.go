@@ -60,6 +60,7 @@ func answer(r request) map[string]any {
 	}
 	output, err := operation(r.Input, r.Profile)
 	if err != nil {
+		// Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
 		return map[string]any{"id": r.ID, "reject": rejection{"invalid-input", err.Error()}}
 	}
 	return map[string]any{"id": r.ID, "ok": output}

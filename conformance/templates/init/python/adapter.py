@@ -27,6 +27,7 @@ def answer(request):
     try:
         return {"id": id, "ok": OPERATIONS[op](request["input"], request.get("profile"))}
     except Exception as error:
+        # Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
         return {"id": id, "reject": {"kind": "invalid-input", "message": repr(error)}}
 
 

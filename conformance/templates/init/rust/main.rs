@@ -35,6 +35,7 @@ fn answer(request: &Value) -> Value {
     };
     match output {
         Ok(output) => json!({"id": id, "ok": output}),
+        // Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
         Err(message) => json!({"id": id, "reject": {"kind": "invalid-input", "message": message}}),
     }
 }

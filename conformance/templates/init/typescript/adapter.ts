@@ -1,6 +1,5 @@
 // The adapter between threadspec and this implementation: one JSON object a line, from standard input to standard output.
 // Replace `escape` with your own function, and add the operations that you have.
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 type Input = Record<string, unknown>;
@@ -30,12 +29,21 @@ export function answer({ id, op, input, profile }: Request): Reply {
   try {
     return { id, ok: operation(input ?? {}, profile) };
   } catch (error) {
+    // Not in `tools` once the model was asked: that is `ok` with the requests so far, and says in `failure` why the run ended.
     return { id, reject: { kind: "invalid-input", message: String(error) } };
   }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
-    process.stdout.write(JSON.stringify(answer(JSON.parse(line) as Request)) + "\n");
+  // Not `node:readline`, which also ends a line at U+2028 and U+2029; JSON may hold them as they are.
+  let line = "";
+  process.stdin.setEncoding("utf8");
+  for await (const chunk of process.stdin) {
+    const [end, ...begun] = String(chunk).split("\n");
+    line += end ?? "";
+    for (const next of begun) {
+      process.stdout.write(JSON.stringify(answer(JSON.parse(line) as Request)) + "\n");
+      line = next;
+    }
   }
 }

@@ -1,4 +1,4 @@
-"""The history has a call without an answer. It is sent as it is, and no provider takes it. Exit code 1 if so."""
+"""A call was never answered, and the conversation went on. The history is sent as it is, and no provider takes it. Exit code 1 if so."""
 
 from strands import Agent, tool
 from strands.models import Model
@@ -19,9 +19,9 @@ class Scripted(Model):
         yield {"messageStop": {"stopReason": "tool_use" if calls else "end_turn"}}
 
 
-asked = {"toolUse": {"toolUseId": "h1", "name": "look", "input": {}}}
-HISTORY = [{"role": "assistant", "content": [asked]}, {"role": "user", "content": [{"text": "Well?"}]}]
+asked, sorry = {"toolUse": {"toolUseId": "h1", "name": "look", "input": {}}}, {"role": "assistant", "content": [{"text": "Sorry."}]}
+HISTORY = [{"role": "assistant", "content": [asked]}, {"role": "user", "content": [{"text": "Well?"}]}, sorry]
 
 
-Agent(model=Scripted(), tools=[], messages=HISTORY, callback_handler=None)()
+Agent(model=Scripted(), tools=[], messages=HISTORY, callback_handler=None)("Again")
 assert "toolResult" in str(SENT[0]), "h1 has no answer"

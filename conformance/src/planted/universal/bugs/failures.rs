@@ -2,7 +2,7 @@
 //! odd name.
 
 use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, content, outcome, text};
+use super::super::agent::{Agent, Outcome, content, outcome, text};
 use super::{bug, calls_mut, cut, drop_members, each, family, on_arguments, on_failure, on_response, on_structured};
 use crate::universal::halves;
 use serde_json::{Value, json};
@@ -250,21 +250,12 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("tool-called-constructor-not-found", ORDINARY, |agent| not_found(agent, "constructor")),
         bug("tool-called-to-string-not-found", ORDINARY, |agent| not_found(agent, "toString")),
         bug("tool-called-has-own-property-not-found", ORDINARY, |agent| not_found(agent, "hasOwnProperty")),
-        bug("tool-without-a-name-not-found", ORDINARY, |agent| not_found(agent, "")),
         bug("inherited-members-end-the-run", FAILURE, |agent| {
             ends_at(
                 agent,
                 |outcome| matches!(outcome, Outcome::Unknown(name) if is_odd(name)),
                 |_| "not a function".to_owned(),
             );
-        }),
-        bug("tool-called-without-a-name-unanswered", ORDINARY, |agent| {
-            agent.answers = Box::new(|run, answers| {
-                let calls = run.list.last().map(calls).unwrap_or_default();
-                answers.retain(|answer| {
-                    calls.iter().any(|call| call["id"] == answer["tool_call_id"] && call["name"] != "")
-                });
-            });
         }),
         bug("results-kept-in-an-object-by-id", ORDINARY, |agent| {
             agent.answers = Box::new(|_, answers| {

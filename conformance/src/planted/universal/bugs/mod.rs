@@ -1,16 +1,29 @@
 //! The tables of planted bugs of the agent, by clause, and what they share: ways to change texts, arguments and results.
 
+mod aborted;
 mod answers;
+mod borders;
 mod failures;
+mod finals;
 mod history;
 mod ids;
+mod libraries;
+mod looks;
+mod meetings;
+mod names;
 mod prefix;
 mod responses;
 mod results;
 mod runs;
+mod shared;
+mod sizes;
 mod start;
 mod texts;
 mod turns;
+mod unseen;
+mod unseen_lookalikes;
+mod unseen_sizes;
+mod words;
 
 use super::Variant;
 use super::agent::{Agent, Outcome, Run, content, distinct, mend};
@@ -20,6 +33,7 @@ use serde_json::{Map, Value};
 pub(super) fn all() -> Vec<Variant> {
     [
         start::bugs(),
+        aborted::bugs(),
         prefix::bugs(),
         responses::bugs(),
         ids::bugs(),
@@ -30,6 +44,18 @@ pub(super) fn all() -> Vec<Variant> {
         texts::bugs(),
         history::bugs(),
         runs::bugs(),
+        finals::bugs(),
+        names::bugs(),
+        looks::bugs(),
+        words::bugs(),
+        borders::bugs(),
+        sizes::bugs(),
+        meetings::bugs(),
+        unseen::bugs(),
+        unseen_lookalikes::bugs(),
+        unseen_sizes::bugs(),
+        shared::bugs(),
+        libraries::bugs(),
     ]
     .into_iter()
     .flatten()
@@ -80,6 +106,22 @@ fn on_arguments(agent: &mut Agent, change: impl Fn(&mut Value) + Send + Sync + '
     });
 }
 
+/// A bug that changes the arguments of each call.
+fn in_arguments(name: &str, change: fn(&mut Value)) -> Variant {
+    bug(&format!("{name}-in-arguments"), &["AGENT-RESPONSE"], move |agent| on_arguments(agent, change))
+}
+
+/// A bug that changes results that are no texts, before they are written as JSON.
+fn in_results(name: &str, change: fn(&mut Value)) -> Variant {
+    bug(&format!("{name}-in-results"), &["AGENT-RESULT"], move |agent| {
+        on_structured(agent, move |value| {
+            let mut value = value.clone();
+            change(&mut value);
+            crate::universal::halves::escaped(&value.to_string()).into()
+        });
+    })
+}
+
 /// Changes results that are texts.
 pub(super) fn on_text_result(agent: &mut Agent, change: impl Fn(&str) -> String + Send + Sync + 'static) {
     agent.content = Box::new(move |_, outcome| match outcome {
@@ -112,7 +154,7 @@ fn change_text(message: &mut Value, change: impl Fn(&str) -> String) {
 }
 
 /// Changes each value inside a value, from the inside out.
-fn each(value: &mut Value, change: &dyn Fn(&mut Value)) {
+pub(super) fn each(value: &mut Value, change: &dyn Fn(&mut Value)) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(|element| each(element, change)),
         Value::Object(members) => members.values_mut().for_each(|member| each(member, change)),

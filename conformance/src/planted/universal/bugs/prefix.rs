@@ -25,19 +25,6 @@ fn older<'a>(run: &Run, request: &'a mut [Value], size: usize) -> impl Iterator<
 
 pub(super) fn bugs() -> Vec<Variant> {
     let mut bugs = vec![
-        bug("requests-share-a-growing-list", PREFIX, |agent| {
-            agent.end = Box::new(|_, output| {
-                let list = output["messages"].clone();
-                output["requests"].as_array_mut().into_iter().flatten().for_each(|request| *request = list.clone());
-            });
-        }),
-        bug("answer-slips-into-its-request", PREFIX, |agent| {
-            agent.end = Box::new(|run, output| {
-                if run.requests.len() == 1 {
-                    output["requests"][0] = output["messages"].clone();
-                }
-            });
-        }),
         bug("system-message-counts-steps", PREFIX, |agent| {
             agent.shown = Box::new(|run, request| {
                 let step = run.turn;

@@ -173,15 +173,6 @@ pub(super) fn bugs() -> Vec<Variant> {
                 }
             });
         }),
-        bug("tool-names-fitted-to-the-pattern", RESPONSE, |agent| {
-            on_response(agent, |_, message| {
-                for call in calls_mut(message) {
-                    let name =
-                        text(&call["name"]).replace(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-', "_");
-                    call.insert("name".into(), name.into());
-                }
-            });
-        }),
     ];
     bugs.extend(family("only-the-first-{n}-calls", RESPONSE, &[1, 2, 10, 32, 128, 256], |agent, size| {
         on_response(agent, move |_, message| {

@@ -1,0 +1,382 @@
+//! Bugs that were written from the clauses, and from memory of real frameworks, before there was a case for any of them: what the
+//! list at the end lacks, what a run leaves behind, and two conditions at once.
+
+use super::super::Variant;
+use super::super::agent::{Agent, Outcome, Run, answer, calls, mend, outcome, text};
+use super::{bug, calls_mut, change_text, cut, is, on_response};
+use serde_json::{Value, json};
+
+const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
+const RESULT: &[&str] = &["AGENT-RESULT"];
+const GOES_ON: &[&str] = &["AGENT-GOES-ON"];
+const END: &[&str] = &["AGENT-END"];
+const INDEPENDENT: &[&str] = &["AGENT-INDEPENDENT"];
+
+/// Gives calls other ids, and finds their results all the same.
+pub(super) fn rename(run: &mut Run, message: &mut Value, other: &dyn Fn(&Run, &str) -> Option<String>) {
+    for call in calls_mut(message) {
+        let old = text(&call["id"]).to_owned();
+        if let Some(new) = other(run, &old) {
+            let origin = run.renamed.iter().find(|(new, _)| *new == old).map_or(old, |(_, old)| old.clone());
+            call.insert("id".into(), (&*new).into());
+            run.renamed.push((new, origin));
+        }
+    }
+}
+
+/// Changes the list at the end; the given messages are so many.
+fn on_end(agent: &mut Agent, change: fn(&mut Vec<Value>, usize)) {
+    agent.end = Box::new(move |run, output| {
+        let given = run.requests.first().map_or(0, Vec::len);
+        output["messages"].as_array_mut().into_iter().for_each(|list| change(list, given));
+    });
+}
+
+/// What the list at the end lacks.
+fn endings() -> Vec<Variant> {
+    vec![
+        bug("last-text-beside-calls-missing-at-the-end", END, |agent| {
+            on_end(agent, |list, given| {
+                if let Some(message) = list.iter_mut().skip(given).rfind(|message| !calls(message).is_empty()) {
+                    message["content"] = "".into();
+                }
+            });
+        }),
+        bug("first-text-beside-calls-missing-at-the-end", END, |agent| {
+            on_end(agent, |list, given| {
+                if let Some(message) = list.iter_mut().skip(given).find(|message| !calls(message).is_empty()) {
+                    message["content"] = "".into();
+                }
+            });
+        }),
+        bug("names-of-the-second-round-missing-at-the-end", END, |agent| {
+            on_end(agent, |list, given| {
+                let round = list.iter_mut().skip(given).filter(|message| !calls(message).is_empty()).nth(1);
+                round.into_iter().flat_map(calls_mut).for_each(|call| drop(call.insert("name".into(), "tool".into())));
+            });
+        }),
+        bug("arguments-of-the-last-call-missing-at-the-end", END, |agent| {
+            on_end(agent, |list, given| {
+                let round = list.iter_mut().skip(given).rfind(|message| calls(message).len() > 1);
+                if let Some(call) = round.and_then(|message| calls_mut(message).last()) {
+                    call.insert("args".into(), json!({}));
+                }
+            });
+        }),
+        bug("ids-numbered-anew-at-the-end", END, |agent| {
+            on_end(agent, |list, given| {
+                for message in list.iter_mut().skip(given) {
+                    calls_mut(message)
+                        .for_each(|call| drop(call.insert("id".into(), format!("end_{}", text(&call["id"])).into())));
+                    if message["tool_call_id"].is_string() {
+                        message["tool_call_id"] = format!("end_{}", text(&message["tool_call_id"])).into();
+                    }
+                }
+            });
+        }),
+        bug("rounds-of-the-history-missing-at-the-end", END, |agent| {
+            on_end(agent, |list, given| {
+                let mut place = 0;
+                list.retain(|message| {
+                    place += 1;
+                    place > given || calls(message).is_empty() && !is(message, &["tool"])
+                });
+            });
+        }),
+        bug("answer-of-a-second-sibling-missing-at-the-end", END, |agent| {
+            on_end(agent, |list, given| {
+                let second = list
+                    .iter()
+                    .skip(given)
+                    .find(|message| calls(message).len() > 1)
+                    .map(|message| calls(message)[1]["id"].clone());
+                list.retain(|message| !is(message, &["tool"]) || Some(&message["tool_call_id"]) != second.as_ref());
+            });
+        }),
+        bug("last-response-trimmed-at-the-end", END, |agent| {
+            on_end(agent, |list, _| {
+                list.last_mut().into_iter().for_each(|message| change_text(message, |text| text.trim().to_owned()))
+            });
+        }),
+        bug("results-cut-to-1000-characters-at-the-end", END, |agent| {
+            on_end(agent, |list, _| {
+                list.iter_mut()
+                    .filter(|message| is(message, &["tool"]))
+                    .for_each(|message| change_text(message, |text| cut(text, 1_000)))
+            });
+        }),
+        bug("answers-of-the-last-round-missing-at-the-end-when-cut", END, |agent| {
+            on_end(agent, |list, _| {
+                while list.last().is_some_and(|message| is(message, &["tool"])) {
+                    list.pop();
+                }
+            });
+        }),
+        bug("last-round-missing-at-the-end-when-the-model-fails", END, |agent| {
+            agent.end = Box::new(|run, output| {
+                if output["failure"] != "" && run.requests.len() > 1 {
+                    output["messages"] = run.requests[run.requests.len() - 2].clone().into();
+                }
+            });
+        }),
+        bug("empty-answers-missing-at-the-end", END, |agent| {
+            on_end(agent, |list, _| {
+                list.retain(|message| !is(message, &["tool"]) || !text(&message["content"]).is_empty())
+            });
+        }),
+        bug("equal-messages-once-at-the-end", END, |agent| {
+            on_end(agent, |list, _| {
+                let mut known: Vec<Value> = Vec::new();
+                list.retain(|message| {
+                    let is_new = !is(message, &["human"]) || !known.contains(message);
+                    known.push(message.clone());
+                    is_new
+                });
+            });
+        }),
+    ]
+}
+
+/// What a run leaves behind.
+fn leftovers() -> Vec<Variant> {
+    vec![
+        bug("ids-of-earlier-runs-taken", INDEPENDENT, |agent| {
+            on_response(agent, |run, message| {
+                let taken = run.memory["taken"].clone();
+                rename(run, message, &|_, id| taken[id].is_boolean().then(|| format!("{id}_again")));
+            });
+            agent.end = Box::new(|run, _| {
+                for call in run.list.iter().flat_map(calls) {
+                    run.memory["taken"][text(&call["id"])] = true.into();
+                }
+            });
+        }),
+        bug("results-remembered-by-arguments-over-runs", INDEPENDENT, |agent| {
+            agent.outcome = Box::new(|run, call| {
+                let key = format!("{} {}", call["name"], call["args"]);
+                let known = run.memory[&key].clone();
+                match outcome(run, call) {
+                    Outcome::Result(_) if !known.is_null() => Outcome::Result(known["value"].clone()),
+                    Outcome::Result(value) => {
+                        run.memory[&key] = json!({"value": value});
+                        Outcome::Result(value)
+                    }
+                    other => other,
+                }
+            });
+        }),
+        bug("limit-of-an-earlier-run-kept", INDEPENDENT, |agent| {
+            agent.begin = Box::new(|run| {
+                mend(&mut run.list);
+                match run.limit() {
+                    Some(limit) => run.memory["limit"] = limit.into(),
+                    None => run.input["maxRecursionDepth"] = run.memory["limit"].clone(),
+                }
+                Ok(())
+            });
+        }),
+        bug("note-after-a-run-with-a-failing-tool", INDEPENDENT, |agent| {
+            agent.begin = Box::new(|run| {
+                mend(&mut run.list);
+                if run.memory.take() == "failed" {
+                    run.list.push(json!({"type": "human", "content": "Mind the failure before."}));
+                }
+                Ok(())
+            });
+            agent.end = Box::new(|run, _| {
+                let failed = run.list.iter().any(|message| text(&message["content"]).starts_with("The tool failed"));
+                run.memory = if failed { "failed".into() } else { Value::Null };
+            });
+        }),
+        bug("cut-response-begins-the-next-run", INDEPENDENT, |agent| {
+            agent.begin = Box::new(|run| {
+                let left = run.memory.take();
+                run.list.splice(0..0, left.as_array().cloned().unwrap_or_default());
+                mend(&mut run.list);
+                Ok(())
+            });
+            agent.answers_when_cut = Box::new(|run, calls| {
+                run.memory = run.list.last().cloned().into_iter().collect();
+                calls.iter().map(|call| answer(call, "Not executed.")).collect()
+            });
+        }),
+        bug("conversation-found-by-its-first-question", INDEPENDENT, |agent| {
+            agent.begin = Box::new(|run| {
+                mend(&mut run.list);
+                let first = run
+                    .list
+                    .iter()
+                    .find(|message| is(message, &["human"]))
+                    .map(|message| text(&message["content"]).to_owned());
+                if let Some(earlier) = run.memory[first.unwrap_or_default()].as_array().filter(|_| run.list.len() == 1)
+                {
+                    run.list.splice(0..0, earlier.iter().cloned());
+                }
+                Ok(())
+            });
+            agent.end = Box::new(|run, _| {
+                let first = run
+                    .list
+                    .iter()
+                    .find(|message| is(message, &["human"]))
+                    .map(|message| text(&message["content"]).to_owned());
+                if let Some(last) = run.list.last().filter(|last| calls(last).is_empty() && is(last, &["ai"])) {
+                    run.memory[first.unwrap_or_default()] = json!([run.list[0], last]);
+                }
+            });
+        }),
+        bug("tools-unknown-once-stay-unknown-over-runs", INDEPENDENT, |agent| {
+            agent.outcome = Box::new(|run, call| {
+                let name = text(&call["name"]).to_owned();
+                if run.memory[&name] == true {
+                    return Outcome::Unknown(name);
+                }
+                let found = outcome(run, call);
+                if matches!(found, Outcome::Unknown(_)) {
+                    run.memory[&name] = true.into();
+                }
+                found
+            });
+        }),
+        bug("system-message-grows-with-each-run", INDEPENDENT, |agent| {
+            agent.begin = Box::new(|run| {
+                mend(&mut run.list);
+                let earlier = run.memory.as_str().unwrap_or_default().to_owned();
+                if let Some(message) = run.list.first_mut().filter(|message| is(message, &["system"])) {
+                    let own = text(&message["content"]).to_owned();
+                    if !earlier.is_empty() && earlier != own {
+                        message["content"] = format!("{earlier}\n{own}").into();
+                    }
+                    run.memory = own.into();
+                }
+                Ok(())
+            });
+        }),
+        bug("arguments-of-an-earlier-run-by-id", INDEPENDENT, |agent| {
+            on_response(agent, |run, message| {
+                for call in calls_mut(message) {
+                    let id = text(&call["id"]).to_owned();
+                    if run.memory[&id].is_object() {
+                        call.insert("args".into(), run.memory[&id].clone());
+                    }
+                }
+            });
+            agent.end = Box::new(|run, _| {
+                for call in run.list.iter().flat_map(calls) {
+                    run.memory[text(&call["id"])] = call["args"].clone();
+                }
+            });
+        }),
+        bug("run-after-an-empty-response-ends-at-once", INDEPENDENT, |agent| {
+            agent.after_round = Box::new(|run| {
+                if run.memory == "empty" {
+                    run.stop = Some(String::new());
+                }
+            });
+            agent.end = Box::new(|run, _| {
+                let empty = run.list.last().is_some_and(|last| {
+                    is(last, &["ai"]) && text(&last["content"]).is_empty() && calls(last).is_empty()
+                });
+                run.memory = if empty { "empty".into() } else { Value::Null };
+            });
+        }),
+    ]
+}
+
+/// Two conditions at once.
+fn pairs() -> Vec<Variant> {
+    vec![
+        bug("results-behind-a-null-move-up", RESULT, |agent| {
+            agent.answers = Box::new(|_, answers| {
+                if answers.len() > 1 {
+                    let contents: Vec<Value> = answers.iter().map(|answer| answer["content"].clone()).collect();
+                    let mut told = contents.iter().filter(|content| **content != "null").cloned();
+                    answers
+                        .iter_mut()
+                        .for_each(|answer| answer["content"] = told.next().unwrap_or_else(|| "null".into()));
+                }
+            });
+        }),
+        bug("failure-of-the-first-sibling-told-to-the-second", &["AGENT-FAILURE"], |agent| {
+            agent.answers = Box::new(|_, answers| {
+                if answers.len() > 1 && text(&answers[0]["content"]).starts_with("The tool failed") {
+                    let (first, second) = (answers[0]["content"].clone(), answers[1]["content"].clone());
+                    answers[0]["content"] = second;
+                    answers[1]["content"] = first;
+                }
+            });
+        }),
+        bug("equal-calls-of-a-response-share-a-result", RESULT, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let own = run.list.last().map(calls).unwrap_or_default();
+                for index in 1..own.len().min(answers.len()) {
+                    let same =
+                        |other: &Value| other["name"] == own[index]["name"] && other["args"] == own[index]["args"];
+                    if let Some(first) = own[..index].iter().position(same) {
+                        answers[index]["content"] = answers[first]["content"].clone();
+                    }
+                }
+            });
+        }),
+        bug("empty-result-beside-others-takes-the-first", RESULT, |agent| {
+            agent.answers = Box::new(|_, answers| {
+                let first = answers.first().map(|answer| answer["content"].clone()).unwrap_or_default();
+                answers
+                    .iter_mut()
+                    .skip(1)
+                    .filter(|answer| answer["content"] == "")
+                    .for_each(|answer| answer["content"] = first.clone());
+            });
+        }),
+        bug("text-beside-a-failing-call-dropped", RESPONSE, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let failed = answers.iter().any(|answer| text(&answer["content"]).starts_with("The tool failed"));
+                if let Some(last) = run.list.last_mut().filter(|_| failed) {
+                    last["content"] = "".into();
+                }
+            });
+        }),
+        bug("text-beside-an-unknown-tool-dropped", RESPONSE, |agent| {
+            agent.answers = Box::new(|run, answers| {
+                let unknown = answers.iter().any(|answer| text(&answer["content"]).starts_with("There is no tool"));
+                if let Some(last) = run.list.last_mut().filter(|_| unknown) {
+                    last["content"] = "".into();
+                }
+            });
+        }),
+        bug("inner-list-of-the-last-result-unwrapped", RESULT, |agent| {
+            agent.answers = Box::new(|_, answers| {
+                if let Some(last) = answers.last_mut().filter(|last| text(&last["content"]).starts_with("[[")) {
+                    let inner = text(&last["content"]).trim_start_matches('[').trim_end_matches(']').to_owned();
+                    last["content"] = format!("[{inner}]").into();
+                }
+            });
+        }),
+        bug("unknown-tool-after-a-failure-ends-the-run", GOES_ON, |agent| {
+            agent.after_round = Box::new(|run| {
+                let told = |start: &str| {
+                    run.list
+                        .iter()
+                        .any(|message| is(message, &["tool"]) && text(&message["content"]).starts_with(start))
+                };
+                if told("The tool failed") && told("There is no tool") {
+                    run.stop = Some("too many problems".to_owned());
+                }
+            });
+        }),
+        bug("third-call-takes-the-arguments-of-the-first", RESPONSE, |agent| {
+            on_response(agent, |_, message| {
+                let own = calls(message);
+                for call in calls_mut(message).skip(2) {
+                    if own[0]["name"] == call["name"] && own[1]["name"] != call["name"] {
+                        call.insert("args".into(), own[0]["args"].clone());
+                    }
+                }
+            });
+        }),
+    ]
+}
+
+pub(super) fn bugs() -> Vec<Variant> {
+    [endings(), leftovers(), pairs()].into_iter().flatten().collect()
+}
