@@ -19,13 +19,14 @@ const TYPES = ['system', 'human', 'ai', 'tool'];
 
 const isObject = (value) => typeof value === 'object' && value !== null;
 const isMatcher = (value) => Object.keys(value).length === 1 && MATCHERS.includes(Object.keys(value)[0]);
-const isConcrete = (value) => !isObject(value) || (!isMatcher(value) && Object.values(value).every(isConcrete));
+const isTemplate = (value) => Object.hasOwn(value, 'concat') || Object.hasOwn(value, 'repeat');
+const isConcrete = (value) => !isObject(value) || (!isMatcher(value) && !isTemplate(value) && Object.values(value).every(isConcrete));
 const isMessage = (value) => isObject(value) && TYPES.includes(value.type) && typeof value.content === 'string';
 
 // The command reads a lone surrogate as U+FFFD.
 const wellFormed = (_, value) => (typeof value === 'string' ? value.toWellFormed() : value);
 
-/** The lists of messages anywhere in `value`, those with matchers left out. */
+/** The lists of messages anywhere in `value`, those with matchers or templates left out. */
 function* messageLists(value) {
   if (!isObject(value)) return;
   if (Array.isArray(value) && value.length > 0 && value.every(isMessage)) {

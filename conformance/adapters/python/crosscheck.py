@@ -18,6 +18,7 @@ from protocol import parse
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden"
 MATCHERS = ({"lines"}, {"includes"}, {"any"}, {"literally"})
+TEMPLATES = ("concat", "repeat")
 TYPES = ("system", "human", "ai", "tool")
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -28,12 +29,12 @@ def is_message(value):
 
 def is_concrete(value):
     if isinstance(value, dict):
-        return value.keys() not in MATCHERS and all(map(is_concrete, value.values()))
+        return value.keys() not in MATCHERS and value.keys().isdisjoint(TEMPLATES) and all(map(is_concrete, value.values()))
     return all(map(is_concrete, value)) if isinstance(value, list) else True
 
 
 def message_lists(value):
-    """The lists of messages anywhere in a value, those with matchers left out."""
+    """The lists of messages anywhere in a value, those with matchers or templates left out."""
     if isinstance(value, list) and value and all(map(is_message, value)):
         if is_concrete(value):
             yield value

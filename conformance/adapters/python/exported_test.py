@@ -17,8 +17,7 @@ def test_exported(case):
         answer(before, case)
     outcome = answer(case, case)
     if "ok" in case:
-        # As text: Python takes 1 for True.
-        assert outcome in [json.dumps(output, sort_keys=True) for output in case["ok"]]
+        assert outcome in map(spelled, case["ok"])
     else:
         kind, message = outcome
         assert kind == case["reject"]
@@ -29,8 +28,16 @@ def test_exported(case):
 def answer(request, case):
     given = request["input"] if "input" in request else parse(request["input_json"])
     try:
-        output = HANDLERS[case["op"]](given, case["profile"])
-        # Through the adapter's own reader, which has one spelling for each number.
-        return json.dumps(parse(json.dumps(output)), sort_keys=True)
+        return spelled(HANDLERS[case["op"]](given, case["profile"]))
     except Reject as refusal:
         return refusal.kind, str(refusal)
+
+
+def spelled(value):
+    """The value as text, since Python takes 1 for True, with one spelling for each number."""
+    return json.dumps(json.loads(json.dumps(value), parse_float=number, parse_int=number), sort_keys=True)
+
+
+def number(text):
+    value = float(text)
+    return int(value) if value.is_integer() else value
