@@ -104,13 +104,19 @@ impl<'a> Matrix<'a> {
         let mut broken = universal::broken(cases);
         let mut expected: HashMap<Profile, HashMap<&str, Outcome>> = HashMap::new();
         for profile in Profile::ALL {
-            let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), profile);
+            let replies = replies(
+                &mut InProcess::new(sound()),
+                cases.iter().copied().filter(|case| is_for_all_bugs(case)),
+                profile,
+            );
             broken.extend(judged(replies.clone(), profile, |_, _| false));
             expected.insert(profile, replies.into_iter().map(|replies| (&*replies.case.id, replies.outcome)).collect());
         }
         let bugs: Vec<(&Bug, Profile)> = all().flat_map(|bug| Profile::ALL.map(|profile| (bug, profile))).collect();
         let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, selection);
-        let judge = |reading: &Permitted| permitted_trial(reading, cases, &expected[&reading.profile]);
+        let with_rows = |case: &Case| selection == Selection::EveryCase && case.is_row();
+        let read: Vec<&Case> = cases.iter().copied().filter(|case| is_for_all_bugs(case) || with_rows(case)).collect();
+        let judge = |reading: &Permitted| permitted_trial(reading, &read, &expected[&reading.profile]);
         let names: Vec<&str> = misbehaviour::names().collect();
         let misbehaves = |&name: &_| misbehaviour(name, cases, program);
         let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
@@ -184,8 +190,8 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// Whether a case is put to every bug of its profile. In the literal and the hardened profile, large cases are put to bugs of size only
-/// (`planted::growth`), and rows of covering arrays to bugs of two conditions (`planted::pairs`).
+/// Whether a case is put to every bug of its profile. In the literal and the hardened profile, large cases are put to bugs of size
+/// (`planted::growth`), rows of covering arrays to bugs of two conditions (`planted::pairs`), and both to bugs that nothing else catches.
 fn is_for_all_bugs(case: &Case) -> bool {
     !case.is_row() && (!case.is_template || case.is_in(protocol::Profile::Universal))
 }
@@ -206,7 +212,7 @@ pub(super) fn replies<'a>(
     profile: impl Into<protocol::Profile>,
 ) -> Vec<Replies<'a>> {
     let profile = profile.into();
-    let cases = cases.filter(|case| case.is_in(profile) && is_for_all_bugs(case));
+    let cases = cases.filter(|case| case.is_in(profile));
     cases.map(|case| Replies::of(testee, case, profile)).collect()
 }
 
@@ -268,7 +274,8 @@ fn trial<'a>(
     let wrong = bug.profiles.contains(&profile);
     let is_must = |clause: &&str| corpus.clause(clause).is_some_and(|clause| clause.level == Level::Must);
     let about = |case: &&&Case| case.clauses.iter().any(|clause| bug.breaks.contains(&&**clause));
-    let chosen = cases.iter().filter(|case| !wrong || selection == Selection::EveryCase || about(case)).copied();
+    let (ordinary, mut others): (Vec<&Case>, Vec<&Case>) = cases.iter().partition(|case| is_for_all_bugs(case));
+    let chosen = ordinary.into_iter().filter(|case| !wrong || selection == Selection::EveryCase || about(&case));
     let mut trial = Trial {
         bug: bug.name,
         breaks: bug.breaks,
@@ -289,11 +296,21 @@ fn trial<'a>(
         trial.failed.extend(judged(replies, profile, |case, outcome| expected.get(&*case.id) == Some(outcome)));
         trial.counts = trial.failed.iter().any(|case| case.level == Level::Must);
     }
+    // The smallest that do are enough.
+    others.retain(|case| wrong && about(&case));
+    others.sort_by_cached_key(|case| case.input().len());
+    for case in others {
+        if trial.fault().is_none() {
+            break;
+        }
+        let replies = replies(&mut testee, [case].into_iter(), profile);
+        trial.failed.extend(judged(replies, profile, |_, _| false));
+    }
     trial
 }
 
 /// Puts every case of a profile that permits a reading to that reading.
-fn permitted_trial<'a>(reading: &Permitted, cases: &'a [&'a Case], expected: &HashMap<&str, Outcome>) -> Trial<'a> {
+fn permitted_trial<'a>(reading: &Permitted, cases: &[&'a Case], expected: &HashMap<&str, Outcome>) -> Trial<'a> {
     let Permitted { name, profile, .. } = *reading;
     let failed = reading.objections(cases, |case, outcome| expected.get(&*case.id) == Some(outcome));
     Trial {

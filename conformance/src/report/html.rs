@@ -7,7 +7,7 @@ use crate::corpus::layout::lay_out;
 use crate::corpus::{Case, Clause, Corpus, Severity};
 use crate::protocol::Op;
 use crate::run::Verdict;
-use crate::terminal::visible;
+use crate::terminal::{count, visible};
 use minijinja::{Value, context};
 use std::collections::HashMap;
 use strum::IntoEnumIterator;
@@ -33,9 +33,12 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
             results.entry(&case.id).or_default().push((number, case));
         }
     }
-    // What was asked comes first, whatever else there is.
-    let mut cases: Vec<&Case> = corpus.cases.iter().collect();
-    cases.sort_by_key(|case| !results.contains_key(&*case.id));
+    // What was asked comes first, whatever else there is. Thousands of thorough cases that nobody asked for would be most of the page.
+    let is_shown = |case: &&Case| !case.thorough || results.contains_key(&*case.id);
+    let mut cases: Vec<&Case> = corpus.cases.iter().filter(is_shown).collect();
+    let is_in_profile = |case: &Case| runs.iter().any(|run| case.is_in(run.options.profile));
+    cases.sort_by_key(|case| (!results.contains_key(&*case.id), !is_in_profile(case)));
+    let left_out = corpus.cases.len() - cases.len();
     let names: Vec<String> = runs.iter().map(RunRecord::name).collect();
     let mut verdicts: Vec<Verdict> = Verdict::iter().collect();
     verdicts.retain(|verdict| runs.iter().any(|run| run.summary.verdicts.contains_key(&verdict.to_string())));
@@ -44,10 +47,10 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
         style => STYLE,
         script => SCRIPT,
         version => env!("CARGO_PKG_VERSION"),
-        notes => notes(runs, corpus),
+        notes => notes(runs, corpus, left_out),
         runs => runs.iter().map(run).collect::<Vec<_>>(),
         causes => runs.iter().flat_map(causes).collect::<Vec<_>>(),
-        clauses => corpus.clauses.iter().map(|entry| clause(entry, runs, corpus, &results)).collect::<Vec<_>>(),
+        clauses => corpus.clauses.iter().map(|entry| clause(entry, runs, &cases, &results)).collect::<Vec<_>>(),
         verdicts => verdicts.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ops => Op::iter().map(|op| op.to_string()).collect::<Vec<_>>(),
         cases => cases.iter().map(|entry| case(entry, runs, corpus, &results)).collect::<Vec<_>>(),
@@ -56,13 +59,15 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
     template::render("report.html", &values)
 }
 
-/// A note on each run against another corpus than the one shown.
-fn notes(runs: &[RunRecord], corpus: &Corpus) -> Vec<String> {
+/// A note on each run against another corpus than the one shown, and on the cases that are not shown.
+fn notes(runs: &[RunRecord], corpus: &Corpus, left_out: usize) -> Vec<String> {
     let hash = corpus.hash();
     let others = runs.iter().filter(|run| run.corpus.hash != hash);
-    others
-        .map(|run| format!("{} was run against another version of the corpus than the one shown here.", run.name()))
-        .collect()
+    let others = others
+        .map(|run| format!("{} was run against another version of the corpus than the one shown here.", run.name()));
+    let left_out = (left_out > 0)
+        .then(|| format!("{} that --thorough runs, and no run asked for, are not shown.", count(left_out, "case")));
+    others.chain(left_out).collect()
 }
 
 fn run(run: &RunRecord) -> Value {
@@ -117,8 +122,8 @@ fn causes(run: &RunRecord) -> Vec<Value> {
     causes_of(&failed).into_iter().map(cause).collect()
 }
 
-fn clause(clause: &Clause, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>) -> Value {
-    let of_it: Vec<&Case> = corpus.cases.iter().filter(|case| case.clauses.contains(&clause.id)).collect();
+fn clause(clause: &Clause, runs: &[RunRecord], cases: &[&Case], results: &Results<'_>) -> Value {
+    let of_it: Vec<&Case> = cases.iter().copied().filter(|case| case.clauses.contains(&clause.id)).collect();
     let cell = |number: usize| {
         let all = of_it.iter().filter_map(|case| results.get(&*case.id)).flatten();
         let ran: Vec<&CaseRecord> = all

@@ -9,7 +9,7 @@ use crate::testee::{InProcess, Outcome, Testee};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::collections::HashMap;
 
-/// A case with a larger input, in bytes, is put only to bugs that no smaller case of their clauses catches.
+/// A case with a larger input, in bytes, those of the requests before it included, is put only to bugs that no smaller case of their clauses catches.
 const LARGE: usize = 4 << 10;
 
 /// What the agent without a bug answers, by case.
@@ -31,14 +31,41 @@ pub(in crate::planted) fn catches(case: &Case, bug: &str) -> Option<bool> {
 /// Tries every bug and every reading. The threads of the caller's pool need stacks for deep values.
 pub(in crate::planted) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
     let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).collect();
-    cases.sort_by_key(|case| case.input().len());
+    cases.sort_by_cached_key(|case| size(case));
     let replies = replies(&mut InProcess::new(sound()), cases.iter().copied(), Profile::Universal);
     let expected: Expected<'_> = replies.into_iter().map(|replies| (&*replies.case.id, replies.outcome)).collect();
     let variants: Vec<&'static Variant> = bugs().iter().chain(readings()).collect();
     let alone = variants.into_par_iter().map(|variant| trial(variant, &cases, &expected, corpus, selection));
+    let mut alone: Vec<Trial<'a>> = alone.collect();
+    if selection == Selection::EveryCase {
+        find_uses(&mut alone, &cases, &expected);
+    }
     let own = |case: &&Case| Clash::BREAKS.iter().all(|clause| case.clauses.iter().any(|named| named == clause));
     let own: Vec<&Case> = cases.iter().copied().filter(own).collect();
-    alone.chain(clashes().into_par_iter().map(|clash| met(clash, &own))).collect()
+    alone.into_par_iter().chain(clashes().into_par_iter().map(|clash| met(clash, &own))).collect()
+}
+
+/// Finds for each large case that no bug was left for one that it catches, too.
+fn find_uses<'a>(trials: &mut [Trial<'a>], cases: &[&'a Case], expected: &Expected<'_>) {
+    let is_idle = |case: &&&Case| !trials.iter().any(|trial| trial.failed.iter().any(|failed| failed.id == case.id));
+    let idle: Vec<&Case> = cases.iter().filter(is_idle).copied().collect();
+    let use_of = |case: &'a Case| {
+        let is_caught = |bug: &&Variant| {
+            let is_own = bug.breaks.iter().any(|clause| case.clauses.iter().any(|named| named == clause));
+            is_own && failure(&mut InProcess::new(bug.implementation()), case, expected.get(&*case.id)).is_some()
+        };
+        Some((&*bugs().iter().find(is_caught)?.name, case))
+    };
+    let found: Vec<(&str, &Case)> = idle.into_par_iter().filter_map(use_of).collect();
+    for (bug, case) in found {
+        if let Some(trial) = trials.iter_mut().find(|trial| trial.bug == bug) {
+            trial.failed.push(case);
+        }
+    }
+}
+
+fn size(case: &Case) -> usize {
+    case.input().len() + case.after().iter().map(|input| input.len()).sum::<usize>()
 }
 
 /// Puts the cases of their clause to an agent whose runs influence each other. Nothing may be said against it while it is asked one by one.
@@ -85,11 +112,11 @@ fn trial<'a>(
     for case in cases.iter().copied() {
         let is_own = case.clauses.iter().any(|clause| breaks.contains(&&**clause));
         // A reading must pass every case, a bug that breaks no `must` every `must` case.
-        let is_large = case.input().len() > LARGE;
+        let is_large = size(case) > LARGE;
         let is_asked = if !wrong {
             !is_large || selection == Selection::EveryCase
         } else if is_large {
-            is_own && (trial.fault().is_some() || selection == Selection::EveryCase && trial.is_excused())
+            is_own && trial.fault().is_some()
         } else {
             match selection {
                 Selection::EveryCase => true,

@@ -17,7 +17,10 @@ const OF_CALLS: [&str; 5] = ["AGENT-RESPONSE", "AGENT-IDS", "AGENT-TEXT", "AGENT
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let wrong_count =
         !matches!(course.end, End::Stopped { extra: 0 } | End::ModelFailed { extra: 0 } | End::Limited { extra: 0 });
-    let is_judged = !wrong_count && !findings.cut_short && !findings.breaks(&["AGENT-PREFIX"]);
+    let is_judged = !wrong_count
+        && !findings.cut_short
+        && !findings.breaks(&["AGENT-PREFIX"])
+        && !(course.record.says_why() && is_short_of_the_limit(course));
     let Some(last) = course.requests.last().filter(|_| is_judged) else { return };
     let Some(messages) = &course.record.messages else {
         findings.unobserved.push((Property::AgentEnd, "the run hands no list back".into()));
@@ -89,6 +92,13 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if let Some(fault) = new.find(|fault| !is_empty_response(fault.index)) {
         findings.add(CLAUSE, format!("the list at the end, message {}: {}", fault.index + 1, fault.what));
     }
+}
+
+/// Whether the model was asked as often as the limit says, where once more is permitted. A run that fails there may have ended for another
+/// reason, which nobody can tell apart.
+fn is_short_of_the_limit(course: &Course<'_>) -> bool {
+    let asked = course.requests.len() - course.retries.len();
+    matches!(course.end, End::Limited { .. }) && course.script.limit.is_some_and(|limit| asked <= limit)
 }
 
 /// How a call of the last response, the answer to request `turn`, differs from what is kept of it.

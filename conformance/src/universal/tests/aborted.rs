@@ -128,3 +128,24 @@ fn earlier_runs_are_judged_by_every_must_clause() {
     let expected = "AGENT-GOES-ON: the run ends after request 1, although the response to it has 2 calls";
     assert_eq!(judged(1, cut), [expected]);
 }
+
+#[test]
+fn the_end_of_a_run_that_fails_at_its_limit_is_judged_where_only_the_limit_can_have_ended_it() {
+    let (mut input, _) = sound();
+    let mut output = run(&input);
+    // The response of the last request before the limit is not handed back.
+    input["maxRecursionDepth"] = json!(1);
+    output["requests"].as_array_mut().expect("requests").truncate(1);
+    let first = output["requests"][0].clone();
+    output["messages"] = first;
+    assert_eq!(clauses(&input, Answer::Output(output.clone())), ["AGENT-END"]);
+    output["failure"] = json!("reused an id");
+    assert_eq!(clauses(&input, Answer::Output(output.clone())), [""; 0]);
+    // One request more, which the limit permits.
+    input["maxRecursionDepth"] = json!(1);
+    input["model"][1]["tool_calls"] = json!([{"id": "c3", "name": "a", "args": {}}]);
+    let mut output = failing(&input);
+    output["requests"].as_array_mut().expect("requests").truncate(2);
+    output["messages"] = output["requests"][1].clone();
+    assert_eq!(clauses(&input, Answer::Output(output)), ["AGENT-END"]);
+}
