@@ -23,7 +23,8 @@ class ScriptedLLM(BaseLLM):
     run: object = None
 
     def call(self, messages, tools=None, *others, **options):
-        turn = self.run.ask(messages, {tool["function"]["name"] for tool in tools or []})
+        # At `max_iter` it is asked for a text, and no tool is declared at all.
+        turn = self.run.ask(messages, {tool["function"]["name"] for tool in tools} if tools else None)
         if turn.calls and turn.content:
             self.run.cannot_tell("a response is a text or calls")
         return [function_call(call.id, call.name, call.arguments) for call in turn.calls] or turn.content

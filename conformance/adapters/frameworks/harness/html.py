@@ -87,17 +87,25 @@ def one(column, clause, cell):
         link = f' (<a href="{text(choice.link)}">documented here</a>)' if choice.link else ""
         count = sum(finding.choice == choice for finding in cell.choices)
         yield f'<p class="choice">Documented choice ({count}): {text(choice.note)}{link}</p>'
-    yield f"<h4>The script</h4><pre>{text(pretty(json.loads(first.case['input'])))}</pre>"
+    yield f"<h4>The script</h4><pre>{text(laid_out(first.case['input']))}</pre>"
     if first.request is not None:
         yield f"<h4>The request</h4><pre>{text(pretty(first.request))}</pre>"
     else:
-        yield f"<h4>The reply</h4><pre>{text(pretty(json.loads(first.case['actual'])))}</pre>"
+        yield f"<h4>The reply</h4><pre>{text(laid_out(first.case['actual']))}</pre>"
     if cell.repro:
         yield f"<h4>Without threadspec</h4><p><code>{text(' '.join([f'{column.folder.name}/repro/{cell.repro.name}', *column.adapter.arguments]))}</code></p><pre>{text(cell.repro.read_text())}</pre>"
     others = sorted(finding.case["id"] for finding in cell.faults + cell.contrived + cell.choices if finding is not first)
     if others:
         yield f"<p>Also in {', '.join(f'<code>{text(id)}</code>' for id in others)}.</p>"
     yield "</details>"
+
+
+def laid_out(json_text):
+    """What a run file holds of an input or a reply; a long one is cut, and so is no JSON any more."""
+    try:
+        return pretty(json.loads(json_text))
+    except ValueError:
+        return cut(json_text)
 
 
 def pretty(value):

@@ -9,6 +9,9 @@ const { describe, scriptedModel, toModelMessages } = await import('../shared/ai-
 const { serve } = await import('../shared/testee.mjs');
 
 async function run(run) {
+  if (new Set(run.tools.map((name) => name.slice(0, 63))).size < run.tools.length) {
+    run.cannotTell('the framework takes no tools whose names begin with the same 63 characters');
+  }
   const tools = Object.fromEntries(run.tools.map((name) => [name, createTool({
     id: name,
     description: 'A scripted tool.',

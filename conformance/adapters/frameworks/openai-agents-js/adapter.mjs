@@ -6,8 +6,13 @@ import { fromJson, serve } from '../shared/testee.mjs';
 const ANY_ARGUMENTS = { type: 'object', properties: {}, required: [], additionalProperties: true };
 
 const scriptedModel = (run) => ({
-  async getResponse({ input }) {
+  async getResponse({ input, tools }) {
     const { content, calls } = run.ask(input);
+    const declared = tools.map(({ name }) => name);
+    for (const { name } of calls) {
+      // The SDK writes each name with letters, digits and `_`; a model calls no other.
+      if (run.tools.includes(name) && !declared.includes(name)) run.cannotTell(`the framework declares the tool ${name} by another name`);
+    }
     const items = calls.map(({ id, name, arguments: text }) => (
       { type: 'function_call', callId: id, name, arguments: text, status: 'completed' }));
     const text = content || !calls.length ? [assistant(content)] : [];

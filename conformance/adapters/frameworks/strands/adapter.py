@@ -42,6 +42,8 @@ def scripted_tool(run, name):
 
 
 async def run(run):
+    if len({name.replace("-", "_") for name in run.tools}) < len(run.tools):
+        run.cannot_tell("the framework takes no tools whose names differ in `-` and `_` alone")
     system = [message["content"] for message in run.messages if message["type"] == "system"]
     given = to_strands(run.messages)
     prompt = "\n\n".join(system) if system else None
@@ -68,10 +70,8 @@ def to_strands(messages):
                 converted.append({"role": "user", "content": []})
             converted[-1]["content"].append(result)
         elif kind != "system":
-            uses = [
-                {"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call.get("args") or {}}}
-                for call in message.get("tool_calls") or []
-            ]
+            calls = message.get("tool_calls") or []
+            uses = [{"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call.get("args") or {}}} for call in calls]
             blocks = [{"text": content}, *uses] if content or not uses else uses
             converted.append({"role": "user" if kind == "human" else "assistant", "content": blocks})
     return converted
