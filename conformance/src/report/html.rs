@@ -14,9 +14,10 @@ use strum::IntoEnumIterator;
 
 const STYLE: &str = include_str!("../../templates/report.css");
 const SCRIPT: &str = include_str!("../../templates/report.js");
-/// How many characters of inputs, expectations and replies are shown from the beginning, and from the end.
-const BEGINNING: usize = 2000;
-const END: usize = 1000;
+/// How many characters of inputs, expectations and replies are shown from the beginning, and from the end: where something failed, and where
+/// nothing did.
+const FAILED: [usize; 2] = [2000, 1000];
+const PASSED: [usize; 2] = [500, 250];
 /// Other values are shown up to this length.
 const LONGEST_VALUE: usize = 2000;
 /// More mismatches than this are counted, not shown.
@@ -156,6 +157,7 @@ fn clause(clause: &Clause, runs: &[RunRecord], cases: &[&Case], results: &Result
 
 fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>) -> Value {
     let results = results.get(&*case.id).map_or(&[][..], Vec::as_slice);
+    let room = if results.iter().any(|(_, result)| result.failed()) { FAILED } else { PASSED };
     let verdicts: Vec<String> = results.iter().map(|(_, result)| result.verdict.to_string()).collect();
     let profiles: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
     let clauses = case.clauses.iter().filter_map(|id| corpus.clause(id));
@@ -170,8 +172,8 @@ fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>)
         verdicts => verdicts.join(" "),
         profiles => profiles.join(", "),
         clauses => clauses.map(|clause| context! { id => clause.id.clone(), text => spans(&clause.text) }).collect::<Vec<_>>(),
-        input => laid_out(&case.written_input()),
-        expect => laid_out(&expectation(case)),
+        input => laid_out(&case.written_input(), room),
+        expect => laid_out(&expectation(case), room),
         badges => badges(case, runs, results),
         results => results.iter().map(|(number, result)| self::result(&runs[*number], result)).collect::<Vec<_>>(),
     }
@@ -218,7 +220,7 @@ fn result(run: &RunRecord, case: &CaseRecord) -> Value {
         note => case.note.lines().map(|line| shortened(line, LONGEST_VALUE)).collect::<Vec<_>>(),
         mismatches => case.mismatches.iter().take(MISMATCHES).map(mismatch).collect::<Vec<_>>(),
         more => case.more_mismatches + case.mismatches.len().saturating_sub(MISMATCHES),
-        actual => details.and_then(|details| details.actual.as_deref()).map(laid_out).unwrap_or_default(),
+        actual => details.and_then(|details| details.actual.as_deref()).map(|text| laid_out(text, FAILED)).unwrap_or_default(),
         repeat => details.map(|details| visible(&details.repeat)).unwrap_or_default(),
     }
 }
@@ -243,17 +245,17 @@ fn mismatch(mismatch: &MismatchRecord) -> Value {
 
 /// JSON text over several lines, every character visible, and the middle left out if it is long. A text that was cut off is no
 /// JSON, and stays on one line.
-fn laid_out(text: &str) -> String {
+fn laid_out(text: &str, [beginning, end]: [usize; 2]) -> String {
     let is_json = serde_json::from_str::<&serde_json::value::RawValue>(text).is_ok();
     let laid_out = if is_json { lay_out(text, 1) } else { text.to_owned() };
     let lines: Vec<String> = laid_out.lines().map(visible).collect();
     let text = lines.join("\n");
-    let more = text.chars().count().saturating_sub(BEGINNING + END);
-    if more < END {
+    let more = text.chars().count().saturating_sub(beginning + end);
+    if more < end {
         return text;
     }
     let at = |position: usize| text.char_indices().nth(position).map_or(text.len(), |(at, _)| at);
-    format!("{}\n…⟨{more} more characters⟩…\n{}", &text[..at(BEGINNING)], &text[at(BEGINNING + more)..])
+    format!("{}\n…⟨{more} more characters⟩…\n{}", &text[..at(beginning)], &text[at(beginning + more)..])
 }
 
 /// A piece of evidence with its address. GitHub leads from the number of an issue to the pull request, if it is one.
