@@ -72,7 +72,8 @@ impl Trial<'_> {
 pub enum Selection {
     /// Every case, for the whole matrix.
     EveryCase,
-    /// Those of the clauses that it breaks, which must suffice to catch it. Readings of any agent get no large cases.
+    /// Those of the clauses that it breaks, which must suffice to catch it. Readings get no rows of covering arrays, those of any agent no large
+    /// cases.
     OwnClauses,
 }
 
@@ -104,19 +105,14 @@ impl<'a> Matrix<'a> {
         let mut broken = universal::broken(cases);
         let mut expected: HashMap<Profile, HashMap<&str, Outcome>> = HashMap::new();
         for profile in Profile::ALL {
-            let replies = replies(
-                &mut InProcess::new(sound()),
-                cases.iter().copied().filter(|case| is_for_all_bugs(case)),
-                profile,
-            );
+            let ordinary = cases.iter().copied().filter(|case| is_for_all_bugs(case));
+            let replies = replies(&mut InProcess::new(sound()), ordinary, profile);
             broken.extend(judged(replies.clone(), profile, |_, _| false));
             expected.insert(profile, replies.into_iter().map(|replies| (&*replies.case.id, replies.outcome)).collect());
         }
         let bugs: Vec<(&Bug, Profile)> = all().flat_map(|bug| Profile::ALL.map(|profile| (bug, profile))).collect();
         let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, selection);
-        let with_rows = |case: &Case| selection == Selection::EveryCase && case.is_row();
-        let read: Vec<&Case> = cases.iter().copied().filter(|case| is_for_all_bugs(case) || with_rows(case)).collect();
-        let judge = |reading: &Permitted| permitted_trial(reading, &read, &expected[&reading.profile]);
+        let judge = |reading: &Permitted| permitted_trial(reading, cases, &expected[&reading.profile], selection);
         let names: Vec<&str> = misbehaviour::names().collect();
         let misbehaves = |&name: &_| misbehaviour(name, cases, program);
         let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
@@ -192,7 +188,7 @@ impl<'a> Matrix<'a> {
 
 /// Whether a case is put to every bug of its profile. In the literal and the hardened profile, large cases are put to bugs of size
 /// (`planted::growth`), rows of covering arrays to bugs of two conditions (`planted::pairs`), and both to bugs that nothing else catches.
-fn is_for_all_bugs(case: &Case) -> bool {
+pub(super) fn is_for_all_bugs(case: &Case) -> bool {
     !case.is_row() && (!case.is_template || case.is_in(protocol::Profile::Universal))
 }
 
@@ -310,9 +306,14 @@ fn trial<'a>(
 }
 
 /// Puts every case of a profile that permits a reading to that reading.
-fn permitted_trial<'a>(reading: &Permitted, cases: &[&'a Case], expected: &HashMap<&str, Outcome>) -> Trial<'a> {
+fn permitted_trial<'a>(
+    reading: &Permitted,
+    cases: &[&'a Case],
+    expected: &HashMap<&str, Outcome>,
+    selection: Selection,
+) -> Trial<'a> {
     let Permitted { name, profile, .. } = *reading;
-    let failed = reading.objections(cases, |case, outcome| expected.get(&*case.id) == Some(outcome));
+    let failed = reading.objections(cases, selection, |case, outcome| expected.get(&*case.id) == Some(outcome));
     Trial {
         bug: name,
         breaks: &[],

@@ -7,7 +7,7 @@ mod tables;
 mod words;
 
 use super::Bug;
-use super::matrix::{judged, replies};
+use super::matrix::{Selection, is_for_all_bugs, judged, replies};
 use super::twin::Twin;
 use crate::corpus::{Case, Corpus, Level};
 use crate::fuzz::{self, Options};
@@ -154,8 +154,14 @@ impl Permitted {
     }
 
     /// The cases that object, but for those of clauses that it neglects. Outcomes that are known to be good need no judge.
-    pub fn objections<'a>(&self, cases: &[&'a Case], is_known: impl Fn(&Case, &Outcome) -> bool) -> Vec<&'a Case> {
-        let cases = cases.iter().copied().filter(|case| self.ops.contains(&case.op));
+    pub fn objections<'a>(
+        &self,
+        cases: &[&'a Case],
+        selection: Selection,
+        is_known: impl Fn(&Case, &Outcome) -> bool,
+    ) -> Vec<&'a Case> {
+        let is_asked = |case: &Case| is_for_all_bugs(case) || selection == Selection::EveryCase && case.is_row();
+        let cases = cases.iter().copied().filter(|case| self.ops.contains(&case.op) && is_asked(case));
         let answered = replies(&mut InProcess::new(self.implementation()), cases, self.profile);
         let mut objections = judged(answered, self.profile, is_known);
         objections.retain(|case| !case.clauses.iter().any(|clause| self.neglects.contains(&&**clause)));
