@@ -265,7 +265,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
     }),
-    bug("prefix-of-a-refused-request-sticks", &["DOC-6"], |twin| {
+    bug("prefix-of-a-refused-request-sticks", &["DOC-PREFIX-EMPTY"], |twin| {
         twin.before = |twin, op, input| {
             let left = left_behind(&mut twin.memory, input["responsePrefix"].clone());
             if op == Op::Serialize && input.is_object() && input.get("responsePrefix").is_none() && left.is_string() {
