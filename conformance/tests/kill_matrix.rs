@@ -11,8 +11,7 @@ use threadspec_conformance::planted::growth::{Breadth, survey};
 use threadspec_conformance::planted::matrix::{Matrix, Selection};
 use threadspec_conformance::planted::pairs;
 
-/// Of the bugs that were written before their cases it is not settled yet which survive: those go on the list of open holes.
-#[ignore = "slow: a quarter of an hour; which of the newest bugs survive is being measured"]
+#[ignore = "slow: minutes without optimization; `threadspec mutants --quick` does it, too, and is a step of the gate"]
 #[test]
 fn no_planted_bug_survives() {
     let (corpus, _) = embedded();

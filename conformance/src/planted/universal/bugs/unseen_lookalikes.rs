@@ -137,10 +137,6 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("namespace-of-tool-names-left-out", RESPONSE, |agent| {
             named(agent, |name| name.strip_prefix("functions.").unwrap_or(name));
         }),
-        bug("tool-names-trimmed", RESPONSE, |agent| named(agent, str::trim)),
-        bug("tool-names-end-at-a-token", RESPONSE, |agent| {
-            named(agent, |name| name.split("<|").next().filter(|name| !name.is_empty()).unwrap_or(name));
-        }),
         bug("texts-that-count-as-false-dropped", RESPONSE, |agent| {
             on_response(agent, |_, message| {
                 change_text(

@@ -125,7 +125,7 @@ fn sizes() -> impl Iterator<Item = Variant> {
             message["tool_calls"].as_array_mut().into_iter().for_each(|calls| calls.truncate(size));
         });
     });
-    let rounds = family("run-ends-after-{n}-rounds", &["AGENT-GOES-ON"], &[200, 350], |agent, size| {
+    let rounds = family("run-ends-after-{n}-rounds", &["AGENT-GOES-ON"], &[150, 199], |agent, size| {
         agent.after_round = Box::new(move |run| {
             if run.turn >= size {
                 run.stop = Some(String::new());
