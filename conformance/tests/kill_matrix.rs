@@ -11,7 +11,7 @@ use threadspec_conformance::planted::growth::{Breadth, survey};
 use threadspec_conformance::planted::matrix::{Matrix, Selection};
 use threadspec_conformance::planted::pairs;
 
-#[ignore = "slow: minutes without optimization; `threadspec mutants --quick` does it, too, and is a step of the gate"]
+#[ignore = "slow: minutes without optimization; `threadspec mutants --quick` does it, too"]
 #[test]
 fn no_planted_bug_survives() {
     let (corpus, _) = embedded();

@@ -3,6 +3,8 @@
 
 /// Their names.
 pub(super) const OPEN: &[&str] = &[
-    // AGENT-START forbids it by the letter, but no provider takes an empty answer: disputed, so that no case shows it.
+    // AGENT-START forbids these by the letter, but there are providers that take no empty text: disputed, so that no case shows them.
+    "blank-questions-dropped",
     "empty-answers-of-the-history-dropped",
+    "empty-system-message-dropped",
 ];

@@ -29,13 +29,16 @@ class ScriptedModel(BaseLlm):
 class ScriptedTool(BaseTool):
     def __init__(self, run, name):
         super().__init__(name=name, description="A scripted tool.")
-        self.result = run.result
+        self.run = run
 
     def _get_declaration(self):
         return FunctionDeclaration(name=self.name, parameters_json_schema={"type": "object", "additionalProperties": True})
 
     async def run_async(self, *, args, tool_context):
-        return self.result(self.name, args, tool_context.function_call_id)
+        result = self.run.result(self.name, args, tool_context.function_call_id)
+        if isinstance(result, dict) and list(result) == ["result"]:
+            self.run.cannot_tell("the framework writes any other result as an object of this form, too")
+        return result
 
 
 async def run(run):

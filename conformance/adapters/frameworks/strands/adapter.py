@@ -1,6 +1,7 @@
 """Strands' `Agent.invoke_async` behind op `tools`."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from strands.agent.conversation_manager import NullConversationManager
 from strands.models import Model
 
 from testee import serve, to_json
+
+# What `strands.tools.tools` demands of a call.
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 class ScriptedModel(Model):
@@ -44,6 +48,8 @@ def scripted_tool(run, name):
 async def run(run):
     if len({name.replace("-", "_") for name in run.tools}) < len(run.tools):
         run.cannot_tell("the framework takes no tools whose names differ in `-` and `_` alone")
+    if not all(TOOL_NAME.fullmatch(name) for name in run.tools):
+        run.cannot_tell("the framework takes no call of a tool with such a name")
     system = [message["content"] for message in run.messages if message["type"] == "system"]
     given = to_strands(run.messages)
     prompt = "\n\n".join(system) if system else None

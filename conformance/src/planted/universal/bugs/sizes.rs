@@ -141,14 +141,14 @@ fn lists() -> Vec<Variant> {
             }
         });
     }));
-    bugs.extend(family("rounds-older-than-{n}-lost", PREFIX, &[125, 256], |agent, size| {
+    bugs.extend(family("rounds-older-than-{n}-lost", PREFIX, &[125, 190], |agent, size| {
         on_later_requests(agent, move |run, request| {
             if run.turn > size + 1 {
                 request.drain(1..3);
             }
         });
     }));
-    bugs.extend(family("no-more-than-{n}-rounds", GOES_ON, &[128, 259], |agent, size| {
+    bugs.extend(family("no-more-than-{n}-rounds", GOES_ON, &[128, 199], |agent, size| {
         agent.after_round = Box::new(move |run| {
             if run.turn >= size {
                 run.stop = Some(String::new());
