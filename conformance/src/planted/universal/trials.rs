@@ -65,7 +65,7 @@ fn find_uses<'a>(trials: &mut [Trial<'a>], cases: &[&'a Case], expected: &Expect
 }
 
 fn size(case: &Case) -> usize {
-    case.input().len() + case.after().iter().map(|input| input.len()).sum::<usize>()
+    case.input().len() + case.after().iter().map(String::len).sum::<usize>()
 }
 
 /// Puts the cases of their clause to an agent whose runs influence each other. Nothing may be said against it while it is asked one by one.

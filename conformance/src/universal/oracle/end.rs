@@ -17,10 +17,8 @@ const OF_CALLS: [&str; 5] = ["AGENT-RESPONSE", "AGENT-IDS", "AGENT-TEXT", "AGENT
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let wrong_count =
         !matches!(course.end, End::Stopped { extra: 0 } | End::ModelFailed { extra: 0 } | End::Limited { extra: 0 });
-    let is_judged = !wrong_count
-        && !findings.cut_short
-        && !findings.breaks(&["AGENT-PREFIX"])
-        && !(course.record.says_why() && is_short_of_the_limit(course));
+    let may_be_aborted = course.record.says_why() && is_short_of_the_limit(course);
+    let is_judged = !wrong_count && !findings.cut_short && !findings.breaks(&["AGENT-PREFIX"]) && !may_be_aborted;
     let Some(last) = course.requests.last().filter(|_| is_judged) else { return };
     let Some(messages) = &course.record.messages else {
         findings.unobserved.push((Property::AgentEnd, "the run hands no list back".into()));
