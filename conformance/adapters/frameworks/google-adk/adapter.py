@@ -47,18 +47,17 @@ async def run(run):
     system = "\n\n".join(message["content"] for message in run.messages if message["type"] == "system")
     # A function, since a text would be a template.
     options = {"instruction": lambda context: system, "tools": [ScriptedTool(run, name) for name in run.tools]}
-    agent = LlmAgent(name="agent", model=ScriptedModel(model="scripted", run=run), **options)
-    runner = InMemoryRunner(agent)
+    runner = InMemoryRunner(LlmAgent(name="agent", model=ScriptedModel(model="scripted", run=run), **options))
     session = await runner.session_service.create_session(app_name=runner.app_name, user_id="user")
     names = {call["id"]: call["name"] for message in run.messages for call in message.get("tool_calls") or []}
     *history, prompt = (to_content(message, names) for message in run.messages if message["type"] != "system")
     for content in history:
         is_user = content.role == "user" and content.parts[0].function_response is None
         await runner.session_service.append_event(session, Event(author="user" if is_user else "agent", content=content))
-    limits = RunConfig(max_llm_calls=run.rounds + 1)
+    options = {"new_message": prompt, "run_config": RunConfig(max_llm_calls=run.rounds + 1)}
     try:
         with suppress(LlmCallsLimitExceededError):
-            [_ async for _ in runner.run_async(user_id="user", session_id=session.id, new_message=prompt, run_config=limits)]
+            [_ async for _ in runner.run_async(user_id="user", session_id=session.id, **options)]
     finally:
         session = await runner.session_service.get_session(app_name=runner.app_name, user_id="user", session_id=session.id)
         run.final = (getattr(run, "system", system), [event.content for event in session.events if event.content])
@@ -82,15 +81,13 @@ def to_content(message, names):
 def describe(request):
     system, contents = request if isinstance(request, tuple) else (request.config.system_instruction, request.contents)
     described = [{"type": "system", "content": system}] if system else []
-    for content in contents:
-        parts = content.parts or []
+    for content, parts in ((content, content.parts or []) for content in contents):
         answers = [part.function_response for part in parts if part.function_response]
         described += [{"type": "tool", "content": text(answer.response), "tool_call_id": answer.id} for answer in answers]
         if len(answers) < len(parts) or not parts:
             calls = [part.function_call for part in parts if part.function_call]
             made = {"tool_calls": [{"id": call.id, "name": call.name, "args": call.args or {}} for call in calls]} if calls else {}
-            kind = "ai" if content.role == "model" else "human"
-            described.append({"type": kind, "content": "".join(part.text or "" for part in parts), **made})
+            described.append({"type": "ai" if content.role == "model" else "human", "content": "".join(part.text or "" for part in parts), **made})
     return described
 
 
