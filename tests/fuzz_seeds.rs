@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use threadspec::Profile;
-use threadspec_conformance::check;
-use threadspec_conformance::generate::{GoldenThread, Script, golden_inputs, seeds};
-use threadspec_conformance::protocol::Op;
+use threadspec_campaign::check;
+use threadspec_campaign::generate::{GoldenThread, Script, golden_inputs, seeds};
+use threadspec_judge::protocol::Op;
 
 /// The value that a structured target decodes from the bytes of a seed.
 fn decoded<P: for<'a> Arbitrary<'a>>(bytes: &[u8]) -> P {

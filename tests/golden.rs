@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use threadspec_conformance::corpus::{CLAUSES, Corpus, File};
-use threadspec_conformance::protocol::Profile;
-use threadspec_conformance::report;
-use threadspec_conformance::run::{Settings, Verdict, run};
-use threadspec_conformance::testee::{InProcess, Reference};
+use threadspec_judge::corpus::{CLAUSES, Corpus, File};
+use threadspec_judge::protocol::Profile;
+use threadspec_judge::reference::Reference;
+use threadspec_judge::verdict::Verdict;
+use threadspec_runner::run::{Settings, run};
+use threadspec_runner::testee::InProcess;
 
 datatest_stable::harness! {
     { test = every_case_of, root = "../golden", pattern = r"^[^/]+/[^/]+\.json$" },
@@ -27,7 +28,7 @@ fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
         for result in run(&mut [Box::new(InProcess::new(Reference))], &cases, &settings, &mut ()).results {
             if result.judgement.verdict != Verdict::Pass {
                 let repeat = format!("cargo run -- verify --filter {} --profile {profile}", result.case.id);
-                failures += &report::Failure::of_case(&result, &corpus, true, repeat).text();
+                failures += &threadspec_report::Failure::of_case(&result, &corpus, true, repeat).text();
             }
         }
     }

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use threadspec::{Profile, read_events};
-use threadspec_conformance::check;
-use threadspec_conformance::generate::{GoldenThread, Request, Script, Text, Thread};
-use threadspec_conformance::protocol::{Implementation, Reply, Request as Question};
-use threadspec_conformance::testee::Reference;
+use threadspec_campaign::check;
+use threadspec_campaign::generate::{GoldenThread, Request, Script, Text, Thread};
+use threadspec_judge::protocol::{Implementation, Reply, Request as Question};
+use threadspec_judge::reference::Reference;
 
 proptest! {
     #![proptest_config(ProptestConfig {

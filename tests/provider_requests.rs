@@ -4,9 +4,9 @@ use proptest::strategy::ValueTree;
 use serde_json::json;
 use threadspec::oracle::{Api, provider_breaches};
 use threadspec::{ContextMode, ContextOptions, Error, Event, Message, Profile, build_messages, wire};
-use threadspec_conformance::generate::{GoldenThread, Script, golden_inputs, samples};
-use threadspec_conformance::protocol::{Implementation, Op, Reply, Request};
-use threadspec_conformance::testee::Reference;
+use threadspec_campaign::generate::{GoldenThread, Script, golden_inputs, samples};
+use threadspec_judge::protocol::{Implementation, Op, Reply, Request};
+use threadspec_judge::reference::Reference;
 
 /// Checks the three forms of a list.
 fn accepted(messages: &[Message]) {

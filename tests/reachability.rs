@@ -6,9 +6,9 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{Event, EventKind, EventType, is_xml_char, read_events};
-use threadspec_conformance::generate::{CLASSES, LIMITS, Request, samples};
-use threadspec_conformance::json::tokens;
-use threadspec_conformance::protocol::Op;
+use threadspec_campaign::generate::{CLASSES, LIMITS, Request, samples};
+use threadspec_judge::json::tokens;
+use threadspec_judge::protocol::Op;
 
 /// A request, prepared for the situations below.
 struct Seen {

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use threadspec::{SerializeOptions, serialize_thread};
-use threadspec_conformance::check;
-use threadspec_conformance::generate::Thread;
+use threadspec_campaign::check;
+use threadspec_campaign::generate::Thread;
 
 /// Pieces from which documents are made: each is legal somewhere, and most are not legal everywhere.
 const PIECES: &[&str] = &[

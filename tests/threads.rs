@@ -6,7 +6,7 @@ use threadspec::{
     ContextMode, ContextOptions, Event, Profile, SerializeOptions, build_messages, is_xml_char, oracle, read_events,
     read_thread, serialize_thread,
 };
-use threadspec_conformance::corpus::embedded;
+use threadspec_judge::corpus::embedded;
 
 fn hold_against_every_oracle(name: &str, events: &[Event]) {
     for profile in Profile::ALL {

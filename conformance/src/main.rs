@@ -7,7 +7,10 @@ use nix::sys::signal::{SigSet, Signal};
 use std::env;
 use std::ffi::OsString;
 use std::process::{self, ExitCode};
-use threadspec_conformance::{commands, json, terminal};
+use threadspec_conformance::commands;
+use threadspec_judge::json;
+use threadspec_judge::text::visible;
+use threadspec_report::terminal;
 
 /// The conformance suite of agent threads: XML documents, model messages and agent loops
 #[derive(Parser)]
@@ -36,7 +39,6 @@ enum Command {
     Check(commands::Check),
     Serialize(commands::Serialize),
     Messages(commands::Messages),
-    Mutants(commands::Mutants),
 }
 
 /// The hint to print when the command of a testee is given without `--` before it.
@@ -54,7 +56,7 @@ fn missing_dashes(error: &clap::Error) -> Option<String> {
     let line = lines.find(|line| Arguments::try_parse_from(line).is_ok())?;
     let line: Vec<String> = line[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = shlex::try_join(line.iter().map(String::as_str)).unwrap_or_else(|_| line.join(" "));
-    Some(format!("To test a program, put `--` before its command:\n\n  threadspec {}", terminal::visible(&line)))
+    Some(format!("To test a program, put `--` before its command:\n\n  threadspec {}", visible(&line)))
 }
 
 /// Makes writing beyond the greatest size of files (`ulimit -f`) an error, which costs neither the summary nor other reports. Without
@@ -95,22 +97,6 @@ fn main() -> ExitCode {
         Command::Check(command) => command.execute(),
         Command::Serialize(command) => command.execute(),
         Command::Messages(command) => command.execute(),
-        Command::Mutants(command) => command.execute(),
     });
-    let result = result.unwrap_or_else(|error| {
-        Err(commands::Stop { code: commands::exit::CORPUS, message: format!("cannot start a thread: {error}") })
-    });
-    let result = match (result, terminal::lost()) {
-        (Ok(_), Some(error)) => {
-            Err(commands::Stop { code: commands::exit::CORPUS, message: format!("stdout: {error}") })
-        }
-        (result, _) => result,
-    };
-    match result {
-        Ok(code) => code.into(),
-        Err(stop) => {
-            terminal::complain(&format!("threadspec: {}", stop.message));
-            stop.code.into()
-        }
-    }
+    commands::exit_code(result)
 }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use threadspec_conformance::corpus::{Corpus, embedded_files};
-use threadspec_conformance::tolerance::TOLERATED;
-use threadspec_conformance::universal::{Property, Refusable};
+use threadspec_judge::corpus::{Corpus, embedded_files};
+use threadspec_judge::tolerance::TOLERATED;
+use threadspec_judge::universal::{Property, Refusable};
 
 /// Strings that look like clause ids and are none: what `show` takes, and an encoding.
 const OTHERS: [&str; 2] = ["CASE-ID", "UTF-32"];

@@ -2,8 +2,8 @@
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
-use threadspec_conformance::corpus::{File, SCHEMA, cases_in, embedded_files};
-use threadspec_conformance::json::{on_deep_stack, read};
+use threadspec_judge::corpus::{File, SCHEMA, cases_in, embedded_files};
+use threadspec_judge::json::{on_deep_stack, read};
 
 fn schema(files: &[File]) -> Validator {
     let schema = files.iter().find(|file| file.path == SCHEMA).expect("the corpus has a schema");

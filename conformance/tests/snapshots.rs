@@ -5,12 +5,13 @@
 use serde_json::json;
 use std::process::Command;
 use std::{fs, io};
-use threadspec_conformance::corpus::{Corpus, embedded_files};
-use threadspec_conformance::protocol::{Profile, RejectKind, Reply};
-use threadspec_conformance::report::Failure;
-use threadspec_conformance::run::{CaseResult, Judgement, Terms, Verdict, judge};
-use threadspec_conformance::testee::Outcome;
-use threadspec_conformance::universal::Abilities;
+use threadspec_judge::corpus::{Corpus, embedded_files};
+use threadspec_judge::protocol::{Profile, RejectKind, Reply};
+use threadspec_judge::universal::Abilities;
+use threadspec_judge::verdict::Outcome;
+use threadspec_judge::verdict::{Judgement, Terms, Verdict, judge};
+use threadspec_report::Failure;
+use threadspec_runner::run::CaseResult;
 
 /// The text without its colours.
 fn plain(text: &str) -> String {

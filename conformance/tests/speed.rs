@@ -6,10 +6,12 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
-use threadspec_conformance::corpus::{Case, Corpus, embedded};
-use threadspec_conformance::protocol::{Op, Profile};
-use threadspec_conformance::run::{Settings, Verdict, run};
-use threadspec_conformance::testee::{InProcess, Process, Reference, Testee};
+use threadspec_judge::corpus::{Case, Corpus, embedded};
+use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::reference::Reference;
+use threadspec_judge::verdict::Verdict;
+use threadspec_runner::run::{Settings, run};
+use threadspec_runner::testee::{InProcess, Process, Testee};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const WINDOW: usize = 16;
@@ -97,9 +99,7 @@ fn the_whole_corpus_on_the_reference_takes_no_time() {
     let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.is_in(Profile::Literal)).collect();
     let mut reference: [Box<dyn Testee + Send>; 1] = [Box::new(InProcess::new(Reference))];
     let begun = Instant::now();
-    threadspec_conformance::json::on_deep_stack(|| {
-        run(&mut reference, &cases, &Settings::new(Profile::Literal), &mut ())
-    })
-    .expect("a thread");
+    threadspec_judge::json::on_deep_stack(|| run(&mut reference, &cases, &Settings::new(Profile::Literal), &mut ()))
+        .expect("a thread");
     println!("corpus read in {read:?}, run in {:?}", begun.elapsed());
 }

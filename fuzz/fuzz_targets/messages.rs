@@ -1,8 +1,8 @@
 //! Messages are what they must be, wherever a thread is cut.
 #![no_main]
 
-use threadspec_conformance::check;
-use threadspec_conformance::generate::GoldenThread;
+use threadspec_campaign::check;
+use threadspec_campaign::generate::GoldenThread;
 
 libfuzzer_sys::fuzz_target!(|thread: GoldenThread| {
     let events = thread.events();

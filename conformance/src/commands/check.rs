@@ -1,12 +1,13 @@
 //! `threadspec check`.
 
 use super::{Stop, exit};
-use crate::files;
-use crate::logs::{self, Finding, Options, Report, Severity};
-use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, count, print, styled, visible};
 use std::path::{Path, PathBuf};
 use threadspec::Profile;
 use threadspec::oracle::Api;
+use threadspec_judge::text::{count, visible};
+use threadspec_logs::{Finding, Options, Report, Severity};
+use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
+use threadspec_runner::files;
 
 /// Report everything wrong with event logs, `<thread>` documents, or requests to model APIs
 ///
@@ -72,7 +73,7 @@ impl Check {
         let mut find = |found: &[Finding]| print(&found.iter().map(line).collect::<String>());
         let mut report = Report::new(&mut begin, &mut find);
         let options = Options { profile: self.profile, api: self.format };
-        let read = logs::check(input, options, &mut report).map_err(cannot_read);
+        let read = threadspec_logs::check(input, options, &mut report).map_err(cannot_read);
         print(&conclusion(&report));
         read.map(|()| report.errors > 0 || (self.strict && report.warnings > 0))
     }

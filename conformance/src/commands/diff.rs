@@ -1,9 +1,9 @@
 //! `threadspec diff`.
 
 use super::{Stop, exit, read_runs};
-use crate::report::comparison::Comparison;
-use crate::terminal::print;
 use std::path::PathBuf;
+use threadspec_report::comparison::Comparison;
+use threadspec_report::terminal::print;
 
 /// Compare two runs: regressions, fixes, and cases that are new, gone or changed
 ///

@@ -1,13 +1,14 @@
 //! `threadspec explain`.
 
 use super::{Stop, corpus_and_errata, did_you_mean, exit};
-use crate::corpus::{Clause, Corpus};
-use crate::report;
-use crate::run::Verdict;
-use crate::terminal::{STRONG, print, styled, visible};
 use std::fmt::Write;
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
+use threadspec_judge::corpus::{Clause, Corpus};
+use threadspec_judge::text::visible;
+use threadspec_judge::verdict::Verdict;
+use threadspec_report;
+use threadspec_report::terminal::{STRONG, print, styled};
 
 /// Explain a clause, a case, a verdict or an exit code
 #[derive(Debug, clap::Args)]
@@ -32,7 +33,7 @@ impl Explain {
         {
             clause_text(clause, &corpus, &errata)
         } else if let Some(case) = corpus.cases.iter().find(|case| case.id == self.what) {
-            report::case(case, &corpus, &case.profiles)
+            threadspec_report::case(case, &corpus, &case.profiles)
         } else if let Ok(verdict) = self.what.to_lowercase().parse::<Verdict>() {
             format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
         } else if let Some((code, text)) = self.what.parse().ok().and_then(|code: u8| Some((code, exit_text(code)?))) {

@@ -1,17 +1,17 @@
 //! `threadspec export`.
 
 use super::{Stop, corpus, exit, not_writable, select, written};
-use crate::corpus::expectation::Pattern;
-use crate::corpus::{Case, Expect};
-use crate::files::create;
-use crate::json;
-use crate::protocol::Profile;
-use crate::terminal::complain;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use threadspec_judge::corpus::expectation::Pattern;
+use threadspec_judge::corpus::{Case, Expect};
+use threadspec_judge::json;
+use threadspec_judge::protocol::Profile;
+use threadspec_report::terminal::complain;
+use threadspec_runner::files::create;
 
 /// Write the cases for use in a test framework of your own, one JSON object per line
 ///

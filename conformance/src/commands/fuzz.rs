@@ -1,15 +1,7 @@
 //! `threadspec fuzz`.
 
 use super::{Stop, corpus, exit, left_behind, not_writable, progress, verify};
-use crate::corpus::{Corpus, Level};
-use crate::fuzz::{self, Finding, Options, Progress, Report};
 use crate::lint;
-use crate::protocol::Op;
-use crate::protocol::Profile;
-use crate::report::Failure;
-use crate::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled, visible};
-use crate::testee::interrupt;
-use crate::testee::{Process, Testee, adopt_orphans};
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -18,6 +10,15 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io, thread};
+use threadspec_campaign::fuzz::{self, Finding, Options, Progress, Report};
+use threadspec_judge::corpus::{Corpus, Level};
+use threadspec_judge::protocol::Op;
+use threadspec_judge::protocol::Profile;
+use threadspec_judge::text::visible;
+use threadspec_report::Failure;
+use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
+use threadspec_runner::testee::interrupt;
+use threadspec_runner::testee::{Process, Testee, adopt_orphans};
 
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// How often a line reports the progress where there is no terminal.

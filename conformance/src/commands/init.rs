@@ -2,10 +2,11 @@
 
 use super::frameworks::Framework;
 use super::{Stop, exit, not_writable};
-use crate::files;
-use crate::terminal::{print, visible};
 use std::path::{Path, PathBuf};
 use strum::{Display, EnumString, VariantNames};
+use threadspec_judge::text::visible;
+use threadspec_report::terminal::print;
+use threadspec_runner::files;
 
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow
 ///

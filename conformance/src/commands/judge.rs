@@ -3,15 +3,17 @@
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
 use super::{Stop, corpus_and_errata, exit, verify};
-use crate::corpus::Case;
-use crate::protocol::{Hello, Profile, Reply, Request};
-use crate::report::transcript::Transcript;
-use crate::run::{CaseResult, Earlier, Judgement, Run, Terms, Verdict, judge};
-use crate::terminal::{print, visible};
-use crate::testee::Outcome;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
+use threadspec_judge::corpus::Case;
+use threadspec_judge::protocol::{Hello, Profile, Reply, Request};
+use threadspec_judge::text::visible;
+use threadspec_judge::verdict::Outcome;
+use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
+use threadspec_report::terminal::print;
+use threadspec_report::transcript::Transcript;
+use threadspec_runner::run::{CaseResult, Run};
 
 /// Judge a recorded exchange again, without the testee
 ///
@@ -65,7 +67,7 @@ impl Judge {
             known
         });
         known.excuse(&mut run);
-        let options = crate::report::record::Options { strict, ..header.options.clone() };
+        let options = threadspec_report::record::Options { strict, ..header.options.clone() };
         let repeat = |result: &CaseResult<'_>| {
             let words = ["threadspec", "verify", "--filter", &result.case.id, "--profile", &profile.to_string()];
             let mut words = words.map(str::to_owned).to_vec();

@@ -1,14 +1,15 @@
 //! Files of known failures on the command line.
 
 use super::{Stop, exit};
-use crate::corpus::Corpus;
-use crate::files;
-use crate::protocol::Profile;
-use crate::run::{Known, Run};
-use crate::terminal::{complain, visible};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use threadspec_judge::corpus::Corpus;
+use threadspec_judge::protocol::Profile;
+use threadspec_judge::text::visible;
+use threadspec_report::terminal::complain;
+use threadspec_runner::files;
+use threadspec_runner::run::{Known, Run};
 
 /// Which failures are known.
 #[derive(Debug, clap::Args)]
@@ -32,7 +33,7 @@ impl KnownFailures {
             Err(error) if error.kind() == ErrorKind::NotFound && self.update.is_some() => Vec::new(),
             bytes => bytes.map_err(|error| wrong(path, &error.to_string()))?,
         };
-        let text = files::text(bytes).map_err(|why| wrong(path, &why))?;
+        let text = threadspec_judge::text::utf8(bytes).map_err(|why| wrong(path, &why))?;
         Known::read(&text).map_err(|why| wrong(path, &why))
     }
 

@@ -1,12 +1,13 @@
 //! `threadspec lint`.
 
 use super::{Stop, exit, files};
-use crate::corpus::{CLAUSES, SCHEMA};
 use crate::lint::errata::ERRATA;
 use crate::lint::{fix, page_problems, problems};
-use crate::terminal::{BAD, GOOD, print, styled, visible};
 use std::env;
 use std::path::PathBuf;
+use threadspec_judge::corpus::{CLAUSES, SCHEMA};
+use threadspec_judge::text::visible;
+use threadspec_report::terminal::{BAD, GOOD, print, styled};
 
 /// Check the corpus itself: form, layout, names, clauses, manifest, errata, coverage
 #[derive(Debug, clap::Args)]

@@ -1,8 +1,8 @@
 //! `threadspec list`.
 
 use super::{Stop, corpus, did_you_mean, exit, select};
-use crate::terminal::{STRONG, print, styled};
 use std::path::PathBuf;
+use threadspec_report::terminal::{STRONG, print, styled};
 use wildmatch::WildMatch;
 
 /// List the cases with their levels, profiles, clauses, severity and evidence

@@ -1,10 +1,11 @@
 //! `threadspec merge`.
 
 use super::outcome::{prepare, write};
-use super::{Stop, corpus_and_errata, exit, read_runs};
-use crate::report::output::Target;
-use crate::terminal::{print, visible};
+use super::{Stop, corpus_and_errata, exit, read_runs, target_parser};
 use std::path::PathBuf;
+use threadspec_judge::text::visible;
+use threadspec_report::output::Target;
+use threadspec_report::terminal::print;
 
 /// Put the shards of a run together, and several implementations side by side
 ///
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub struct Merge {
     /// Write a report: json, junit, html, markdown or badge (repeatable)
-    #[arg(long, value_name = "FORMAT=PATH", value_parser = Target::parser(), required = true)]
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = target_parser(), required = true)]
     report: Vec<Target>,
     /// Show the clauses and cases of the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -30,7 +31,7 @@ impl Merge {
     /// When a run file cannot be read, shards do not fit, or a report cannot be written.
     pub fn execute(&self) -> Result<u8, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
-        let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
+        let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
         prepare(&self.report, [], self.runs.iter().map(PathBuf::as_path))?;
         let unwritten = write(&self.report, &runs, (&corpus, &errata));

@@ -14,7 +14,6 @@ mod lint;
 mod list;
 mod merge;
 mod messages;
-mod mutants;
 mod outcome;
 mod progress;
 mod report;
@@ -36,24 +35,29 @@ pub use lint::Lint;
 pub use list::List;
 pub use merge::Merge;
 pub use messages::Messages;
-pub use mutants::Mutants;
 pub use report::Report;
 pub use serialize::Serialize;
 pub use serve::Serve;
 pub use show::Show;
 pub use verify::Verify;
 
-use crate::corpus::Case;
-use crate::corpus::{self, Corpus, File};
-use crate::files;
-use crate::report::record::{self, RunRecord};
-use crate::terminal::{closest, visible};
-use crate::testee::end_orphans;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use threadspec::{Event, wire};
+use threadspec_judge::corpus::Case;
+use threadspec_judge::corpus::{self, Corpus, File};
+use threadspec_judge::text;
+use threadspec_judge::text::{closest, visible};
+use threadspec_report::output::Target;
+use threadspec_report::record::{self, RunRecord};
+use threadspec_report::terminal;
+use threadspec_runner::files;
+use threadspec_runner::folder;
+use threadspec_runner::testee::end_orphans;
 use wildmatch::WildMatch;
 
 /// The exit codes of every command.
@@ -82,7 +86,8 @@ pub struct Stop {
 }
 
 impl Stop {
-    fn new(code: u8, message: impl Into<String>) -> Self {
+    /// A reason, with its exit code.
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
@@ -92,19 +97,49 @@ impl Stop {
     }
 }
 
-fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
+/// The exit code of a command: it says on stderr why the command ended without doing what it was asked.
+///
+/// # Errors
+///
+/// `result` is itself an error where no thread could be started for the command.
+pub fn exit_code(result: io::Result<Result<u8, Stop>>) -> ExitCode {
+    let result = result
+        .unwrap_or_else(|error| Err(Stop { code: exit::CORPUS, message: format!("cannot start a thread: {error}") }));
+    let result = match (result, terminal::lost()) {
+        (Ok(_), Some(error)) => Err(Stop { code: exit::CORPUS, message: format!("stdout: {error}") }),
+        (result, _) => result,
+    };
+    match result {
+        Ok(code) => code.into(),
+        Err(stop) => {
+            terminal::complain(&format!("threadspec: {}", stop.message));
+            stop.code.into()
+        }
+    }
+}
+
+/// The files of the built-in corpus, or of the one in a folder.
+///
+/// # Errors
+///
+/// When the folder cannot be read.
+pub fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
     folder.map_or_else(
         || Ok(corpus::embedded_files()),
         |folder| {
             // A folder that does not exist is wrong usage; one that cannot be read is a fault of the corpus.
             let code = if folder.is_dir() { exit::CORPUS } else { exit::USAGE };
-            corpus::files_in(folder).map_err(|error| Stop::new(code, visible(&format!("the corpus: {error}"))))
+            folder::files_in(folder).map_err(|error| Stop::new(code, visible(&format!("the corpus: {error}"))))
         },
     )
 }
 
 /// Reads a corpus, and refuses a faulty one: its verdicts would mean nothing.
-fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
+///
+/// # Errors
+///
+/// When it cannot be read, or anything in it is wrong.
+pub fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
     let (corpus, problems) = if folder.is_some() {
         let (corpus, mut problems) = Corpus::read(&files(folder)?);
         problems.extend(corpus.template_problems());
@@ -145,7 +180,11 @@ fn read_runs(files: &[PathBuf]) -> Result<Vec<RunRecord>, Stop> {
 }
 
 /// The cases that one of the patterns matches, all of them without a pattern.
-fn select<'a>(corpus: &'a Corpus, patterns: &[String]) -> Result<Vec<&'a Case>, Stop> {
+///
+/// # Errors
+///
+/// When a pattern matches no case.
+pub fn select<'a>(corpus: &'a Corpus, patterns: &[String]) -> Result<Vec<&'a Case>, Stop> {
     let compiled: Vec<WildMatch> = patterns.iter().map(|pattern| WildMatch::new(pattern)).collect();
     for (pattern, text) in compiled.iter().zip(patterns) {
         if !corpus.cases.iter().any(|case| pattern.matches(&case.id)) {
@@ -174,13 +213,18 @@ fn did_you_mean(unknown: &str, names: impl IntoIterator<Item = impl AsRef<str>>)
     closest(unknown, names).map_or_else(|| ";".to_owned(), |name| format!("; did you mean `{}`?", name.as_ref()))
 }
 
+/// Reads `FORMAT=PATH` from the command line.
+fn target_parser() -> impl TypedValueParser<Value = Target> {
+    OsStringValueParser::new().try_map(|text| Target::read(&text))
+}
+
 /// The text of a file; `-` is stdin.
 fn read_file(file: &Path) -> Result<String, Stop> {
     text_of(file, files::read(file).map_err(|error| cannot_read(file, &error))?)
 }
 
 fn text_of(file: &Path, bytes: Vec<u8>) -> Result<String, Stop> {
-    files::text(bytes).map_err(|why| at_fault(file, &why))
+    text::utf8(bytes).map_err(|why| at_fault(file, &why))
 }
 
 fn cannot_read(file: &Path, error: &io::Error) -> Stop {

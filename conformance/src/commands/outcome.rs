@@ -1,19 +1,20 @@
 //! The output of a run: on the terminal, and in reports.
 
 use super::verify::not_ready;
-use super::{Stop, exit, keep_apart, not_writable};
-use crate::corpus::Corpus;
-use crate::protocol::Hello;
-use crate::report::causes::{Cause, Shown, causes};
-use crate::report::output::Target;
-use crate::report::record::{Circumstances, Options, Repeat, RunRecord};
-use crate::report::{Conclusion, Failure, Summary};
-use crate::run::{CaseResult, Run};
-use crate::terminal::{FAINT, STRONG, WARNING, count, print, styled, visible};
-use crate::testee::interrupt;
+use super::{Stop, exit, keep_apart, not_writable, target_parser};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::SystemTime;
+use threadspec_judge::corpus::Corpus;
+use threadspec_judge::protocol::Hello;
+use threadspec_judge::text::{count, visible};
+use threadspec_report::causes::{Cause, Shown, causes};
+use threadspec_report::output::Target;
+use threadspec_report::record::{Circumstances, Options, Repeat, RunRecord};
+use threadspec_report::terminal::{FAINT, STRONG, WARNING, print, styled};
+use threadspec_report::{Conclusion, Failure, Summary};
+use threadspec_runner::run::{CaseResult, Run};
+use threadspec_runner::testee::interrupt;
 
 /// How many further failures of a cause are named, and causes of warnings.
 const OTHERS: usize = 10;
@@ -28,7 +29,7 @@ pub(super) struct Output {
     #[arg(long)]
     pub(super) quiet: bool,
     /// Also write a report: json, junit, html, markdown or badge; the path `-` is stdout (repeatable)
-    #[arg(long, value_name = "FORMAT=PATH", value_parser = Target::parser())]
+    #[arg(long, value_name = "FORMAT=PATH", value_parser = target_parser())]
     report: Vec<Target>,
     /// Show every failure in full, not the clearest one of each cause
     #[arg(long)]

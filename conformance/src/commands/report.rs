@@ -1,10 +1,10 @@
 //! `threadspec report`.
 
 use super::{Stop, corpus_and_errata, exit, keep_apart, not_writable, read_runs};
-use crate::files::prepare;
-use crate::report::output::{Format, Target};
-use crate::terminal::visible;
 use std::path::PathBuf;
+use threadspec_judge::text::visible;
+use threadspec_report::output::{Format, Target};
+use threadspec_runner::files::prepare;
 
 /// Make a report of run files
 ///
@@ -33,7 +33,7 @@ impl Report {
     /// When a run file cannot be read, or the report not be written.
     pub fn execute(&self) -> Result<u8, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
-        let runs = crate::report::merge(read_runs(&self.runs)?, &corpus)
+        let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
         let wrong = |error| not_writable(&self.output, &error);
         keep_apart([&*self.output], self.runs.iter().map(PathBuf::as_path))?;

@@ -1,10 +1,10 @@
 //! Which cases a command is about.
 
 use super::{Stop, did_you_mean, exit, select};
-use crate::corpus::{Case, Corpus};
-use crate::protocol::Op;
-use crate::run::order::Shard;
-use crate::terminal::visible;
+use threadspec_judge::corpus::{Case, Corpus};
+use threadspec_judge::protocol::Op;
+use threadspec_judge::text::visible;
+use threadspec_runner::run::order::Shard;
 use wildmatch::WildMatch;
 
 /// Which cases.

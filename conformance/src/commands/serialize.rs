@@ -1,13 +1,13 @@
 //! `threadspec serialize`.
 
 use super::{Stop, at_fault, cannot_read, events_of, text_of};
-use crate::files;
 use serde_json::Value;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::mem;
 use std::path::PathBuf;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{EventReader, Profile, SerializeOptions, ThreadStream, write_thread};
+use threadspec_runner::files;
 
 /// Write the `<thread>` document of an event log, and not one byte more
 ///

@@ -1,10 +1,11 @@
 //! `threadspec show`.
 
 use super::{Stop, corpus, did_you_mean, exit};
-use crate::protocol::Profile;
-use crate::report;
-use crate::terminal::{print, visible};
 use std::path::PathBuf;
+use threadspec_judge::protocol::Profile;
+use threadspec_judge::text::visible;
+use threadspec_report;
+use threadspec_report::terminal::print;
 
 /// Show one case, with the texts of its clauses and the request to send by hand
 #[derive(Debug, clap::Args)]
@@ -42,7 +43,7 @@ impl Show {
                 return Err(Stop::new(exit::USAGE, message));
             }
         };
-        print(&report::case(case, &corpus, &profiles));
+        print(&threadspec_report::case(case, &corpus, &profiles));
         Ok(exit::OK)
     }
 }

@@ -1,8 +1,8 @@
 //! Checks that only the cases of profile `universal` need.
 
-use crate::corpus::{AGENT, Case, Corpus, Expect, Level, Problem};
-use crate::protocol::Profile;
-use crate::universal;
+use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem};
+use threadspec_judge::protocol::Profile;
+use threadspec_judge::universal;
 
 /// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show
 /// what their case is about.
@@ -57,9 +57,9 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::{File, embedded, embedded_files};
-    use crate::universal::Property;
     use serde_json::{Value, json};
+    use threadspec_judge::corpus::{File, embedded, embedded_files};
+    use threadspec_judge::universal::Property;
 
     type Change = fn(&mut Value);
 

@@ -1,11 +1,10 @@
 //! The page on coverage, generated: how many cases each clause has, and where.
 
-use crate::corpus::{CLAUSES, Case, Corpus, Level};
 use crate::lint::scopes::{Place, Reach, SCOPES, reached};
-use crate::planted;
-use crate::protocol::Profile;
 use std::fmt::Write;
 use threadspec::EventType;
+use threadspec_judge::corpus::{CLAUSES, Case, Corpus, Level};
+use threadspec_judge::protocol::Profile;
 
 /// The page that [`page`] generates.
 pub const COVERAGE: &str = "COVERAGE.md";
@@ -23,21 +22,19 @@ pub fn page(corpus: &Corpus) -> String {
     // `lint` reports the cases that cannot be read.
     let (cases, _) = reached(corpus);
     let mut page = format!(
-        "{HEADING} {} clauses, {} cases, {} planted bugs.\n\n## Clauses\n\nFor each \
-         clause of `{CLAUSES}` the number of its cases: in all, by level, by profile, and by operation and context mode; then the\n\
-         number of planted bugs that break it, each of which must fail a case that names the clause (`threadspec mutants` shows \
-         which).\n\n",
+        "{HEADING} {} clauses, {} cases.\n\n## Clauses\n\nFor each \
+         clause of `{CLAUSES}` the number of its cases: in all, by level, by profile, and by operation and context mode.\n\
+         `threadspec-mutants run` shows which planted bugs each case catches.\n\n",
         corpus.clauses.len(),
         corpus.cases.len(),
-        planted::all().count() + planted::universal::bugs().len(),
     );
     let places: Vec<String> = Place::all().map(|place| place.to_string()).collect();
     let _ = writeln!(
         page,
-        "| clause | cases | `must` | `should` | literal | hardened | universal | {} | bugs |",
+        "| clause | cases | `must` | `should` | literal | hardened | universal | {} |",
         places.join(" | ")
     );
-    let _ = writeln!(page, "|---|{}", "--:|".repeat(places.len() + 7));
+    let _ = writeln!(page, "|---|{}", "--:|".repeat(places.len() + 6));
     for clause in &corpus.clauses {
         let own: Vec<_> = cases.iter().filter(|(case, _)| case.clauses.contains(&clause.id)).collect();
         let count = |counts: &dyn Fn(&Case, &Reach) -> bool| {
@@ -47,9 +44,7 @@ pub fn page(corpus: &Corpus) -> String {
         let profiles = Profile::ALL.map(|profile| count(&|case, _| case.profiles.contains(&profile)));
         let places: Vec<String> = Place::all().map(|place| count(&|_, reach| reach.place == place)).collect();
         let counts = [&levels[..], &profiles, &places].concat().join(" | ");
-        let bugs = planted::all().map(|bug| bug.breaks).chain(planted::universal::bugs().iter().map(|bug| bug.breaks));
-        let bugs = bugs.filter(|breaks| breaks.contains(&&*clause.id)).count();
-        let _ = writeln!(page, "| {} ({}) | {} | {counts} | {bugs} |", clause.id, clause.level, own.len());
+        let _ = writeln!(page, "| {} ({}) | {} | {counts} |", clause.id, clause.level, own.len());
     }
     page + &event_types(corpus, &cases)
 }

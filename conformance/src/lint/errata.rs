@@ -1,6 +1,6 @@
 //! The errata, written by people; an entry may name only existing clauses and cases.
 
-use crate::corpus::{CLAUSES, Corpus, Problem};
+use threadspec_judge::corpus::{CLAUSES, Corpus, Problem};
 use wildmatch::WildMatch;
 
 /// The errata.
@@ -46,7 +46,7 @@ pub fn problems(errata: &str, corpus: &Corpus) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::embedded_files;
+    use threadspec_judge::corpus::embedded_files;
 
     #[test]
     fn errata_that_point_nowhere_are_found() {

@@ -1,11 +1,10 @@
 //! The catalogue of hazards: what is wrong with it, and the page for readers that is generated from it.
 
-use crate::corpus::hazards::{Catalogue, HAZARDS, Hazard, Place, Shown, Step, catalogue};
-use crate::corpus::{Case, Corpus, File, Problem, is_kebab_case};
-use crate::planted;
 use std::collections::HashSet;
 use std::fmt::Write;
 use strum::IntoEnumIterator;
+use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Hazard, Shown, Step, catalogue};
+use threadspec_judge::corpus::{Case, Corpus, File, Problem, is_kebab_case};
 
 /// The page that [`page`] generates.
 pub const PAGE: &str = "HAZARDS.md";
@@ -62,10 +61,6 @@ fn wrong(catalogue: &Catalogue, corpus: &Corpus) -> Vec<String> {
                 let is_missing =
                     |id: &&String| !case(corpus, id).is_some_and(|case| case.id.starts_with(&format!("{place}/")));
                 cases.iter().filter(is_missing).for_each(|id| add(format!("{place}: there is no case `{id}`")));
-                let is_unknown = |name: &&String| !has_bug(place, name);
-                bugs.iter()
-                    .filter(is_unknown)
-                    .for_each(|name| add(format!("{place}: there is no planted bug `{name}`")));
             }
         }
     }
@@ -82,20 +77,13 @@ fn case<'a>(corpus: &'a Corpus, id: &str) -> Option<&'a Case> {
     corpus.cases.iter().find(|case| case.id == id)
 }
 
-fn has_bug(place: Place, name: &str) -> bool {
-    match place {
-        Place::Agent => planted::universal::bugs().iter().any(|bug| bug.name == name),
-        _ => planted::all().any(|bug| bug.name == name),
-    }
-}
-
 /// The page: a table for each step.
 pub fn page(catalogue: &Catalogue) -> String {
     let mut page = format!(
         "{HEADING} {} rows.\n\nAn implementer uses functions of a library at each step: reading JSON, comparing names and so on. Each row is something that such a\n\
          function does, by default or when it is used in the obvious way, with input that it was not made for. Below it stand the cases that show it,\n\
          by operation (`agent` is any agent in profile `universal`), each with the planted bugs that it catches and that do the same\n\
-         (`threadspec serve --bug NAME`). A test puts each case to each of its bugs.\n\nThe languages are the most used ones ({}).\n",
+         (`threadspec-mutants serve --bug NAME`). A test puts each case to each of its bugs.\n\nThe languages are the most used ones ({}).\n",
         catalogue.hazards.len(),
         catalogue.chosen.iter().map(|source| link(source)).collect::<Vec<_>>().join(", "),
     );
@@ -186,8 +174,8 @@ fn anchor(step: Step) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::embedded;
     use serde_json::{Value, json};
+    use threadspec_judge::corpus::embedded;
 
     fn problems_with(change: impl Fn(&mut Value)) -> Vec<String> {
         let row = |step: Step| {
@@ -207,7 +195,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_together_is_found() {
         assert_eq!(problems_with(|_| ()), [""; 0]);
-        let changes: [(Change, &str); 12] = [
+        let changes: [(Change, &str); 11] = [
             (|all| all["hazards"][1]["id"] = "read".into(), "a name of its own"),
             (|all| all["hazards"][0]["functions"]["Cobol"] = "`f`".into(), "`Cobol` is not among"),
             (|all| all["hazards"][0]["functions"] = json!({}), "needs functions"),
@@ -216,7 +204,6 @@ mod tests {
             (|all| all["hazards"][0]["evidence"] = json!(["hearsay"]), "`hearsay` is neither"),
             (|all| all["hazards"][0]["shows"] = json!({}), "needs a place"),
             (|all| all["hazards"][0]["shows"]["escape"][0]["cases"] = json!(["escape/a/b"]), "no case `escape/a/b`"),
-            (|all| all["hazards"][0]["shows"]["escape"][0]["bugs"] = json!(["a-b"]), "no planted bug `a-b`"),
             (|all| all["hazards"][0]["shows"]["escape"][0]["bugs"] = json!([]), "a case and a bug"),
             (|all| all["hazards"][0]["step"] = "compare".into(), "the step `read`"),
             (|all| all["languages"] = json!(["Go", "C"]), "about C"),

@@ -1,12 +1,12 @@
 //! The history of the cases: the manifest, the manifest of the last release, and the reasons for what has changed since.
 //! Other projects have the ids in their reports and lists, so no case may silently vanish or change.
 
-use crate::corpus::fingerprint;
-use crate::corpus::layout::canonical;
-use crate::corpus::{Case, Corpus, File, MANIFEST, Problem};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use threadspec_judge::corpus::fingerprint;
+use threadspec_judge::corpus::layout::canonical;
+use threadspec_judge::corpus::{Case, Corpus, File, MANIFEST, Problem};
 
 /// The manifest as it was at the last release: a copy, made by whoever makes the release.
 pub const RELEASED: &str = "released.json";

@@ -8,13 +8,6 @@ pub mod history;
 pub mod scopes;
 pub mod seeds;
 
-use crate::corpus::covering::{self, COVERING};
-use crate::corpus::growth;
-use crate::corpus::hazards::{HAZARDS, catalogue};
-use crate::corpus::layout::canonical;
-use crate::corpus::{self, Corpus, File, Level, MANIFEST, Problem};
-use crate::files::write;
-use crate::json;
 use coverage::COVERAGE;
 use errata::ERRATA;
 use scopes::SCOPES;
@@ -22,6 +15,14 @@ use seeds::SEEDS;
 use std::collections::HashSet;
 use std::path::Path;
 use std::{fs, io};
+use threadspec_judge::corpus::covering::{self, COVERING};
+use threadspec_judge::corpus::growth;
+use threadspec_judge::corpus::hazards::{HAZARDS, catalogue};
+use threadspec_judge::corpus::layout::canonical;
+use threadspec_judge::corpus::{self, Corpus, File, Level, MANIFEST, Problem};
+use threadspec_judge::json;
+use threadspec_runner::files::write;
+use threadspec_runner::folder;
 
 /// Reads a corpus, and returns it with everything that is wrong with it.
 pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
@@ -110,7 +111,7 @@ pub fn fix(folder: &Path) -> io::Result<()> {
 /// When a file cannot be read, when there is no case file, or when there is something that no corpus has: another JSON file in a
 /// subfolder, or a foreign file where the manifest or a page would be written.
 pub fn own_files(folder: &Path) -> io::Result<Vec<File>> {
-    let files = corpus::files_in(folder)?;
+    let files = folder::files_in(folder)?;
     let foreign = |name: &str, why: &str| {
         let message = format!("{name} {why}, so that this is no corpus; nothing was written");
         Err(io::Error::new(io::ErrorKind::InvalidData, message))

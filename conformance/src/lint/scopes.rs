@@ -1,15 +1,15 @@
 //! What each clause speaks of: event types, the places where they are rendered, and profiles. Each combination needs a
 //! case.
 
-use crate::corpus::{Case, Corpus, Problem};
-use crate::json;
-use crate::protocol::{Op, Profile};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::collections::HashSet;
 use strum::{Display, EnumIter, IntoEnumIterator};
 use threadspec::EventType;
+use threadspec_judge::corpus::{Case, Corpus, Problem};
+use threadspec_judge::json;
+use threadspec_judge::protocol::{Op, Profile};
 
 /// The file that holds the scopes.
 pub const SCOPES: &str = "scopes.json";
@@ -174,7 +174,7 @@ pub fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::File;
+    use threadspec_judge::corpus::File;
 
     const CASE: &str = r#"{"name":"a-b","why":"w","clauses":["ESC-1"],"profiles":["literal"],"input":{"events":[
         {"type":"message","role":"user","content":"a","iteration":0}],"contextMode":"xml"},"expect":{"ok":"x"}}"#;

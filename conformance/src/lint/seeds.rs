@@ -1,6 +1,6 @@
 //! The page that goes through the sources, statement by statement; it may name only clauses and errata that exist.
 
-use crate::corpus::{Corpus, Problem};
+use threadspec_judge::corpus::{Corpus, Problem};
 
 /// The page.
 pub const SEEDS: &str = "seeds.md";
@@ -34,7 +34,7 @@ pub fn problems(page: &str, errata: &str, corpus: &Corpus) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::embedded_files;
+    use threadspec_judge::corpus::embedded_files;
 
     #[test]
     fn names_of_nothing_and_forgotten_clauses_are_found() {

@@ -1,0 +1,221 @@
+//! Whether a reply is the reference's or one that the profile accepts in its place, and otherwise which clause it breaks.
+//!
+//! Besides what [`crate::tolerance`] lists, the following is accepted, as cases accept it by their expectations:
+//!
+//! | output | accepted in its place |
+//! |---|---|
+//! | every text | for a lone surrogate its JSON escape inside JSON text, in literal anything (INP-SURROGATE); for an integer beyond 2^53 its exact digits or all digits of its double, however the input spells it (JSON-LARGE) |
+//! | names, ids and keys that differ only in lone surrogates | as one or as several |
+//! | document, literal | forbidden characters dropped or replaced, either name of a repeated id, an absent result empty |
+//! | response prefix | an empty one as nothing or one LF |
+//! | tools, literal | calls that a limit cuts off answered in any words |
+//! | tools, loop | the words of errors, of the model and of tools |
+//! | loop, literal | a text beside calls recorded as an event or not, and a limit of zero as the default |
+//! | a refusal | for what `tolerance::may_refuse` says |
+//!
+//! A document in which nothing is found must still pass the oracles of the library.
+
+mod agent;
+mod document;
+mod messages;
+mod spelling;
+mod texts;
+
+use crate::corpus::mismatch::{Mismatch, Sides};
+use crate::json;
+use crate::protocol::{Implementation, Op, RejectKind, Reply, Request};
+use crate::reference::Reference;
+use crate::tolerance::{self, Asked};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt::Display;
+use texts::Texts;
+use threadspec::{Error, Event, read_events};
+
+/// What these clauses say of the words of errors is for cases of their own: how a framework words them tells nothing about an input.
+const WORDS_OF_ERRORS: [&str; 2] = ["LOOP-ERROR", "LOOP-TOOL-ERROR"];
+
+/// How a reply departs from what is accepted.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// The clause that decides it.
+    pub clause: &'static str,
+    pub note: String,
+    pub mismatch: Option<Mismatch>,
+}
+
+impl Difference {
+    pub(super) fn new(clause: &'static str, mismatch: Mismatch) -> Self {
+        Self { clause, note: String::new(), mismatch: Some(mismatch) }
+    }
+
+    pub fn note(clause: &'static str, note: impl Into<String>) -> Self {
+        Self { clause, note: note.into(), mismatch: None }
+    }
+
+    fn values(clause: &'static str, path: &str, expected: &dyn Display, actual: &dyn Display) -> Self {
+        let sides = Sides::Values { expected: expected.to_string(), actual: actual.to_string() };
+        Self::new(clause, Mismatch { path: path.to_owned(), sides })
+    }
+}
+
+/// The clause that is broken when a valid input gets no proper answer.
+pub fn answering_clause(op: Op) -> &'static str {
+    match op {
+        Op::Escape => "ESC-3",
+        Op::Serialize => "DOC-4",
+        Op::Messages => "EQ-1",
+        Op::Tools => "TOOLS-STOP",
+        Op::Loop => "LOOP-EVENTS",
+    }
+}
+
+/// The reference's answer, and how the actual one departs from all that is accepted.
+pub fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Difference>) {
+    let expected = Reference.answer(request);
+    let difference = match (&expected, actual) {
+        (Reply::Ok(output), Reply::Ok(actual)) => {
+            // What `must` clauses say comes first, then what `should` clauses shape.
+            let departs = |held: bool| settled_difference(request, output, actual, held);
+            if output == actual {
+                None
+            } else {
+                let must = departs(false).map(|found| shaped(request, output, actual, found));
+                must.or_else(|| departs(true).map(|found| observed(request.op, found)))
+            }
+        }
+        (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, .. }) if kind == actual => None,
+        (Reply::Reject { kind, message }, Reply::Ok(_)) => {
+            Some(Difference::note("INP-1", format!("a rejection ({kind}) was expected: {message}")))
+        }
+        (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, message }) => {
+            Some(Difference::note("INP-1", format!("rejected as {actual}, but {kind} was expected: {message}")))
+        }
+        (Reply::Ok(_), Reply::Reject { .. })
+            if tolerance::may_refuse(request.op, request.profile.rendering(), &request.input) =>
+        {
+            None
+        }
+        (Reply::Ok(_), Reply::Reject { kind, message }) => {
+            let is_odd = *kind == RejectKind::InvalidEvent && tolerance::has_odd_iterations(&request.input);
+            let clause = if is_odd { "INP-1" } else { answering_clause(request.op) };
+            Some(Difference::note(clause, format!("a valid input is rejected ({kind}): {message}")))
+        }
+        (_, Reply::Unsupported(_)) | (Reply::Unsupported(_), _) => None,
+    };
+    (expected, difference)
+}
+
+/// A difference that only a `should` clause makes; in messages that is CTX-SUMMARIES.
+fn observed(op: Op, difference: Difference) -> Difference {
+    if op == Op::Messages { Difference { clause: "CTX-SUMMARIES", ..difference } } else { difference }
+}
+
+/// A difference, blamed on the `should` clause that is not followed where all else is as it should be: such a run has other requests.
+fn shaped(request: &Request, expected: &Value, actual: &Value, difference: Difference) -> Difference {
+    let clause = match json::read(&request.input) {
+        Ok(input) if request.op == Op::Loop => neglected(request, &input, expected, actual),
+        _ => None,
+    };
+    Difference { clause: clause.unwrap_or(difference.clause), ..difference }
+}
+
+/// The `should` clause without which a run is as it should be.
+fn neglected(request: &Request, input: &Value, expected: &Value, actual: &Value) -> Option<&'static str> {
+    let asked = |input: &Value| Request { input: input.to_string(), ..request.clone() };
+    let is_answer =
+        |request: &Request, expected: &Value| settled_difference(request, expected, actual, false).is_none();
+    let other = tolerance::neglectful_inputs(input).into_iter().find(|(_, input)| {
+        let other = asked(input);
+        matches!(Reference.answer(&other), Reply::Ok(expected) if is_answer(&other, &expected))
+    });
+    if let Some((clause, _)) = other {
+        return Some(clause);
+    }
+    let asked =
+        Asked { op: request.op, profile: request.profile.rendering(), input: &request.input, holds: &|_| false };
+    let settled = tolerance::settled(&asked, Cow::Borrowed(actual));
+    if let Some(early) = agent::ended_with(input, expected, &settled) {
+        return is_answer(request, &early.run).then_some(early.clause);
+    }
+    let late = agent::ended_with(input, &settled, expected)?;
+    settled_difference(request, expected, &late.run, false).is_none().then_some(late.clause)
+}
+
+/// How an output departs from the expected one; `held` says whether `should` clauses must hold exactly.
+fn settled_difference(request: &Request, expected: &Value, actual: &Value, held: bool) -> Option<Difference> {
+    let profile = request.profile.rendering();
+    let holds = |clause: &str| held && !WORDS_OF_ERRORS.contains(&clause);
+    let actual = tolerance::settled(
+        &Asked { op: request.op, profile, input: &request.input, holds: &holds },
+        Cow::Borrowed(actual),
+    );
+    if *expected == *actual {
+        return None;
+    }
+    let difference = outputs(request, expected, &actual)?;
+    if texts::halves_collide(&request.input, profile) {
+        return None;
+    }
+    match tolerance::other_input(request.op, profile, &request.input) {
+        Some(input) => {
+            let other = Request { input, ..request.clone() };
+            let Reply::Ok(expected) = Reference.answer(&other) else { return Some(difference) };
+            outputs(&other, &expected, &actual).map(|_| difference)
+        }
+        None => Some(difference),
+    }
+}
+
+fn outputs(request: &Request, expected: &Value, actual: &Value) -> Option<Difference> {
+    let texts = Texts::of(&request.input, request.profile.rendering());
+    let marked = texts.input(&request.input);
+    let expected = match &marked {
+        Cow::Borrowed(_) => expected.clone(),
+        Cow::Owned(input) => match Reference.answer(&Request { input: input.clone(), ..request.clone() }) {
+            Reply::Ok(output) => output,
+            _ => expected.clone(),
+        },
+    };
+    let unreadable = |error: &dyn Display| {
+        let note = format!("the input cannot be read again: {error}");
+        Some(Difference::note(answering_clause(request.op), note))
+    };
+    let input = match json::read(&marked) {
+        Ok(input) => input,
+        Err(error) => return unreadable(&error),
+    };
+    let events = match request.op {
+        Op::Serialize | Op::Messages => match events(&input["events"]) {
+            Ok(events) => events,
+            Err(error) => return unreadable(&error),
+        },
+        Op::Escape | Op::Tools | Op::Loop => Vec::new(),
+    };
+    match (request.op, &expected, actual) {
+        (Op::Escape, Value::String(expected), Value::String(actual)) => match input["text"].as_str() {
+            Some(text) => document::escaped(text, expected, actual, &texts),
+            None => unreadable(&"its `text` is no string"),
+        },
+        (Op::Serialize, Value::String(expected), Value::String(actual)) => {
+            let prefix = input["responsePrefix"].as_str();
+            document::with_prefix(&events, prefix, expected, actual, &texts)
+        }
+        (Op::Messages, Value::Array(expected), Value::Array(actual)) => {
+            let context = messages::Context { events: &events, xml: input["contextMode"] == "xml" };
+            messages::messages(&context, expected, actual, &texts)
+        }
+        (Op::Tools, Value::Object(_), Value::Object(_)) => agent::tools(&input, &expected, actual, &texts),
+        (Op::Loop, Value::Object(_), Value::Object(_)) => agent::outer_loop(&input, &expected, actual, &texts),
+        _ => Some(Difference::values(answering_clause(request.op), "", &expected, actual)),
+    }
+}
+
+fn events(events: &Value) -> Result<Vec<Event>, Error> {
+    read_events(&events.to_string())
+}
+
+/// The text of a value, empty if it has none: used only to name the clause of a difference already found.
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}

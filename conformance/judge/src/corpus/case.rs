@@ -1,0 +1,466 @@
+//! One case of the corpus: what is asked, what is expected, and which clauses say so.
+
+use super::covering::Origin;
+use super::expectation::Pattern;
+use super::{AGENT, Accepted, Oracle, Severity, severity};
+use crate::json;
+use crate::protocol::{Op, Profile, RejectKind, Request};
+use crate::universal::Property;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::sync::{Arc, OnceLock};
+use threadspec_golden::template::{expand, outline};
+
+/// How binding a case is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", parse_err_fn = unknown_level, parse_err_ty = String)]
+pub enum Level {
+    /// The sources decide it: whoever fails it is not conformant.
+    #[default]
+    Must,
+    /// The sources imply it: failing it is a warning, unless the run is strict.
+    Should,
+}
+
+fn unknown_level(name: &str) -> String {
+    format!("there is no level `{name}`")
+}
+
+/// What a reply must be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expect {
+    /// An output that matches one of these; the first is the reference's.
+    Output(Arc<[Pattern]>),
+    /// A refusal.
+    Reject {
+        /// Of this kind.
+        kind: RejectKind,
+        /// With a message that matches.
+        message: Option<Pattern>,
+    },
+    /// An output of which these oracles hold.
+    Holds(Vec<Oracle>),
+    /// A run of which these properties hold, or that is refused for an accepted reason (profile `universal`).
+    Run(Vec<Property>),
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// `<folder>/<topic>/<name>`; the folder is the op, or `agent`.
+    pub id: String,
+    /// What the testee is asked to do.
+    pub op: Op,
+    /// What goes wrong in implementations that fail the case.
+    pub why: String,
+    /// The ids of the clauses that it tests.
+    pub clauses: Vec<String>,
+    /// How binding it is.
+    pub level: Level,
+    /// The profiles that it belongs to.
+    pub profiles: Vec<Profile>,
+    /// How much its failure hurts; only cases of profile `universal` have it.
+    pub severity: Option<Severity>,
+    /// Reports and documents that show the severity: `owner/repo#1`, or an address.
+    pub evidence: Vec<String>,
+    /// Whether it takes too long for every day: `verify` runs it with `--thorough` only.
+    pub thorough: bool,
+    /// The case as it stands in its file, or as it would.
+    source: OnceLock<String>,
+    /// Where it comes from if it stands in no file.
+    origin: Option<Origin>,
+    /// Whether it is a template, hence large.
+    pub is_template: bool,
+    /// These are made when they are asked for: most runs need few of them.
+    sent: OnceLock<Result<Sent, String>>,
+    expect: OnceLock<Result<Expect, String>>,
+    accepted: OnceLock<Arc<[String]>>,
+    outline: OnceLock<String>,
+}
+
+/// What is sent.
+#[derive(Clone, Debug)]
+struct Sent {
+    after: Vec<String>,
+    input: String,
+}
+
+impl Case {
+    /// The last part of its id.
+    pub fn name(&self) -> &str {
+        self.id.rsplit_once('/').map_or(&self.id, |(_, name)| name)
+    }
+
+    /// The request that puts the case to a testee.
+    pub fn request(&self, id: i64, profile: impl Into<Profile>) -> Request {
+        Request { id, op: self.op, profile: profile.into(), input: self.input().to_owned() }
+    }
+
+    /// Whether the case belongs to a profile.
+    pub fn is_in(&self, profile: impl Into<Profile>) -> bool {
+        self.profiles.contains(&profile.into())
+    }
+
+    /// The inputs of the requests that are sent first.
+    pub fn after(&self) -> &[String] {
+        &self.sent().after
+    }
+
+    /// The input as raw JSON text on one line.
+    pub fn input(&self) -> &str {
+        &self.sent().input
+    }
+
+    /// The input as the corpus has it, on one line: that of a template is short.
+    pub fn written_input(&self) -> String {
+        let written = if self.is_template { json::member(self.source(), "input") } else { None };
+        written.unwrap_or_else(|| self.input().to_owned())
+    }
+
+    /// What must come back.
+    pub fn expect(&self) -> &Expect {
+        sound(self.expectation())
+    }
+
+    /// The outputs that are accepted without parsing the reply. Other replies may be as good.
+    pub fn accepted(&self) -> Accepted {
+        if self.is_template {
+            let make = || sound(self.written().map(|written| written.expect.accepted())).into();
+            return Accepted::Texts(Arc::clone(self.accepted.get_or_init(make)));
+        }
+        match self.expect() {
+            Expect::Output(patterns) => Accepted::Values(Arc::clone(patterns)),
+            _ => Accepted::default(),
+        }
+    }
+
+    /// The input, with each repetition of a template made once at most: enough to see what the case is about.
+    pub fn outline(&self) -> &str {
+        if !self.is_template {
+            return self.input();
+        }
+        let make = || self.written().and_then(|written| written.sent(Extent::Outline)).map(|sent| sent.input);
+        self.outline.get_or_init(|| sound(make()))
+    }
+
+    /// The inputs of all its requests, in the order in which they are sent; the last one is the case's own.
+    pub fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.after().iter().map(String::as_str).chain([self.input()])
+    }
+
+    fn sent(&self) -> &Sent {
+        sound(self.requests())
+    }
+
+    /// Why it cannot be expanded, if so.
+    pub(super) fn template_problem(&self) -> Option<String> {
+        self.requests().err().or_else(|| self.expectation().err())
+    }
+
+    fn written(&self) -> Result<Written<'_>, String> {
+        serde_json::from_str(self.source()).map_err(|error| error.to_string())
+    }
+
+    fn extent(&self) -> Extent {
+        if self.is_template { Extent::Whole } else { Extent::Plain }
+    }
+
+    fn requests(&self) -> Result<&Sent, String> {
+        self.sent.get_or_init(|| self.written()?.sent(self.extent())).as_ref().map_err(Clone::clone)
+    }
+
+    fn expectation(&self) -> Result<&Expect, String> {
+        let make = || {
+            let mut problems = Vec::new();
+            let expect = self.written()?.expect.read(self.extent(), &mut problems)?;
+            if problems.is_empty() { Ok(expect) } else { Err(problems.join("; ")) }
+        };
+        self.expect.get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
+    /// The case as it stands in its file; for a row of a covering array, as it would stand there.
+    pub fn source(&self) -> &str {
+        self.source.get_or_init(|| self.origin.as_ref().map(|origin| origin.source(self)).unwrap_or_default())
+    }
+
+    /// Whether it is a row of a covering array.
+    pub fn is_row(&self) -> bool {
+        self.origin.is_some()
+    }
+
+    /// A case from a row of a covering array.
+    pub(super) fn of_row(
+        id: String,
+        op: Op,
+        why: String,
+        clauses: Vec<String>,
+        profiles: Vec<Profile>,
+        origin: Origin,
+    ) -> Self {
+        Self {
+            id,
+            op,
+            why,
+            clauses,
+            level: Level::default(),
+            severity: None,
+            evidence: Vec::new(),
+            thorough: false,
+            profiles,
+            source: OnceLock::new(),
+            origin: Some(origin),
+            is_template: false,
+            sent: OnceLock::new(),
+            expect: OnceLock::new(),
+            accepted: OnceLock::new(),
+            outline: OnceLock::new(),
+        }
+    }
+
+    /// A fingerprint of everything that the case says, whatever its layout.
+    pub fn hash(&self) -> String {
+        if let Some(origin) = &self.origin {
+            return origin.hash();
+        }
+        fingerprint(&json::compact(self.source()))
+    }
+
+    /// Reads a case, except for its inputs and its expectation, and returns it with what is wrong so far.
+    pub fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
+        let written: Written = serde_json::from_str(source.get()).map_err(|error| error.to_string())?;
+        let mut problems = Vec::new();
+        let id = format!("{folder}/{topic}/{}", written.name);
+        if !is_kebab_case(&written.name) {
+            problems.push(format!("`{}` is not a kebab-case name", written.name));
+        }
+        if written.why.trim().is_empty() {
+            problems.push("`why` is empty".into());
+        }
+        if written.clauses.is_empty() {
+            problems.push("it names no clause".into());
+        }
+        if written.level == Some(Level::Must) {
+            problems.push("`level` restates the default".into());
+        }
+        let profiles = match &written.profiles {
+            None => Profile::OWN.to_vec(),
+            Some(names) => {
+                let parsed: Vec<Profile> = names.iter().filter_map(|name| name.parse().ok()).collect();
+                if parsed.len() != names.len() || parsed.is_empty() {
+                    problems.push(format!("`profiles` {names:?} are not known profiles"));
+                } else if parsed.len() > 1 {
+                    problems.push("`profiles` restates the default, or repeats one".into());
+                }
+                parsed
+            }
+        };
+        for (name, flag) in [("expand", written.expand), ("thorough", written.thorough)] {
+            if flag == Some(false) {
+                problems.push(format!("`{name}` restates the default"));
+            }
+        }
+        if folder != AGENT && (written.severity.is_some() || written.evidence.is_some()) {
+            problems.push(format!("only the cases of `{AGENT}/` have `severity` and `evidence`"));
+        }
+        problems.extend(severity::problems(written.severity, written.evidence.as_deref()));
+        let case = Self {
+            id,
+            op,
+            why: written.why,
+            clauses: written.clauses,
+            level: written.level.unwrap_or_default(),
+            profiles,
+            severity: written.severity,
+            evidence: written.evidence.unwrap_or_default(),
+            thorough: written.thorough == Some(true),
+            source: OnceLock::from(source.get().to_owned()),
+            origin: None,
+            is_template: written.expand == Some(true),
+            sent: OnceLock::new(),
+            expect: OnceLock::new(),
+            accepted: OnceLock::new(),
+            outline: OnceLock::new(),
+        };
+        Ok((case, problems))
+    }
+
+    /// What is wrong with the inputs and the expectation; of a template only the outline is checked.
+    ///
+    /// # Errors
+    ///
+    /// Says why there is no usable case at all.
+    pub(super) fn check(&self) -> Result<Vec<String>, String> {
+        let (written, mut problems) = (self.written()?, Vec::new());
+        let extent = if self.is_template { Extent::Outline } else { Extent::Plain };
+        let sent = written.sent(extent)?;
+        if !sent.after.iter().chain([&sent.input]).all(|input| input.starts_with('{')) {
+            problems.push("the input is not an object".into());
+        }
+        let expect = written.expect.read(extent, &mut problems)?;
+        if !self.is_template {
+            // They need not be read again.
+            let _ = (self.sent.set(Ok(sent)), self.expect.set(Ok(expect)));
+        }
+        Ok(problems)
+    }
+}
+
+/// Unwraps what can only fail for a case that was not checked.
+fn sound<T>(made: Result<T, String>) -> T {
+    made.expect("the corpus was checked")
+}
+
+pub fn fingerprint(text: &str) -> String {
+    use std::fmt::Write;
+    let digest = hmac_sha256::Hash::hash(text.as_bytes());
+    digest[..8].iter().fold("sha256:".to_owned(), |mut hash, byte| {
+        let _ = write!(hash, "{byte:02x}");
+        hash
+    })
+}
+
+pub fn is_kebab_case(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .split('-')
+            .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written<'a> {
+    name: String,
+    why: String,
+    clauses: Vec<String>,
+    level: Option<Level>,
+    profiles: Option<Vec<String>>,
+    severity: Option<Severity>,
+    evidence: Option<Vec<String>>,
+    thorough: Option<bool>,
+    #[serde(borrow)]
+    after: Option<&'a RawValue>,
+    expand: Option<bool>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    input_json: Option<String>,
+    #[serde(borrow)]
+    expect: WrittenExpect<'a>,
+}
+
+/// How much of a template is expanded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// The case is no template.
+    Plain,
+    /// Each repetition once at most.
+    Outline,
+    /// All of it.
+    Whole,
+}
+
+impl Extent {
+    fn value(self, text: &str) -> Result<Value, String> {
+        if self == Self::Plain { json::read(text) } else { json::read(&self.text(text)?) }
+    }
+
+    /// JSON text on one line; outside of templates just as it was written.
+    fn text(self, text: &str) -> Result<String, String> {
+        match self {
+            Self::Plain => Ok(json::compact(text)),
+            Self::Outline => outline(&json::read(text)?),
+            Self::Whole => expand(&json::read(text)?),
+        }
+    }
+}
+
+impl Written<'_> {
+    fn sent(&self, extent: Extent) -> Result<Sent, String> {
+        let input = match (self.input, &self.input_json) {
+            (Some(input), None) => extent.text(input.get())?,
+            (None, Some(text)) => {
+                serde_json::from_str::<&RawValue>(text).map_err(|error| format!("`input_json`: {error}"))?;
+                json::compact(text)
+            }
+            _ => return Err("exactly one of `input` and `input_json` is needed".into()),
+        };
+        let after = self.after.map(|inputs| read_after(inputs, extent)).transpose()?.unwrap_or_default();
+        Ok(Sent { after, input })
+    }
+}
+
+/// The inputs that are sent first.
+fn read_after(inputs: &RawValue, extent: Extent) -> Result<Vec<String>, String> {
+    let text = extent.text(inputs.get())?;
+    let inputs: Vec<&RawValue> = serde_json::from_str(&text).map_err(|error| format!("`after`: {error}"))?;
+    if inputs.is_empty() {
+        return Err("`after` names no input".into());
+    }
+    Ok(inputs.into_iter().map(|input| input.get().to_owned()).collect())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct WrittenExpect<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    ok: Option<&'a RawValue>,
+    #[serde(borrow)]
+    one_of: Option<Vec<&'a RawValue>>,
+    reject: Option<String>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    holds: Option<Vec<String>>,
+}
+
+/// `"ok": null` expects null; an `Option` alone would take it for absent.
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
+}
+
+impl WrittenExpect<'_> {
+    /// The outputs of a template that are expected as they stand, as JSON text on one line.
+    fn accepted(&self) -> Vec<String> {
+        let outputs = self.ok.iter().chain(self.one_of.iter().flatten());
+        let templates = outputs.filter_map(|output| serde_json::from_str(output.get()).ok());
+        templates.filter(|output| !Pattern::is_in(output)).filter_map(|output| expand(&output).ok()).collect()
+    }
+
+    fn read(self, extent: Extent, problems: &mut Vec<String>) -> Result<Expect, String> {
+        let pattern = |value: &RawValue| Pattern::read(&extent.value(value.get())?);
+        if self.message.is_some() && self.reject.is_none() {
+            problems.push("`message` goes with `reject` only".into());
+        }
+        match (self.ok, self.one_of, self.reject, self.holds) {
+            (Some(value), None, None, None) => Ok(Expect::Output([pattern(value)?].into())),
+            (None, Some(values), None, None) => {
+                let patterns = values.into_iter().map(pattern).collect::<Result<Vec<_>, _>>()?;
+                if patterns.len() < 2 {
+                    problems.push("`oneOf` needs at least two alternatives".into());
+                }
+                let is_repeated = |(index, one): (usize, &Pattern)| patterns[..index].contains(one);
+                // In outline two alternatives may well be the same.
+                if extent != Extent::Outline && patterns.iter().enumerate().any(is_repeated) {
+                    problems.push("`oneOf` has the same alternative twice".into());
+                }
+                Ok(Expect::Output(patterns.into()))
+            }
+            (None, None, Some(kind), None) => {
+                Ok(Expect::Reject { kind: kind.parse()?, message: self.message.map(pattern).transpose()? })
+            }
+            (None, None, None, Some(names)) => {
+                if names.is_empty() {
+                    problems.push("`holds` names no oracle".into());
+                }
+                let unknown = |name: &String| format!("unknown oracle `{name}`");
+                if names.first().is_some_and(|name| name.starts_with("agent-")) {
+                    let property = |name: &String| name.parse::<Property>().map_err(|_| unknown(name));
+                    return Ok(Expect::Run(names.iter().map(property).collect::<Result<_, _>>()?));
+                }
+                let oracle = |name: &String| name.parse().map_err(|_| unknown(name));
+                Ok(Expect::Holds(names.iter().map(oracle).collect::<Result<_, _>>()?))
+            }
+            _ => Err("`expect` needs exactly one of `ok`, `oneOf`, `reject` and `holds`".into()),
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! JSON as it was written: tokens, so that `1.0`, a repeated key or a lone surrogate reaches a testee untouched, and
+//! values, read from any text that a testee may send.
+
+mod halves;
+mod stack;
+mod value;
+
+pub use halves::{HALF, plain, settled};
+pub use stack::{DEEP_STACK, on_deep_stack};
+
+use memchr::{memchr_iter, memchr2, memchr2_iter};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use value::{Fitted, Members, consume, parse};
+
+/// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
+pub const MAX_DEPTH: usize = 10_000;
+/// Any program may refuse deeper nesting (INP-3).
+pub const DEEP: usize = 50;
+/// More values in one text are refused: many small values take many times the memory of their text.
+pub const MAX_VALUES: usize = 1 << 20;
+/// A text of more values is not held together with them.
+const MANY: usize = 1 << 16;
+
+/// Splits JSON text into its tokens, without the white space between them.
+///
+/// The text is taken to be valid; the tokens of any other text mean nothing, but nothing panics.
+pub fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches([' ', '\t', '\n', '\r']);
+        let length = match rest.bytes().next()? {
+            b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
+            b'"' => string_length(rest),
+            _ => rest.find(|c: char| "{}[],:\" \t\n\r".contains(c)).unwrap_or(rest.len()),
+        };
+        let (token, after) = rest.split_at(length);
+        rest = after;
+        Some(token)
+    })
+}
+
+fn string_length(text: &str) -> usize {
+    let mut at = 1;
+    while let Some(offset) = memchr2(b'"', b'\\', &text.as_bytes()[at..]) {
+        at += offset + 1;
+        if text.as_bytes()[at - 1] == b'"' {
+            return at;
+        }
+        // What is escaped, of whatever length, holds neither.
+        at = (at + 1).min(text.len());
+    }
+    text.len()
+}
+
+/// The same JSON text without white space between its tokens, hence on one line.
+pub fn compact(text: &str) -> String {
+    tokens(text).collect()
+}
+
+/// Reads JSON text the way an ECMAScript program would get it, as far as a [`Value`] can hold it.
+///
+/// Lone surrogate escapes read as U+FFFD, and a number beyond the double range (which is valid JSON) as null, which
+/// is what `JSON.stringify(Infinity)` gives.
+///
+/// A text that is nested hundreds of levels deep needs a stack to match: [`on_deep_stack`].
+///
+/// # Errors
+///
+/// Says what is wrong when the text is not JSON, is nested deeper than [`MAX_DEPTH`], or holds more than [`MAX_VALUES`].
+///
+/// ```
+/// use threadspec_judge::json::read;
+/// assert_eq!(read(r#"["a\ud83d", 1.0, 1e400]"#)?.to_string(), "[\"a\u{fffd}\",1.0,null]");
+/// assert!(read("[1,").is_err());
+/// assert!(read(&"[".repeat(1_000_000)).is_err());
+/// # Ok::<(), String>(())
+/// ```
+pub fn read(text: &str) -> Result<Value, String> {
+    read_as(text.into()).map(|Fitted(value)| value)
+}
+
+/// Reads a JSON object like [`read`], and returns its members in their order, repeated ones included. A text of many values is
+/// given up while it is read.
+pub fn read_members(text: String) -> Result<Vec<(String, Value)>, String> {
+    read_as(text.into()).map(|Members(members)| members)
+}
+
+fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, String> {
+    let text = changed(threadspec::surrogates::repair_surrogates(&text)).map_or(text, Cow::Owned);
+    // Nearly every text is within the limits, wherever its brackets and commas stand, and is read at once.
+    let brackets = memchr2_iter(b'[', b'{', text.as_bytes()).count();
+    let separators = brackets + memchr_iter(b',', text.as_bytes()).count();
+    let is_consumed = matches!(text, Cow::Owned(_)) && separators > MANY;
+    let is_within_limits = brackets <= MAX_DEPTH && separators <= MAX_VALUES;
+    if let Some(value) = (is_within_limits && !is_consumed).then(|| parse(&text).ok()).flatten() {
+        return Ok(value);
+    }
+    serde_json::from_str::<&RawValue>(&text).map_err(|error| error.to_string())?;
+    let (mut depth, mut separators, mut overflow) = (0_usize, 0_usize, false);
+    for token in tokens(&text) {
+        match token {
+            "{" | "[" => {
+                depth += 1;
+                separators += 1;
+            }
+            "}" | "]" => depth -= 1,
+            "," => separators += 1,
+            _ => overflow |= is_beyond_doubles(token),
+        }
+        if depth > MAX_DEPTH {
+            return Err(format!("nested deeper than {MAX_DEPTH}"));
+        }
+        if separators > MAX_VALUES {
+            return Err(format!("more than {MAX_VALUES} values"));
+        }
+    }
+    let nulled = |token| if is_beyond_doubles(token) { "null" } else { token };
+    let text = if overflow { tokens(&text).map(nulled).collect() } else { text };
+    let read = if is_consumed { consume(text.into_owned()) } else { parse(&text) };
+    read.map_err(|error| error.to_string())
+}
+
+/// The text that takes the place of another one, if one does.
+pub fn changed(text: Cow<'_, str>) -> Option<String> {
+    match text {
+        Cow::Owned(changed) => Some(changed),
+        Cow::Borrowed(_) => None,
+    }
+}
+
+/// A member of an object, as JSON text on one line.
+pub fn member(object: &str, name: &str) -> Option<String> {
+    let Node::Object(members) = Node::of(object) else { return None };
+    let quoted = Value::from(name).to_string();
+    members.iter().find(|(key, _)| *key == quoted).map(|(_, value)| value.text())
+}
+
+/// A value as JSON text; `…` replaces what is beyond `longest` bytes.
+pub fn shortened(value: &impl Serialize, longest: usize) -> String {
+    /// A writer that takes a number of bytes and no more.
+    struct Beginning(Vec<u8>, usize);
+    impl std::io::Write for Beginning {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let room = self.1.saturating_sub(self.0.len());
+            self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            if bytes.len() > room { Err(std::io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut beginning = Beginning(Vec::new(), longest);
+    let whole = serde_json::to_writer(&mut beginning, value).is_ok();
+    let mut text = String::from_utf8_lossy(&beginning.0).into_owned();
+    if !whole {
+        text.push('…');
+    }
+    text
+}
+
+/// Deeper nesting is refused by some parsers in their default settings.
+const INTEROPERABLE_DEPTH: usize = 64;
+/// Longer numbers are refused by some parsers in their default settings.
+const INTEROPERABLE_DIGITS: usize = 400;
+
+/// Checks that every JSON parser in its default settings reads a text, and reads the same (I-JSON, RFC 7493).
+///
+/// # Errors
+///
+/// Says what some parser would refuse or read otherwise: half a surrogate pair, a number beyond the doubles or of hundreds
+/// of digits, a repeated member, deep nesting. What is not JSON at all is found elsewhere.
+///
+/// ```
+/// use threadspec_judge::json::interoperable;
+/// assert!(interoperable(r#"{"a": "\ud83d\ude00", "b": 1.0}"#).is_ok());
+/// for text in [r#"["\ud83d"]"#, "[1e400]", r#"{"a": 1, "\u0061": 2}"#] {
+///     assert!(interoperable(text).is_err(), "{text}");
+/// }
+/// ```
+pub fn interoperable(text: &str) -> Result<(), String> {
+    let repair = "`input_json` is for such inputs";
+    if let Cow::Owned(_) = threadspec::surrogates::repair_surrogates(text) {
+        return Err(format!("not I-JSON: half a surrogate pair; {repair}"));
+    }
+    let mut members: Vec<HashSet<String>> = Vec::new();
+    let mut tokens = tokens(text).peekable();
+    while let Some(token) = tokens.next() {
+        match token.as_bytes()[0] {
+            b'{' | b'[' => members.push(HashSet::new()),
+            b'}' | b']' => drop(members.pop()),
+            b'"' if tokens.peek() == Some(&":") => {
+                let name = serde_json::from_str(token).unwrap_or_default();
+                if members.last_mut().is_some_and(|object| !object.insert(name)) {
+                    return Err(format!("not I-JSON: the member {token} twice in one object; {repair}"));
+                }
+            }
+            _ if is_beyond_doubles(token) => return Err(format!("not I-JSON: a number beyond the doubles; {repair}")),
+            b'-' | b'0'..=b'9' if token.len() > INTEROPERABLE_DIGITS => {
+                return Err(format!("not I-JSON: a number of {} characters; {repair}", token.len()));
+            }
+            _ => {}
+        }
+        if members.len() > INTEROPERABLE_DEPTH {
+            return Err(format!("not I-JSON: nested deeper than {INTEROPERABLE_DEPTH}; {repair}"));
+        }
+    }
+    Ok(())
+}
+
+/// JSON text in which a replacement, to stand inside a JSON string, takes the place of each lone surrogate escape.
+pub fn replace_halves<'a>(text: &'a str, replacement: &str) -> Cow<'a, str> {
+    let Cow::Owned(repaired) = threadspec::surrogates::repair_surrogates(text) else { return Cow::Borrowed(text) };
+    // Repairing keeps positions, so what differs was repaired.
+    let halves = || repaired.match_indices("\\ufffd").filter(|&(at, escape)| !text[at..].starts_with(escape));
+    // Allocated at once: a text that grows by doubling is held twice for a moment.
+    let mut replaced = String::with_capacity(text.len() + halves().count() * replacement.len());
+    let mut copied = 0;
+    for (at, escape) in halves() {
+        replaced += &repaired[copied..at];
+        replaced += replacement;
+        copied = at + escape.len();
+    }
+    Cow::Owned(replaced + &repaired[copied..])
+}
+
+/// Whether any program may refuse JSON text: it is nested deeper than [`DEEP`], or has a number beyond the doubles (INP-3).
+pub fn is_extreme(text: &str) -> bool {
+    is_deep(text) || tokens(text).any(is_beyond_doubles)
+}
+
+/// Whether JSON text is nested deeper than [`DEEP`].
+pub fn is_deep(text: &str) -> bool {
+    let mut depth = 0_usize;
+    tokens(text).any(|token| {
+        match token {
+            "{" | "[" => depth += 1,
+            "}" | "]" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEEP
+    })
+}
+
+/// Whether a token is a number that no double holds.
+pub fn is_beyond_doubles(token: &str) -> bool {
+    token.starts_with(|c: char| c == '-' || c.is_ascii_digit()) && token.parse().is_ok_and(f64::is_infinite)
+}
+
+/// A JSON text as a tree of its tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node<'a> {
+    Scalar(&'a str),
+    Array(Vec<Node<'a>>),
+    Object(Vec<(&'a str, Node<'a>)>),
+}
+
+impl<'a> Node<'a> {
+    /// Builds the tree of a text that is already known to be valid JSON.
+    pub fn of(text: &'a str) -> Self {
+        Self::next(&mut tokens(text).filter(|&token| token != "," && token != ":"))
+    }
+
+    fn next(tokens: &mut impl Iterator<Item = &'a str>) -> Self {
+        match tokens.next() {
+            Some(open @ ("[" | "{")) => Self::rest_of(open, tokens),
+            scalar => Self::Scalar(scalar.unwrap_or_default()),
+        }
+    }
+
+    fn rest_of(open: &str, tokens: &mut impl Iterator<Item = &'a str>) -> Self {
+        let (mut elements, mut members) = (Vec::new(), Vec::new());
+        while let Some(token) = tokens.next() {
+            match token {
+                "]" | "}" => break,
+                key if open == "{" => members.push((key, Self::next(tokens))),
+                inner @ ("[" | "{") => elements.push(Self::rest_of(inner, tokens)),
+                scalar => elements.push(Self::Scalar(scalar)),
+            }
+        }
+        if open == "{" { Self::Object(members) } else { Self::Array(elements) }
+    }
+
+    /// The text again, on one line.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Scalar(token) => (*token).to_owned(),
+            Self::Array(elements) => format!("[{}]", elements.iter().map(Self::text).collect::<Vec<_>>().join(", ")),
+            Self::Object(members) => {
+                let members = members.iter().map(|(key, value)| format!("{key}: {}", value.text()));
+                format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compacting_keeps_every_token_as_it_was_written() {
+        let text = "{ \"a\" : [1.0, -0,\t1e21 ] ,\n \"a b\" : \"x \\\" y\\\\\" , \"a\" : \"\\ud83d\" }";
+        assert_eq!(compact(text), r#"{"a":[1.0,-0,1e21],"a b":"x \" y\\","a":"\ud83d"}"#);
+    }
+
+    #[test]
+    fn broken_text_is_an_error_and_never_a_panic() {
+        for text in ["", "\"", "\"\\", "{", "]", "{]", "nul", "1 2", "[1e999 2]", "\"\\u12\"", "\u{feff}1"] {
+            assert!(read(text).is_err(), "{text:?}");
+            compact(text);
+        }
+    }
+
+    #[test]
+    fn only_halves_are_replaced() {
+        let text = r#"["\ud83d", "\ufffd", "\ud83d\ude00", "\\ud83d"]"#;
+        assert_eq!(replace_halves(text, "?"), text.replacen("\\ud83d", "?", 1));
+    }
+
+    #[test]
+    fn values_are_counted_before_they_are_made() {
+        let list = |length: usize| format!("[{}1]", "1,".repeat(length - 1));
+        assert!(read(&list(MAX_VALUES)).is_ok());
+        assert_eq!(read(&list(MAX_VALUES + 1)), Err(format!("more than {MAX_VALUES} values")));
+    }
+
+    #[test]
+    fn a_deep_but_allowed_text_is_read() {
+        let text = "[".repeat(500) + &"]".repeat(500);
+        assert!(read(&text).is_ok());
+    }
+}

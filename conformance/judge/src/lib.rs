@@ -1,0 +1,26 @@
+//! Judges replies: a request and its reply go in, a verdict comes out.
+//!
+//! Nothing here starts a process, reads a clock, a file or a terminal: whoever runs a testee brings its words, and whoever reads a
+//! corpus from a folder brings pairs of path and text.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`text`] | text in which every character is visible, and what a file is that is not UTF-8 |
+//! | [`json`] | raw JSON text: tokens, values as a testee may send them, a stack deep enough for both |
+//! | [`protocol`] | the messages of the protocol, and what implements it |
+//! | [`corpus`] | cases, clauses, expectations, and the layout of their files |
+//! | [`reference`] | the library behind the protocol |
+//! | [`tolerance`] | which differences between replies do not count |
+//! | [`compare`] | whether a reply is as good as the reference's |
+//! | [`universal`] | the judge of profile `universal` |
+//! | [`verdict`] | from the outcome of a case to its verdict |
+
+pub mod compare;
+pub mod corpus;
+pub mod json;
+pub mod protocol;
+pub mod reference;
+pub mod text;
+pub mod tolerance;
+pub mod universal;
+pub mod verdict;

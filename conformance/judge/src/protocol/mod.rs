@@ -1,0 +1,422 @@
+//! Protocol v1: its request and reply lines. `PROTOCOL.md` is the text for people.
+
+mod profile;
+
+pub use profile::Profile;
+
+use crate::json;
+use crate::text::{beginning, closest};
+use crate::universal::{Abilities, halves};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+use std::str::FromStr;
+use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
+
+/// The protocol version of this runner.
+pub const VERSION: i64 = 1;
+/// How much is kept of what a testee says about itself, in characters.
+const LONGEST_NAME: usize = 200;
+
+/// An operation, in the order of the protocol. Its name is also that of its corpus folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_op, parse_err_ty = String)]
+pub enum Op {
+    /// A text to its escaped form.
+    Escape,
+    /// Events to the XML document.
+    Serialize,
+    /// Events to the messages of a model request.
+    Messages,
+    /// A scripted run of tool rounds.
+    Tools,
+    /// A scripted run of the outer agent loop.
+    Loop,
+}
+
+impl Op {
+    /// Every operation.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::iter()
+    }
+}
+
+fn unknown_op(name: &str) -> String {
+    format!("unknown op `{name}`")
+}
+
+/// Something that answers requests in this process: the reference, or a copy of it with a planted bug.
+pub trait Implementation {
+    /// What it says about itself.
+    fn hello(&self) -> Hello;
+
+    /// Answers one request, independently of all others.
+    fn answer(&mut self, request: &Request) -> Reply;
+
+    /// Answers one request with a line of the protocol, without the line end.
+    fn line(&mut self, request: &Request) -> String {
+        self.answer(request).line(request.id)
+    }
+}
+
+/// One question to a testee.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Repeated by the reply.
+    pub id: i64,
+    /// What to do.
+    pub op: Op,
+    /// The profile under which the reply will be judged.
+    pub profile: Profile,
+    /// The operation's input as raw JSON text on one line.
+    pub input: String,
+}
+
+impl Request {
+    /// The request as it goes over the wire, without the line end.
+    pub fn line(&self) -> String {
+        let Self { id, op, profile, input } = self;
+        format!(r#"{{"id":{id},"op":"{op}","profile":"{profile}","input":{input}}}"#)
+    }
+}
+
+/// Why a testee refused an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_reject_kind, parse_err_ty = String)]
+pub enum RejectKind {
+    /// An element of `events` is wrong.
+    InvalidEvent,
+    /// Anything else is wrong.
+    InvalidInput,
+}
+
+fn unknown_reject_kind(name: &str) -> String {
+    format!("`{name}` is not a reject kind")
+}
+
+/// What a testee answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// The output of the operation.
+    Ok(Value),
+    /// The input is refused.
+    Reject {
+        /// What was wrong.
+        kind: RejectKind,
+        /// The same, in words.
+        message: String,
+    },
+    /// The testee does not do this, and says why.
+    Unsupported(String),
+}
+
+impl Reply {
+    /// The reply as it goes over the wire, without the line end.
+    pub fn line(&self, id: i64) -> String {
+        let (answer, content) = match self {
+            // A large output is not copied.
+            Self::Ok(output) => return format!(r#"{{"id":{id},"ok":{output}}}"#),
+            Self::Reject { kind, message } => ("reject", json!({"kind": kind.to_string(), "message": message})),
+            Self::Unsupported(why) => ("unsupported", why.as_str().into()),
+        };
+        format!(r#"{{"id":{id},"{answer}":{content}}}"#)
+    }
+
+    /// Reads a reply line: its id and what it says. Each lone surrogate in it becomes [`json::HALF`].
+    ///
+    /// # Errors
+    ///
+    /// Says why the line is not a reply.
+    pub fn read(line: impl Into<Vec<u8>>) -> Result<(i64, Self), String> {
+        let text = String::from_utf8(line.into()).map_err(|error| format!("not UTF-8: {error}"))?;
+        Self::of(json::changed(json::replace_halves(&text, json::HALF)).unwrap_or(text))
+    }
+
+    /// Reads a reply line that is judged by a profile: in `universal` each lone surrogate, escaped or raw, becomes a mark
+    /// (a character of the last private plane); in the others the line is read as by [`Reply::read`].
+    ///
+    /// # Errors
+    ///
+    /// Says why the line is not a reply.
+    pub fn read_for(profile: Profile, line: impl Into<Vec<u8>>) -> Result<(i64, Self), String> {
+        let line = line.into();
+        if profile != Profile::Universal {
+            return Self::read(line);
+        }
+        match json::changed(halves::decode(&line)?) {
+            Some(marked) => Self::of(marked),
+            None => Self::of(String::from_utf8(line).map_err(|error| format!("not UTF-8: {error}"))?),
+        }
+    }
+
+    fn of(text: String) -> Result<(i64, Self), String> {
+        const ANSWERS: [&str; 3] = ["ok", "reject", "unsupported"];
+        let members = json::read_members(text).map_err(|error| format!("not a JSON object: {error}"))?;
+        let (mut id, mut answers): (_, Vec<(String, Value)>) = (None, Vec::new());
+        for (name, value) in members {
+            // Programs differ in which of two members they read.
+            if name == "id" && id.is_some() || answers.iter().any(|(answer, _)| *answer == name) {
+                return Err(format!("it has `{name}` twice"));
+            }
+            if name == "id" {
+                id = Some(value);
+            } else if ANSWERS.contains(&&*name) {
+                answers.push((name, value));
+            }
+        }
+        let id = id.as_ref().and_then(integer).ok_or("it has no integer `id`")?;
+        if answers.len() > 1 {
+            // Where every member is always written, null means absent; alone it is an output.
+            answers.retain(|(_, content)| !content.is_null());
+        }
+        let Ok([(answer, content)]) = <[_; 1]>::try_from(answers) else {
+            return Err("it must have exactly one of `ok`, `reject` and `unsupported`".into());
+        };
+        let reply = match (&*answer, content) {
+            ("ok", output) => Self::Ok(output),
+            ("reject", reason) => Self::Reject {
+                kind: reason["kind"].as_str().ok_or("its `reject` has no `kind`")?.parse()?,
+                message: match &reason["message"] {
+                    Value::Null => String::new(),
+                    message => message.as_str().ok_or("the `message` of its `reject` is not a string")?.to_owned(),
+                },
+            },
+            (_, Value::String(why)) => Self::Unsupported(why),
+            _ => return Err("its `unsupported` is not a string".into()),
+        };
+        Ok((id, reply))
+    }
+}
+
+/// The integer that a number is, in whatever spelling.
+#[allow(clippy::cast_possible_truncation, reason = "exact below 2^53")]
+fn integer(value: &Value) -> Option<i64> {
+    let double = || value.as_f64().filter(|double| double.fract() == 0.0 && double.abs() < 9e15);
+    value.as_i64().or_else(|| double().map(|double| double as i64))
+}
+
+/// As on the wire, without the id.
+impl Serialize for Reply {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(1))?;
+        match self {
+            Self::Ok(output) => members.serialize_entry("ok", output)?,
+            Self::Reject { kind, message } => {
+                members.serialize_entry("reject", &json!({"kind": kind.to_string(), "message": message}))?;
+            }
+            Self::Unsupported(why) => members.serialize_entry("unsupported", why)?,
+        }
+        members.end()
+    }
+}
+
+/// What a testee says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The implementation's name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The language that it is written in.
+    pub language: String,
+    /// Where to find it.
+    pub url: Option<String>,
+    /// The operations that it has.
+    pub ops: Vec<Op>,
+    /// The profiles that it wants to be judged by.
+    pub profiles: Vec<Profile>,
+    /// What it says about how far profile `universal` can judge it.
+    pub abilities: Abilities,
+}
+
+impl Hello {
+    /// The handshake request, without the line end.
+    pub fn request() -> String {
+        format!(r#"{{"id":0,"op":"hello","protocol":{VERSION}}}"#)
+    }
+
+    /// The output of `hello`.
+    pub fn to_json(&self) -> Value {
+        let Self { name, version, language, url, ops, profiles, abilities } = self;
+        let mut implementation = json!({"name": name, "version": version, "language": language});
+        if let Some(url) = url {
+            implementation["url"] = json!(url);
+        }
+        let mut hello = json!({
+            "protocol": VERSION,
+            "implementation": implementation,
+            "ops": ops.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "profiles": profiles.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        });
+        if abilities.exact_integers {
+            hello["exactIntegers"] = true.into();
+        }
+        if abilities.concurrent {
+            hello["concurrent"] = true.into();
+        }
+        hello
+    }
+
+    /// Reads the output of `hello`.
+    ///
+    /// # Errors
+    ///
+    /// Says what is missing or unknown.
+    pub fn from_json(hello: &Value) -> Result<Self, String> {
+        let protocol = &hello["protocol"];
+        if protocol.as_i64() != Some(VERSION) {
+            return Err(format!("its `protocol` is {}; this runner speaks protocol {VERSION}", shortened(protocol)));
+        }
+        let about = &hello["implementation"];
+        let kept = |text: &str| beginning(text, LONGEST_NAME);
+        let text = |field: &str| {
+            about[field].as_str().map(kept).ok_or_else(|| format!("its `implementation.{field}` is missing"))
+        };
+        Ok(Self {
+            name: text("name")?,
+            version: text("version")?,
+            language: text("language")?,
+            url: about["url"].as_str().map(kept),
+            ops: known(&hello["ops"], "ops", Op::all())?,
+            profiles: known(&hello["profiles"], "profiles", Profile::ALL)?,
+            abilities: Abilities {
+                exact_integers: flag(&hello["exactIntegers"], "exactIntegers")?,
+                concurrent: flag(&hello["concurrent"], "concurrent")?,
+            },
+        })
+    }
+}
+
+fn flag(value: &Value, name: &str) -> Result<bool, String> {
+    match value {
+        Value::Null => Ok(false),
+        Value::Bool(flag) => Ok(*flag),
+        other => Err(format!("its `{name}` is {}, not true or false", shortened(other))),
+    }
+}
+
+fn shortened(value: &Value) -> String {
+    json::shortened(value, LONGEST_NAME)
+}
+
+/// The names in a list, each once. An unknown one is an error: ignoring a misspelt name would silently leave out what it stands for.
+fn known<T: FromStr + ToString + PartialEq>(
+    names: &Value,
+    field: &str,
+    all: impl IntoIterator<Item = T>,
+) -> Result<Vec<T>, String> {
+    let names = names.as_array().ok_or_else(|| format!("its `{field}` is not a list"))?;
+    let all: Vec<String> = all.into_iter().map(|one| one.to_string()).collect();
+    let read = |name: &Value| {
+        let known = name.as_str().and_then(|name| name.parse().ok());
+        known.ok_or_else(|| {
+            let closest = name.as_str().and_then(|name| closest(name, &all));
+            let hint = closest.map(|one| format!("; did you mean `{one}`?")).unwrap_or_default();
+            format!(
+                "its `{field}` names {}, which protocol {VERSION} does not know (it has {}){hint}",
+                shortened(name),
+                all.join(", ")
+            )
+        })
+    };
+    let mut read_names = Vec::new();
+    for name in names {
+        let name = read(name)?;
+        if !read_names.contains(&name) {
+            read_names.push(name);
+        }
+    }
+    if names.is_empty() { Err(format!("its `{field}` is empty")) } else { Ok(read_names) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_may_hold_lone_surrogates_and_unknown_fields() {
+        let reply = Reply::read(br#"{"took":3,"id":7,"ok":"a\ud83d"}"#);
+        assert_eq!(reply, Ok((7, Reply::Ok(json!(format!("a{}", json::HALF))))));
+    }
+
+    #[test]
+    fn the_universal_profile_sees_lone_surrogates() {
+        for line in [&br#"{"id":7,"ok":"a\ud83d"}"#[..], b"{\"id\":7,\"ok\":\"a\xed\xa0\xbd\"}"] {
+            assert_eq!(Reply::read_for(Profile::Universal, line), Ok((7, Reply::Ok(json!("a\u{10d83d}")))));
+        }
+        assert!(Reply::read_for(Profile::Literal, b"{\"id\":7,\"ok\":\"a\xed\xa0\xbd\"}").is_err());
+    }
+
+    #[test]
+    fn a_hello_is_kept_within_bounds() {
+        let long = "x".repeat(1000);
+        let hello = |op: &str, version: &Value| {
+            let implementation = json!({"name": long, "version": version, "language": "\u{1f600}".repeat(1000)});
+            Hello::from_json(&json!({
+                "protocol": 1, "implementation": implementation, "ops": vec![op; 1000], "profiles": ["literal"]
+            }))
+        };
+        let read = hello("escape", &json!("1")).expect("a hello");
+        assert_eq!((read.name, read.ops), (format!("{}…", &long[..LONGEST_NAME]), vec![Op::Escape]));
+        assert_eq!(read.language.chars().count(), LONGEST_NAME + 1);
+        assert!(hello(&long, &json!("1")).is_err_and(|why| why.len() < 2 * LONGEST_NAME));
+    }
+
+    #[test]
+    fn null_is_an_output() {
+        assert_eq!(Reply::read(br#"{"id":7,"ok":null}"#), Ok((7, Reply::Ok(Value::Null))));
+    }
+
+    #[test]
+    fn null_beside_an_answer_is_absent() {
+        let refused = Reply::Reject { kind: RejectKind::InvalidInput, message: String::new() };
+        let line = br#"{"id":7,"ok":null,"reject":{"kind":"invalid-input"},"unsupported":null}"#;
+        assert_eq!(Reply::read(line), Ok((7, refused)));
+        assert_eq!(Reply::read(br#"{"id":7.0,"ok":"a","reject":null}"#), Ok((7, Reply::Ok(json!("a")))));
+    }
+
+    #[test]
+    fn what_is_not_exactly_a_reply_is_refused() {
+        for line in [
+            &b""[..],
+            b"ready",
+            b"[]",
+            b"\xff",
+            br#"{"ok":1}"#,
+            br#"{"id":"7","ok":1}"#,
+            br#"{"id":7.5,"ok":1}"#,
+            br#"{"id":1e300,"ok":1}"#,
+            br#"{"id":7}"#,
+            br#"{"id":7,"ok":null,"reject":null}"#,
+            br#"{"id":7,"ok":1,"unsupported":"x"}"#,
+            br#"{"id":7,"reject":"no"}"#,
+            br#"{"id":7,"reject":{"kind":"other"}}"#,
+            br#"{"id":7,"unsupported":true}"#,
+            br#"{"id":7,"ok":1} {"id":8,"ok":1}"#,
+            br#"{"id":7,"ok":1,"id":7}"#,
+            br#"{"id":8,"ok":1,"\u0069d":7}"#,
+            br#"{"id":7,"ok":1,"ok":1}"#,
+            br#"{"id":7,"ok":null,"ok":1}"#,
+        ] {
+            assert!(Reply::read(line).is_err(), "{}", String::from_utf8_lossy(line));
+        }
+    }
+
+    #[test]
+    fn replies_and_hellos_survive_their_own_writing() {
+        let reject = Reply::Reject { kind: RejectKind::InvalidEvent, message: "event 3".into() };
+        for reply in [Reply::Ok(json!([1])), reject, Reply::Unsupported("why".into())] {
+            assert_eq!(Reply::read(reply.line(5).as_bytes()), Ok((5, reply)));
+        }
+        let hello = Hello {
+            name: "n".into(),
+            version: "1".into(),
+            language: "l".into(),
+            url: None,
+            ops: Op::all().collect(),
+            profiles: Profile::ALL.into(),
+            abilities: Abilities { exact_integers: true, concurrent: true },
+        };
+        assert_eq!(Hello::from_json(&hello.to_json()), Ok(hello));
+    }
+}

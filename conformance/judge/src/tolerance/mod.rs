@@ -1,0 +1,194 @@
+//! Which differences between replies do not count, for `verify` and for `fuzz`.
+//!
+//! A reply is not compared as it stands, but as the reference would have spelled it: `settled` undoes what
+//! [`TOLERATED`] lists. What single cases accept besides is in their expectations (`oneOf`, `holds`).
+
+mod document;
+mod failures;
+mod feedback;
+mod form;
+mod history;
+mod input;
+pub mod iterations;
+mod observed;
+mod white_space;
+
+use crate::corpus::expectation::Pattern;
+use crate::corpus::mismatch::Mismatches;
+use crate::json;
+use crate::protocol::Op;
+use serde_json::Value;
+use std::borrow::Cow;
+use threadspec::{Profile, is_xml_char};
+
+pub(crate) use input::{has_odd_iterations, may_refuse, neglectful_inputs, other_input};
+
+/// What is tolerated, and where; `PROTOCOL.md` lists it in the same words.
+pub const TOLERATED: &[(&str, &str)] = &[
+    ("everywhere", "object members in any order, and a number in any spelling of its value"),
+    (
+        "everywhere",
+        "members that this page does not name, in messages, tool calls, events and outputs; they are ignored",
+    ),
+    (
+        "everywhere",
+        "`null` for an optional member: `tool_calls`, `tool_call_id`, `verified`, and for those of `ok`, `reject`, `unsupported` that the reply is not",
+    ),
+    ("everywhere", "what a refusal says, if the texts that a case asks for are in it, in any order"),
+    ("everywhere", "a refusal of an input that is nested deeper than 50 levels, or has numbers beyond the doubles"),
+    ("everywhere", "a class name before the error of a model, and its end after 500 characters"),
+    ("literal, documents", "a refusal of a result at which `String` throws, for a member `toString`"),
+    ("literal, `escape`", "a character that XML forbids left raw"),
+    (
+        "literal, documents",
+        "a permitted reference for CR in text, and for TAB, LF and CR in attributes, in any spelling, character by character: `&#9;`, `&#09;`, `&#x9;`",
+    ),
+    ("literal, messages", "adjacent calls of one iteration in one message, or each in its own"),
+    ("literal, messages", "any text for an absent result"),
+    ("literal, messages", "the answer of a person with or without `[Human Response]: ` before it"),
+    ("literal, `loop`", "an error event in place of the result of a tool that failed"),
+    ("cases of other clauses", "the iteration of the prompt, and from which number iterations count (LOOP-PROMPT)"),
+    (
+        "cases of other clauses",
+        "a missing completion event and what it says, feedback in other words, without a reason or missing (LOOP-VERIFY)",
+    ),
+    ("cases of other clauses", "of which responses `response` is the text (LOOP-RESPONSE)"),
+    ("cases of other clauses", "the wording of failing and unknown tools (LOOP-TOOL-ERROR)"),
+    ("cases of other clauses", "the wording of an error event (LOOP-ERROR)"),
+    ("cases of other clauses", "what stands around summaries in the system message, and their order (CTX-SUMMARIES)"),
+];
+
+/// What was asked, and which clauses the reply is judged by.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    pub op: Op,
+    pub profile: Profile,
+    /// The input, as JSON text.
+    pub input: &'a str,
+    /// Whether a clause must hold exactly. What other `should` clauses shape is tolerated.
+    pub holds: &'a dyn Fn(&str) -> bool,
+}
+
+/// An output as the reference would have spelled it.
+pub fn settled<'v>(asked: &Asked<'_>, output: Cow<'v, Value>) -> Cow<'v, Value> {
+    let mut output = json::settled(output, asked.profile);
+    let literal = asked.profile == Profile::Literal;
+    match asked.op {
+        Op::Escape if literal => {
+            let raw = |c: char| if is_xml_char(c) { c } else { '\u{fffd}' };
+            change_text(&mut output, |text| match white_space::raw_text(text) {
+                Cow::Borrowed(text) if text.chars().all(is_xml_char) => None,
+                text => Some(text.chars().map(raw).collect()),
+            });
+        }
+        Op::Serialize if literal => {
+            change_text(&mut output, |document| match white_space::raw_document(document) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(document) => Some(document),
+            });
+        }
+        Op::Escape | Op::Serialize => {}
+        Op::Messages | Op::Tools | Op::Loop => {
+            let value = output.to_mut();
+            form::strip(asked.op, value);
+            // Without an input that can be read there is nothing else to tolerate.
+            if let Ok(input) = json::read(asked.input) {
+                run(asked, &input, value);
+            }
+        }
+    }
+    output
+}
+
+/// Replaces an output that is a text.
+fn change_text(output: &mut Cow<'_, Value>, change: impl FnOnce(&str) -> Option<String>) {
+    if let Some(changed) = output.as_str().and_then(change) {
+        *output = Cow::Owned(changed.into());
+    }
+}
+
+fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
+    let literal = asked.profile == Profile::Literal;
+    if literal && input["contextMode"] == "xml" {
+        each_document(output, &|document| white_space::raw_document(document).into_owned());
+    }
+    if asked.op == Op::Loop {
+        form::order_arguments(input, output);
+    }
+    if literal && asked.op == Op::Loop {
+        failures::settle(input, output);
+    }
+    observed::settle(asked, input, output);
+    if literal && input["contextMode"] != "xml" {
+        match asked.op {
+            Op::Messages => history::settle_messages(input, output),
+            Op::Loop => history::settle_requests(input, output),
+            Op::Escape | Op::Serialize | Op::Tools => {}
+        }
+    }
+}
+
+/// Changes each document of an output in xml mode.
+fn each_document(output: &mut Value, change: &dyn Fn(&str) -> String) {
+    each_message(output, &mut |message| {
+        if message["type"] == "human"
+            && let Some(content) = message.get_mut("content")
+            && let Value::String(document) = &*content
+        {
+            *content = change(document).into();
+        }
+    });
+}
+
+/// Visits each message of an output, in the order of requests.
+fn each_message(output: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
+    match output {
+        Value::Array(messages) => messages.iter_mut().filter(|message| message.is_object()).for_each(visit),
+        Value::Object(members) => {
+            let lists = members.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
+            let lists = lists.filter_map(Value::as_array_mut).flatten();
+            lists.filter(|message| message.is_object()).for_each(&mut *visit);
+            let list = members.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
+            list.filter(|message| message.is_object()).for_each(visit);
+        }
+        _ => {}
+    }
+}
+
+/// Where the message of a refusal departs from the expected texts, which may stand in any order.
+pub fn refusal(expected: &Pattern, message: &str) -> Mismatches {
+    match expected {
+        Pattern::Includes(parts)
+            if parts.iter().all(|part| matches!(part, Pattern::Text(text) if message.contains(text.as_str()))) =>
+        {
+            Mismatches::default()
+        }
+        _ => expected.mismatches(&Value::from(message)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    pub(super) fn settle(op: Op, profile: Profile, held: &[&str], input: &Value, output: &Value) -> Value {
+        let asked = Asked { op, profile, input: &input.to_string(), holds: &|clause| held.contains(&clause) };
+        settled(&asked, Cow::Borrowed(output)).into_owned()
+    }
+
+    #[test]
+    fn a_refusal_may_name_things_in_any_order() {
+        let expected = Pattern::read(&json!({"includes": ["2", "args"]})).expect("a pattern");
+        assert!(refusal(&expected, "event 2: args").is_empty());
+        assert!(refusal(&expected, "`args` of event 2").is_empty());
+        assert_eq!(refusal(&expected, "event 2").len(), 1);
+    }
+
+    #[test]
+    fn escape_may_leave_what_xml_forbids() {
+        let escaped = |profile, text: &str| settle(Op::Escape, profile, &[], &json!({"text": ""}), &json!(text));
+        assert_eq!(escaped(Profile::Literal, "a\u{1b}&#013;b"), json!("a\u{fffd}\rb"));
+        assert_eq!(escaped(Profile::Hardened, "a\u{1b}&#013;b"), json!("a\u{1b}&#013;b"));
+    }
+}

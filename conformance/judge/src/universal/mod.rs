@@ -1,0 +1,217 @@
+//! The judge of profile `universal`: whether a run of any tool-calling agent follows the clauses AGENT-*. It sees the input of op `tools`
+//! and the requests that the agent made.
+//!
+//! It knows no implementation and expects no output: it lays the requests beside the script (`course`), asks one oracle
+//! for each clause (`oracle`), and names each fault once, by the clause that it breaks. Texts keep lone surrogates
+//! visible (`halves`); values are compared as JSON (`value`).
+
+mod course;
+mod finding;
+pub mod halves;
+mod message;
+mod oracle;
+mod property;
+mod record;
+mod refusal;
+mod script;
+mod subjects;
+mod systems;
+mod valid;
+pub mod value;
+
+#[cfg(test)]
+mod tests;
+
+use course::Course;
+use finding::Findings;
+use record::Record;
+use script::Script;
+use serde_json::Value;
+use std::collections::HashSet;
+
+pub use finding::Finding;
+pub use property::Property;
+pub use refusal::Refusable;
+pub use subjects::subjects;
+
+/// What the hello of a testee says about what can be judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    /// Integers up to 2^64 stay exact.
+    pub exact_integers: bool,
+    /// It takes several requests at once.
+    pub concurrent: bool,
+}
+
+/// What a testee made of an input.
+#[derive(Clone, Debug)]
+pub enum Answer<'a> {
+    /// The output of op `tools`, read with `value::read`.
+    Output(Value),
+    /// A refusal, with its message.
+    Refusal(&'a str),
+}
+
+/// Whether a property holds of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holding<'a> {
+    /// It holds.
+    Yes,
+    /// It does not.
+    No(Vec<&'a Finding>),
+    /// Another fault is in the way of judging it.
+    Blocked(&'a Finding),
+    /// It cannot be seen through this adapter.
+    Unsupported(&'a str),
+}
+
+/// The judgement of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Ruling {
+    findings: Findings,
+    has_requests: bool,
+    pairs_up: bool,
+    looks_shared: bool,
+}
+
+/// Judges a run by every clause. `others` are the inputs of other runs in the same process.
+///
+/// # Errors
+///
+/// Says why the input is not a script, or the output not one of op `tools`.
+pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
+    let script = Script::read(input)?;
+    let record = match answer {
+        Answer::Output(output) => Record::read(output)?,
+        Answer::Refusal(message) => Record::rejected(message),
+    };
+    let record = record.unshared(&script).unwrap_or(record);
+    let course = Course::of(&script, &record, abilities.exact_integers);
+    let mut findings = Findings::default();
+    for oracle in oracle::ALL {
+        oracle(&course, &mut findings);
+    }
+    if !others.is_empty() {
+        oracle::independent(&course, &strangers(input, others), &mut findings);
+    }
+    findings.deduplicate();
+    Ok(Ruling {
+        findings,
+        has_requests: !course.requests.is_empty(),
+        pairs_up: course.pairs_up(),
+        looks_shared: record.looks_shared,
+    })
+}
+
+/// The breaches of `must` clauses in the reply to `inputs[step]`. The inputs were put to one process, one after the other.
+///
+/// # Errors
+///
+/// As for [`judge`].
+pub fn judge_earlier(
+    inputs: &[String],
+    step: usize,
+    abilities: Abilities,
+    answer: Answer<'_>,
+) -> Result<Vec<Finding>, String> {
+    let before: Vec<&str> = inputs[..step].iter().map(String::as_str).collect();
+    let ruling = judge(&inputs[step], &before, abilities, answer)?;
+    let is_must = |finding: &&Finding| Property::all().any(|own| own.clause() == finding.clause && own.is_must());
+    Ok(ruling.findings().iter().filter(is_must).cloned().collect())
+}
+
+impl Ruling {
+    /// Every breach.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings.found
+    }
+
+    /// What is to be said whatever the verdict.
+    pub fn note(&self) -> Option<&'static str> {
+        self.looks_shared.then_some(record::LOOKS_SHARED)
+    }
+
+    /// Whether a property holds.
+    pub fn holds(&self, property: Property) -> Holding<'_> {
+        let own: Vec<&Finding> = self.findings().iter().filter(|finding| finding.clause == property.clause()).collect();
+        if !own.is_empty() {
+            return Holding::No(own);
+        }
+        if let Some(finding) = self.in_the_way(property.clause()) {
+            return Holding::Blocked(finding);
+        }
+        match self.findings.unobserved.iter().find(|(unobserved, _)| *unobserved == property) {
+            Some((_, why)) => Holding::Unsupported(why),
+            None => Holding::Yes,
+        }
+    }
+
+    /// A breach that keeps a clause from being judged, so that nothing holds merely because it was never seen.
+    fn in_the_way(&self, clause: &str) -> Option<&Finding> {
+        let first = |clauses: &[&str]| self.findings().iter().find(|finding| clauses.contains(&finding.clause));
+        if self.findings.cut_short
+            && !(self.has_requests && matches!(clause, "AGENT-START" | "AGENT-HISTORY" | "AGENT-CALLER"))
+        {
+            return self.findings().first();
+        }
+        match clause {
+            "AGENT-END" => first(&["AGENT-PREFIX", "AGENT-STOPS", "AGENT-LIMIT", "AGENT-MODEL-FAILURE"]),
+            "AGENT-IDS" | "AGENT-ANSWERED" | "AGENT-FAILURE" if !self.pairs_up => {
+                first(&["AGENT-RESPONSE", "AGENT-PREFIX"])
+            }
+            "AGENT-RESPONSE" if !self.pairs_up => first(&["AGENT-PREFIX"]),
+            "AGENT-ORDER"
+            | "AGENT-RESULT"
+            | "AGENT-RESULT-COMPACT"
+            | "AGENT-FAILURE-TOLD"
+            | "AGENT-TEXT"
+            | "AGENT-NUMBERS"
+            | "AGENT-ORDINARY"
+                if !self.pairs_up =>
+            {
+                first(&[
+                    "AGENT-RESPONSE",
+                    "AGENT-PREFIX",
+                    "AGENT-ANSWERED",
+                    "AGENT-FAILURE",
+                    "AGENT-IDS",
+                    "AGENT-VALID",
+                ])
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The texts of other inputs that this input does not have. Very short texts are left out, since they may come from anywhere, and so is
+/// JSON text, as results are written as JSON.
+fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
+    const SHORTEST: usize = 4;
+    let collect = |input: &&str| {
+        let mut texts = HashSet::new();
+        if let Ok(value) = value::read(input) {
+            collect(&value, &mut texts);
+        }
+        texts
+    };
+    let own = collect(&input);
+    // What a lone surrogate becomes may be what another run says.
+    let halved: Vec<&String> = own.iter().filter(|text| halves::has_half(text)).collect();
+    let is_own = |text: &String| own.contains(text) || halved.iter().any(|own| halves::arrived(own, text));
+    others
+        .iter()
+        .flat_map(collect)
+        .filter(|text| text.len() >= SHORTEST && !is_own(text) && value::read_inside(text).is_err())
+        .collect()
+}
+
+fn collect(value: &Value, texts: &mut HashSet<String>) {
+    match value {
+        Value::String(text) => {
+            texts.insert(text.clone());
+        }
+        Value::Array(elements) => elements.iter().for_each(|element| collect(element, texts)),
+        Value::Object(members) => members.values().for_each(|member| collect(member, texts)),
+        _ => {}
+    }
+}

@@ -1,0 +1,109 @@
+//! The replies to the requests that are sent before a case's own. The case has no expectation for them, so they are judged as `fuzz`
+//! judges: in `literal` and `hardened` beside the reference's reply, by tolerance; in `universal` by every `must` clause.
+//!
+//! What is wrong there counts for the clause that it breaks, whatever the case is about, at the level of the case: a reply that breaks a
+//! `must` is wrong in every case. A `should` counts only in a `should` case of that clause: no case fails for the `should` of another one.
+
+use super::{Judgement, Outcome, Terms, Verdict};
+use crate::compare::{Difference, compare};
+use crate::corpus::{Case, Level, embedded};
+use crate::json;
+use crate::protocol::{Profile, Reply, Request};
+use crate::universal::{self, Answer};
+
+/// The reply is kept up to this length.
+const LONGEST_REPLY: usize = 64 << 10;
+
+/// What is wrong with the replies to the requests that are sent first.
+#[derive(Clone, Debug, Default)]
+pub struct Earlier {
+    /// The first of the wrong replies, as a judgement of the case.
+    first: Option<Judgement>,
+    /// How many more there are.
+    more: usize,
+}
+
+impl Earlier {
+    /// Judges the outcome of the request at a step, counted from 0. Only replies are judged here.
+    pub fn hear(&mut self, case: &Case, terms: impl Into<Terms>, step: usize, outcome: &Outcome) {
+        let Outcome::Reply(reply) = outcome else { return };
+        let terms = terms.into();
+        let found = match terms.profile {
+            Profile::Universal => run_of_any_agent(case, terms, step, reply),
+            Profile::Literal | Profile::Hardened => compared(case, terms.profile, step, reply),
+        };
+        let Some(judgement) = found else { return };
+        if self.first.is_none() {
+            let broken = match judgement.broken.as_slice() {
+                [] => String::new(),
+                [one] => format!(", {one} is broken"),
+                several => format!(", {} are broken", several.join(", ")),
+            };
+            let of = case.after().len();
+            let place = format!("in the reply to request {} of the {of} that are sent first{broken}", step + 1);
+            let note = format!("{place}\n{}", judgement.note);
+            let actual = Some(universal::halves::written(&json::shortened(reply, LONGEST_REPLY)).into_owned());
+            self.first = Some(Judgement { note: note.trim_end().to_owned(), actual, ..judgement });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Whether nothing is wrong with them.
+    pub fn is_sound(&self) -> bool {
+        self.first.is_none()
+    }
+
+    /// The judgement of the case, given that of its own reply, which comes first if that is wrong, too.
+    pub fn with(self, own: Judgement) -> Judgement {
+        let Some(mut first) = self.first else { return own };
+        if self.more > 0 {
+            first.note += &format!("\n… and {} more of these replies", self.more);
+        }
+        if matches!(own.verdict, Verdict::Pass | Verdict::Unsupported) {
+            return first;
+        }
+        let broken = if own.broken.is_empty() { Vec::new() } else { [own.broken, first.broken].concat() };
+        let note = [own.note, first.note].join("\n").trim_start().to_owned();
+        Judgement { broken, note, ..own }
+    }
+}
+
+/// Compares a reply with that of the reference.
+fn compared(case: &Case, profile: Profile, step: usize, reply: &Reply) -> Option<Judgement> {
+    let request = Request { input: case.after()[step].clone(), ..case.request(0, profile) };
+    let (expected, difference) = compare(&request, reply);
+    let Difference { clause, note, mismatch } = difference.filter(|difference| counts(case, difference.clause))?;
+    let verdict = match (expected, reply) {
+        (Reply::Ok(_), Reply::Ok(_)) => Verdict::Fail,
+        _ => Verdict::Rejected,
+    };
+    let mismatches = mismatch.into_iter().collect();
+    Some(Judgement { broken: vec![clause], mismatches, ..Judgement::new(verdict, note) })
+}
+
+fn counts(case: &Case, clause: &str) -> bool {
+    let is_should = embedded().0.clause(clause).is_some_and(|clause| clause.level == Level::Should);
+    !is_should || case.level == Level::Should && case.clauses.iter().any(|own| own == clause)
+}
+
+/// Judges a run by every clause that is a `must`.
+fn run_of_any_agent(case: &Case, terms: Terms, step: usize, reply: &Reply) -> Option<Judgement> {
+    let answer = match reply {
+        Reply::Ok(output) => Answer::Output(output.clone()),
+        Reply::Reject { message, .. } => Answer::Refusal(message),
+        Reply::Unsupported(_) => return None,
+    };
+    let findings = match universal::judge_earlier(case.after(), step, terms.abilities, answer) {
+        Ok(findings) if findings.is_empty() => return None,
+        Ok(findings) => findings,
+        Err(why) => {
+            return Some(Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)));
+        }
+    };
+    let mut broken: Vec<&str> = findings.iter().map(|finding| finding.clause).collect();
+    broken.sort_unstable();
+    broken.dedup();
+    let note: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    Some(Judgement { broken, ..Judgement::new(Verdict::Fail, note.join("\n")) })
+}

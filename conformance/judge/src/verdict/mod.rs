@@ -1,0 +1,413 @@
+//! Judges the outcome of a case: from outcome to verdict.
+
+mod earlier;
+mod oracles;
+mod outcome;
+
+pub use earlier::Earlier;
+pub use outcome::{Outcome, Unready};
+
+use crate::corpus::expectation::Pattern;
+use crate::corpus::mismatch::{Mismatch, Mismatches};
+use crate::corpus::{Case, Expect, Level, Oracle, Severity};
+use crate::json;
+use crate::protocol::Profile;
+use crate::protocol::{Op, Reply};
+use crate::text::visible;
+use crate::tolerance::{self, Asked};
+use crate::universal::{self, Abilities, Answer, Holding, Property};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
+
+/// A reply is kept up to this length.
+const LONGEST_REPLY: usize = 64 << 10;
+/// An output in a note is shown up to this length.
+const LONGEST_NOTE: usize = 1 << 10;
+
+/// How a case ended; in the order of the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumIter, EnumString)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_verdict, parse_err_ty = String)]
+pub enum Verdict {
+    /// As expected.
+    Pass,
+    /// The output is not the expected one.
+    Fail,
+    /// A refusal where an output was expected, or the other way round, or of the wrong kind.
+    Rejected,
+    /// The testee ended before its reply.
+    Crash,
+    /// No reply in time.
+    Timeout,
+    /// Something that is not the one reply to the request.
+    Garbage,
+    /// The testee does not do this, and says so.
+    Unsupported,
+    /// It failed, and is known to.
+    KnownFailure,
+    /// It passed, and was known to fail.
+    UnexpectedPass,
+    /// The run ended before the case.
+    NotRun,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::iter()
+    }
+
+    /// Whether the testee did it wrong.
+    pub fn is_failure(self) -> bool {
+        !matches!(self, Self::Pass | Self::Unsupported | Self::UnexpectedPass | Self::NotRun)
+    }
+
+    /// Whether the testee did it wrong, and the file of known failures does not say so.
+    pub fn is_news(self) -> bool {
+        self.is_failure() && self != Self::KnownFailure
+    }
+
+    /// Whether it makes the testee not conformant, for a case of this level that nothing excuses.
+    ///
+    /// The level is about what a clause demands. Every request must get exactly one reply, so a crash counts at any level.
+    pub fn counts_against(self, level: Level, strict: bool) -> bool {
+        match self {
+            Self::Pass | Self::Unsupported | Self::KnownFailure | Self::UnexpectedPass => false,
+            Self::Fail | Self::Rejected => strict || level == Level::Must,
+            Self::Crash | Self::Timeout | Self::Garbage | Self::NotRun => true,
+        }
+    }
+}
+
+fn unknown_verdict(name: &str) -> String {
+    format!("there is no verdict `{name}`")
+}
+
+/// A verdict and what it rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The clauses that are broken, as far as the verdict rests on them. If it is empty, nothing tells them apart from those of the case.
+    pub broken: Vec<&'static str>,
+    /// What happened, in words; empty where the mismatches say it all.
+    pub note: String,
+    /// Where the output differs from the expected one (from the closest, if several are accepted).
+    pub mismatches: Vec<Mismatch>,
+    /// How many more mismatches there are.
+    pub more: usize,
+    /// The reply that is not the expected one, as JSON text, shortened if it is long.
+    pub actual: Option<String>,
+    /// Whether the case ends like this only after other requests to the same process.
+    pub after_others: bool,
+}
+
+impl Judgement {
+    /// A verdict without mismatches.
+    pub fn new(verdict: Verdict, note: impl Into<String>) -> Self {
+        Self {
+            verdict,
+            broken: Vec::new(),
+            note: note.into(),
+            mismatches: Vec::new(),
+            more: 0,
+            actual: None,
+            after_others: false,
+        }
+    }
+
+    /// Whether the case makes the testee not conformant.
+    pub fn counts_against(&self, case: &Case, strict: bool) -> bool {
+        self.verdict.counts_against(case.level, strict) && (strict || !self.is_excused_in(case))
+    }
+
+    /// Whether the case failed, and does not count only because its input is contrived.
+    pub fn is_excused(&self, case: &Case, strict: bool) -> bool {
+        self.verdict.counts_against(case.level, strict) && !self.counts_against(case, strict)
+    }
+
+    /// Severity C excuses a failure that is about the clauses of the case alone. A run that breaks another one, or whose output cannot be
+    /// read, was not asked for anything contrived there.
+    fn is_excused_in(&self, case: &Case) -> bool {
+        let is_own = |broken: &&str| case.clauses.iter().any(|clause| clause == broken);
+        self.verdict == Verdict::Fail
+            && case.severity == Some(Severity::C)
+            && !self.broken.is_empty()
+            && self.broken.iter().all(is_own)
+    }
+
+    fn with(self, Mismatches { kept: mismatches, more, .. }: Mismatches) -> Self {
+        Self { mismatches, more, ..self }
+    }
+}
+
+/// What a case is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The profile.
+    pub profile: Profile,
+    /// What the testee declares for profile `universal`.
+    pub abilities: Abilities,
+}
+
+impl<P: Into<Profile>> From<P> for Terms {
+    fn from(profile: P) -> Self {
+        Self { profile: profile.into(), abilities: Abilities::default() }
+    }
+}
+
+/// Judges the outcome of a case.
+pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgement {
+    match outcome {
+        Outcome::Reply(reply) if is_expected(case, &reply) => Judgement::new(Verdict::Pass, ""),
+        Outcome::Reply(reply) => {
+            // Kept shortened, and before judging, which consumes the reply: a copy of a large one would take too much memory.
+            let actual = universal::halves::written(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
+            let judgement = judge_reply(case, terms.into(), reply);
+            let is_told = !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
+            Judgement { actual: is_told.then_some(actual), ..judgement }
+        }
+        Outcome::Accepted(..) => Judgement::new(Verdict::Pass, ""),
+        Outcome::Crash(what) => Judgement::new(Verdict::Crash, what),
+        Outcome::Timeout(what) => Judgement::new(Verdict::Timeout, what),
+        Outcome::Garbage(what) | Outcome::Stray { what, .. } => Judgement::new(Verdict::Garbage, what),
+        Outcome::NotReady(why) => Judgement::new(Verdict::NotRun, why.to_string()),
+        Outcome::Interrupted => Judgement::new(Verdict::NotRun, "interrupted"),
+    }
+}
+
+/// As much of a text as a note shows.
+fn beginning(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_NOTE) {
+        text.truncate(end);
+        text.push('…');
+        text.shrink_to_fit();
+    }
+    text
+}
+
+/// Whether a reply matches as it is, which is the common case and needs no tolerance.
+fn is_expected(case: &Case, reply: &Reply) -> bool {
+    matches!((case.expect(), reply), (Expect::Output(patterns), Reply::Ok(output))
+        if patterns.iter().any(|pattern| pattern.matches(output)))
+}
+
+fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
+    match (case.expect(), reply) {
+        (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, beginning(why)),
+        (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(output)),
+        (Expect::Run(properties), Reply::Reject { message, .. }) => {
+            judge_run(properties, case, terms, Answer::Refusal(&message))
+        }
+        (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, &settled(case, terms, output)),
+        (Expect::Holds(properties), Reply::Ok(output)) => {
+            judge_properties(properties, case, terms.profile.rendering(), &settled(case, terms, output))
+        }
+        (Expect::Holds(properties), Reply::Reject { .. }) if properties.contains(&Oracle::AcceptedOrRefused) => {
+            Judgement::new(Verdict::Pass, "")
+        }
+        (Expect::Reject { kind, message }, Reply::Reject { kind: actual, message: said }) => {
+            if *kind != actual {
+                let note = format!(
+                    "rejected as {actual}, but {kind} was expected; its message: {}",
+                    visible(&beginning(said))
+                );
+                return Judgement::new(Verdict::Rejected, note);
+            }
+            // A case that demands no message accepts any.
+            let mismatches = message.as_ref().map(|message| tolerance::refusal(message, &said)).unwrap_or_default();
+            if mismatches.is_empty() {
+                Judgement::new(Verdict::Pass, "")
+            } else {
+                Judgement::new(Verdict::Rejected, "the wrong message").with(mismatches)
+            }
+        }
+        (Expect::Reject { kind, .. }, Reply::Ok(output)) => Judgement::new(
+            Verdict::Rejected,
+            format!("a rejection ({kind}) was expected, but it answered {}", json::shortened(&output, LONGEST_NOTE)),
+        ),
+        (_, Reply::Reject { .. }) if tolerance::may_refuse(case.op, terms.profile.rendering(), case.input()) => {
+            Judgement::new(Verdict::Pass, "")
+        }
+        (_, Reply::Reject { kind, message }) => Judgement::new(
+            Verdict::Rejected,
+            format!("an output was expected, but it rejected ({kind}): {}", visible(&beginning(message))),
+        ),
+    }
+}
+
+/// An output in which the differences that are tolerated for this case are settled.
+fn settled(case: &Case, terms: Terms, output: Value) -> Value {
+    let holds = |clause: &str| case.clauses.iter().any(|own| own == clause);
+    let profile = terms.profile.rendering();
+    let asked = Asked { op: case.op, profile, input: case.input(), holds: &holds };
+    tolerance::settled(&asked, Cow::Owned(output)).into_owned()
+}
+
+fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
+    if patterns.iter().any(|pattern| pattern.matches(output)) {
+        return Judgement::new(Verdict::Pass, "");
+    }
+    let closest = patterns.iter().map(|pattern| pattern.mismatches(output)).min_by_key(|found| found.distance);
+    let note = match patterns.len() {
+        1 => String::new(),
+        several => format!("none of {several} accepted outputs; the closest:"),
+    };
+    Judgement::new(Verdict::Fail, note).with(closest.unwrap_or_default())
+}
+
+/// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
+fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<'_>) -> Judgement {
+    let others: Vec<&str> = case.after().iter().map(String::as_str).collect();
+    let ruling = match universal::judge(case.input(), &others, terms.abilities, answer) {
+        Ok(ruling) => ruling,
+        Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),
+    };
+    let (mut broken, mut unseen) = (Vec::new(), Vec::new());
+    let note: Vec<String> = ruling.note().map(str::to_owned).into_iter().collect();
+    for &property in properties {
+        match ruling.holds(property) {
+            Holding::Yes => {}
+            Holding::No(findings) => broken.extend(findings),
+            Holding::Blocked(finding) => broken.push(finding),
+            Holding::Unsupported(why) => unseen.push(why.to_owned()),
+        }
+    }
+    let lines = |mut lines: Vec<String>| {
+        let mut seen = HashSet::new();
+        lines.retain(|line| seen.insert(line.clone()));
+        lines.join("\n")
+    };
+    if !broken.is_empty() {
+        let mut clauses: Vec<&str> = broken.iter().map(|finding| finding.clause).collect();
+        clauses.sort_unstable();
+        clauses.dedup();
+        let findings = broken.iter().map(ToString::to_string).chain(note);
+        Judgement { broken: clauses, ..Judgement::new(Verdict::Fail, lines(findings.collect())) }
+    } else if unseen.is_empty() {
+        Judgement::new(Verdict::Pass, lines(note))
+    } else {
+        Judgement::new(Verdict::Unsupported, lines(unseen))
+    }
+}
+
+fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Profile, output: &Value) -> Judgement {
+    let shaped = match case.op {
+        Op::Escape | Op::Serialize => output.is_string(),
+        Op::Messages => output.is_array(),
+        Op::Tools | Op::Loop => output.is_object(),
+    };
+    if !shaped {
+        return Judgement::new(
+            Verdict::Fail,
+            format!("this is not an output of `{}`: {}", case.op, json::shortened(output, LONGEST_NOTE)),
+        );
+    }
+    let broken: Vec<String> = properties
+        .iter()
+        .filter_map(|&property| {
+            let error = oracles::check(property, case.op, profile, case.input(), output).err()?;
+            Some(format!("{property}: {error}"))
+        })
+        .collect();
+    if broken.is_empty() { Judgement::new(Verdict::Pass, "") } else { Judgement::new(Verdict::Fail, broken.join("\n")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::mismatch::Sides;
+    use crate::corpus::{Corpus, File};
+    use crate::protocol::RejectKind;
+    use serde_json::json;
+
+    fn verdict(expect: &Value, reply: Reply) -> Verdict {
+        judgement(expect, Outcome::Reply(reply)).verdict
+    }
+
+    fn judgement(expect: &Value, outcome: Outcome) -> Judgement {
+        let case = json!({"name": "a", "why": "w", "clauses": ["ESC-1"], "input": {"text": "<"}, "expect": expect});
+        let text = json!({"op": "escape", "about": "x", "cases": [case]}).to_string();
+        let (corpus, problems) = Corpus::read(&[File { path: "escape/a.json".into(), text }]);
+        assert_eq!(problems, []);
+        judge(&corpus.cases[0], Profile::Literal, outcome)
+    }
+
+    fn reject(kind: RejectKind) -> Reply {
+        Reply::Reject { kind, message: "event 3: no `iteration`".into() }
+    }
+
+    #[test]
+    fn any_alternative_will_do_and_the_closest_is_shown() {
+        let expect = json!({"oneOf": ["", "a\u{fffd}b c"]});
+        assert_eq!(verdict(&expect, Reply::Ok(json!("a\u{fffd}b c"))), Verdict::Pass);
+        let judged = judgement(&expect, Outcome::Reply(Reply::Ok(json!("a\u{fffd}b d"))));
+        assert_eq!(judged.verdict, Verdict::Fail);
+        assert!(matches!(&judged.mismatches[0].sides, Sides::Texts { expected, .. } if expected == "a\u{fffd}b c"));
+    }
+
+    #[test]
+    fn refusals_are_right_only_where_they_are_expected_and_of_their_kind() {
+        let invalid_event = || reject(RejectKind::InvalidEvent);
+        assert_eq!(verdict(&json!({"ok": "&lt;"}), invalid_event()), Verdict::Rejected);
+        assert_eq!(verdict(&json!({"reject": "invalid-event"}), Reply::Ok(json!("&lt;"))), Verdict::Rejected);
+        assert_eq!(verdict(&json!({"reject": "invalid-event"}), reject(RejectKind::InvalidInput)), Verdict::Rejected);
+        assert_eq!(verdict(&json!({"reject": "invalid-event"}), invalid_event()), Verdict::Pass);
+        let expect = |words| json!({"reject": "invalid-event", "message": {"includes": [words]}});
+        assert_eq!(verdict(&expect("iteration"), invalid_event()), Verdict::Pass);
+        assert_eq!(verdict(&expect("toolName"), invalid_event()), Verdict::Rejected);
+    }
+
+    #[test]
+    fn contrived_input_excuses_only_what_the_case_is_about() {
+        let case = |severity: Option<&str>, properties: &[&str]| {
+            let mut case = json!({
+                "name": "a", "why": "w", "profiles": ["universal"], "expect": {"holds": properties},
+                "clauses": properties.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>(),
+                "input": {
+                    "messages": [{"type": "human", "content": "Go"}],
+                    "model": [{"tool_calls": [{"id": "c1", "name": "look", "args": {}}]}, {"content": "Done"}],
+                    "tools": {"look": {"byId": {"c1": "ok"}}},
+                },
+            });
+            if let Some(severity) = severity {
+                case["severity"] = json!(severity);
+                case["evidence"] = json!(["a/b#1"]);
+            }
+            let text = json!({"op": "tools", "about": "x", "cases": [case]}).to_string();
+            let (corpus, problems) = Corpus::read(&[File { path: "agent/a.json".into(), text }]);
+            assert_eq!(problems, []);
+            corpus.cases.into_iter().next().expect("a case")
+        };
+        // The model is not asked again, so that nothing else can be judged.
+        let stops = || Outcome::Reply(Reply::Ok(json!({"requests": [[{"type": "human", "content": "Go"}]]})));
+        let counts = |case: &Case, outcome: Outcome| {
+            let judged = judge(case, Profile::Universal, outcome);
+            assert!(judged.verdict != Verdict::Pass && judged.counts_against(case, true), "{judged:?}");
+            assert_eq!(judged.is_excused(case, false), !judged.counts_against(case, false));
+            judged.counts_against(case, false)
+        };
+        let goes_on = &["agent-goes-on"][..];
+        assert!(!counts(&case(Some("C"), goes_on), stops()));
+        assert!(!counts(&case(Some("C"), &["agent-response", "agent-goes-on"]), stops()));
+        // Another clause is broken, the output cannot be read, or there is none.
+        assert!(counts(&case(Some("C"), &["agent-response"]), stops()));
+        assert!(counts(&case(Some("C"), goes_on), Outcome::Reply(Reply::Ok(json!(5)))));
+        for outcome in [Outcome::Crash("gone".into()), Outcome::Timeout("late".into()), Outcome::Garbage("?".into())] {
+            assert!(counts(&case(Some("C"), goes_on), outcome));
+        }
+        for severity in [Some("A"), Some("B"), None] {
+            assert!(counts(&case(severity, goes_on), stops()));
+        }
+    }
+
+    #[test]
+    fn accepted_or_refused_still_wants_an_output_of_the_right_shape() {
+        let expect = || json!({"holds": ["accepted-or-refused"]});
+        assert_eq!(verdict(&expect(), reject(RejectKind::InvalidInput)), Verdict::Pass);
+        assert_eq!(verdict(&expect(), Reply::Ok(json!(5))), Verdict::Fail);
+        assert_eq!(verdict(&json!({"holds": ["well-formed"]}), reject(RejectKind::InvalidInput)), Verdict::Rejected);
+        assert_eq!(judgement(&expect(), Outcome::Crash("gone".into())).verdict, Verdict::Crash);
+    }
+}

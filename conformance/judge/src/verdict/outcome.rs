@@ -1,0 +1,66 @@
+//! How a request ended.
+
+use crate::protocol::Reply;
+use std::fmt;
+
+/// The outcome of a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The reply.
+    Reply(Reply),
+    /// The line of a reply that was not parsed, since its output is one of those that are accepted.
+    Accepted(String),
+    /// It ended before its reply: how, and what it last said on stderr.
+    Crash(String),
+    /// No reply in time.
+    Timeout(String),
+    /// Something that is not a reply to the request.
+    Garbage(String),
+    /// A second reply to an earlier request. The earlier one is to blame, and this one must be sent again.
+    Stray {
+        /// The id of the earlier request.
+        id: i64,
+        /// What happened.
+        what: String,
+    },
+    /// It could not be started again.
+    NotReady(Unready),
+    /// The run was interrupted while waiting.
+    Interrupted,
+}
+
+impl Outcome {
+    /// Whether it is a reply to the request.
+    pub fn is_reply(&self) -> bool {
+        matches!(self, Self::Reply(_) | Self::Accepted(..))
+    }
+}
+
+/// Why a testee is not ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unready {
+    /// It cannot be started, or its handshake fails.
+    Testee(String),
+    /// The system gives this program no more files, processes or memory.
+    Runner(String),
+}
+
+impl From<String> for Unready {
+    fn from(why: String) -> Self {
+        Self::Testee(why)
+    }
+}
+
+impl fmt::Display for Unready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Testee(why) => write!(f, "the testee is not ready: {}", why.trim_end()),
+            Self::Runner(why) => {
+                write!(
+                    f,
+                    "a testee could not be started for lack of means: {why}; use fewer --jobs, or raise the limit (`ulimit -a` shows them)"
+                )
+            }
+        }
+    }
+}

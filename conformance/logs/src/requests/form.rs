@@ -1,0 +1,168 @@
+//! Tells requests to models by their form, and for which API they are.
+
+use crate::list::members;
+use serde_json::Value;
+use std::borrow::Cow;
+use threadspec::oracle::Api;
+
+/// The members in which logs of proxies and batches wrap the body of a request.
+const WRAPPERS: [&str; 5] = ["body", "request", "params", "json", "kwargs"];
+
+/// What a request may have beside its messages, and a transcript does not.
+const SETTINGS: [&str; 12] = [
+    "model",
+    "tools",
+    "system",
+    "instructions",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "temperature",
+    "tool_choice",
+    "stream",
+    "store",
+    "previous_response_id",
+];
+
+/// The body of a request: an object with `messages` or `input`, as it is, inside a wrapper, or as JSON text in a string.
+pub(crate) fn body(json: &str) -> Option<Cow<'_, str>> {
+    const DEEPEST: usize = 3;
+    body_within(json, DEEPEST)
+}
+
+fn body_within(json: &str, depth: usize) -> Option<Cow<'_, str>> {
+    let members = members(json)?;
+    let is_list = |name: &str| members.get(name).is_some_and(|value| value.get().starts_with('['));
+    let is_text = |name: &str| members.get(name).is_some_and(|value| value.get().starts_with('"'));
+    let has_settings = SETTINGS.iter().any(|name| members.contains_key(*name));
+    if is_list("messages") || is_list("input") || (is_text("input") && has_settings) {
+        return Some(json.into());
+    }
+    let wrapped = WRAPPERS.iter().find_map(|name| members.get(*name)).filter(|_| depth > 0)?.get();
+    match serde_json::from_str::<String>(wrapped) {
+        Ok(text) => body_within(&text, depth - 1).map(|body| body.into_owned().into()),
+        Err(_) => body_within(wrapped, depth - 1),
+    }
+}
+
+/// Whether an object that stands alone is a request, not a transcript with its messages in a member.
+pub(crate) fn is_request(json: &str) -> bool {
+    let has_settings = |body: Cow<'_, str>| {
+        let members = members(&body).unwrap_or_default();
+        body.len() < json.len()
+            || members.contains_key("input")
+            || SETTINGS.iter().any(|name| members.contains_key(*name))
+    };
+    body(json).is_some_and(has_settings)
+}
+
+/// Whether an object is an element of a request's list: a message or an item.
+pub(super) fn is_message(json: &str) -> bool {
+    members(json).is_some_and(|members| members.contains_key("role") || members.contains_key("type"))
+}
+
+/// The API that the body of a request is for; `None` if it could be for several.
+pub(super) fn api_of(body: &Value) -> Option<Api> {
+    if body.get("messages").is_none() {
+        return Some(Api::OpenAiResponses);
+    }
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let tools = body["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let has = |names: &[&str]| names.iter().any(|name| body.get(*name).is_some_and(|value| !value.is_null()));
+    let of_tool = |tool: &Value| match tool {
+        _ if tool.get("function").is_some() || tool.get("custom").is_some() => Some(Api::OpenAiChat),
+        _ if tool.get("input_schema").is_some() => Some(Api::Anthropic),
+        _ => None,
+    };
+    messages.iter().find_map(of_message).or_else(|| tools.iter().find_map(of_tool)).or_else(|| {
+        if has(&["system", "anthropic_version", "anthropic_beta", "stop_sequences"]) {
+            Some(Api::Anthropic)
+        } else if has(&["max_completion_tokens", "response_format", "stream_options", "functions", "n", "seed", "stop"])
+            || messages.iter().any(|message| message["role"] == "system")
+        {
+            Some(Api::OpenAiChat)
+        } else {
+            body["model"].as_str().is_some_and(|model| model.starts_with("claude")).then_some(Api::Anthropic)
+        }
+    })
+}
+
+fn of_message(message: &Value) -> Option<Api> {
+    let has = |name: &str| message.get(name).is_some_and(|value| !value.is_null());
+    if matches!(message["role"].as_str(), Some("developer" | "tool" | "function"))
+        || ["tool_calls", "function_call", "tool_call_id"].iter().any(|name| has(name))
+    {
+        return Some(Api::OpenAiChat);
+    }
+    message["content"].as_array().into_iter().flatten().find_map(|part| match part["type"].as_str()? {
+        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "image" | "document" => {
+            Some(Api::Anthropic)
+        }
+        "image_url" | "input_audio" | "refusal" | "file" => Some(Api::OpenAiChat),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_request_is_found_in_what_logs_wrap_it_in() {
+        let inner = r#"{"model":"m","messages":[]}"#;
+        let quoted = json!({ "request": { "body": inner } }).to_string();
+        for (json, expected) in [
+            (inner, Some(inner)),
+            (
+                &*format!(r#"{{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{inner}}}"#),
+                Some(inner),
+            ),
+            (&format!(r#"{{"request":{{"body":{inner}}}}}"#), Some(inner)),
+            (&quoted, Some(inner)),
+            (r#"{"input":"Hi","model":"m"}"#, Some(r#"{"input":"Hi","model":"m"}"#)),
+            (r#"{"input":"Hi"}"#, None),
+            (r#"{"type":"message","role":"user","content":"Hi","iteration":0}"#, None),
+            (r#"{"messages":{}}"#, None),
+            ("[]", None),
+            ("nope", None),
+        ] {
+            assert_eq!(body(json).as_deref(), expected, "{json}");
+        }
+        for (json, expected) in [
+            (inner, true),
+            (r#"{"messages":[]}"#, false),
+            (r#"{"body":{"messages":[]}}"#, true),
+            (r#"{"input":[]}"#, true),
+        ] {
+            assert_eq!(is_request(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn an_api_is_told_by_what_only_it_has() {
+        let user = json!({"role": "user", "content": "Hi"});
+        for (body, expected) in [
+            (json!({"messages": [user]}), None),
+            (json!({"messages": [user], "model": "gpt-5"}), None),
+            (json!({"messages": [user], "model": "claude-opus-5"}), Some(Api::Anthropic)),
+            (json!({"messages": [user], "system": "S"}), Some(Api::Anthropic)),
+            (
+                json!({"messages": [{"role": "system", "content": "S"}, user], "model": "claude-x"}),
+                Some(Api::OpenAiChat),
+            ),
+            (json!({"messages": [{"role": "developer", "content": "S"}]}), Some(Api::OpenAiChat)),
+            (json!({"messages": [{"role": "assistant", "tool_calls": [{}]}]}), Some(Api::OpenAiChat)),
+            (json!({"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]}), Some(Api::Anthropic)),
+            (
+                json!({"messages": [{"role": "user", "content": [{"type": "text"}, {"type": "image_url"}]}]}),
+                Some(Api::OpenAiChat),
+            ),
+            (json!({"messages": [user], "tools": [{"type": "function", "function": {}}]}), Some(Api::OpenAiChat)),
+            (json!({"messages": [user], "tools": [{"name": "t", "input_schema": {}}]}), Some(Api::Anthropic)),
+            (json!({"input": "Hi"}), Some(Api::OpenAiResponses)),
+        ] {
+            assert_eq!(api_of(&body), expected, "{body}");
+        }
+    }
+}

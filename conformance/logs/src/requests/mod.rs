@@ -1,0 +1,242 @@
+//! Requests to model APIs, one or a sequence: what a provider refuses, and where a prompt cache was lost.
+
+mod cache;
+mod form;
+mod segments;
+
+pub(super) use form::{body, is_request};
+
+use super::list::Batch;
+use super::report::{Finding, Report};
+use cache::{Conversations, How, Loss, Text};
+use rayon::prelude::*;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use threadspec::oracle::{Api, Breach, provider_breaches_in};
+use threadspec::read_json;
+use threadspec_judge::text::count;
+
+/// Judges the requests of a log, one after the other.
+pub(super) struct Requests {
+    api: Option<Api>,
+    apis: BTreeSet<String>,
+    /// The API of the last request; the next one is taken to be for it, too, if its form does not tell.
+    last: Api,
+    /// How many requests there were, and how many other elements.
+    count: usize,
+    others: usize,
+    conversations: Conversations,
+    /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
+    told: HashMap<usize, HashSet<u64>>,
+    breaches: usize,
+    losses: usize,
+}
+
+/// What an element of a log is.
+enum LogEntry {
+    Request(Result<Body, threadspec::Error>),
+    Other,
+    NotJson,
+}
+
+/// The body of a request.
+struct Body {
+    value: Value,
+    /// The API that it is for; `None` if it could be for several.
+    api: Option<Api>,
+}
+
+/// A request, and what is wrong with it on its own.
+struct Judged {
+    number: usize,
+    place: String,
+    /// Requests with different keys share no cache. `None` if the server keeps the history.
+    key: Option<(Api, String)>,
+    texts: Vec<Text>,
+    breaches: Vec<Breach>,
+}
+
+impl Requests {
+    /// Requests for this API, or each for the API that its form tells.
+    pub(super) fn new(api: Option<Api>) -> Self {
+        Self {
+            api,
+            apis: BTreeSet::new(),
+            last: Api::OpenAiChat,
+            count: 0,
+            others: 0,
+            conversations: Conversations::default(),
+            told: HashMap::new(),
+            breaches: 0,
+            losses: 0,
+        }
+    }
+
+    /// What is wrong with the next elements of a log.
+    pub(super) fn push(&mut self, batch: &Batch<'_>) -> Vec<Finding> {
+        let elements: Vec<(usize, &str)> = batch.elements().map(|(_, line, json)| (line, json)).collect();
+        let api = self.api;
+        let read: Vec<(usize, LogEntry)> =
+            elements.into_par_iter().map(|(line, json)| (line, LogEntry::read(json, api))).collect();
+        let placed: Vec<_> = read.into_iter().filter_map(|(line, element)| self.place(line, element)).collect();
+        let judged: Vec<_> = placed.into_par_iter().map(|request| request.map(Judged::of)).collect();
+        judged.into_iter().flat_map(|judged| judged.map_or_else(|found| vec![found], |one| self.relate(one))).collect()
+    }
+
+    /// Numbers a request, and finds its API: if it could be for several, that of the request before it.
+    fn place(&mut self, line: usize, element: LogEntry) -> Option<Result<(usize, String, Api, Value), Finding>> {
+        let body = match element {
+            LogEntry::Request(body) => body,
+            LogEntry::Other | LogEntry::NotJson => {
+                self.others += 1;
+                let is_broken = matches!(element, LogEntry::NotJson);
+                return is_broken.then(|| Err(Finding::error(format!("line {line}: not readable as JSON"))));
+            }
+        };
+        self.count += 1;
+        let place = format!("request {} (line {line})", self.count);
+        let Body { value, api } = match body {
+            Ok(body) => body,
+            Err(error) => return Some(Err(Finding::error(format!("{place}: {error}")))),
+        };
+        self.last = self.api.or(api).unwrap_or(self.last);
+        self.apis.insert(self.last.to_string());
+        Some(Ok((self.count, place, self.last, value)))
+    }
+
+    /// What is wrong with a request, without the faults that were reported of the request that it goes on from, and where the prompt
+    /// cache of that one was lost.
+    fn relate(&mut self, Judged { number, place, key, texts, breaches }: Judged) -> Vec<Finding> {
+        let relation = key.map(|key| self.conversations.push(number, key, texts)).unwrap_or_default();
+        let known = relation.parent.and_then(|parent| self.told.get(&parent));
+        let identity = |breach: &Breach| cache::hash(&(&breach.place, &breach.what));
+        let is_new = |breach: &&Breach| known.is_none_or(|known| !known.contains(&identity(breach)));
+        let mut found: Vec<Finding> = breaches.iter().filter(is_new).map(|breach| finding(&place, breach)).collect();
+        self.breaches += breaches.iter().filter(|breach| breach.is_certain).count();
+        self.told.insert(number, breaches.iter().map(identity).collect());
+        self.told.remove(&number.saturating_sub(cache::REACH));
+        if let (Some(loss), Some(parent)) = (&relation.loss, relation.parent) {
+            self.losses += 1;
+            found.push(Finding::warning(lost(&place, parent, loss)));
+        }
+        found
+    }
+
+    pub(super) fn conclude(&self, report: &mut Report<'_>) {
+        report.total = count(self.count, "request");
+        if !self.apis.is_empty() {
+            report.total.push_str(&format!(" ({})", self.apis.iter().cloned().collect::<Vec<_>>().join(", ")));
+        }
+        if self.others > 0 {
+            report.total.push_str(&format!(", {}", count(self.others, "other element")));
+        }
+        if self.count == 0 {
+            return report.error("there is no request in it");
+        }
+        if self.breaches == 0 {
+            report.holds.push("provider-rules");
+        }
+        if self.losses == 0 && self.count > 1 {
+            report.holds.push("append-only");
+        }
+    }
+}
+
+impl LogEntry {
+    fn read(json: &str, api: Option<Api>) -> Self {
+        let body = match (body(json), api) {
+            (Some(body), _) => body,
+            (None, Some(api)) if json.trim_start().starts_with('[') => list_as_body(api, json).into(),
+            (None, Some(api)) if form::is_message(json) => list_as_body(api, &format!("[{json}]")).into(),
+            (None, _) if serde_json::from_str::<&RawValue>(json).is_ok() => return Self::Other,
+            (None, _) => return Self::NotJson,
+        };
+        Self::Request(read_json(&body).map(|value| Body { api: form::api_of(&value), value }))
+    }
+}
+
+impl Judged {
+    fn of((number, place, api, body): (usize, String, Api, Value)) -> Self {
+        // A history that the server keeps is no part of the request.
+        let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
+        let key = (!is_stored).then(|| (api, body["model"].to_string()));
+        let texts = if is_stored { Vec::new() } else { cache::texts(segments::segments(api, &body)) };
+        let mut breaches = provider_breaches_in(api, &body);
+        breaches.extend(objects_as_text(api, &body));
+        Self { number, place, key, texts, breaches }
+    }
+}
+
+/// A bare list of messages or items as the body of a request.
+fn list_as_body(api: Api, list: &str) -> String {
+    let name = if api == Api::OpenAiResponses { "input" } else { "messages" };
+    format!("{{\"{name}\":{list}}}")
+}
+
+/// A breach as a finding. `messages[4].tool_call_id` is in message 5.
+fn finding(request: &str, Breach { rule, place, what, is_certain }: &Breach) -> Finding {
+    let number = |list: &str| place.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
+    let element = number("messages[").map(|position| format!(", message {}", position + 1));
+    let element = element.or_else(|| Some(format!(", item {}", number("input[")? + 1))).unwrap_or_default();
+    let at = if place.is_empty() { Cow::Borrowed("") } else { format!(" at {place}").into() };
+    let text = format!("{request}{element}: {what} ({rule}{at})");
+    match *rule {
+        _ if *is_certain => Finding::error(text),
+        // No server objects, but the model does not see the result.
+        LOST_RESULT => Finding::warning(text),
+        _ => Finding::warning(format!("{text}; not every server or version refuses it")),
+    }
+}
+
+fn lost(place: &str, parent: usize, Loss { place: segment, how }: &Loss) -> String {
+    let how = match how {
+        How::Changed(difference) => format!(
+            "{} has changed in it, from byte {}: {:?}, before {:?}",
+            if difference.path.is_empty() { "the text" } else { &difference.path },
+            difference.byte,
+            difference.now,
+            difference.before
+        ),
+        How::Removed(lost) => format!("{lost} of request {parent} is missing"),
+        How::Inserted => format!("it was not there in request {parent}"),
+    };
+    format!(
+        "{place}, {segment}: the request goes on from request {parent}, but is no extension of it from here on, so that the prompt cache is lost: {how}"
+    )
+}
+
+const LOST_RESULT: &str = "AGENT-RESULT";
+
+/// Results that read `[object Object]`: JavaScript's text of an object, instead of what is in it (AGENT-RESULT).
+fn objects_as_text(api: Api, body: &Value) -> Vec<Breach> {
+    let is_lost = |text: &Value| {
+        text.as_str().is_some_and(|text| !text.is_empty() && text.split(',').all(|part| part == "[object Object]"))
+    };
+    let mut found = Vec::new();
+    let mut look = |place: String, content: &Value| {
+        let parts = content.as_array().into_iter().flatten().enumerate();
+        let in_parts = parts.map(|(number, part)| (format!("{place}[{number}].text"), &part["text"]));
+        for (place, _) in [(place.clone(), content)].into_iter().chain(in_parts).filter(|(_, text)| is_lost(text)) {
+            let what = "the result is JavaScript's text of an object, not what is in it".to_owned();
+            found.push(Breach { rule: LOST_RESULT, place, what, is_certain: false });
+        }
+    };
+    let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
+    for (position, item) in body[list].as_array().into_iter().flatten().enumerate() {
+        let place = format!("{list}[{position}]");
+        if item["role"] == "tool" {
+            look(format!("{place}.content"), &item["content"]);
+        }
+        if item["type"] == "function_call_output" {
+            look(format!("{place}.output"), &item["output"]);
+        }
+        for (number, block) in item["content"].as_array().into_iter().flatten().enumerate() {
+            if block["type"] == "tool_result" {
+                look(format!("{place}.content[{number}].content"), &block["content"]);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,161 @@
+//! Caches by less than the whole input: each answers with the first output for its key.
+
+use super::{Bug, bug};
+use crate::twin::Twin;
+use serde_json::Value;
+use threadspec_judge::protocol::Op;
+
+/// How much of a text a key is made of.
+const PART: usize = 24;
+
+/// A clause for each operation.
+const EVERY_OP: &[&str] = &["ESC-1", "DOC-2", "MSG-PURE", "TOOLS-ACCUMULATE", "LOOP-EVENTS"];
+
+/// Answers with the first output for a key.
+fn recall(twin: &mut Twin, op: Op, key: &str, output: &mut Value) {
+    let key = format!("{op} {key}");
+    match twin.memory.get(&key) {
+        Some(first) => *output = first.clone(),
+        None => twin.memory[key] = output.clone(),
+    }
+}
+
+fn beginning(text: &str) -> String {
+    text.chars().take(PART).collect()
+}
+
+fn end(text: &str) -> String {
+    text.chars().rev().take(PART).collect()
+}
+
+/// The text that an input is mainly about.
+fn main_text(input: &Value) -> String {
+    input["text"].as_str().map_or_else(|| input.to_string(), str::to_owned)
+}
+
+/// The input without members of these names, however deep.
+fn without(input: &Value, names: &[&str]) -> String {
+    fn drop_members(value: &mut Value, names: &[&str]) {
+        match value {
+            Value::Object(members) => {
+                members.retain(|name, _| !names.contains(&&**name));
+                members.values_mut().for_each(|member| drop_members(member, names));
+            }
+            Value::Array(elements) => elements.iter_mut().for_each(|element| drop_members(element, names)),
+            _ => {}
+        }
+    }
+    let mut rest = input.clone();
+    drop_members(&mut rest, names);
+    rest.to_string()
+}
+
+/// The input with sorted members, however deep.
+fn sorted(input: &Value) -> String {
+    match input {
+        Value::Object(members) => {
+            let mut parts: Vec<String> = members.iter().map(|(name, value)| name.clone() + &sorted(value)).collect();
+            parts.sort_unstable();
+            format!("{{{}}}", parts.join(","))
+        }
+        Value::Array(elements) => format!("[{}]", elements.iter().map(sorted).collect::<Vec<_>>().join(",")),
+        scalar => scalar.to_string(),
+    }
+}
+
+fn characters(input: &Value) -> String {
+    let mut characters: Vec<char> = input.to_string().chars().collect();
+    characters.sort_unstable();
+    characters.into_iter().collect()
+}
+
+pub(super) const BUGS: &[Bug] = &[
+    bug("answer-cached-by-both-ends-and-length", EVERY_OP, |twin| {
+        twin.after = |twin, op, input, output| {
+            let text = input.to_string();
+            recall(twin, op, &format!("{}{}{}", beginning(&text), end(&text), text.len()), output);
+        };
+    }),
+    bug("answer-cached-by-its-beginning", &["ESC-1"], |twin| {
+        twin.after = |twin, op, input, output| {
+            if op == Op::Escape {
+                recall(twin, op, &beginning(&main_text(input)), output);
+            }
+        };
+    }),
+    bug("answer-cached-by-its-end", &["ESC-1"], |twin| {
+        twin.after = |twin, op, input, output| {
+            if op == Op::Escape {
+                recall(twin, op, &end(&main_text(input)), output);
+            }
+        };
+    }),
+    bug("answer-cached-by-its-characters", &["ESC-1", "DOC-2", "MSG-PURE"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &characters(input), output);
+    }),
+    bug("answer-cached-whatever-the-case", &["ESC-1", "DOC-2", "MSG-PURE"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &input.to_string().to_lowercase(), output);
+    }),
+    bug("answer-cached-whatever-the-white-space", &["ESC-1", "DOC-2", "MSG-PURE"], |twin| {
+        twin.after = |twin, op, input, output| {
+            let words: Vec<String> = input.to_string().split_whitespace().map(str::to_owned).collect();
+            recall(twin, op, &words.join(" "), output);
+        };
+    }),
+    bug("answer-cached-whatever-the-accents", &["ESC-3"], |twin| {
+        twin.after = |twin, op, input, output| {
+            recall(twin, op, &input.to_string().replace("e\u{301}", "\u{e9}"), output);
+        };
+    }),
+    bug("answer-cached-by-sorted-members", &["JSON-4", "MSG-PURE"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &sorted(input), output);
+    }),
+    bug("answer-cached-whatever-the-types", &["DOC-2", "MSG-PURE"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &input.to_string().replace('"', ""), output);
+    }),
+    bug("answer-cached-without-results", &["DOC-2", "MSG-PURE", "TOOLS-RESULT", "LOOP-EVENTS"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["result", "tools"]), output);
+    }),
+    bug("answer-cached-without-arguments", &["DOC-2", "MSG-PURE", "TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["args"]), output);
+    }),
+    bug("answer-cached-without-ids", &["MSG-PURE", "TOOLS-ID", "LOOP-EVENTS"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["id", "toolCallId"]), output);
+    }),
+    bug("answer-cached-without-tools", &["ATT-NAME", "MSG-PURE", "TOOLS-ID", "LOOP-EVENTS"], |twin| {
+        twin.after =
+            |twin, op, input, output| recall(twin, op, &without(input, &["name", "toolName", "tools"]), output);
+    }),
+    bug("answer-cached-without-roles", &["DOC-2", "MSG-PURE"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["role"]), output);
+    }),
+    bug("answer-cached-without-iterations", &["DOC-2"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["iteration"]), output);
+    }),
+    bug("answer-cached-without-flags", &["DOC-2", "MSG-PURE"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["recoverable"]), output);
+    }),
+    bug("answer-cached-without-the-prefix", &["DOC-6"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["responsePrefix"]), output);
+    }),
+    bug("answer-cached-without-instructions", &["CTX-SYSTEM"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["instructions"]), output);
+    }),
+    bug("answer-cached-without-the-mode", &["CTX-DEFAULT", "CTX-XML"], |twin| {
+        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["contextMode"]), output);
+    }),
+    bug("answer-cached-by-the-script", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+        twin.after = |twin, op, input, output| {
+            if matches!(op, Op::Tools | Op::Loop) {
+                recall(twin, op, &input["model"].to_string(), output);
+            }
+        };
+    }),
+    bug("answer-cached-by-the-question", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+        twin.after = |twin, op, input, output| {
+            if matches!(op, Op::Tools | Op::Loop) {
+                recall(twin, op, &without(input, &["model", "tools"]), output);
+            }
+        };
+    }),
+];

@@ -1,0 +1,143 @@
+//! Members of an input that nobody checks, taken as the host language takes them.
+
+use super::{Bug, bug};
+use crate::text::text;
+use serde_json::{Value, json};
+use threadspec::ecma_string;
+use threadspec_judge::protocol::Op;
+
+/// Replaces a member that is there.
+fn convert(input: &mut Value, name: &str, to: impl FnOnce(&Value) -> Option<Value>) {
+    if let Some(converted) = input.get(name).and_then(to) {
+        input[name] = converted;
+    }
+}
+
+fn as_text(value: &Value) -> Option<Value> {
+    (!value.is_string()).then(|| ecma_string(value).into())
+}
+
+fn as_number(value: &Value) -> Option<Value> {
+    value.as_str()?.parse::<u64>().ok().map(Value::from)
+}
+
+/// Sets a member that is missing.
+fn default(input: &mut Value, name: &str, value: Value) {
+    if input.get(name).is_none() {
+        input[name] = value;
+    }
+}
+
+pub(super) const BUGS: &[Bug] = &[
+    bug("missing-events-are-none", &["INP-1"], |twin| {
+        twin.before = |_, op, input| {
+            if matches!(op, Op::Serialize | Op::Messages) && input.get("events").is_none_or(Value::is_null) {
+                input["events"] = json!([]);
+            }
+        };
+    }),
+    bug("one-event-is-a-list", &["INP-1"], |twin| {
+        twin.before = |_, _, input| convert(input, "events", |event| event.is_object().then(|| json!([event])));
+    }),
+    bug("events-read-from-text", &["INP-1"], |twin| {
+        twin.before = |_, _, input| convert(input, "events", |text| serde_json::from_str(text.as_str()?).ok());
+    }),
+    bug("events-that-are-no-list-are-none", &["INP-1"], |twin| {
+        twin.before = |_, _, input| convert(input, "events", |events| (!events.is_array()).then(|| json!([])));
+    }),
+    bug("prefix-converted-to-text", &["INP-1"], |twin| {
+        twin.before = |_, _, input| {
+            convert(input, "responsePrefix", |prefix| if prefix.is_null() { None } else { as_text(prefix) });
+        };
+    }),
+    bug("instructions-joined", &["INP-1"], |twin| {
+        twin.before = |_, _, input| {
+            convert(input, "instructions", |list| {
+                let texts: Option<Vec<&str>> = list.as_array()?.iter().map(Value::as_str).collect();
+                Some(texts?.join("\n").into())
+            });
+        };
+    }),
+    bug("text-converted-to-text", &["INP-1"], |twin| twin.before = |_, _, input| convert(input, "text", as_text)),
+    bug("missing-text-to-escape-is-empty", &["INP-1"], |twin| {
+        twin.before = |_, op, input| {
+            if op == Op::Escape {
+                default(input, "text", "".into());
+            }
+        };
+    }),
+    bug("missing-prompt-is-empty", &["LOOP-PROMPT"], |twin| {
+        twin.before = |_, op, input| {
+            if op == Op::Loop {
+                default(input, "prompt", "".into());
+            }
+        };
+    }),
+    bug("missing-script-is-empty", &["INP-1"], |twin| {
+        twin.before = |_, op, input| {
+            if matches!(op, Op::Tools | Op::Loop) {
+                default(input, "model", json!([]));
+            }
+        };
+    }),
+    bug("limits-read-from-texts", &["INP-1", "LOOP-MAX", "TOOLS-DEPTH"], |twin| {
+        twin.before = |_, _, input| {
+            for name in ["maxIterations", "maxToolCallsPerIteration", "maxRecursionDepth"] {
+                convert(input, name, as_number);
+            }
+        };
+    }),
+    bug("mode-by-truthiness", &["CTX-UNKNOWN"], |twin| {
+        twin.before = |_, _, input| convert(input, "contextMode", |mode| mode.as_bool().map(|_| "xml".into()));
+    }),
+    bug("empty-output-is-null", &["ESC-3"], |twin| {
+        twin.after = |_, _, _, output| {
+            if output == "" {
+                *output = Value::Null;
+            }
+        };
+    }),
+    bug("response-of-no-response-is-null", &["LOOP-RESPONSE"], |twin| {
+        twin.after = |_, op, _, output| {
+            if op == Op::Loop && output["response"] == "" {
+                output["response"] = Value::Null;
+            }
+        };
+    }),
+    bug("response-of-a-stopped-run-is-empty", &["LOOP-RESPONSE"], |twin| {
+        twin.after = |_, op, _, output| {
+            if op == Op::Loop && output["stopReason"] == "stop_condition" {
+                output["response"] = "".into();
+            }
+        };
+    }),
+    bug("response-never-returned", &["LOOP-RESPONSE"], |twin| twin.response = |_, _| String::new()),
+    bug("spaces-collapsed", &["ESC-3"], |twin| {
+        twin.text = |twin, raw| {
+            let mut collapsed = text(twin, raw);
+            while collapsed.contains("  ") {
+                collapsed = collapsed.replace("  ", " ");
+            }
+            collapsed
+        };
+    }),
+    bug("backslashes-doubled-in-text", &["ESC-3"], |twin| {
+        twin.text = |twin, raw| text(twin, raw).replace('\\', "\\\\");
+    }),
+    bug("percent-signs-as-references", &["ESC-2", "ESC-3"], |twin| {
+        twin.text = |twin, raw| text(twin, raw).replace('%', "&#37;");
+    }),
+    bug("slashes-as-references", &["ESC-3"], |twin| {
+        twin.text = |twin, raw| text(twin, raw).replace('/', "&#x2F;");
+    }),
+    bug("nothing-to-replace-is-null", &["ESC-3"], |twin| {
+        twin.after = |_, op, input, output| {
+            if op == Op::Escape && input["text"] == *output {
+                *output = Value::Null;
+            }
+        };
+    }),
+    bug("text-of-spaces-is-empty", &["ESC-3"], |twin| {
+        twin.text = |twin, raw| if raw.trim().is_empty() { String::new() } else { text(twin, raw) };
+    }),
+];

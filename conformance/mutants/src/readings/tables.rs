@@ -1,0 +1,485 @@
+//! The tables of readings.
+
+use super::{Reading, words};
+use crate::text::{attribute, text};
+use crate::twin::Twin;
+use crate::{document, input};
+use serde_json::{Map, Number, Value, json};
+use threadspec::{Event, EventKind, Message, Profile, escape_text, is_xml_char, json_stringify};
+use threadspec_judge::json::{replace_halves, tokens};
+use threadspec_judge::protocol::{Op, RejectKind, Reply};
+
+/// Every table.
+pub(super) const TABLES: &[&[Reading]] =
+    &[SPELLINGS, words::NUMBERS, DOCUMENTS, MESSAGES, RUNS, words::WORDS, INPUTS, NEGLECT, words::NEGLECT];
+
+/// Permitted in both profiles.
+pub(super) const fn both(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
+    Reading { name, permitted_by, profiles: &Profile::ALL, neglects: &[], plant }
+}
+
+/// Permitted in the literal profile.
+pub(super) const fn literal(
+    name: &'static str,
+    permitted_by: &'static [&'static str],
+    plant: fn(&mut Twin),
+) -> Reading {
+    Reading { name, permitted_by, profiles: &[Profile::Literal], neglects: &[], plant }
+}
+
+/// Does not follow `should` clauses.
+pub(super) const fn neglect(name: &'static str, neglects: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
+    Reading { name, permitted_by: neglects, profiles: &Profile::ALL, neglects, plant }
+}
+
+/// Changes each object of a reply, from the outside in, but no arguments and results, which are data.
+fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
+    match value {
+        Value::Array(elements) => elements.iter_mut().for_each(|element| each_object(element, change)),
+        Value::Object(members) => {
+            change(members);
+            let others = members.iter_mut().filter(|(name, _)| !["args", "result"].contains(&name.as_str()));
+            others.for_each(|(_, member)| each_object(member, change));
+        }
+        _ => {}
+    }
+}
+
+fn reverse(value: &mut Value) {
+    match value {
+        Value::Array(elements) => elements.iter_mut().for_each(reverse),
+        Value::Object(members) => {
+            *members = std::mem::take(members).into_iter().rev().collect();
+            members.values_mut().for_each(reverse);
+        }
+        _ => {}
+    }
+}
+
+/// Stands before a character of a private plane that tells which lone surrogate was here. No text that is drawn holds the two together.
+const HALF: char = '\u{10cafe}';
+
+/// An input with a mark for each lone surrogate, so that different ones stay different.
+fn told_apart(input: &str) -> String {
+    let repaired = threadspec::surrogates::repair_surrogates(input);
+    let (mut out, mut copied) = (String::new(), 0);
+    for (at, _) in repaired.match_indices("\\ufffd") {
+        if let Some(code) = input.get(at + 2..at + 6).and_then(|code| u32::from_str_radix(code, 16).ok())
+            && (0xd800..0xe000).contains(&code)
+        {
+            out += &repaired[copied..at];
+            out.push(HALF);
+            out.extend(char::from_u32(0x10_0000 + code));
+            copied = at + 6;
+        }
+    }
+    out + &repaired[copied..]
+}
+
+/// Replaces these marks by U+FFFD.
+fn no_longer_told_apart(value: &mut Value) {
+    let read = |text: &str| {
+        let mut parts = text.split(HALF);
+        let first = parts.next().unwrap_or_default().to_owned();
+        let unmarked = |part: &str| match part.chars().next() {
+            Some(c @ '\u{10d800}'..'\u{10e000}') => format!("\u{fffd}{}", &part[c.len_utf8()..]),
+            _ => format!("{HALF}{part}"),
+        };
+        parts.fold(first, |text, part| text + &unmarked(part))
+    };
+    match value {
+        Value::String(text) => *text = read(text),
+        Value::Array(elements) => elements.iter_mut().for_each(no_longer_told_apart),
+        Value::Object(members) => {
+            *members = std::mem::take(members).into_iter().map(|(name, member)| (read(&name), member)).collect();
+            members.values_mut().for_each(no_longer_told_apart);
+        }
+        _ => {}
+    }
+}
+
+fn each_number(value: &mut Value, change: &impl Fn(&Number) -> Option<Number>) {
+    match value {
+        Value::Array(elements) => elements.iter_mut().for_each(|element| each_number(element, change)),
+        Value::Object(members) => members.values_mut().for_each(|member| each_number(member, change)),
+        Value::Number(number) => *number = change(number).unwrap_or_else(|| number.clone()),
+        _ => {}
+    }
+}
+
+/// Whether an object of a reply is a message, a tool call of one, or an event, and not data.
+fn kind(members: &Map<String, Value>) -> Option<&'static str> {
+    let has = |names: &[&str]| names.iter().all(|name| members.contains_key(*name));
+    if has(&["type", "iteration"]) {
+        Some("event")
+    } else if has(&["type", "content"]) {
+        Some("message")
+    } else if has(&["id", "name", "args"]) {
+        Some("call")
+    } else if has(&["requests"]) {
+        Some("output")
+    } else {
+        None
+    }
+}
+
+/// How a reply is spelled (E19).
+const SPELLINGS: &[Reading] = &[
+    both("absent-members-as-null", &["E19"], |twin| {
+        twin.spellings.push(|output| {
+            each_object(output, &|members| {
+                if kind(members) == Some("message") {
+                    for name in ["tool_calls", "tool_call_id"] {
+                        members.entry(name).or_insert(Value::Null);
+                    }
+                }
+            });
+        });
+    }),
+    both("members-of-the-framework", &["E19"], |twin| {
+        twin.spellings.push(|output| {
+            each_object(output, &|members| {
+                let more = match kind(members) {
+                    Some("event") => json!({"timestamp": 1_700_000_000, "source": "agent"}),
+                    Some("message") => json!({"additional_kwargs": {}, "name": null, "status": "success"}),
+                    Some("call") => json!({"type": "tool_call"}),
+                    Some(_) => json!({"usage": {"total": 5}}),
+                    None => return,
+                };
+                members
+                    .extend(more.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), value.clone())));
+            });
+        });
+    }),
+    both("members-in-reverse", &["E19"], |twin| {
+        twin.spellings.push(|output| {
+            reverse(output);
+        });
+    }),
+    both("integers-as-floats", &["E19"], |twin| {
+        twin.spellings.push(|output| each_number(output, &|number| Number::from_f64(number.as_f64()?)));
+    }),
+    both("large-integers-exact", &["E13"], |twin| {
+        twin.number = |number| if number.is_f64() { crate::text::number(number) } else { number.to_string() };
+    }),
+    both("large-integers-with-all-digits-of-the-double", &["E13"], |twin| {
+        twin.number = |number| match number.as_f64() {
+            Some(double) if !number.is_f64() && double.abs() > 9e15 => format!("{double:.0}"),
+            _ => crate::text::number(number),
+        };
+    }),
+];
+
+/// A text with each `from` in the next of several spellings.
+fn mixed(escaped: &str, from: char, spellings: &[&str]) -> String {
+    let mut parts = escaped.split(from);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.zip(spellings.iter().cycle()).fold(first, |text, (part, spelling)| text + spelling + part)
+}
+
+const DOCUMENTS: &[Reading] = &[
+    literal("carriage-return-as-decimal-reference", &["E3"], |twin| {
+        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#13;");
+    }),
+    literal("carriage-return-as-hexadecimal-reference", &["E3"], |twin| {
+        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#xD;");
+    }),
+    literal("carriage-return-with-zeros", &["E3", "E19"], |twin| {
+        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#x0D;");
+    }),
+    literal("carriage-return-of-three-digits", &["E3", "E19"], |twin| {
+        twin.text = |twin, raw| text(twin, raw).replace('\r', "&#013;");
+    }),
+    literal("white-space-of-attributes-by-reference", &["E3"], |twin| {
+        twin.attribute =
+            |twin, raw| text(twin, raw).replace('\t', "&#9;").replace('\n', "&#10;").replace('\r', "&#13;");
+    }),
+    literal("only-tabs-of-attributes-by-reference", &["E3", "E19"], |twin| {
+        twin.attribute = |twin, raw| text(twin, raw).replace('\t', "&#09;");
+    }),
+    literal("forbidden-characters-dropped", &["E2"], |twin| {
+        twin.text = |twin, raw| text(twin, &raw.replace(|c| !is_xml_char(c), ""));
+        twin.attribute = |twin, raw| attribute(twin, &raw.replace(|c| !is_xml_char(c), ""));
+    }),
+    literal("forbidden-characters-as-code-points", &["E2"], |twin| {
+        twin.text = |twin, raw| text(twin, &code_points(raw));
+        twin.attribute = |twin, raw| attribute(twin, &code_points(raw));
+    }),
+    literal("forbidden-characters-as-references-to-pictures", &["E2"], |twin| {
+        twin.text = |_, raw| pictures(raw);
+        twin.attribute = |_, raw| pictures(raw);
+    }),
+    literal("forbidden-characters-raw-in-escape", &["E2"], |twin| {
+        twin.before = |twin, op, _| {
+            twin.text = if op == Op::Escape { |_, raw| raw_escaped(raw) } else { text };
+        };
+    }),
+    literal("everything-mixed", &["E2", "E3", "E19"], |twin| {
+        twin.text = |twin, raw| {
+            let escaped = text(twin, &raw.replace(|c| !is_xml_char(c), ""));
+            mixed(&escaped, '\r', &["\r", "&#13;", "&#x000d;", "&#0013;"])
+        };
+        twin.attribute = |twin, raw| {
+            let escaped = text(twin, &raw.replace(|c| !is_xml_char(c), "?"));
+            let tabs = mixed(&escaped, '\t', &["&#x9;", "\t", "&#09;"]);
+            let lines = mixed(&tabs, '\n', &["\n", "&#xA;", "&#010;"]);
+            mixed(&lines, '\r', &["&#xD;", "\r"])
+        };
+    }),
+    literal("name-of-the-last-call-with-the-id", &["E4"], |twin| {
+        twin.name = |events, _, id| {
+            document::calls(events).rev().find(|&(call, _)| call == id).map(|(_, name)| name.to_owned())
+        };
+    }),
+    both("line-feed-for-an-empty-prefix", &["E5"], |twin| {
+        twin.prefix = |prefix| prefix.map(|prefix| format!("\n{prefix}")).unwrap_or_default();
+    }),
+    literal("absent-results-are-empty-texts", &["E7"], |twin| {
+        twin.result_text =
+            |twin, result| result.map_or_else(String::new, |result| document::result_text(twin, Some(result)));
+    }),
+    literal("objects-with-a-to-string-as-json", &["E20"], |twin| {
+        twin.string = |twin, value| match value {
+            Value::Object(members) if members.contains_key("toString") => json_stringify(value),
+            value => crate::text::string(twin, value),
+        };
+    }),
+    literal("objects-with-a-to-string-refused", &["E20"], |twin| {
+        twin.before = |_, op, input| {
+            let documents = op == Op::Serialize || op == Op::Messages && input["contextMode"] == "xml";
+            let events = input["events"].as_array().into_iter().flatten();
+            if documents && events.into_iter().any(|event| throws(&event["result"])) {
+                *input = "Cannot convert object to primitive value".into();
+            }
+        };
+    }),
+];
+
+fn throws(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(throws),
+        Value::Object(members) => members.contains_key("toString"),
+        _ => false,
+    }
+}
+
+fn code_points(raw: &str) -> String {
+    let named = |c: char| if is_xml_char(c) { c.to_string() } else { format!("[{:04X}]", u32::from(c)) };
+    raw.chars().map(named).collect()
+}
+
+fn raw_escaped(raw: &str) -> String {
+    escaped_but(raw, String::from)
+}
+
+/// An escaped text with a reference to U+2400, the picture of NUL, or to the picture of another control, for each forbidden character.
+fn pictures(raw: &str) -> String {
+    escaped_but(raw, |forbidden| format!("&#x{:X};", 0x2400 + u32::from(forbidden).min(0x26)))
+}
+
+/// An escaped text with other texts for the forbidden characters.
+fn escaped_but(raw: &str, other: fn(char) -> String) -> String {
+    let piece =
+        |c: char| if is_xml_char(c) { escape_text(&c.to_string(), Profile::Literal).into_owned() } else { other(c) };
+    raw.chars().map(piece).collect()
+}
+
+const MESSAGES: &[Reading] = &[
+    literal("adjacent-calls-in-one-message", &["E8"], |twin| twin.is_grouped = true),
+    literal("calls-of-one-id-in-one-message", &["E8"], |twin| {
+        twin.is_grouped = true;
+        twin.joins = |group, next| group[0].iteration == next.iteration;
+    }),
+    literal("absent-results-empty-in-messages", &["E7"], |twin| {
+        twin.result_content =
+            |twin, result| result.map_or_else(String::new, |result| crate::context::result_content(twin, Some(result)));
+    }),
+    literal("absent-results-as-null-in-messages", &["E7"], |twin| {
+        twin.result_content = |twin, result| {
+            result.map_or_else(|| "null".to_owned(), |result| crate::context::result_content(twin, Some(result)))
+        };
+    }),
+    literal("answers-without-prefix", &["E24"], |twin| {
+        twin.message = |twin, event| match &event.kind {
+            EventKind::HumanInputReceived { response } => Some(Message::human(response)),
+            _ => crate::context::message(twin, event),
+        };
+    }),
+    literal("half-characters-become-question-marks", &["E12"], |twin| {
+        twin.raw_input = |input| replace_halves(input, "?").into_owned();
+    }),
+    literal("half-characters-vanish", &["E12", "E18"], |twin| {
+        twin.raw_input = |input| replace_halves(input, "").into_owned();
+    }),
+    both("half-characters-replaced-everywhere", &["E12", "E18"], |twin| {
+        twin.raw_input = |input| replace_halves(input, "\\ufffd").into_owned();
+    }),
+    both("half-characters-told-apart", &["E18"], |twin| {
+        twin.raw_input = told_apart;
+        twin.spellings.push(no_longer_told_apart);
+    }),
+];
+
+const RUNS: &[Reading] = &[
+    literal("text-beside-calls-recorded", &["E10"], |twin| {
+        twin.text_beside_calls = |_, _| true;
+        twin.final_text = |_, last| last.tool_calls.is_empty();
+    }),
+    literal("text-beside-calls-recorded-behind-them", &["E10"], |twin| {
+        twin.text_beside_calls = |_, _| true;
+        twin.text_follows_calls = true;
+        twin.final_text = |_, last| last.tool_calls.is_empty();
+    }),
+    literal("text-beside-calls-recorded-again-at-a-limit", &["E10", "LOOP-LIMIT"], |twin| {
+        twin.text_beside_calls = |_, _| true;
+    }),
+    literal("cut-calls-answered", &["E16"], |twin| {
+        twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "Too many rounds.")).collect();
+    }),
+    literal("limit-of-zero-means-the-default", &["E16"], |twin| {
+        twin.request_limit = |limit| limit.filter(|&limit| limit > 0).unwrap_or(20);
+    }),
+    literal("failed-tools-as-error-events", &["E21"], |twin| {
+        twin.recorded = |events| as_errors(events, |text| Some((text.strip_prefix("Tool error: ")?.to_owned(), true)));
+    }),
+    literal("unknown-tools-as-error-events", &["E21"], |twin| {
+        twin.recorded =
+            |events| as_errors(events, |text| text.starts_with("Tool not found: ").then(|| (text.to_owned(), false)));
+    }),
+];
+
+/// Events with those results as errors that are one, with the error and whether it is recoverable.
+pub(super) fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, bool)>) -> Vec<Event> {
+    let failure = |mut event: Event| {
+        if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &event.kind
+            && let Some((error, recoverable)) = error(text)
+        {
+            event.kind = EventKind::Error { error, recoverable };
+        }
+        event
+    };
+    events.into_iter().map(failure).collect()
+}
+
+const INPUTS: &[Reading] = &[
+    both("complaints-name-the-field-first", &["INP-1"], |twin| {
+        twin.complaint = |index, error| {
+            let (field, reason) = (error.field().unwrap_or_default(), error.reason());
+            Reply::Reject { kind: RejectKind::InvalidEvent, message: format!("{reason}: `{field}` of event {index}") }
+        };
+    }),
+    both("numbers-beyond-the-doubles-refused", &["INP-3"], |twin| {
+        twin.raw_input = |raw| {
+            let is_beyond =
+                |token: &str| token.parse().is_ok_and(f64::is_infinite) && token.ends_with(char::is_numeric);
+            if tokens(raw).any(is_beyond) { "a number beyond the doubles".to_owned() } else { input::raw_input(raw) }
+        };
+    }),
+    both("nesting-beyond-50-refused", &["INP-3"], |twin| {
+        twin.before = |_, _, input| {
+            if depth(input) > 50 {
+                *input = "nested too deep".into();
+            }
+        };
+    }),
+    both("nesting-beyond-60-refused", &["INP-3"], |twin| {
+        twin.before = |_, _, input| {
+            if depth(input) > 60 {
+                *input = "nested too deep".into();
+            }
+        };
+    }),
+];
+
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// Readings that follow the `must` clauses only.
+const NEGLECT: &[Reading] = &[
+    neglect("iterations-from-zero", &["LOOP-PROMPT"], |twin| twin.first_iteration = 0),
+    neglect("prompt-at-iteration-one", &["LOOP-PROMPT"], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
+    neglect("no-completion-event", &["LOOP-VERIFY"], |twin| twin.completion = |_, _, _| None),
+    // Stands before the next one, which replaces it when all are planted at once and changes more.
+    neglect("no-feedback", &["LOOP-VERIFY"], |twin| twin.feedback = |_, _| None),
+    neglect("feedback-in-other-words", &["LOOP-VERIFY"], |twin| {
+        twin.feedback = |iteration, reason| {
+            let reason = reason.filter(|reason| !reason.is_empty())?;
+            Some(Event::user(iteration, format!("Not yet, because: {reason}")))
+        };
+    }),
+    neglect("tool-failures-in-other-words", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Ok(result) => crate::agent::outcome(twin, call, Ok(result)),
+            Err(threadspec::agent::ToolError::NotFound) => format!("Error: unknown tool {}", call.name),
+            Err(threadspec::agent::ToolError::Failed(message)) => format!("Error: {message}"),
+        };
+    }),
+    neglect("tool-failures-without-words", &["LOOP-TOOL-ERROR"], |twin| {
+        twin.outcome = |twin, call, result| match result {
+            Ok(result) => crate::agent::outcome(twin, call, Ok(result)),
+            Err(_) => String::new(),
+        };
+    }),
+    neglect("ends-at-the-first-failure", &["LOOP-ERROR"], |twin| {
+        twin.is_recoverable = |_| false;
+        twin.gives_up = |_| true;
+    }),
+    neglect("every-error-recoverable", &["LOOP-ERROR"], |twin| twin.is_recoverable = |_| true),
+    neglect("five-failures-end-a-run", &["LOOP-ERROR"], |twin| twin.gives_up = |failures| failures >= 5),
+    neglect("verified-before-the-maximum", &["LOOP-MAX"], |twin| twin.verifies_first = true),
+    neglect("response-of-the-last-text", &["LOOP-RESPONSE", "LOOP-VERIFY"], |twin| {
+        twin.response = |before, last| if last.is_empty() { before.to_owned() } else { last.to_owned() };
+    }),
+    neglect("response-of-the-first-text", &["LOOP-RESPONSE", "LOOP-VERIFY"], |twin| {
+        twin.response = |before, last| if before.is_empty() { last.to_owned() } else { before.to_owned() };
+    }),
+    neglect("summaries-without-headings", &["CTX-SUMMARIES"], |twin| {
+        twin.summaries = |summaries| {
+            let texts: Vec<&str> = summaries.iter().rev().map(|&(_, text)| text).collect();
+            texts.join("\n")
+        };
+    }),
+    neglect("summaries-under-other-headings", &["CTX-SUMMARIES"], |twin| {
+        twin.summaries = |summaries| {
+            let section = |(iterations, summary): &(&[u64], &str)| format!("Iterations {iterations:?}: {summary}\n");
+            summaries.iter().map(section).collect()
+        };
+    }),
+    neglect("broken-events-skipped", &["INP-1"], |twin| {
+        twin.events = |events| Ok(events.into_iter().flatten().collect())
+    }),
+    neglect("unknown-modes-are-standard", &["CTX-UNKNOWN"], |twin| {
+        twin.before = |_, _, input| {
+            if input["contextMode"].as_str().is_some_and(|mode| mode != "xml") {
+                input["contextMode"] = "standard".into();
+            }
+        };
+    }),
+    neglect("one-round-more", &["TOOLS-DEPTH", "TOOLS-CUT"], |twin| {
+        twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds > depth);
+    }),
+    neglect("rounds-without-a-limit", &["TOOLS-DEPTH", "TOOLS-CUT"], |twin| twin.is_too_deep = |_, _, _| false),
+    neglect("requests-without-a-limit", &["LOOP-LIMIT"], |twin| twin.request_limit = |_| usize::MAX),
+    neglect("limit-of-requests-of-fifteen", &["LOOP-LIMIT"], |twin| twin.request_limit = |limit| limit.unwrap_or(15)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lone_surrogates_are_told_apart() {
+        let input = r#"["a\ud83d","\ud83e","\udbf6\udc00","\u{10d800}","\u{10cafe}"]"#
+            .replace(r"\u{10d800}", "\u{10d800}")
+            .replace(r"\u{10cafe}", "\u{10cafe}");
+        let mut read: Value = serde_json::from_str(&told_apart(&input)).expect("JSON");
+        assert_ne!(read[0].as_str().map(|text| &text[1..]), read[1].as_str());
+        no_longer_told_apart(&mut read);
+        assert_eq!(read, json!(["a\u{fffd}", "\u{fffd}", "\u{10d800}", "\u{10d800}", "\u{10cafe}"]));
+    }
+}

@@ -1,0 +1,337 @@
+//! An agent with tool rounds that shares no code with the reference: JSON in, JSON out, and every decision a seam that a
+//! planted variant can replace.
+
+use serde_json::{Value, json};
+use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, RejectKind, Reply, Request};
+use threadspec_judge::universal::{Abilities, halves, value};
+
+/// A seam that changes something.
+pub(super) type Change<T> = Box<dyn Fn(&mut Run, &mut T) + Send + Sync>;
+/// A seam that decides.
+pub(super) type Decide<A, R> = Box<dyn Fn(&mut Run, &A) -> R + Send + Sync>;
+
+/// What has become of the requests.
+pub(super) type Later = Box<dyn Fn(&mut Run, Vec<Value>) -> Option<Vec<Value>> + Send + Sync>;
+
+/// A run under way.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    pub(super) input: Value,
+    /// The conversation so far. What changes here, changes in every later request.
+    pub(super) list: Vec<Value>,
+    pub(super) requests: Vec<Vec<Value>>,
+    /// Answers of the model so far.
+    pub(super) turn: usize,
+    /// New ids with the ones that they stand for.
+    pub(super) renamed: Vec<(String, String)>,
+    /// Set when the run is to end: what it reports, empty for nothing.
+    pub(super) stop: Option<String>,
+    /// What outlives a run: nothing, unless a variant leaves something here.
+    pub(super) memory: Value,
+}
+
+impl Run {
+    pub(super) fn limit(&self) -> Option<usize> {
+        self.input["maxRecursionDepth"].as_u64().map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
+    /// The model's answer `ahead` turns after the current one.
+    pub(super) fn scripted(&self, ahead: usize) -> Value {
+        let turn = self.input["model"].get((self.turn + ahead).wrapping_sub(1));
+        turn.cloned().unwrap_or_else(|| json!({"error": "script exhausted"}))
+    }
+}
+
+/// What comes of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Outcome {
+    Result(Value),
+    Failure(String),
+    /// There is no tool of this name.
+    Unknown(String),
+}
+
+/// The agent with its seams; [`Agent::default`] is sound, which the corpus confirms.
+pub(super) struct Agent {
+    pub(super) abilities: Abilities,
+    pub(super) memory: Value,
+    /// The text of the input, before it is read.
+    pub(super) raw: fn(&str) -> String,
+    /// The given list at the beginning; an error refuses the run.
+    pub(super) begin: Box<dyn Fn(&mut Run) -> Result<(), String> + Send + Sync>,
+    /// A request as it is sent; the conversation stays as it is.
+    pub(super) shown: Change<Vec<Value>>,
+    /// The message that repeats a response.
+    pub(super) response: Change<Value>,
+    pub(super) is_last: Decide<Value, bool>,
+    /// Whether the limit cuts off the current response.
+    pub(super) is_cut: Box<dyn Fn(&mut Run) -> bool + Send + Sync>,
+    pub(super) answers_when_cut: Decide<Vec<Value>, Vec<Value>>,
+    pub(super) outcome: Decide<Value, Outcome>,
+    pub(super) content: Decide<Outcome, Value>,
+    pub(super) answers: Change<Vec<Value>>,
+    pub(super) after_round: Box<dyn Fn(&mut Run) + Send + Sync>,
+    /// A failing model call; whether the model is asked again.
+    pub(super) failed: Decide<String, bool>,
+    pub(super) end: Change<Value>,
+    /// The requests as they are after the run; `None` if that cannot be seen.
+    pub(super) at_end: Later,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            abilities: Abilities { exact_integers: true, ..Abilities::default() },
+            memory: Value::Null,
+            raw: str::to_owned,
+            begin: Box::new(|run| {
+                mend(&mut run.list);
+                Ok(())
+            }),
+            shown: Box::new(|_, _| {}),
+            response: Box::new(distinct),
+            is_last: Box::new(|_, message| calls(message).is_empty()),
+            is_cut: Box::new(|run| run.limit().is_some_and(|limit| run.turn > limit)),
+            answers_when_cut: Box::new(|_, calls| {
+                calls.iter().map(|call| answer(call, "Not executed: the limit is reached.")).collect()
+            }),
+            outcome: Box::new(outcome),
+            content: Box::new(|_, outcome| content(outcome)),
+            answers: Box::new(|_, _| {}),
+            after_round: Box::new(|_| {}),
+            failed: Box::new(|run, error| {
+                run.stop = Some(error.clone());
+                false
+            }),
+            end: Box::new(|_, _| {}),
+            at_end: Box::new(|_, requests| Some(requests)),
+        }
+    }
+}
+
+impl Agent {
+    /// Answers op `tools`.
+    fn run(&mut self, input: &str) -> Result<Value, String> {
+        let mut run = self.start(input)?;
+        while self.step(&mut run) {}
+        Ok(self.finish(run))
+    }
+
+    /// A run that has not asked the model yet; an error refuses it.
+    pub(super) fn start(&mut self, input: &str) -> Result<Run, String> {
+        let input = value::read(&(self.raw)(input))?;
+        let mut run = Run { list: list(&input["messages"]), input, memory: self.memory.take(), ..Run::default() };
+        run.list.iter_mut().for_each(whole);
+        match (self.begin)(&mut run) {
+            Ok(()) => Ok(run),
+            Err(refusal) => {
+                self.memory = run.memory;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Asks the model once, and runs the calls of its response; returns whether the run goes on.
+    pub(super) fn step(&self, run: &mut Run) -> bool {
+        if run.stop.is_some() {
+            return false;
+        }
+        let mut request = run.list.clone();
+        (self.shown)(run, &mut request);
+        run.requests.push(request);
+        run.turn += 1;
+        let turn = run.scripted(0);
+        if let Some(error) = turn["error"].as_str() {
+            return (self.failed)(run, &halves::repaired(error).into_owned());
+        }
+        let mut message = said(&turn);
+        (self.response)(run, &mut message);
+        if run.stop.is_some() {
+            return false;
+        }
+        run.list.push(message.clone());
+        if (self.is_last)(run, &message) {
+            return false;
+        }
+        let calls = calls(&message);
+        if (self.is_cut)(run) {
+            let answers = (self.answers_when_cut)(run, &calls);
+            run.list.extend(answers);
+            return false;
+        }
+        let mut answers = Vec::new();
+        for call in &calls {
+            let outcome = (self.outcome)(run, call);
+            let content = (self.content)(run, &outcome);
+            answers.push(answer(call, content));
+        }
+        (self.answers)(run, &mut answers);
+        run.list.extend(answers);
+        (self.after_round)(run);
+        true
+    }
+
+    /// What a run that has ended hands back.
+    pub(super) fn finish(&mut self, mut run: Run) -> Value {
+        let mut output = json!({
+            "requests": run.requests.clone(), "messages": run.list.clone(), "given": run.input["messages"],
+            "failure": run.stop.clone().unwrap_or_default(),
+        });
+        (self.end)(&mut run, &mut output);
+        if let Some(at_end) = (self.at_end)(&mut run, list(&output["requests"])) {
+            output["requestsAtEnd"] = at_end.into();
+        }
+        self.memory = run.memory;
+        output
+    }
+}
+
+impl Implementation for Agent {
+    fn hello(&self) -> Hello {
+        Hello {
+            name: "agent with a planted variant".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            language: "Rust".into(),
+            url: None,
+            ops: vec![Op::Tools],
+            profiles: vec![Profile::Universal],
+            abilities: self.abilities,
+        }
+    }
+
+    fn answer(&mut self, request: &Request) -> Reply {
+        if request.op != Op::Tools {
+            return Reply::Unsupported("an agent has op `tools` alone".into());
+        }
+        self.run(&request.input).map_or_else(refused, Reply::Ok)
+    }
+
+    fn line(&mut self, request: &Request) -> String {
+        halves::written(&self.answer(request).line(request.id)).into_owned()
+    }
+}
+
+/// The reply that a run is refused.
+pub(super) fn refused(message: String) -> Reply {
+    Reply::Reject { kind: RejectKind::InvalidInput, message }
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+/// The calls of a message.
+pub(super) fn calls(message: &Value) -> Vec<Value> {
+    list(&message["tool_calls"])
+}
+
+pub(super) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Replaces each lone surrogate by U+FFFD, except in arguments, which are written as JSON text; drops members that are null or an empty list.
+fn whole(message: &mut Value) {
+    for name in ["content", "tool_call_id"] {
+        if let Some(text) = message[name].as_str().map(|text| halves::repaired(text).into_owned()) {
+            message[name] = text.into();
+        }
+    }
+    for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+        for name in ["id", "name"] {
+            call[name] = halves::repaired(text(&call[name])).into();
+        }
+        if call["args"].is_null() {
+            call["args"] = json!({});
+        }
+    }
+    if let Some(members) = message.as_object_mut() {
+        members.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    }
+}
+
+/// A turn of the model as a message.
+fn said(turn: &Value) -> Value {
+    let mut message = json!({"type": "ai", "content": text(&turn["content"]), "tool_calls": calls(turn)});
+    whole(&mut message);
+    message
+}
+
+/// The answer to a call.
+pub(super) fn answer(call: &Value, content: impl Into<Value>) -> Value {
+    json!({"type": "tool", "content": content.into(), "tool_call_id": call["id"]})
+}
+
+/// Renames ids that the response repeats.
+pub(super) fn distinct(run: &mut Run, message: &mut Value) {
+    let own: Vec<String> = calls(message).iter().map(|call| text(&call["id"]).to_owned()).collect();
+    for index in 1..own.len() {
+        if own[..index].contains(&own[index]) {
+            let is_free = |id: &String| !own.contains(id) && run.renamed.iter().all(|(new, _)| new != id);
+            let new =
+                (2..usize::MAX).map(|number| format!("{}_{number}", own[index])).find(is_free).unwrap_or_default();
+            message["tool_calls"][index]["id"] = (&*new).into();
+            run.renamed.push((new, own[index].clone()));
+        }
+    }
+}
+
+/// What the script gives for a call.
+pub(super) fn outcome(run: &mut Run, call: &Value) -> Outcome {
+    let Some(results) = run.input["tools"].get(text(&call["name"])) else {
+        return Outcome::Unknown(text(&call["name"]).to_owned());
+    };
+    let id = text(&call["id"]);
+    let id = run.renamed.iter().find(|(new, _)| new == id).map_or(id, |(_, old)| old);
+    let pairs = || results["byArgs"].as_array().into_iter().flatten();
+    let result = match results {
+        Value::Array(results) => results.first(),
+        _ if results["byId"].is_object() => results["byId"].get(id),
+        _ => pairs().find(|pair| pair[0] == call["args"]).map(|pair| &pair[1]),
+    };
+    match result.map(|result| (result, result["error"].as_str(), result.as_object().map(serde_json::Map::len))) {
+        Some((_, Some(error), Some(1))) => Outcome::Failure(halves::repaired(error).into_owned()),
+        Some((result, ..)) => Outcome::Result(result.clone()),
+        None => Outcome::Result("".into()),
+    }
+}
+
+/// What the model is told of an outcome.
+pub(super) fn content(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Result(Value::String(text)) => halves::repaired(text).into(),
+        Outcome::Result(value) => halves::escaped(&value.to_string()).into(),
+        Outcome::Failure(error) => format!("The tool failed: {error}").into(),
+        Outcome::Unknown(name) => format!("There is no tool called {name}.").into(),
+    }
+}
+
+/// Makes every provider accept a history: each call is answered once, directly behind its message.
+pub(super) fn mend(list: &mut Vec<Value>) {
+    if is_sound(list) {
+        return;
+    }
+    let mut results: Vec<Value> = list.extract_if(.., |message| message["type"] == "tool").collect();
+    for index in (0..list.len()).rev() {
+        for call in calls(&list[index]).iter().rev() {
+            let found = results.iter().rposition(|result| result["tool_call_id"] == call["id"]);
+            let told = found.map_or_else(|| answer(call, "No result was recorded."), |found| results.remove(found));
+            list.insert(index + 1, told);
+        }
+    }
+}
+
+/// Whether each call is answered once, directly behind its message, and nothing else is answered.
+fn is_sound(list: &[Value]) -> bool {
+    let mut open: Vec<Value> = Vec::new();
+    for message in list.iter().filter(|message| message["type"] != "system") {
+        if message["type"] == "tool" {
+            let Some(answered) = open.iter().position(|id| *id == message["tool_call_id"]) else { return false };
+            open.remove(answered);
+        } else if open.is_empty() {
+            open.extend(calls(message).iter().map(|call| call["id"].clone()));
+        } else {
+            return false;
+        }
+    }
+    open.is_empty()
+}

@@ -1,0 +1,129 @@
+//! The fuzzer of profile `universal`, which needs no reference: it finds planted bugs of an agent, names them by their
+//! clause and makes them small, and accuses no reading.
+
+use serde_json::Value;
+use std::ops::Range;
+use threadspec_campaign::fuzz::{Finding, Options, Report, run};
+use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::reference::Reference;
+use threadspec_mutants::universal::{Variant, bugs, combined, readings, sound};
+use threadspec_runner::testee::{InProcess, Testee};
+
+fn fuzz(variant: &Variant, cases: Range<u64>) -> Report {
+    campaign(&|| Box::new(InProcess::new(variant.implementation())), cases)
+}
+
+fn campaign(start: &(dyn Fn() -> Box<dyn Testee> + Sync), cases: Range<u64>) -> Report {
+    let profile = Profile::Universal;
+    let settings = Options { seed: 1, cases, time: None, jobs: 2, profile, ops: vec![Op::Tools] };
+    run(&settings, &|| Ok(start()), &mut |_| {})
+}
+
+#[test]
+fn planted_bugs_are_found_and_made_small() {
+    for (name, clause) in [
+        ("results-older-than-1-rounds-dropped", "AGENT-PREFIX"),
+        ("arguments-as-json-text", "AGENT-RESPONSE"),
+        ("results-in-pythons-notation", "AGENT-RESULT"),
+        ("halves-of-results-pass", "AGENT-ENCODABLE"),
+        ("messages-pile-up-over-runs", "AGENT-INDEPENDENT"),
+    ] {
+        let bug = bugs().iter().find(|bug| bug.name == name).expect(name);
+        // Most show at once, and a run that holds all earlier ones gets slow.
+        let mut found = [0..15, 15..150].into_iter().flat_map(|cases| fuzz(bug, cases).findings);
+        let finding = found.find(|finding| finding.clause == clause).expect(name);
+        let input: Value = threadspec_judge::json::read(&finding.input).expect("JSON");
+        let calls = input["model"].as_array().into_iter().flatten().filter_map(|turn| turn["tool_calls"].as_array());
+        let is_alone = finding.cases.end - finding.cases.start == 1;
+        assert!(!is_alone || calls.map(Vec::len).sum::<usize>() <= 3, "{name}: {}", finding.input);
+        assert!(finding.expected.is_none() && !finding.note.is_empty(), "{finding:?}");
+    }
+}
+
+#[test]
+fn a_reading_is_no_finding() {
+    // The ignored test below draws thousands.
+    const CASES: u64 = 12;
+    for reading in readings() {
+        let report = fuzz(reading, 0..CASES);
+        assert!(report.findings.is_empty(), "{}: {:?}", reading.name, report.findings);
+        assert_eq!(report.coverage.total(), CASES, "{}", reading.name);
+    }
+}
+
+/// What is found in two readings at once; `chosen` says which pairs are tried.
+#[track_caller]
+fn assert_pairs_are_sound(cases: u64, chosen: impl Fn(usize) -> bool) {
+    let all = readings();
+    let pairs = (0..all.len()).flat_map(|first| (first + 1..all.len()).map(move |second| [&all[first], &all[second]]));
+    let mut accused = String::new();
+    for (_, pair) in (0..).zip(pairs).filter(|(number, _)| chosen(*number)) {
+        let found = found(&campaign(&|| Box::new(InProcess::new(combined(&pair))), 0..cases));
+        if !found.is_empty() {
+            accused += &format!("{} and {}: {found}", pair[0].name, pair[1].name);
+        }
+    }
+    assert!(accused.is_empty(), "{accused}");
+}
+
+#[test]
+fn two_readings_are_no_finding() {
+    assert_pairs_are_sound(4, |number| number % 19 == 0);
+}
+
+#[test]
+#[ignore = "slow: minutes, for changes of readings and of the judge"]
+fn no_pair_of_readings_is_a_finding() {
+    assert_pairs_are_sound(25, |_| true);
+}
+
+/// What is found, in a few words.
+fn found(report: &Report) -> String {
+    let line =
+        |finding: &Finding| format!("{} {:?} {}\n{}\n", finding.clause, finding.cases, finding.note, finding.input);
+    report.findings.iter().map(line).collect()
+}
+
+#[test]
+#[ignore = "slow: for changes of the generator or the judge"]
+fn nothing_sound_is_accused_in_30_000_scenarios() {
+    const CASES: u64 = 30_000;
+    let mut accused = found(&campaign(&|| Box::new(InProcess::new(Reference)), 0..CASES));
+    accused += &found(&campaign(&|| Box::new(InProcess::new(sound())), 0..CASES));
+    for reading in readings() {
+        let found = found(&fuzz(reading, 0..CASES));
+        if !found.is_empty() {
+            accused += &format!("{}: {found}", reading.name);
+        }
+    }
+    assert!(accused.is_empty(), "{accused}");
+}
+
+#[test]
+#[ignore = "slow: some minutes, for changes of the generator"]
+fn most_planted_bugs_are_found() {
+    let sizes = [0, 100, 1_000, 5_000, 30_000];
+    let (mut counts, mut missed, mut misnamed) = ([0; 4], Vec::new(), Vec::new());
+    for bug in bugs() {
+        let clauses = |report: Report| report.findings.iter().map(|finding| finding.clause).collect::<Vec<_>>();
+        let Some((size, clauses)) = sizes
+            .windows(2)
+            .enumerate()
+            .map(|(size, cases)| (size, clauses(fuzz(bug, cases[0]..cases[1]))))
+            .find(|(_, clauses)| !clauses.is_empty())
+        else {
+            missed.push(&*bug.name);
+            continue;
+        };
+        counts[size..].iter_mut().for_each(|count| *count += 1);
+        if !clauses.iter().any(|clause| bug.breaks.contains(clause)) {
+            misnamed.push(format!("{} {:?}: {clauses:?}", bug.name, bug.breaks));
+        }
+    }
+    println!(
+        "of {} bugs found in {:?} scenarios: {counts:?}\nmissed: {missed:#?}\nmisnamed: {misnamed:#?}",
+        bugs().len(),
+        &sizes[1..],
+    );
+    assert!(counts[3] * 10 >= bugs().len() * 9, "missed: {missed:?}");
+}

@@ -1,0 +1,120 @@
+//! The fuzzer accuses nothing that a clause or an erratum permits; nor does a case, as `kill_matrix.rs` shows.
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use std::collections::HashSet;
+use threadspec_judge::corpus::{Case, Level, embedded};
+use threadspec_mutants::matrix::Selection;
+use threadspec_mutants::readings::{Permitted, all, neglectful, pairs, permitted};
+use threadspec_mutants::universal::readings;
+
+#[test]
+fn the_fuzzer_objects_to_no_reading() {
+    let accusations: Vec<String> =
+        permitted().par_iter().flat_map_iter(|reading| reading.accusations(60).expect("it runs")).collect();
+    assert!(accusations.is_empty(), "{}", accusations.join("\n"));
+}
+
+#[test]
+fn the_fuzzer_does_not_judge_the_words_of_errors() {
+    let is_about = |reading: &Permitted| {
+        let clauses = &reading.neglects;
+        !clauses.is_empty() && clauses.iter().all(|clause| ["LOOP-ERROR", "LOOP-TOOL-ERROR"].contains(clause))
+    };
+    let words = |name: &str| name.starts_with("errors-") || name.starts_with("tool-failures-");
+    let mut readings = permitted();
+    readings.retain(|reading| is_about(reading) && words(reading.name));
+    assert_eq!(readings.len(), 14);
+    for reading in &mut readings {
+        reading.neglects.clear();
+    }
+    let accusations: Vec<String> =
+        readings.par_iter().flat_map_iter(|reading| reading.accusations(60).expect("it runs")).collect();
+    assert!(accusations.is_empty(), "{}", accusations.join("\n"));
+}
+
+/// What is held against two readings at once; `chosen` says which pairs are tried.
+#[track_caller]
+fn assert_pairs_are_sound(cases: u64, chosen: impl Fn(&Permitted) -> bool) {
+    let all = pairs();
+    assert!(all.len() > 2_500, "{}", all.len());
+    let tried: Vec<&Permitted> = all.iter().filter(|pair| chosen(pair)).collect();
+    let accusations: Vec<String> =
+        tried.par_iter().flat_map_iter(|pair| pair.accusations(cases).expect("it runs")).collect();
+    assert!(accusations.is_empty(), "{} pairs: {}", tried.len(), accusations.join("\n"));
+}
+
+/// Whether a pair is tried each time: one in eleven, so that each reading is in some of them.
+fn is_tried(pair: &Permitted) -> bool {
+    const STEP: usize = 11;
+    let place = |name| all().position(|reading| Some(reading.name) == name).unwrap_or_default();
+    (place(Some(pair.name)) + place(pair.beside)).is_multiple_of(STEP)
+}
+
+#[test]
+fn the_fuzzer_objects_to_no_two_readings() {
+    assert_pairs_are_sound(4, is_tried);
+}
+
+#[test]
+fn each_reading_is_tried_beside_another() {
+    let (single, pairs) = (permitted(), pairs());
+    for reading in single.iter().filter(|reading| !reading.name.starts_with("all-readings")) {
+        let is_in = |pair: &&Permitted| {
+            pair.profile == reading.profile && (pair.name == reading.name || pair.beside == Some(reading.name))
+        };
+        let tried = pairs.iter().filter(|pair| is_tried(pair)).filter(is_in).count();
+        assert!(tried > 1, "{reading}: {tried}");
+    }
+}
+
+#[test]
+#[ignore = "slow: minutes, for changes of readings, tolerance and the fuzzer"]
+fn the_fuzzer_objects_to_no_pair_of_readings() {
+    assert_pairs_are_sound(25, |_| true);
+}
+
+#[test]
+fn readings_have_names_of_their_own_and_are_permitted_by_something() {
+    let (corpus, _) = embedded();
+    let errata = threadspec_golden::ERRATA;
+    let mut names = HashSet::new();
+    assert!(all().count() >= 25);
+    for reading in all() {
+        assert!(names.insert(reading.name), "two readings `{}`", reading.name);
+        let exists = |by: &&str| {
+            errata.contains(&format!("\n## {by} ")) || corpus.clauses.iter().any(|clause| clause.id == **by)
+        };
+        assert!(!reading.permitted_by.is_empty() && reading.permitted_by.iter().all(exists), "{reading:?}");
+    }
+    // `serve --reading` takes those of both tables.
+    for reading in readings() {
+        assert!(names.insert(&reading.name), "two readings `{}`", reading.name);
+    }
+}
+
+/// What is held against bugs that break `should` clauses alone, by cases that are no matter of such a clause and by the fuzzer.
+#[track_caller]
+fn assert_no_must_is_broken(drawn: u64) {
+    let (corpus, _) = embedded();
+    let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.level == Level::Must).collect();
+    let bugs = neglectful(corpus);
+    assert!(bugs.len() > 80, "{}", bugs.len());
+    let accuse = |bug: &Permitted| {
+        let objections = bug.objections(&cases, Selection::OwnClauses, |_, _| false);
+        let objections = objections.iter().map(|case| format!("{} ({}): fails {}", bug.name, bug.profile, case.id));
+        objections.chain(bug.accusations(drawn).expect("it runs")).collect::<Vec<_>>()
+    };
+    let accusations: Vec<String> = bugs.par_iter().flat_map_iter(accuse).collect();
+    assert!(accusations.is_empty(), "{}", accusations.join("\n"));
+}
+
+#[test]
+fn what_breaks_no_must_is_no_failure() {
+    assert_no_must_is_broken(25);
+}
+
+#[test]
+#[ignore = "slow: minutes, for changes of tolerance and of the fuzzer"]
+fn what_breaks_no_must_is_no_failure_in_a_thousand_cases() {
+    assert_no_must_is_broken(1_000);
+}

@@ -1,0 +1,350 @@
+//! Groups failures by cause, so that a fault that fails many cases is read once.
+//!
+//! Each failure has a set of signs: a replaced piece of text, another kind of value at some place, a message. The sign that
+//! most failures share is the first cause and takes all of them; the next one is sought among the rest.
+
+use super::diff;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
+use std::str::Chars;
+use threadspec_judge::corpus::Severity;
+use threadspec_judge::corpus::expectation::NOTHING;
+use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
+use threadspec_judge::text::{beginning, visible};
+use threadspec_judge::verdict::Verdict;
+
+/// More replaced pieces than this, or longer ones, are another text altogether.
+const PIECES: usize = 6;
+const LONGEST_PIECE: usize = 24;
+const LONGEST_NOTE: usize = 120;
+/// How a note quotes a line of stderr.
+const QUOTED: &str = "  | ";
+/// How the description of a matcher begins that accepts what holds something.
+const INCLUDES: &str = "something that includes ";
+
+/// What failed for one reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// What the failures share, in words.
+    pub sign: String,
+    /// Their positions, the clearest one first.
+    pub members: Vec<usize>,
+}
+
+/// One failure, as far as its cause is concerned.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// What happened, in words.
+    pub note: &'a str,
+    /// Where the output differs from the expected one.
+    pub mismatches: &'a [Mismatch],
+    /// How much there is to read: the length of the input.
+    pub size: usize,
+    /// Whether it makes the testee not conformant.
+    pub counts: bool,
+    /// How much it hurts; a case without a severity comes first.
+    pub severity: Option<Severity>,
+}
+
+/// Groups failures by cause: first those that count, then those that hurt most, and of these the ones of the most cases.
+pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
+    let signs: Vec<BTreeSet<String>> = failures.iter().map(signs).collect();
+    let mut left: BTreeSet<usize> = (0..failures.len()).collect();
+    let mut causes = Vec::new();
+    while !left.is_empty() {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for sign in left.iter().flat_map(|&index| &signs[index]) {
+            *counts.entry(sign).or_default() += 1;
+        }
+        // Of equally frequent signs the first in the alphabet, so that the same run reads the same.
+        let most = counts.values().copied().max().unwrap_or_default();
+        let Some(sign) = counts.iter().find(|&(_, &count)| count == most).map(|(&sign, _)| sign.to_owned()) else {
+            break;
+        };
+        let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
+        left.retain(|index| !members.contains(index));
+        members.sort_by_key(|&index| {
+            let Shown { counts, severity, mismatches, size, .. } = failures[index];
+            (!counts, severity, signs[index].len(), mismatches.len(), size, index)
+        });
+        causes.push(Cause { sign, members });
+    }
+    // Its first member counts if any does, and hurts most. Warnings hide nothing that counts.
+    causes.sort_by_key(|cause| {
+        let Shown { counts, severity, .. } = failures[cause.members[0]];
+        (!counts, severity)
+    });
+    causes
+}
+
+fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String> {
+    let name = if *verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
+    let signs = match mismatches.first() {
+        // Later differences may follow from the first one.
+        Some(Mismatch { path, sides: Sides::Texts { expected, actual } }) => {
+            pieces(expected, actual).unwrap_or_else(|| vec![format!("another text{}", place(path))])
+        }
+        Some(Mismatch { path, sides: Sides::Values { expected, actual } }) => {
+            let place = place(path);
+            vec![if actual.starts_with(NOTHING) {
+                format!("{} is missing{place}", kind(expected))
+            } else if expected.starts_with(NOTHING) {
+                format!("{} is unexpected{place}", kind(actual))
+            } else {
+                format!("{} instead of {}{place}", kind(actual), kind(expected))
+            }]
+        }
+        None => messages(*verdict, note),
+    };
+    signs.into_iter().map(|sign| format!("{name}{sign}")).collect()
+}
+
+/// What was replaced by what; `None` if the pieces are too many or too long.
+fn pieces(expected: &str, actual: &str) -> Option<Vec<String>> {
+    let pairs = diff::pairs(expected, actual);
+    let short = |text: &String| text.chars().count() <= LONGEST_PIECE;
+    if pairs.is_empty() || pairs.len() > PIECES || !pairs.iter().all(|(old, new)| short(old) && short(new)) {
+        return None;
+    }
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    // Reports join several spaces to one.
+    let shape = |text: &str| {
+        let is_blank = text.chars().all(char::is_whitespace);
+        if is_blank { visible(text).replace(' ', "␣") } else { visible(text) }
+    };
+    let piece = |(old, new): &(String, String)| match (shape(old), shape(new)) {
+        (old, new) if is_number(&old) && is_number(&new) => "another number in the text".to_owned(),
+        (old, new) if new.is_empty() => format!("`{old}` is missing"),
+        (old, new) if old.is_empty() => format!("`{new}` is unexpected"),
+        (old, new) => format!("`{new}` instead of `{old}`"),
+    };
+    Some(pairs.iter().map(piece).collect())
+}
+
+/// A place, whatever its positions in lists.
+fn place(path: &str) -> String {
+    if path.is_empty() {
+        return String::new();
+    }
+    let parts = path.split('/').map(|part| if part.parse::<usize>().is_ok() { "*" } else { part });
+    format!(" at {}", visible(&parts.collect::<Vec<_>>().join("/")))
+}
+
+/// What kind of value a description stands for.
+fn kind(description: &str) -> String {
+    if let Some(part) = description.strip_prefix(INCLUDES) {
+        return format!("{INCLUDES}{}", kind(part));
+    }
+    match description.chars().next() {
+        Some('"') => "a string".into(),
+        Some('[') => "a list".into(),
+        Some('{') => {
+            // The description may be cut off, or hold a matcher, so it need not be JSON.
+            let named = description.split_once("\"type\":").and_then(|(_, rest)| rest.trim_start().strip_prefix('"'));
+            let name = named.and_then(|rest| rest.split('"').next());
+            name.map_or_else(
+                || "an object".into(),
+                |name| format!("an object of type {}", beginning(&visible(name), 30)),
+            )
+        }
+        Some(first) if first == '-' || first.is_ascii_digit() => "a number".into(),
+        _ => beginning(&visible(description), 60),
+    }
+}
+
+/// What was found, a sign each; of a crash and the like, what happened and the last words of its stderr, since the rest is about the case.
+fn messages(verdict: Verdict, note: &str) -> Vec<String> {
+    let mut lines = note.lines().filter(|line| !line.trim().is_empty());
+    if verdict == Verdict::Fail {
+        return lines.map(message).collect();
+    }
+    let first = lines.next().unwrap_or_default();
+    let last_words = lines.rev().find_map(|line| line.strip_prefix(QUOTED)).unwrap_or_default();
+    vec![message(format!("{first} {last_words}").trim_end())]
+}
+
+/// A message without what differs from case to case: numbers, quotations, and JSON.
+fn message(line: &str) -> String {
+    let line = visible(line);
+    let mut plain = String::new();
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '`' | '"' => {
+                skip_quotation(&mut rest, c);
+                plain.push('…');
+            }
+            // Not an apostrophe.
+            '\'' if !plain.ends_with(char::is_alphanumeric) => {
+                skip_quotation(&mut rest, c);
+                plain.push('…');
+            }
+            '[' | '{' => {
+                let mut depth = 1_usize;
+                while depth > 0
+                    && let Some(c) = rest.next()
+                {
+                    match c {
+                        '"' => skip_quotation(&mut rest, c),
+                        '[' | '{' => depth += 1,
+                        ']' | '}' => depth -= 1,
+                        _ => {}
+                    }
+                }
+                plain.push('…');
+            }
+            c if c.is_ascii_digit() => {
+                while rest.next_if(char::is_ascii_digit).is_some() {}
+                plain.push('N');
+            }
+            c => plain.push(c),
+        }
+    }
+    beginning(&plain, LONGEST_NOTE)
+}
+
+/// Goes behind the end of a quotation; one that is never closed goes to the end.
+fn skip_quotation(rest: &mut Peekable<Chars<'_>>, quote: char) {
+    while let Some(c) = rest.next()
+        && c != quote
+    {
+        if c == '\\' {
+            rest.next();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(expected: &str, actual: &str) -> Vec<Mismatch> {
+        let sides = Sides::Texts { expected: expected.into(), actual: actual.into() };
+        vec![Mismatch { path: "/0/content".into(), sides }]
+    }
+
+    fn grouped(failures: &[(Verdict, &str, Vec<Mismatch>)]) -> Vec<(String, Vec<usize>)> {
+        let shown: Vec<Shown<'_>> = failures
+            .iter()
+            .map(|(verdict, note, mismatches)| {
+                // Notes of warnings say so.
+                let counts = !note.starts_with("warning");
+                let severity = note.rsplit_once("severity ").and_then(|(_, name)| name.parse().ok());
+                Shown { verdict: *verdict, note, mismatches, size: note.len(), counts, severity }
+            })
+            .collect();
+        causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()
+    }
+
+    #[test]
+    fn one_replacement_is_one_cause_wherever_it_happens() {
+        let found = grouped(&[
+            (Verdict::Fail, "", text("a&apos;b", "a'b")),
+            (Verdict::Fail, "", text("x &lt; and &apos; y", "x < and ' y")),
+            (Verdict::Fail, "", text("long text &apos;", "long text '")),
+            (Verdict::Fail, "", text("  a", "a")),
+            (Verdict::Fail, "", text(" b", "b")),
+            (Verdict::Fail, "", text("one", "something else that is much longer than that")),
+        ]);
+        let signs: Vec<(&str, usize)> = found.iter().map(|(sign, members)| (&**sign, members.len())).collect();
+        let others = [("`␣` is missing", 1), ("`␣␣` is missing", 1), ("another text at /*/content", 1)];
+        assert_eq!(signs[0], ("`'` instead of `&apos;`", 3));
+        assert_eq!(signs[1..], others);
+    }
+
+    #[test]
+    fn crashes_are_told_apart_by_their_last_words_and_not_by_their_numbers() {
+        let crash = |stderr: &str| {
+            let ended = "before its reply it ended (exit status: 1); its stderr ends with:";
+            format!("{ended}\n  | {stderr}\nby itself: asked alone, it ends in the same way")
+        };
+        let found = grouped(&[
+            (Verdict::Crash, &crash("Error: at\n  | TypeError: 'x' is undefined at line 17"), Vec::new()),
+            (Verdict::Crash, &crash("TypeError: 'y' is undefined at line 18"), Vec::new()),
+            (Verdict::Crash, &crash("out of memory"), Vec::new()),
+        ]);
+        let signs: Vec<(&str, &[usize])> = found.iter().map(|(sign, members)| (&**sign, &**members)).collect();
+        let ended = "crash: before its reply it ended (exit status: N); its stderr ends with:";
+        assert_eq!(
+            signs,
+            [
+                (&*format!("{ended} TypeError: … is undefined at line N"), &[1, 0][..]),
+                (&*format!("{ended} out of memory"), &[2][..]),
+            ]
+        );
+    }
+
+    #[test]
+    fn of_several_findings_the_one_that_most_cases_share_is_the_cause() {
+        let result = |value: &str| format!("RESULT: request 2: the result {value} became \"1\", which is no JSON text");
+        let found = grouped(&[
+            (Verdict::Fail, &result("[1, \"]\"]"), Vec::new()),
+            (Verdict::Fail, &format!("START: message 1\n{}", result("{\"a\": [\"\\\"\", {}]}")), Vec::new()),
+            (Verdict::Fail, "START: message 2", Vec::new()),
+            (Verdict::Fail, &result("{}"), Vec::new()),
+        ]);
+        assert_eq!(
+            found,
+            [
+                ("RESULT: request N: the result … became …, which is no JSON text".to_owned(), vec![3, 0, 1]),
+                ("START: message N".to_owned(), vec![2]),
+            ]
+        );
+    }
+
+    #[test]
+    fn warnings_stand_behind_what_counts() {
+        let found = grouped(&[
+            (Verdict::Fail, "warning", text("a&apos;b", "a'b")),
+            (Verdict::Fail, "", text("a long text &apos; b", "a long text ' b")),
+            (Verdict::Rejected, "warning", Vec::new()),
+            (Verdict::Rejected, "warning", Vec::new()),
+            (Verdict::Rejected, "warning", Vec::new()),
+            (Verdict::Crash, "one", Vec::new()),
+        ]);
+        let members: Vec<_> = found.into_iter().map(|(_, members)| members).collect();
+        assert_eq!(members, [vec![1, 0], vec![5], vec![2, 3, 4]]);
+    }
+
+    #[test]
+    fn what_hurts_most_stands_first() {
+        let apostrophe = || text("a&apos;b", "a'b");
+        let found = grouped(&[
+            (Verdict::Fail, "severity C", text("a", "b")),
+            (Verdict::Fail, "severity C", text("c a", "c b")),
+            (Verdict::Fail, "warning, severity A", text("x", "y")),
+            (Verdict::Fail, "severity C", apostrophe()),
+            (Verdict::Fail, "severity B and long", apostrophe()),
+            (Verdict::Fail, "a long note, severity B", apostrophe()),
+            (Verdict::Fail, "severity A", text("  z", "z")),
+        ]);
+        let members: Vec<_> = found.into_iter().map(|(_, members)| members).collect();
+        assert_eq!(members, [vec![4, 5, 3], vec![6], vec![0, 1], vec![2]]);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_whatever_is_in_it() {
+        let missing = |expected: &str| {
+            let sides = Sides::Values { expected: expected.into(), actual: NOTHING.into() };
+            vec![Mismatch { path: "/2".into(), sides }]
+        };
+        let found = grouped(&[
+            (Verdict::Fail, "", missing(r#"{"type": "tool", "content": "4"}"#)),
+            (Verdict::Fail, "", missing(r#"{"type": "tool", "content": anything}"#)),
+            (Verdict::Fail, "", missing(r#"{"content":"4","type":"tool","#)),
+        ]);
+        assert_eq!(found, [("an object of type tool is missing at /*".to_owned(), vec![0, 1, 2])]);
+    }
+
+    #[test]
+    fn every_failure_is_in_exactly_one_cause() {
+        let failures: Vec<_> = (0..40_usize)
+            .map(|n| (Verdict::Fail, "", text(&"a".repeat(n % 7), &format!("{}b{}", "a".repeat(n % 5), n % 3))))
+            .collect();
+        let mut members: Vec<usize> = grouped(&failures).into_iter().flat_map(|(_, members)| members).collect();
+        members.sort_unstable();
+        assert_eq!(members, (0..40).collect::<Vec<_>>());
+    }
+}

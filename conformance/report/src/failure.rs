@@ -1,0 +1,141 @@
+//! One failure, for people: of a case of the corpus, or found by fuzzing.
+
+use super::{diff, gravity};
+use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled};
+use std::fmt::Write;
+use threadspec_judge::corpus::layout::lay_out;
+use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
+use threadspec_judge::corpus::{Clause, Corpus, Level, Severity};
+use threadspec_judge::text::{count, visible};
+use threadspec_judge::verdict::Verdict;
+use threadspec_runner::run::CaseResult;
+
+/// More mismatches than this are counted, not shown.
+const MISMATCHES: usize = 8;
+/// Values are shown up to this length.
+const LONGEST_VALUE: usize = 600;
+
+/// What is reported of one failure.
+#[derive(Clone, Debug)]
+pub struct Failure<'a> {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The id of the case, or the name of a finding.
+    pub id: String,
+    /// How binding the clauses are.
+    pub level: Level,
+    /// How much it hurts, if its case says so.
+    pub severity: Option<Severity>,
+    /// Reports and documents that show the severity.
+    pub evidence: Vec<String>,
+    /// Whether it makes the testee not conformant.
+    pub counts: bool,
+    /// The clauses that it breaks.
+    pub clauses: Vec<&'a Clause>,
+    /// Why the case exists.
+    pub why: String,
+    /// What happened, in words; may be empty.
+    pub note: String,
+    /// Where the output differs from the expected one.
+    pub mismatches: Vec<Mismatch>,
+    /// How many more mismatches there are.
+    pub more: usize,
+    /// The input that shows it, as JSON text, if no case has it.
+    pub input: Option<String>,
+    /// The command that repeats it alone.
+    pub repeat: String,
+}
+
+impl<'a> Failure<'a> {
+    /// The failure of a case.
+    pub fn of_case(result: &CaseResult<'_>, corpus: &'a Corpus, strict: bool, repeat: String) -> Self {
+        let CaseResult { case, judgement } = result;
+        Self {
+            verdict: judgement.verdict,
+            id: case.id.clone(),
+            level: case.level,
+            severity: case.severity,
+            evidence: case.evidence.clone(),
+            counts: result.counts_against(strict),
+            clauses: clauses_of(result).filter_map(|id| corpus.clause(id)).collect(),
+            why: case.why.clone(),
+            note: judgement.note.clone(),
+            mismatches: judgement.mismatches.clone(),
+            more: judgement.more,
+            input: None,
+            repeat,
+        }
+    }
+
+    /// Verdict, id, level and severity on one line.
+    pub fn headline(&self) -> String {
+        let (style, note) = match (self.counts, self.verdict) {
+            (true, _) => (BAD, ""),
+            (false, Verdict::Pass) => (GOOD, ""),
+            (false, Verdict::Fail) if self.level == Level::Must => (WARNING, ", does not count"),
+            (false, _) => (WARNING, ", a warning"),
+        };
+        let verdict = styled(style, self.verdict.to_string().to_uppercase());
+        format!("{verdict} {} ({}{note})\n", styled(STRONG, visible(&self.id)), gravity(self.level, self.severity))
+    }
+
+    /// Everything: verdict, clauses, reason, what differs, and the command that repeats it.
+    pub fn text(&self) -> String {
+        let mut out = self.headline();
+        self.clauses.iter().for_each(|clause| out.push_str(&clause_line(clause)));
+        let _ = writeln!(out, "  why: {}", visible(&self.why));
+        out.push_str(&severity_line(self.severity, &self.evidence));
+        for line in self.note.lines() {
+            let _ = writeln!(out, "  {}", shortened(line));
+        }
+        for mismatch in self.mismatches.iter().take(MISMATCHES) {
+            out.push_str(&difference(mismatch));
+        }
+        let more = self.more + self.mismatches.len().saturating_sub(MISMATCHES);
+        if more > 0 {
+            let _ = writeln!(out, "  … and {}", count(more, "more difference"));
+        }
+        let _ = writeln!(out, "  {} {}", styled(FAINT, "repeat:"), visible(&self.repeat));
+        if let Some(input) = &self.input {
+            let lines: Vec<String> = lay_out(input, 1).lines().map(|line| format!("    {}\n", visible(line))).collect();
+            let _ = write!(out, "  the smallest input that shows it:\n{}", lines.concat());
+        }
+        out
+    }
+}
+
+/// The clauses of a case, and those that it breaks beyond them.
+fn clauses_of<'a>(CaseResult { case, judgement }: &'a CaseResult<'_>) -> impl Iterator<Item = &'a str> {
+    let own = case.clauses.iter().map(String::as_str);
+    own.chain(judgement.broken.iter().copied().filter(|broken| !case.clauses.iter().any(|own| own == broken)))
+}
+
+/// A clause with its text.
+pub(super) fn clause_line(clause: &Clause) -> String {
+    let level = if clause.level == Level::Should { " (should)" } else { "" };
+    format!("  {}{level}: {}\n", clause.id, visible(&clause.text))
+}
+
+/// What the severity of a case means, and what shows it; empty without one.
+pub(super) fn severity_line(severity: Option<Severity>, evidence: &[String]) -> String {
+    let Some(severity) = severity else { return String::new() };
+    let shown = if evidence.is_empty() { String::new() } else { format!(": {}", visible(&evidence.join(", "))) };
+    format!("  severity {severity}, {}{shown}\n", severity.meaning())
+}
+
+fn difference(mismatch: &Mismatch) -> String {
+    let mut out = String::new();
+    if !mismatch.path.is_empty() {
+        let _ = writeln!(out, "  at {}", visible(&mismatch.path));
+    }
+    let [expected, actual] = match &mismatch.sides {
+        Sides::Texts { expected, actual } => diff::texts(expected, actual),
+        Sides::Values { expected, actual } => [styled(GOOD, shortened(expected)), styled(BAD, shortened(actual))],
+    };
+    let _ = writeln!(out, "    expected  {expected}\n    actual    {actual}");
+    out
+}
+
+fn shortened(text: &str) -> String {
+    super::shortened(text, LONGEST_VALUE)
+}

@@ -1,0 +1,55 @@
+//! How much of a profile a run has judged: what is unsupported, not chosen or not run is not judged.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use threadspec_judge::corpus::Corpus;
+use threadspec_judge::protocol::Profile;
+use threadspec_judge::verdict::Verdict;
+
+/// How much of a profile a run has judged. Thorough cases count only if they are part of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Judged {
+    /// The cases that were judged.
+    pub cases: usize,
+    /// All cases of the profile.
+    pub of_cases: usize,
+    /// The clauses of which a case was judged.
+    pub clauses: usize,
+    /// All clauses of these cases.
+    pub of_clauses: usize,
+}
+
+impl Judged {
+    /// What the cases of a run, given by their ids, have judged of a profile of a corpus.
+    pub fn of<'a>(run: impl IntoIterator<Item = (&'a str, Verdict)>, (corpus, profile): (&Corpus, Profile)) -> Self {
+        let run: HashMap<&str, Verdict> = run.into_iter().collect();
+        let (mut judged, mut clauses, mut of_clauses) = (Self::default(), HashSet::new(), HashSet::new());
+        for case in corpus.cases.iter().filter(|case| case.is_in(profile)) {
+            let verdict = run.get(&*case.id);
+            if case.thorough && verdict.is_none() {
+                continue;
+            }
+            judged.of_cases += 1;
+            of_clauses.extend(&case.clauses);
+            if verdict.is_some_and(|verdict| !matches!(verdict, Verdict::Unsupported | Verdict::NotRun)) {
+                judged.cases += 1;
+                clauses.extend(&case.clauses);
+            }
+        }
+        Self { clauses: clauses.len(), of_clauses: of_clauses.len(), ..judged }
+    }
+
+    /// Whether that is all of it.
+    pub fn is_all(self) -> bool {
+        self.cases == self.of_cases
+    }
+}
+
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cases, of_cases, clauses, of_clauses } = self;
+        write!(f, "{cases} of {of_cases} cases and {clauses} of {of_clauses} clauses")
+    }
+}

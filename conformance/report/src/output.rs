@@ -1,0 +1,89 @@
+//! Writes reports to files.
+
+use super::record::{self, RunRecord};
+use super::{badge, html, junit, markdown};
+use std::ffi::OsStr;
+use std::io;
+use std::path::PathBuf;
+use strum::{Display, EnumString, VariantNames};
+use threadspec_judge::corpus::Corpus;
+use threadspec_runner::files::{prepare, write};
+
+/// A form of report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_format, parse_err_ty = String)]
+pub enum Format {
+    /// The canonical run file.
+    Json,
+    /// `JUnit` XML, for CI systems.
+    Junit,
+    /// One self-contained page.
+    Html,
+    /// For the summary of a CI job.
+    Markdown,
+    /// A badge: for shields.io, or a picture if the name of the file ends in `.svg`.
+    Badge,
+}
+
+fn unknown_format(name: &str) -> String {
+    format!("there is no report `{name}`; the formats are {}", Format::VARIANTS.join(", "))
+}
+
+const NOT_A_TARGET: &str = "it is not FORMAT=PATH";
+
+/// A report to be written: `FORMAT=PATH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// In which form.
+    pub format: Format,
+    /// To which file; `-` is stdout.
+    pub path: PathBuf,
+}
+
+impl Target {
+    /// Reads `FORMAT=PATH`. On Unix a path may be any bytes.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it.
+    pub fn read(text: &OsStr) -> Result<Self, String> {
+        let text = text.as_encoded_bytes();
+        let place = text.iter().position(|&byte| byte == b'=');
+        let (format, path) = place.map(|place| (&text[..place], &text[place + 1..])).ok_or(NOT_A_TARGET)?;
+        #[cfg(unix)]
+        let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path);
+        #[cfg(not(unix))]
+        let path = str::from_utf8(path).map_err(|error| error.to_string())?;
+        if path.is_empty() {
+            return Err(NOT_A_TARGET.into());
+        }
+        Ok(Self { format: String::from_utf8_lossy(format).parse()?, path: path.into() })
+    }
+
+    /// Creates the folder of the file if necessary: better before a run than after it.
+    ///
+    /// # Errors
+    ///
+    /// When the path is itself a folder, or its folder cannot be created.
+    pub fn prepare(&self) -> io::Result<()> {
+        prepare(&self.path)
+    }
+
+    /// Writes the report of runs. The HTML page shows the corpus and the errata, too.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn write(&self, runs: &[RunRecord], corpus: &Corpus, errata: &str) -> io::Result<()> {
+        let is_picture = self.path.extension().is_some_and(|extension| extension == "svg");
+        let text = match self.format {
+            Format::Json => record::to_json(runs)?,
+            Format::Junit => junit::junit(runs),
+            Format::Html => html::html(runs, corpus, errata),
+            Format::Markdown => markdown::markdown(runs),
+            Format::Badge if is_picture => badge::svg(runs),
+            Format::Badge => badge::endpoint(runs),
+        };
+        write(&self.path, text.as_bytes())
+    }
+}

@@ -1,0 +1,521 @@
+//! The canonical run file: everything that a report says comes from it. `run.schema.json` describes it.
+//!
+//! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
+
+use super::{Conclusion, Judged};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
+use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
+use threadspec_judge::corpus::{Case, Corpus, Level, Severity};
+use threadspec_judge::json;
+use threadspec_judge::protocol::{Hello, Op, Profile};
+use threadspec_judge::text::{count, visible};
+use threadspec_judge::verdict::Verdict;
+use threadspec_runner::run::{CaseResult, Run};
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+/// Its JSON Schema.
+pub const SCHEMA: &str = include_str!("../run.schema.json");
+
+/// One run of one testee.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunRecord {
+    /// The version of the format.
+    pub format: u32,
+    /// The version of threadspec that ran.
+    pub threadspec: String,
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The testee's answer to `hello`; null if it gave none.
+    pub testee: Value,
+    /// The command that started the testee; empty for the built-in reference.
+    pub command: Vec<String>,
+    /// The corpus.
+    pub corpus: CorpusRecord,
+    /// How it was run.
+    pub options: Options,
+    /// Why it ended before its last case.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// What went wrong when the testee was ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shutdown: Vec<String>,
+    /// How many cases it answered with `unsupported`, of operations that its hello names.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub declined: usize,
+    /// What else counts against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against: Vec<String>,
+    /// What is out of date in the file of known failures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub out_of_date: Vec<String>,
+    /// The exit code of the run.
+    pub exit_code: u8,
+    /// The numbers.
+    pub summary: Counts,
+    /// One entry per case of the profile, in the order of the corpus.
+    pub cases: Vec<CaseRecord>,
+}
+
+/// Which corpus was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CorpusRecord {
+    /// A hash of the ids and hashes of all its cases.
+    pub hash: String,
+    /// How many cases it has.
+    pub cases: usize,
+}
+
+/// How a run was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Options {
+    /// The profile that it was judged by.
+    #[serde(with = "by_name")]
+    pub profile: Profile,
+    /// Whether a `should` counts.
+    pub strict: bool,
+    /// The patterns that chose its cases; all of them without a pattern.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<String>,
+    /// The operations that chose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub op: Vec<String>,
+    /// The patterns of clauses that chose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clause: Vec<String>,
+    /// How many `unsupported` replies are allowed for operations that its hello names.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub max_unsupported: usize,
+    /// Seconds for one reply.
+    pub timeout: f64,
+    /// The seed of the order of the cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Which part of the cases, as in `1/4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// How many testees at once.
+    pub jobs: usize,
+    /// How often the cases were put to the same process.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub repeat: u64,
+    /// For how many seconds they were put to it again and again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soak: Option<f64>,
+    /// For how many seconds it waited between two requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<f64>,
+    /// How many cases of the profile were left out because they take too long for every day.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub left_out: usize,
+}
+
+impl Options {
+    /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
+    pub fn too_many_declined(&self, declined: usize) -> Option<String> {
+        let most = self.max_unsupported;
+        let what = format!(
+            "it answered {} with `unsupported`, of operations that its hello names; --max-unsupported is {most}",
+            count(declined, "case")
+        );
+        (declined > most).then_some(what)
+    }
+}
+
+fn once() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_once(times: &u64) -> bool {
+    *times == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// The numbers of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// The cases that were chosen, whatever their profile.
+    pub total: usize,
+    /// Those of the profile that the testee supports.
+    pub applicable: usize,
+    /// Those of them that were put to it.
+    pub run: usize,
+    /// Everything that counts against the testee.
+    pub failures: usize,
+    /// Failed `should` cases that do not count.
+    pub warnings: usize,
+    /// Failed cases that severity C excuses.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub excused: usize,
+    /// The cases by verdict.
+    pub verdicts: BTreeMap<String, usize>,
+    /// How much of the profile was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+}
+
+/// One case and how it ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaseRecord {
+    /// Its id.
+    pub id: String,
+    /// The hash of its content, as in the manifest.
+    pub hash: String,
+    /// What the testee was asked to do.
+    #[serde(with = "by_name")]
+    pub op: Op,
+    /// The clauses that it tests.
+    pub clauses: Vec<String>,
+    /// How binding it is.
+    #[serde(with = "by_name")]
+    pub level: Level,
+    /// How much its failure hurts, in profile `universal`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
+    /// The profile that it was judged by.
+    #[serde(with = "by_name")]
+    pub profile: Profile,
+    /// How it ended.
+    #[serde(with = "by_name")]
+    pub verdict: Verdict,
+    /// Whether that makes the testee not conformant.
+    pub counts: bool,
+    /// What happened, in words.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// Where the output differs from the expected one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mismatches: Vec<MismatchRecord>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub more_mismatches: usize,
+    /// What else there is to say of a case that did not pass.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Details>,
+}
+
+/// What it takes to understand a failure without the corpus.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Details {
+    /// Why the case exists.
+    pub why: String,
+    /// The input, as JSON text.
+    pub input: String,
+    /// The expectation, as JSON text.
+    pub expect: String,
+    /// Whether both are templates, as the corpus has them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub expand: bool,
+    /// The reply, as JSON text; its first 64 KiB, if it is longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+    /// The command that repeats it alone.
+    pub repeat: String,
+}
+
+/// One difference from the expected output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MismatchRecord {
+    /// Where, as a JSON Pointer; empty for the whole output.
+    pub path: String,
+    /// Whether both sides are texts, to be compared character by character. If not, they are descriptions.
+    pub text: bool,
+    /// What was expected.
+    pub expected: String,
+    /// What was there.
+    pub actual: String,
+}
+
+/// Gives the command that repeats a case.
+pub type Repeat<'a> = &'a dyn Fn(&CaseResult<'_>) -> String;
+
+/// What a record needs to know beyond the run itself.
+#[derive(Debug)]
+pub struct Circumstances<'a> {
+    /// The corpus.
+    pub corpus: &'a Corpus,
+    /// What the testee said about itself, if it did.
+    pub hello: Option<&'a Hello>,
+    /// The command that started it.
+    pub command: &'a [String],
+    /// How it was run.
+    pub options: Options,
+    /// The cases that were chosen, whatever their profile.
+    pub total: usize,
+    /// When it began, and how long it took.
+    pub time: (SystemTime, Duration),
+    /// What counts against the testee beyond the cases.
+    pub against: Vec<String>,
+    /// What is out of date in the file of known failures.
+    pub out_of_date: Vec<String>,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl Counts {
+    /// What counts against the testee, without the cases that were not run.
+    pub(super) fn against(&self) -> usize {
+        self.failures - (self.applicable - self.run)
+    }
+}
+
+impl RunRecord {
+    /// The record of a run.
+    pub fn new(run: &Run<'_>, about: Circumstances<'_>, repeat: Repeat<'_>) -> Self {
+        let Circumstances { corpus, hello, command, options, total, time: (began, took), against, out_of_date, code } =
+            about;
+        let case = |result: &CaseResult<'_>| CaseRecord::new(result, &options, repeat);
+        let mut record = Self {
+            format: VERSION,
+            threadspec: env!("CARGO_PKG_VERSION").to_owned(),
+            started: began.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs(),
+            seconds: took.as_secs_f64(),
+            testee: hello.map_or(Value::Null, Hello::to_json),
+            command: command.to_vec(),
+            corpus: CorpusRecord { hash: corpus.hash(), cases: corpus.cases.len() },
+            cases: run.results.iter().map(case).collect(),
+            options,
+            stopped: run.stopped.clone(),
+            shutdown: run.shutdown.clone(),
+            declined: run.declined,
+            against,
+            out_of_date,
+            exit_code: code,
+            summary: Counts::default(),
+        };
+        record.count(total, corpus);
+        record
+    }
+
+    /// Counts its cases anew.
+    pub(super) fn count(&mut self, total: usize, corpus: &Corpus) {
+        let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
+        for case in &self.cases {
+            *verdicts.entry(case.verdict.to_string()).or_default() += 1;
+        }
+        let count = |verdict: Verdict| verdicts.get(&verdict.to_string()).copied().unwrap_or_default();
+        let applicable = self.cases.len() - count(Verdict::Unsupported);
+        let counting = self.cases.iter().filter(|case| case.counts).count();
+        let warnings = self.cases.iter().filter(|case| case.is_warning()).count();
+        let excused = self.cases.iter().filter(|case| case.is_excused()).count();
+        self.summary = Counts {
+            total,
+            applicable,
+            run: applicable - count(Verdict::NotRun),
+            failures: counting + self.shutdown.len() + self.against.len(),
+            warnings,
+            excused,
+            verdicts,
+            judged: Some(Judged::of(
+                self.cases.iter().map(|case| (&*case.id, case.verdict)),
+                (corpus, self.options.profile),
+            )),
+        };
+    }
+
+    /// The testee's name, version and language, on one line; its command if it gave no hello.
+    pub fn name(&self) -> String {
+        if self.testee.is_null() {
+            return super::shortened(&self.command.join(" "), 100);
+        }
+        let about = |field: &str, longest: usize| {
+            super::shortened(self.testee["implementation"][field].as_str().unwrap_or("?"), longest)
+        };
+        format!("{} {} ({})", about("name", 100), about("version", 50), about("language", 50))
+    }
+
+    /// What the run leaves open: the other shards, what was not chosen, operations of which no case was run, or all of them.
+    pub(super) fn limits(&self) -> Vec<String> {
+        let mut limits: Vec<String> = self.options.shard.iter().map(|shard| format!("shard {shard}")).collect();
+        let Options { filter, op, clause, .. } = &self.options;
+        for (chosen, by) in [(filter, "cases"), (op, "operations"), (clause, "clauses")] {
+            limits.extend((!chosen.is_empty()).then(|| format!("only the {by} {}", chosen.join(", "))));
+        }
+        let tested = |op: Op| {
+            let put = |case: &CaseRecord| !matches!(case.verdict, Verdict::Unsupported | Verdict::NotRun);
+            self.cases.iter().any(|case| case.op == op && put(case))
+        };
+        let chosen = |op: Op| self.cases.iter().any(|case| case.op == op);
+        if self.summary.applicable == 0 {
+            limits.push("no case was applicable, so nothing was shown".to_owned());
+        } else {
+            let untested: Vec<String> =
+                Op::all().filter(|&op| chosen(op) && !tested(op)).map(|op| op.to_string()).collect();
+            limits.extend((!untested.is_empty()).then(|| format!("not tested: {}", untested.join(", "))));
+        }
+        let judged = self.summary.judged.filter(|judged| !judged.is_all());
+        limits.extend(judged.map(|judged| format!("judged: {judged}")));
+        limits
+    }
+
+    /// What it says about the testee, as far as it goes.
+    pub fn conclusion(&self) -> Conclusion {
+        Conclusion::of(self.exit_code)
+    }
+
+    /// The record as JSON text: one case a line, so that two records can be compared line by line.
+    ///
+    /// # Errors
+    ///
+    /// Never in practice; `serde_json` can return errors.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let mut head = serde_json::to_value(Self { cases: Vec::new(), ..self.clone() })?;
+        if let Some(members) = head.as_object_mut() {
+            members.remove("cases");
+        }
+        let head = serde_json::to_string_pretty(&head)?;
+        let cases = self.cases.iter().map(|case| Ok(format!("    {}", serde_json::to_string(case)?)));
+        let cases = cases.collect::<serde_json::Result<Vec<_>>>()?.join(",\n");
+        Ok(format!("{},\n  \"cases\": [\n{cases}\n  ]\n}}\n", head.strip_suffix("\n}").unwrap_or(&head)))
+    }
+}
+
+/// A run file as JSON text: one run, or several in a list under `runs`.
+///
+/// # Errors
+///
+/// Never in practice; `serde_json` can return errors.
+pub fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
+    let texts = runs.iter().map(RunRecord::to_json).collect::<serde_json::Result<Vec<_>>>()?;
+    Ok(match texts.as_slice() {
+        [one] => one.clone(),
+        several => format!("{{\"runs\": [\n{}]}}\n", several.join(",\n")),
+    })
+}
+
+/// Reads a run file: one run, or several.
+///
+/// # Errors
+///
+/// Says why it is not a run file.
+pub fn from_json(text: &str) -> Result<Vec<RunRecord>, String> {
+    #[derive(Deserialize)]
+    struct Several {
+        runs: Vec<RunRecord>,
+    }
+    let wrong = |error: serde_json::Error| format!("not a run file: {error}");
+    let value: Value = serde_json::from_str(text).map_err(wrong)?;
+    let runs = if value.get("runs").is_some() {
+        serde_json::from_value::<Several>(value).map_err(wrong)?.runs
+    } else {
+        vec![serde_json::from_value(value).map_err(wrong)?]
+    };
+    if let Some(run) = runs.iter().find(|run| run.format != VERSION) {
+        return Err(format!("a run file of format {}; this threadspec reads format {VERSION}", run.format));
+    }
+    // Reports show names as they are, and no corpus has such names.
+    let mut names = runs.iter().flat_map(|run| &run.cases).flat_map(|case| case.clauses.iter().chain([&case.id]));
+    let odd = names.find(|name| visible(name) != **name).map(|name| visible(name));
+    drop(names);
+    odd.map_or(Ok(runs), |name| Err(format!("not a run file: it names `{name}`, which no corpus does")))
+}
+
+impl CaseRecord {
+    fn new(result: &CaseResult<'_>, options: &Options, repeat: Repeat<'_>) -> Self {
+        let CaseResult { case, judgement } = result;
+        let failed = judgement.verdict.is_failure();
+        Self {
+            id: case.id.clone(),
+            hash: case.hash(),
+            op: case.op,
+            clauses: case.clauses.clone(),
+            level: case.level,
+            severity: case.severity,
+            profile: options.profile,
+            verdict: judgement.verdict,
+            counts: result.counts_against(options.strict),
+            note: judgement.note.clone(),
+            mismatches: judgement.mismatches.iter().map(MismatchRecord::from).collect(),
+            more_mismatches: judgement.more,
+            details: failed.then(|| Details {
+                why: case.why.clone(),
+                input: case.written_input(),
+                expect: expectation(case),
+                expand: case.is_template,
+                actual: judgement.actual.clone(),
+                repeat: repeat(result),
+            }),
+        }
+    }
+
+    /// Whether it is a failed `should` that does not count, and is not known to fail.
+    fn is_warning(&self) -> bool {
+        self.verdict.is_news() && !self.counts && self.level == Level::Should
+    }
+
+    /// Whether it is a failed `must` that does not count, and is not known to fail: severity C excuses it.
+    pub fn is_excused(&self) -> bool {
+        self.verdict.is_news() && !self.counts && self.level == Level::Must
+    }
+
+    /// Its level, and its severity if it has one, in words.
+    pub(super) fn gravity(&self) -> String {
+        super::gravity(self.level, self.severity)
+    }
+
+    /// Whether the testee did it wrong.
+    pub fn failed(&self) -> bool {
+        self.verdict.is_failure()
+    }
+}
+
+/// What a case expects, as JSON text on one line.
+pub fn expectation(case: &Case) -> String {
+    json::member(case.source(), "expect").unwrap_or_default()
+}
+
+impl From<&Mismatch> for MismatchRecord {
+    fn from(Mismatch { path, sides }: &Mismatch) -> Self {
+        let (text, expected, actual) = match sides {
+            Sides::Texts { expected, actual } => (true, expected, actual),
+            Sides::Values { expected, actual } => (false, expected, actual),
+        };
+        Self { path: path.clone(), text, expected: expected.clone(), actual: actual.clone() }
+    }
+}
+
+impl From<&MismatchRecord> for Mismatch {
+    fn from(MismatchRecord { path, text, expected, actual }: &MismatchRecord) -> Self {
+        let (expected, actual) = (expected.clone(), actual.clone());
+        let sides = if *text { Sides::Texts { expected, actual } } else { Sides::Values { expected, actual } };
+        Self { path: path.clone(), sides }
+    }
+}
+
+/// Serializes a value as its name.
+mod by_name {
+    use super::{Display, FromStr};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: FromStr<Err: Display>,
+    {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,228 @@
+//! The summary of a run: the numbers, and the conclusion.
+
+use super::record::Options;
+use super::{Conclusion, Judged};
+use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use threadspec_judge::corpus::Corpus;
+use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::text::{count, visible};
+use threadspec_judge::verdict::Verdict;
+use threadspec_runner::run::{CaseResult, Run};
+
+/// How many of the known failures that pass are named.
+const OUT_OF_DATE: usize = 10;
+
+/// What a run says about the testee.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The cases that were chosen, whatever their profile.
+    pub total: usize,
+    /// Those of the profile that the testee supports.
+    pub applicable: usize,
+    /// Those of them that were put to it.
+    pub run: usize,
+    /// Those of them that passed.
+    pub passed: usize,
+    /// Those that failed, and are known to.
+    pub known: usize,
+    /// Those that passed, and were known to fail.
+    pub unexpected: usize,
+    /// What is out of date in the file of known failures.
+    pub out_of_date: Vec<String>,
+    /// Failed `should` cases that do not count.
+    pub warnings: usize,
+    /// Failed cases that severity C excuses.
+    pub excused: usize,
+    /// Everything that counts against the testee.
+    pub failures: usize,
+    /// What counts against it beyond its replies.
+    pub against: Vec<String>,
+    /// The operations of which the profile has cases, but none was put to it.
+    pub untested: BTreeSet<Op>,
+    /// The profile.
+    pub profile: Profile,
+    /// How much of it was judged.
+    pub judged: Judged,
+    /// The cases that were left out because they take too long for every day.
+    pub left_out: usize,
+}
+
+impl Summary {
+    /// Counts the results of a run, made of the cases of a corpus with these options. `total` cases were chosen, whatever their
+    /// profile; `against` and `out_of_date` are reported as they are.
+    pub fn of(
+        run: &Run<'_>,
+        corpus: &Corpus,
+        options: &Options,
+        total: usize,
+        against: &[String],
+        out_of_date: &[String],
+    ) -> Self {
+        let &Options { profile, strict, left_out, .. } = options;
+        let number = |verdict: Verdict| run.results.iter().filter(|result| result.judgement.verdict == verdict).count();
+        let applicable = run.results.len() - number(Verdict::Unsupported);
+        let counting = run.results.iter().filter(|result| result.counts_against(strict)).count();
+        let excused = run.results.iter().filter(|result| result.is_excused(strict)).count();
+        let is_silent = |result: &&CaseResult<'_>| result.judgement.verdict.is_news() && !result.counts_against(strict);
+        let is_run =
+            |result: &&CaseResult<'_>| !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun);
+        let tested: BTreeSet<Op> = run.results.iter().filter(is_run).map(|result| result.case.op).collect();
+        let judged = run.results.iter().map(|result| (&*result.case.id, result.judgement.verdict));
+        let of_profile = corpus.cases.iter().filter(|case| case.is_in(profile)).map(|case| case.op);
+        Self {
+            total,
+            applicable,
+            run: applicable - number(Verdict::NotRun),
+            passed: number(Verdict::Pass) + number(Verdict::UnexpectedPass),
+            known: number(Verdict::KnownFailure),
+            unexpected: number(Verdict::UnexpectedPass),
+            out_of_date: out_of_date.to_vec(),
+            warnings: run.results.iter().filter(is_silent).count() - excused,
+            excused,
+            failures: counting + run.shutdown.len() + against.len(),
+            against: against.to_vec(),
+            untested: of_profile.filter(|op| !tested.contains(op)).collect(),
+            profile,
+            judged: Judged::of(judged, (corpus, profile)),
+            left_out,
+        }
+    }
+
+    /// Whether the testee conforms. It does not if no case was applicable.
+    pub fn is_conformant(&self) -> bool {
+        self.failures == 0 && self.applicable > 0
+    }
+
+    /// Whether the file of known failures fits the run.
+    pub fn is_up_to_date(&self) -> bool {
+        self.unexpected == 0 && self.out_of_date.is_empty()
+    }
+
+    /// The summary for people, with the exit code of the program: that of the run, unless something could not be written.
+    pub fn text(&self, run: &Run<'_>, conclusion: Conclusion, code: u8) -> String {
+        let mut out = String::new();
+        let _ = writeln!(out, "{} run / {} applicable / {} total", self.run, self.applicable, self.total);
+        for op in Op::all() {
+            let counts = counts(run, Some(op));
+            if !counts.is_empty() {
+                let _ = writeln!(out, "  {op:<10} {counts}");
+            }
+        }
+        let _ = writeln!(out, "  {:<10} {}", "all", counts(run, None));
+        let broken = broken_clauses(run);
+        if !broken.is_empty() {
+            let _ = writeln!(out, "  {:<10} {broken}", "clauses");
+        }
+        for what in &run.shutdown {
+            let _ = writeln!(out, "{}: {}", styled(BAD, "shutdown"), what.trim_end());
+        }
+        for what in &run.late {
+            let _ = writeln!(out, "{}: {what}", styled(WARNING, "late"));
+        }
+        for what in &self.against {
+            let _ = writeln!(out, "{}: {what}", styled(BAD, "against it"));
+        }
+        let passes = |result: &&CaseResult<'_>| result.judgement.verdict == Verdict::UnexpectedPass;
+        for result in run.results.iter().filter(passes).take(OUT_OF_DATE) {
+            let _ = writeln!(out, "{}: {} is known to fail, and passes", styled(BAD, "out of date"), result.case.id);
+        }
+        if self.unexpected > 0 {
+            let more = self.unexpected.saturating_sub(OUT_OF_DATE);
+            let more = if more > 0 { format!("… and {more} more; ") } else { String::new() };
+            let _ = writeln!(out, "{more}--update-known-failures FILE takes out what passes");
+        }
+        for what in &self.out_of_date {
+            let _ = writeln!(out, "{}: {}", styled(BAD, "out of date"), visible(what));
+        }
+        if let Some(reason) = &run.stopped {
+            let _ = writeln!(out, "{}: {reason}; the rest was not run", styled(WARNING, "stopped early"));
+        }
+        let _ = writeln!(out, "{}", self.conclusion(conclusion, code));
+        out
+    }
+
+    /// The code is not that of the conclusion if something could not be written.
+    fn conclusion(&self, conclusion: Conclusion, code: u8) -> String {
+        let warnings = match self.warnings {
+            0 => String::new(),
+            1 => " One `should` case failed: a warning.".to_owned(),
+            several => format!(" {several} `should` cases failed: warnings."),
+        };
+        let excused = match self.excused {
+            0 => String::new(),
+            1 => "; one of severity C fails, which does not count".to_owned(),
+            several => format!("; {several} of severity C fail, which does not count"),
+        };
+        let not_run = self.applicable - self.run;
+        let failed = self.failures - not_run;
+        let (style, reason) = match conclusion {
+            Conclusion::Conformant | Conclusion::OutOfDate => {
+                let style = if conclusion == Conclusion::Conformant { GOOD } else { WARNING };
+                let known = match self.known {
+                    0 => String::new(),
+                    1 => ", but for one known failure".to_owned(),
+                    several => format!(", but for {several} known failures"),
+                };
+                (style, format!("{} of {} cases{known}{excused}. {}", self.passed, self.applicable, self.scope()))
+            }
+            Conclusion::Incomplete => (
+                WARNING,
+                format!("{} of {} cases were run, {failed} count against it{excused}", self.run, self.applicable),
+            ),
+            Conclusion::NotConformant if self.applicable == 0 => {
+                (BAD, "no case was applicable, so nothing was shown".to_owned())
+            }
+            Conclusion::NotConformant if not_run == 0 => (BAD, format!("{failed} count against it{excused}")),
+            Conclusion::NotConformant => {
+                (BAD, format!("{failed} count against it, and {not_run} were not run{excused}"))
+            }
+        };
+        let unwritten = if Conclusion::of(code) == conclusion { "" } else { " Not everything could be written." };
+        let left_out = match self.left_out {
+            0 => String::new(),
+            several => format!(" Left out: {}, which --thorough runs.", count(several, "thorough case")),
+        };
+        format!(
+            "{}: {reason}.{warnings}{left_out}{unwritten} Exit code {code}.",
+            styled(style, styled(STRONG, conclusion))
+        )
+    }
+
+    /// How much of the profile was judged, and which operations were not tested.
+    fn scope(&self) -> String {
+        let untested: Vec<String> = self.untested.iter().map(ToString::to_string).collect();
+        let untested =
+            if untested.is_empty() { untested.concat() } else { format!("; not tested: {}", untested.join(", ")) };
+        format!("Judged of profile {}: {}{untested}", self.profile, self.judged)
+    }
+}
+
+/// The clauses of the cases that did not pass, those of the most cases first: one fault fails many cases.
+fn broken_clauses(run: &Run<'_>) -> String {
+    const SHOWN: usize = 8;
+    let mut broken: BTreeMap<&str, usize> = BTreeMap::new();
+    for result in run.results.iter().filter(|result| result.judgement.verdict.is_news()) {
+        for clause in result.broken() {
+            *broken.entry(clause).or_default() += 1;
+        }
+    }
+    let mut broken: Vec<_> = broken.into_iter().collect();
+    broken.sort_by_key(|&(_, cases)| Reverse(cases));
+    let shown: Vec<String> = broken.iter().take(SHOWN).map(|(clause, cases)| format!("{clause} {cases}")).collect();
+    let more = broken.len().saturating_sub(SHOWN);
+    shown.join("  ") + &if more > 0 { format!("  and {more} more") } else { String::new() }
+}
+
+fn counts(run: &Run<'_>, op: Option<Op>) -> String {
+    let counts = Verdict::all().filter_map(|verdict| {
+        let of_it = run
+            .results
+            .iter()
+            .filter(|result| result.judgement.verdict == verdict && op.is_none_or(|op| result.case.op == op));
+        Some((verdict, of_it.count())).filter(|&(_, count)| count > 0)
+    });
+    counts.map(|(verdict, count)| format!("{verdict} {count}")).collect::<Vec<_>>().join("  ")
+}

@@ -1,0 +1,280 @@
+//! Puts cases to testees, and judges what comes back.
+//!
+//! The verdicts are those of a run in which each request waits for the reply to the one before. A testee that takes several
+//! requests at once gets them so first, and if every case passes, that stands. Otherwise the cases are asked again one by one, so
+//! that nobody is accused because of the load.
+
+mod blame;
+mod known;
+pub mod order;
+mod together;
+mod worker;
+
+pub use known::Known;
+
+use crate::testee::{Testee, interrupt};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+use threadspec_judge::corpus::Case;
+use threadspec_judge::json::DEEP_STACK;
+use threadspec_judge::protocol::{Op, Profile, Request};
+use threadspec_judge::verdict::{Judgement, Terms, Verdict};
+use threadspec_judge::verdict::{Outcome, Unready};
+use worker::{Part, Worker};
+
+/// After this many cases that crashed, hung or got garbage the run ends: the others would only cost time.
+const MOST_LOST: usize = 10;
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The profile to judge by.
+    pub profile: Profile,
+    /// Whether a `should` counts.
+    pub strict: bool,
+    /// Whether the first failure ends the run.
+    pub fail_fast: bool,
+    /// Whether it goes on however many cases crash, hang or get garbage.
+    pub keep_going: bool,
+    /// The seed for the order of the cases and the ids of the requests; without it, cases go by operation, and ids count from 1.
+    pub seed: Option<u64>,
+    /// How often the cases are put to the same process.
+    pub rounds: u64,
+    /// How long they are put to it again and again.
+    pub soak: Option<Duration>,
+    /// How long to wait between two requests to one process.
+    pub pause: Option<Duration>,
+    /// The known failures, which do not end the run.
+    pub known: Known,
+}
+
+impl Settings {
+    /// A run in this profile, once and in order.
+    pub fn new(profile: impl Into<Profile>) -> Self {
+        let profile = profile.into();
+        Self {
+            profile,
+            strict: false,
+            fail_fast: false,
+            keep_going: false,
+            seed: None,
+            rounds: 1,
+            soak: None,
+            pause: None,
+            known: Known::default(),
+        }
+    }
+}
+
+/// A case and how it ended.
+#[derive(Clone, Debug)]
+pub struct CaseResult<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// How it ended.
+    pub judgement: Judgement,
+}
+
+impl CaseResult<'_> {
+    /// Whether the case makes the testee not conformant.
+    pub fn counts_against(&self, strict: bool) -> bool {
+        self.judgement.counts_against(self.case, strict)
+    }
+
+    /// Whether the case failed, and does not count only because its input is contrived.
+    pub fn is_excused(&self, strict: bool) -> bool {
+        self.judgement.is_excused(self.case, strict)
+    }
+
+    /// The clauses that a failed case breaks, as far as that is known; else its own.
+    pub fn broken(&self) -> Vec<&str> {
+        let Self { case, judgement } = self;
+        if judgement.broken.is_empty() {
+            case.clauses.iter().map(String::as_str).collect()
+        } else {
+            judgement.broken.clone()
+        }
+    }
+}
+
+/// The results of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Run<'a> {
+    /// One result per case, in the order of the cases.
+    pub results: Vec<CaseResult<'a>>,
+    /// How many cases the testee answered with `unsupported`, of operations that its hello names.
+    pub declined: usize,
+    /// What went wrong when the testee was ended.
+    pub shutdown: Vec<String>,
+    /// What was not answered in time once, but was when everything was asked again; it does not count.
+    pub late: Vec<String>,
+    /// Why the run ended before its last case.
+    pub stopped: Option<String>,
+    /// Why the testee could not be started again in the middle of the run.
+    pub not_ready: Option<Unready>,
+    /// How many requests were sent.
+    pub requests: u64,
+}
+
+impl<'a> Run<'a> {
+    /// A run of a testee that did not start.
+    pub fn not_started(cases: &[&'a Case], why: Unready) -> Self {
+        let stopped = why.to_string();
+        let judgement = Judgement::new(Verdict::NotRun, stopped.lines().next().unwrap_or_default());
+        let result = |&case: &&'a Case| CaseResult { case, judgement: judgement.clone() };
+        Self {
+            results: cases.iter().map(result).collect(),
+            stopped: Some(stopped),
+            not_ready: Some(why),
+            ..Self::default()
+        }
+    }
+}
+
+/// Follows a run.
+pub trait Watch: Send {
+    /// A case ended; it can still end in another way.
+    fn result(&mut self, _: &Case, _: &Judgement) {}
+
+    /// The outcome of a request of a case. The steps count the inputs that are sent first, then the case's own. A later outcome of the
+    /// same step replaces the earlier one.
+    fn outcome(&mut self, _: &Case, _step: usize, _: &Request, _: &Outcome) {}
+}
+
+/// Ignores everything.
+impl Watch for () {}
+
+/// Why a run ends before its last case.
+#[derive(Clone, Debug)]
+enum End {
+    Interrupted,
+    FirstFailure,
+    Lost,
+    NotReady(Unready),
+}
+
+/// What the workers have in common.
+struct Shared<'s, 'a> {
+    settings: &'s Settings,
+    terms: Terms,
+    cases: &'s [&'a Case],
+    watch: Mutex<&'s mut (dyn Watch + 's)>,
+    end: Mutex<Option<End>>,
+    /// How many cases cost the testee its process, and how many of them hung.
+    lost: AtomicUsize,
+    hung: AtomicUsize,
+    requests: AtomicI64,
+    began: Instant,
+}
+
+/// Puts the cases to the testees, each of which gets its share, and ends the testees. All must be copies of one.
+pub fn run<'a>(
+    testees: &mut [Box<dyn Testee + Send>],
+    cases: &[&'a Case],
+    settings: &Settings,
+    watch: &mut dyn Watch,
+) -> Run<'a> {
+    let Some(hello) = testees.first().map(|testee| testee.hello().clone()) else { return Run::default() };
+    let shared = Shared {
+        settings,
+        terms: Terms { profile: settings.profile, abilities: hello.abilities },
+        cases,
+        watch: Mutex::new(watch),
+        end: Mutex::default(),
+        lost: AtomicUsize::new(0),
+        hung: AtomicUsize::new(0),
+        requests: AtomicI64::new(0),
+        began: Instant::now(),
+    };
+    let asked: Vec<usize> = (0..cases.len()).filter(|&index| hello.ops.contains(&cases[index].op)).collect();
+    let jobs = testees.len();
+    let parts = match testees {
+        // The caller's own stack is deep enough.
+        [testee] => vec![Worker::new(&shared, &mut **testee, asked).work()],
+        several => thread::scope(|scope| {
+            let mut workers = Vec::new();
+            for (number, testee) in several.iter_mut().enumerate() {
+                let share = asked.iter().copied().skip(number).step_by(jobs).collect();
+                let worker = Worker::new(&shared, &mut **testee, share);
+                let deep = thread::Builder::new().stack_size(DEEP_STACK);
+                match deep.spawn_scoped(scope, || worker.work()) {
+                    Ok(worker) => workers.push(worker),
+                    Err(error) => shared.end_with(End::NotReady(Unready::Runner(format!("no thread: {error}")))),
+                }
+            }
+            let join = |worker: ScopedJoinHandle<'_, Part>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            workers.into_iter().map(join).collect()
+        }),
+    };
+    shared.conclude(parts, &hello.ops)
+}
+
+impl<'a> Shared<'_, 'a> {
+    fn end(&self) -> MutexGuard<'_, Option<End>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the run; the first reason counts.
+    fn end_with(&self, reason: End) {
+        self.end().get_or_insert(reason);
+    }
+
+    fn is_over(&self) -> bool {
+        if interrupt::requested() {
+            self.end_with(End::Interrupted);
+        }
+        self.end().is_some()
+    }
+
+    fn watch(&self, what: impl FnOnce(&mut dyn Watch)) {
+        what(&mut **self.watch.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Counts a case that cost the testee its process.
+    fn count_loss(&self) {
+        if self.lost.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_LOST && !self.settings.keep_going {
+            self.end_with(End::Lost);
+        }
+    }
+
+    fn conclude(self, parts: Vec<Part>, ops: &[Op]) -> Run<'a> {
+        let mut judgements: Vec<Option<Judgement>> = vec![None; self.cases.len()];
+        let mut run = Run { requests: self.requests.load(Ordering::Relaxed).unsigned_abs(), ..Run::default() };
+        for part in parts {
+            run.declined += part.declined.len();
+            run.late.extend(part.late);
+            // What every process does at its end is one fault, so that the number of processes changes no verdict.
+            let is_new = |what: &String| !run.shutdown.contains(what);
+            let news: Vec<String> = part.shutdown.into_iter().filter(is_new).collect();
+            run.shutdown.extend(news);
+            for (index, judgement) in part.judged {
+                judgements[index] = Some(judgement);
+            }
+        }
+        let end = self.end.into_inner().unwrap_or_else(PoisonError::into_inner);
+        run.stopped = end.map(|end| match end {
+            End::Interrupted => "interrupted".into(),
+            End::FirstFailure => "the first failure ends the run".into(),
+            End::Lost => {
+                format!("{MOST_LOST} cases crashed, timed out or got garbage; --keep-going goes on all the same")
+            }
+            End::NotReady(why) => {
+                run.not_ready = Some(why.clone());
+                why.to_string()
+            }
+        });
+        let results = self.cases.iter().zip(judgements).map(|(&case, judgement)| {
+            let judgement = judgement.unwrap_or_else(|| match &run.stopped {
+                _ if !ops.contains(&case.op) => Judgement::new(Verdict::Unsupported, "not among the ops of its hello"),
+                Some(reason) => Judgement::new(Verdict::NotRun, reason.lines().next().unwrap_or_default()),
+                None => Judgement::new(Verdict::NotRun, "it was not asked"),
+            });
+            CaseResult { case, judgement }
+        });
+        run.results = results.collect();
+        run
+    }
+}

@@ -1,0 +1,69 @@
+//! A testee in this process.
+
+use super::{Testee, Trouble, id_and_output};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use threadspec_judge::corpus::Accepted;
+use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
+use threadspec_judge::universal::halves::reads_otherwise;
+use threadspec_judge::verdict::Outcome;
+
+/// An implementation in this process as a testee.
+#[derive(Debug)]
+pub struct InProcess<I> {
+    implementation: I,
+    hello: Hello,
+    sent: VecDeque<(Request, Accepted)>,
+}
+
+impl<I: Implementation> InProcess<I> {
+    /// Wraps an implementation.
+    pub fn new(implementation: I) -> Self {
+        let hello = implementation.hello();
+        Self { implementation, hello, sent: VecDeque::new() }
+    }
+}
+
+impl<I: Implementation> Testee for InProcess<I> {
+    fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    fn send(&mut self, request: &Request) {
+        self.send_for(request, Accepted::default());
+    }
+
+    fn send_for(&mut self, request: &Request, accepted: Accepted) {
+        self.sent.push_back((request.clone(), accepted));
+    }
+
+    fn receive(&mut self) -> (i64, Outcome) {
+        let (request, accepted) = self.sent.pop_front().expect("a request was sent");
+        // Implementations answer each request independently, so a panic leaves no state that the next answer depends on.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            // In profile `universal` some characters change when a reply is read, so the reply must pass through text.
+            let must_be_text = request.profile == Profile::Universal && reads_otherwise(&request.input);
+            if matches!(accepted, Accepted::Values(_)) && !must_be_text {
+                return Outcome::Reply(self.implementation.answer(&request));
+            }
+            let line = self.implementation.line(&request);
+            if id_and_output(line.as_bytes()).is_some_and(|(_, output)| accepted.has(output)) {
+                return Outcome::Accepted(line);
+            }
+            match Reply::read_for(request.profile, line.as_bytes()) {
+                Ok((_, reply)) => Outcome::Reply(reply),
+                Err(why) => Outcome::Garbage(why),
+            }
+        }));
+        let outcome = outcome.unwrap_or_else(|panic| {
+            let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+            Outcome::Crash(format!("panicked: {}", message.unwrap_or_default()))
+        });
+        (request.id, outcome)
+    }
+
+    fn finish(&mut self) -> Vec<Trouble> {
+        Vec::new()
+    }
+}

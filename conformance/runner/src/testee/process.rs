@@ -1,0 +1,132 @@
+//! A testee that is another program.
+
+use super::live::Live;
+use super::{Testee, Trouble, interrupt};
+use std::ffi::{OsStr, OsString};
+use std::time::Duration;
+use threadspec_judge::corpus::Accepted;
+use threadspec_judge::protocol::{Hello, Request};
+use threadspec_judge::verdict::{Outcome, Unready};
+
+/// How many requests may wait in the pipe: enough that a testee never waits for the judge.
+const WINDOW: usize = 16;
+
+/// Another program as a testee.
+///
+/// It runs in a process group of its own, which is killed as a whole: a program that leaves children behind cannot
+/// outlive the run. After anything but a reply the process is replaced.
+#[derive(Debug)]
+pub struct Process {
+    command: Vec<OsString>,
+    timeout: Duration,
+    hello: Hello,
+    live: Option<Live>,
+    /// How many times as long it waits for a reply.
+    patience: u32,
+    /// How late the latest late reply was, counted from its request.
+    late: Option<Duration>,
+    /// The request that could not be sent because the process could not be started again, and why.
+    failed: Option<(i64, Outcome)>,
+}
+
+impl Process {
+    /// Starts the command and shakes hands. `timeout` is for each reply.
+    ///
+    /// # Errors
+    ///
+    /// Says why it could not be started, or what is wrong with its hello.
+    pub fn start(command: &[impl AsRef<OsStr>], timeout: Duration) -> Result<Self, Unready> {
+        let command: Vec<OsString> = command.iter().map(|word| word.as_ref().to_owned()).collect();
+        let (live, hello) = Live::start(&command, timeout)?;
+        Ok(Self { command, timeout, hello, live: Some(live), patience: 1, late: None, failed: None })
+    }
+
+    /// Another one with the same command, which starts when it is first asked.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        let Self { command, timeout, hello, .. } = self;
+        let (command, hello) = (command.clone(), hello.clone());
+        Self { command, timeout: *timeout, hello, live: None, patience: 1, late: None, failed: None }
+    }
+
+    /// The process, started afresh if necessary.
+    fn live(&mut self) -> Result<&mut Live, Outcome> {
+        let live = match self.live.take() {
+            Some(live) => live,
+            None => Live::start(&self.command, self.timeout)
+                .map(|(live, _)| live)
+                .map_err(|why| if interrupt::requested() { Outcome::Interrupted } else { Outcome::NotReady(why) })?,
+        };
+        Ok(self.live.insert(live))
+    }
+}
+
+impl Testee for Process {
+    fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    fn window(&self) -> usize {
+        WINDOW
+    }
+
+    fn send(&mut self, request: &Request) {
+        self.send_for(request, Accepted::default());
+    }
+
+    fn send_for(&mut self, request: &Request, accepted: Accepted) {
+        if self.failed.is_some() {
+            return;
+        }
+        match self.live() {
+            Ok(live) => live.send(request, accepted),
+            Err(outcome) => self.failed = Some((request.id, outcome)),
+        }
+    }
+
+    fn receive(&mut self) -> (i64, Outcome) {
+        if let Some(failed) = self.failed.take() {
+            return failed;
+        }
+        let timeout = self.timeout;
+        let (id, outcome) = match &mut self.live {
+            Some(live) => {
+                let received = live.receive(timeout * self.patience);
+                self.late = Some(live.took()).filter(|&took| took > timeout).or(self.late);
+                received
+            }
+            None => (0, Outcome::NotReady("nothing was sent".to_owned().into())),
+        };
+        if !outcome.is_reply() {
+            self.live = None;
+        }
+        (id, outcome)
+    }
+
+    fn be_patient(&mut self, times: u32) {
+        (self.patience, self.late) = (times, None);
+    }
+
+    fn lateness(&self) -> Option<Duration> {
+        self.late
+    }
+
+    fn restart(&mut self) {
+        (self.live, self.failed) = (None, None);
+    }
+
+    fn overhear(&mut self, time: Duration) -> Option<Outcome> {
+        let overheard = match self.live() {
+            Ok(live) => live.overhear(time),
+            Err(outcome) => Some(outcome),
+        };
+        if overheard.is_some() {
+            self.live = None;
+        }
+        overheard
+    }
+
+    fn finish(&mut self) -> Vec<Trouble> {
+        self.live.take().map(|live| live.finish(self.timeout)).unwrap_or_default()
+    }
+}

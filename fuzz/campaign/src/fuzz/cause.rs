@@ -1,0 +1,171 @@
+//! One finding for each cause: a failing input whose simpler forms fail in the same way shows nothing new.
+
+use super::Finding;
+use super::probe::{Failure, Key};
+use super::simpler::blank;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use threadspec_judge::corpus::expectation::NOTHING;
+use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
+use threadspec_judge::protocol::Op;
+
+/// What a wrong answer does to the expected one, whatever stands around it.
+struct Change {
+    /// Whether something is missing as a whole.
+    gone: bool,
+    lost: BTreeSet<char>,
+    added: BTreeSet<char>,
+}
+
+impl Change {
+    fn between(expected: &str, actual: &str) -> Self {
+        let mut balance: HashMap<char, i64> = HashMap::new();
+        expected.chars().for_each(|c| *balance.entry(c).or_default() += 1);
+        actual.chars().for_each(|c| *balance.entry(c).or_default() -= 1);
+        let of_sign = |sign: i64| balance.iter().filter(|(_, count)| count.signum() == sign).map(|(c, _)| *c).collect();
+        Self { gone: is_gone(expected, actual), lost: of_sign(1), added: of_sign(-1) }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.gone && other.gone || self.lost == other.lost && self.added == other.added
+    }
+}
+
+/// A text with white space and digits of any kind for one another, and without the escapes of a document.
+fn rough(text: &str) -> String {
+    let escapes = [
+        ("&#13;", "\r"),
+        ("&#10;", "\n"),
+        ("&#9;", "\t"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&apos;", "'"),
+    ];
+    let text = escapes.iter().fold(text.to_owned(), |text, (escape, character)| text.replace(escape, character));
+    text.replace("&amp;", "&").chars().map(|c| if c.is_ascii_digit() { '0' } else { blank(c) }).collect()
+}
+
+/// Whether something is missing as a whole: a message, or the text of an element.
+fn is_gone(expected: &str, actual: &str) -> bool {
+    if actual == NOTHING {
+        return true;
+    }
+    let before = expected.chars().zip(actual.chars()).take_while(|(one, other)| one == other);
+    let before: usize = before.map(|(c, _)| c.len_utf8()).sum();
+    let behind = &actual[before..];
+    behind.starts_with("</event>") && actual[..before].ends_with('>') && expected.ends_with(behind)
+}
+
+/// How well a simpler failure explains another one: the less the better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Likeness {
+    /// The answer is changed in the same way.
+    Same,
+    /// So it is, if one white space or number is as good as another.
+    Rough,
+    /// There is nothing to compare.
+    Unknown,
+}
+
+/// How well a failure of a simpler form explains another one; `None` if it does not.
+pub(super) fn likeness(simpler: &Failure, failure: &Failure) -> Option<Likeness> {
+    if simpler.key.what != failure.key.what {
+        return None;
+    }
+    // What a run does wrong looks otherwise in its events than in its messages.
+    let in_run = || (simpler.key.op == Op::Tools && failure.key.op == Op::Loop).then_some(Likeness::Unknown);
+    likeness_of_changes(simpler.mismatch.as_ref(), failure.mismatch.as_ref()).or_else(in_run)
+}
+
+fn likeness_of_changes(one: Option<&Mismatch>, other: Option<&Mismatch>) -> Option<Likeness> {
+    let (Some(one), Some(other)) = (one, other) else {
+        return (one.is_none() && other.is_none()).then_some(Likeness::Unknown);
+    };
+    let [one, other] = [one, other].map(|mismatch| {
+        let (Sides::Texts { expected, actual } | Sides::Values { expected, actual }) = &mismatch.sides;
+        (expected, actual)
+    });
+    let exact = |(expected, actual): (&String, &String)| Change::between(expected, actual);
+    let roughly = |(expected, actual): (&String, &String)| Change::between(&rough(expected), &rough(actual));
+    if exact(one).is_like(&exact(other)) {
+        Some(Likeness::Same)
+    } else {
+        roughly(one).is_like(&roughly(other)).then_some(Likeness::Rough)
+    }
+}
+
+/// How the simpler forms of a failing input fail.
+pub(super) type Leads = BTreeMap<Key, Likeness>;
+
+/// What is one finding, in whatever operations: the clause, and the verdict where there is no answer.
+type Group = (&'static str, String);
+
+fn group(key: &Key) -> Group {
+    // Relations between replies break their clauses in any way.
+    let is_verdict = ["crash", "timeout", "garbage"].contains(&&*key.what);
+    (key.clause, if is_verdict { key.what.clone() } else { String::new() })
+}
+
+/// One finding for each cause. A finding whose simpler forms fail in the same way joins the one that these are, and findings that break
+/// the same clause in several operations are one. It shows the most basic operation.
+pub(super) fn by_cause(
+    findings: &BTreeMap<Key, Finding>,
+    leads: &BTreeMap<Key, Leads>,
+    cases: &BTreeMap<Op, u64>,
+) -> Vec<Finding> {
+    let cause_of = |key: &Key| {
+        // Without a likeness, what nearly every case shows explains nothing, and neither does what is explained by this one.
+        let is_rare = |other: &Key| {
+            let is_rare = |finding: &Finding| finding.count * 2 <= cases.get(&other.op).copied().unwrap_or(0);
+            let is_explained = leads.get(other).is_some_and(|leads| leads.contains_key(key));
+            findings.get(other).is_some_and(is_rare) && !is_explained
+        };
+        let leads = leads
+            .get(key)?
+            .iter()
+            .filter(|&(other, likeness)| other != key && (*likeness != Likeness::Unknown || is_rare(other)));
+        let best = leads.min_by_key(|&(other, likeness)| {
+            let length = findings.get(other).map_or(usize::MAX, |finding| finding.input.len());
+            let is_known = findings.keys().any(|known| group(known) == group(other));
+            (*likeness, !is_known, other.op, length)
+        });
+        best.map(|(other, _)| other)
+    };
+    let root_of = |key: &Key| {
+        let mismatch = |key: &Key| findings.get(key).and_then(|finding| finding.mismatch.as_ref());
+        let mut way = vec![key.clone()];
+        while let Some(next) = cause_of(&way[way.len() - 1]) {
+            // What explains the next one explains this one only if they are alike.
+            if likeness_of_changes(mismatch(&way[way.len() - 1]), mismatch(key)).is_none() {
+                break;
+            }
+            if let Some(at) = way.iter().position(|known| known == next) {
+                // They explain each other: the most frequent one stands for all.
+                let rank = |key: &Key| (key.op, findings.get(key).map(|finding| Reverse(finding.count)), key.clone());
+                let circle = way.split_off(at).into_iter().filter(|key| findings.contains_key(key));
+                return circle.min_by_key(rank).unwrap_or_else(|| key.clone());
+            }
+            way.push(next.clone());
+        }
+        way.swap_remove(way.len() - 1)
+    };
+    let mut found: BTreeMap<Group, Vec<(Key, Finding)>> = BTreeMap::new();
+    for (key, finding) in findings {
+        found.entry(group(&root_of(key))).or_default().push((key.clone(), finding.clone()));
+    }
+    let one = |(root, mut findings): (Group, Vec<(Key, Finding)>)| {
+        findings
+            .sort_by_key(|(key, finding)| (group(key) != root, key.op, Reverse(finding.count), finding.input.len()));
+        findings.into_iter().map(|(_, finding)| finding).reduce(|mut first, other| {
+            first.absorb(other);
+            first
+        })
+    };
+    let mut by_clause: BTreeMap<(&str, String), Finding> = BTreeMap::new();
+    for finding in found.into_iter().filter_map(one) {
+        let place = by_clause.entry((finding.clause, finding.what.clone()));
+        place.and_modify(|known| known.absorb(finding.clone())).or_insert(finding);
+    }
+    by_clause.into_values().collect()
+}

@@ -1,0 +1,56 @@
+//! What has been drawn so far.
+
+use crate::generate::{CLASSES, Class, LIMITS};
+use std::collections::{BTreeMap, BTreeSet};
+use threadspec::EventType;
+use threadspec_judge::protocol::Op;
+
+/// An event type as a generated log spells it.
+fn spelling(event_type: EventType) -> String {
+    let member = match event_type {
+        EventType::User | EventType::Assistant | EventType::System => "role",
+        _ => "type",
+    };
+    format!(r#""{member}":"{event_type}""#)
+}
+
+/// The operations, event types and classes of text that were drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    /// Cases per operation.
+    pub cases: BTreeMap<Op, u64>,
+    events: BTreeSet<EventType>,
+    classes: BTreeSet<&'static str>,
+}
+
+impl Coverage {
+    pub(super) fn add(&mut self, op: Op, input: &str) {
+        *self.cases.entry(op).or_default() += 1;
+        // What is covered is not looked for again: soon there is nothing left to look for.
+        if self.events.len() < EventType::ALL.len() && matches!(op, Op::Serialize | Op::Messages) {
+            let missing = EventType::ALL.into_iter().filter(|event_type| !self.events.contains(event_type));
+            let new: Vec<_> = missing.filter(|&event_type| input.contains(&spelling(event_type))).collect();
+            self.events.extend(new);
+        }
+        if self.classes.len() < CLASSES.len() {
+            let drawn = |class: &&Class| {
+                let times = if class.name == "long" { LIMITS.repeats } else { 1 };
+                class.texts.iter().any(|text| !text.is_empty() && input.contains(&text.repeat(times)))
+            };
+            let new = CLASSES.iter().filter(|class| !self.classes.contains(class.name)).filter(drawn);
+            let new: Vec<_> = new.map(|class| class.name).collect();
+            self.classes.extend(new);
+        }
+    }
+
+    /// All cases.
+    pub fn total(&self) -> u64 {
+        self.cases.values().sum()
+    }
+
+    /// A summary in a few words.
+    pub fn text(&self) -> String {
+        let (events, rows, classes, all) = (self.events.len(), EventType::ALL.len(), self.classes.len(), CLASSES.len());
+        format!("{} ops, {events}/{rows} event types, {classes}/{all} text classes", self.cases.len())
+    }
+}

@@ -1,0 +1,154 @@
+//! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else.
+
+use crate::generate::{Growth, Mode, Request as Plan, Scenario, Script, Text, Thread};
+use proptest::arbitrary::any;
+use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::Value;
+use threadspec_judge::json;
+use threadspec_judge::protocol::{Op, Profile};
+
+/// One case in so many is large.
+const LARGE: u64 = 50;
+
+/// The relation between replies that a case checks beside the reply to its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// Nothing more.
+    Reply,
+    /// The last event is made invalid, in a way that the number chooses.
+    Refused(u64),
+    /// The same input gets the same reply again, after another one in between.
+    Again,
+    /// Unknown fields change nothing.
+    UnknownFields,
+    /// The document of the first events is the beginning of the document of all.
+    Growing,
+    /// The context mode changes no event of a run.
+    BothModes,
+}
+
+impl Relation {
+    /// The relation that a case checks; three in four check none.
+    pub(super) fn of(op: Op, index: u64) -> Self {
+        // The numbers are scattered, so that neighbouring cases are made invalid in unrelated ways.
+        let refused = Self::Refused(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33);
+        let checks: &[Self] = match op {
+            Op::Escape | Op::Tools => &[Self::Again],
+            Op::Serialize => &[Self::Again, Self::UnknownFields, Self::Growing, refused],
+            Op::Messages => &[Self::Again, Self::UnknownFields, refused],
+            Op::Loop => &[Self::Again, Self::BothModes],
+        };
+        let (number, last) = (index / 4, index % 4 == 3);
+        checks
+            .iter()
+            .cycle()
+            .nth(usize::try_from(number % 64).unwrap_or(0))
+            .copied()
+            .filter(|_| last)
+            .unwrap_or(Self::Reply)
+    }
+}
+
+/// Draws the plans of cases.
+pub(super) struct Draw {
+    seed: u64,
+    ops: Vec<(Op, Plans)>,
+}
+
+/// The plans of an operation, and the large ones among them.
+struct Plans {
+    usual: BoxedStrategy<Plan>,
+    large: BoxedStrategy<Plan>,
+}
+
+impl Draw {
+    pub(super) fn new(seed: u64, ops: &[Op], profile: Profile) -> Self {
+        let strategy = |&op| {
+            let usual = match op {
+                Op::Escape => any::<Text>().prop_map(Plan::Escape).boxed(),
+                Op::Serialize => {
+                    any::<(Thread, Option<Text>)>().prop_map(|(log, text)| Plan::Serialize(log, text)).boxed()
+                }
+                Op::Messages => any::<(Thread, Mode, Option<Text>)>()
+                    .prop_map(|(log, mode, text)| Plan::Messages(log, mode, text))
+                    .boxed(),
+                Op::Tools if profile == Profile::Universal => any::<Scenario>().prop_map(Plan::Agent).boxed(),
+                Op::Tools => any::<Script>().prop_map(Plan::Tools).boxed(),
+                Op::Loop => any::<Script>().prop_map(Plan::Loop).boxed(),
+            };
+            // The growth comes first, so that a failing case that shrinks loses it first.
+            let large = (any::<Growth>(), usual.clone()).prop_map(|(growth, plan)| Plan::Large(growth, Box::new(plan)));
+            (op, Plans { usual, large: large.boxed() })
+        };
+        Self { seed, ops: ops.iter().map(strategy).collect() }
+    }
+
+    /// The operation of a case, and its number among those of the operation: the number that it has when it is run alone.
+    pub(super) fn place(ops: &[Op], case: u64) -> (Op, u64) {
+        let ops_count = ops.len() as u64;
+        (ops[usize::try_from(case % ops_count).unwrap_or(0)], case / ops_count)
+    }
+
+    /// The plan of a case of an operation, which can be made smaller.
+    pub(super) fn plan(&self, op: Op, index: u64) -> Option<Box<dyn ValueTree<Value = Plan>>> {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&index.to_le_bytes());
+        let config = Config { failure_persistence: None, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+        let (_, plans) = self.ops.iter().find(|(known, _)| *known == op)?;
+        let is_large = index % LARGE == LARGE - 1;
+        let plans = if is_large { &plans.large } else { &plans.usual };
+        plans.new_tree(&mut runner).ok()
+    }
+}
+
+/// The same input with unknown fields in each event.
+pub(super) fn with_unknown_fields(plan: &Plan, input: &str) -> String {
+    match plan {
+        Plan::Serialize(thread, _) | Plan::Messages(thread, ..) => {
+            input.replacen(&thread.json(), &thread.json_with_unknown_fields(), 1)
+        }
+        _ => input.to_owned(),
+    }
+}
+
+/// What the fields of events must not be, as JSON; a missing one is wrong too.
+const WRONG: [(&str, &[&str]); 6] = [
+    ("type", &["\"other\"", "null", "1"]),
+    ("role", &["\"tool\"", "null", "[]"]),
+    ("iteration", &["-1", "0.5", "\"1\"", "9007199254740992", "null"]),
+    ("args", &["[]", "\"{}\"", "null"]),
+    ("recoverable", &["\"true\"", "1", "null"]),
+    ("summarizedIterations", &["[-1]", "[\"1\"]", "1", "null"]),
+];
+const NO_TEXT: &[&str] = &["1", "null", "[]", "true", "{}"];
+
+/// The same input with something wrong in its last event, if it has one (INP-1).
+pub(super) fn with_wrong_event(input: &str, how: u64) -> String {
+    let spoiled = || {
+        let mut input = json::read(input).ok()?;
+        let event = input.get_mut("events")?.as_array_mut()?.last_mut()?.as_object_mut()?;
+        // Any value is a valid result, and `verified` is not required.
+        let required: Vec<String> =
+            event.keys().filter(|name| !["result", "verified"].contains(&name.as_str())).cloned().collect();
+        let how = usize::try_from(how).ok()?;
+        let name = &required[how % required.len()];
+        let wrong = WRONG.iter().find(|(field, _)| field == name).map_or(NO_TEXT, |(_, wrong)| wrong);
+        match wrong.get(how / required.len() % (wrong.len() + 1)) {
+            Some(wrong) => *event.get_mut(name)? = json::read(wrong).ok()?,
+            None => drop(event.shift_remove(name)),
+        }
+        Some(input.to_string())
+    };
+    spoiled().unwrap_or_else(|| input.to_owned())
+}
+
+/// Two inputs without a response prefix: the first half of the log, and the whole log.
+pub(super) fn half_and_whole(input: &str) -> Option<[String; 2]> {
+    let input: Value = json::read(input).ok()?;
+    let events = input["events"].as_array()?;
+    let log = |events: &[Value]| serde_json::json!({"events": events}).to_string();
+    Some([log(&events[..events.len() / 2]), log(events)])
+}

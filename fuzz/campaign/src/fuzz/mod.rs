@@ -1,0 +1,20 @@
+//! The fuzzer: puts generated requests to a testee and to the reference; in profile `universal` to a testee alone.
+//!
+//! - `draw` makes a case from a seed and a number; one case in fifty is large.
+//! - `probe` puts a case to the testee, judges the reply, checks relations between the testee's own replies, and makes a failing case
+//!   small. [`threadspec_judge::compare`] judges by the reference and what the profile accepts, `property` by the properties of any agent.
+//! - `campaign` does so for many cases. `cause` makes one finding of what has one cause: what fails as it does in `simpler` forms.
+//! - `save` writes findings as candidate cases of the corpus.
+
+mod campaign;
+mod cause;
+mod coverage;
+mod draw;
+mod probe;
+mod property;
+mod save;
+mod simpler;
+
+pub use campaign::{Finding, Options, Progress, Report, Start, first_failure, run};
+pub use coverage::Coverage;
+pub use save::{prepare, save};

@@ -1,0 +1,305 @@
+//! Puts one case to a testee, judges the reply, and makes a failing case small. In profile `universal` the properties of the run are
+//! judged, elsewhere what differs from the reference.
+
+use super::cause::{Leads, likeness};
+use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
+use super::property;
+use super::simpler;
+use crate::generate::{Mode, Request as Plan};
+use proptest::strategy::ValueTree;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+use threadspec_judge::compare::{Difference, answering_clause, compare};
+use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
+use threadspec_judge::protocol::{Op, Profile, Reply, Request};
+use threadspec_judge::verdict::Verdict;
+use threadspec_judge::verdict::{Outcome, Unready};
+use threadspec_runner::testee::Testee;
+
+/// At most so many smaller forms of a failing case are tried, and for so long; so long, too, what is simpler than the smallest.
+const SHRINK_TRIES: usize = 400;
+const SHRINK_TIME: Duration = Duration::from_secs(15);
+
+const AGAIN: &str = "the same input again, after another one";
+
+/// What failures that are reported as one have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key {
+    pub(super) op: Op,
+    pub(super) clause: &'static str,
+    /// The verdict or the broken relation; empty for an answer that is merely wrong.
+    pub(super) what: String,
+}
+
+/// The outcome of a case.
+pub(super) enum Probed {
+    Sound,
+    Unsupported,
+    Interrupted,
+    /// This program lacks the means to start it again.
+    Unable(Unready),
+    /// Once for each clause that is broken.
+    Failed(Vec<Failure>),
+}
+
+/// A case that failed.
+#[derive(Clone, Debug)]
+pub(super) struct Failure {
+    pub(super) key: Key,
+    pub(super) verdict: Verdict,
+    /// The input that shows it.
+    pub(super) input: String,
+    /// What the reference answers; `None` where properties are judged.
+    pub(super) expected: Option<Reply>,
+    /// The input that was asked before, if the failure depends on it.
+    pub(super) after: Option<String>,
+    pub(super) note: String,
+    pub(super) mismatch: Option<Mismatch>,
+}
+
+/// A failing case made small.
+pub(super) struct Shrunk {
+    pub(super) plan: Plan,
+    pub(super) failure: Failure,
+    /// How still simpler forms of it failed.
+    simpler: Vec<Failure>,
+}
+
+/// A testee that is being asked.
+pub(super) struct Probe<'a> {
+    pub(super) testee: Box<dyn Testee + 'a>,
+    pub(super) profile: Profile,
+    last_id: i64,
+    /// The request of the case before.
+    earlier: Option<(Op, String)>,
+}
+
+impl<'a> Probe<'a> {
+    pub(super) fn new(testee: Box<dyn Testee + 'a>, profile: Profile) -> Self {
+        Self { testee, profile, last_id: 0, earlier: None }
+    }
+
+    fn request(&mut self, op: Op, input: &str) -> Request {
+        self.last_id += 1;
+        Request { id: self.last_id, op, profile: self.profile, input: input.to_owned() }
+    }
+
+    /// The input of the case that was probed last.
+    pub(super) fn last_input(&self) -> &str {
+        self.earlier.as_ref().map_or("", |(_, input)| input)
+    }
+
+    /// Asks and judges. A reply that fails is an `Err`, and so is one that cannot be judged.
+    fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
+        let request = self.request(op, input);
+        let is_universal = self.profile == Profile::Universal;
+        let clause = if is_universal { property::ANSWERING } else { answering_clause(op) };
+        let earlier = self.earlier.as_ref().map(|(_, input)| input.clone());
+        let failed = |verdict, what: String, expected| {
+            let (key, input, after) = (Key { op, clause, what }, input.to_owned(), earlier.clone());
+            Failure { key, verdict, input, expected, after, note: String::new(), mismatch: None }
+        };
+        let outcome = self.testee.ask(&request);
+        let (verdict, note) = match outcome {
+            Outcome::Interrupted => return Err(Probed::Interrupted),
+            Outcome::Accepted(..) => unreachable!("no output was said to be accepted"),
+            Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
+            Outcome::Reply(reply) if is_universal => {
+                let broken = property::broken(input, earlier.as_deref(), self.testee.hello().abilities, &reply);
+                let failure = |Difference { clause, note, .. }| {
+                    let mut failure = failed(Verdict::Fail, String::new(), None);
+                    failure.key.clause = clause;
+                    Failure { note, ..failure }
+                };
+                let failures: Vec<Failure> = broken.into_iter().map(failure).collect();
+                return if failures.is_empty() { Ok(reply) } else { Err(Probed::Failed(failures)) };
+            }
+            Outcome::Reply(reply) => {
+                let (expected, difference) = compare(&request, &reply);
+                let Some(Difference { clause, note, mismatch }) = difference else { return Ok(reply) };
+                let rejected = matches!(expected, Reply::Reject { .. }) || matches!(reply, Reply::Reject { .. });
+                let verdict = if rejected { Verdict::Rejected } else { Verdict::Fail };
+                let mut failure = failed(verdict, String::new(), Some(expected));
+                failure.key.clause = clause;
+                return Err(Probed::Failed(vec![Failure { note, mismatch, ..failure }]));
+            }
+            Outcome::NotReady(why @ Unready::Runner(_)) => return Err(Probed::Unable(why)),
+            Outcome::Crash(what) | Outcome::NotReady(Unready::Testee(what)) => (Verdict::Crash, what),
+            Outcome::Timeout(what) => (Verdict::Timeout, what),
+            Outcome::Garbage(what) | Outcome::Stray { what, .. } => (Verdict::Garbage, what),
+        };
+        let expected = (!is_universal).then(|| compare(&request, &Reply::Unsupported(String::new())).0);
+        Err(Probed::Failed(vec![Failure { note, ..failed(verdict, verdict.to_string(), expected) }]))
+    }
+
+    /// Puts a case to the testee.
+    pub(super) fn probe(&mut self, op: Op, check: Relation, plan: &Plan) -> Probed {
+        let input = plan.input();
+        let probed = match self.relation(op, check, plan, &input) {
+            Ok(None) => Probed::Sound,
+            Ok(Some(failure)) => Probed::Failed(vec![failure]),
+            Err(probed) => probed,
+        };
+        self.earlier = Some((op, input));
+        probed
+    }
+
+    fn relation(&mut self, op: Op, check: Relation, plan: &Plan, input: &str) -> Result<Option<Failure>, Probed> {
+        if let Relation::Refused(how) = check {
+            return self.answer(op, &with_wrong_event(input, how)).map(|_| None);
+        }
+        let reply = self.answer(op, input)?;
+        let broken = |clause, what: &str, input: &str, expected: &Reply, actual: &Reply| {
+            let [expected_line, actual_line] = [expected, actual].map(|reply| reply.line(0));
+            let mismatch =
+                Mismatch { path: String::new(), sides: Sides::Texts { expected: expected_line, actual: actual_line } };
+            let key = Key { op, clause, what: what.to_owned() };
+            let (verdict, input, expected) = (Verdict::Fail, input.to_owned(), Some(expected.clone()));
+            let note = what.to_owned();
+            Some(Failure { key, verdict, input, expected, after: None, note, mismatch: Some(mismatch) })
+        };
+        let broken_relation = match check {
+            Relation::Reply | Relation::Refused(_) => Ok(None),
+            Relation::Again => {
+                if let Some((op, earlier)) = self.earlier.clone() {
+                    let _ = self.answer(op, &earlier);
+                }
+                let again = self.answer(op, input)?;
+                // Ids may be drawn at random: each run is judged on its own.
+                Ok(if again == reply || self.profile == Profile::Universal {
+                    None
+                } else {
+                    broken("MSG-PURE", AGAIN, input, &reply, &again)
+                })
+            }
+            Relation::UnknownFields => {
+                let input = with_unknown_fields(plan, input);
+                let other = self.answer(op, &input)?;
+                let what = "unknown fields";
+                Ok(if other == reply { None } else { broken("INP-2", what, &input, &reply, &other) })
+            }
+            Relation::Growing => {
+                // The literal profile may name a result after a call that comes later.
+                let Some([half, whole]) = half_and_whole(input).filter(|_| self.profile == Profile::Hardened) else {
+                    return Ok(None);
+                };
+                let (before, after) = (self.answer(op, &half)?, self.answer(op, &whole)?);
+                let (Reply::Ok(Value::String(first)), Reply::Ok(Value::String(all))) = (&before, &after) else {
+                    return Ok(None);
+                };
+                let grown = threadspec::oracle::append_only(first, all);
+                let what = "the document of half the events is not the beginning of the document of all";
+                Ok(grown.err().and_then(|_| broken("ATT-NAME-NEAREST", what, &whole, &before, &after)))
+            }
+            Relation::BothModes => {
+                let Plan::Loop(script) = plan else { return Ok(None) };
+                let inputs = [Mode::Standard, Mode::Xml].map(|mode| script.loop_input_in(mode));
+                let [standard, xml] = [self.answer(op, &inputs[0])?, self.answer(op, &inputs[1])?];
+                let run = |reply: &Reply| match reply {
+                    Reply::Ok(run) => ["events", "response", "iterations", "stopReason"].map(|name| run[name].clone()),
+                    _ => Default::default(),
+                };
+                let what = "another context mode";
+                Ok(if run(&standard) == run(&xml) {
+                    None
+                } else {
+                    broken("LOOP-MODES", what, &inputs[1], &standard, &xml)
+                })
+            }
+        };
+        // No relation holds between the replies of a testee that answers the same input in another way each time.
+        if let Ok(Some(failure)) = &broken_relation
+            && failure.key.clause != "MSG-PURE"
+        {
+            let again = self.answer(op, input)?;
+            if again != reply {
+                return Ok(broken("MSG-PURE", AGAIN, input, &reply, &again));
+            }
+        }
+        broken_relation
+    }
+
+    /// The smallest form of a failing case, among those tried, that fails in the same way.
+    pub(super) fn shrink(
+        &mut self,
+        op: Op,
+        check: Relation,
+        tree: &mut dyn ValueTree<Value = Plan>,
+        key: &Key,
+    ) -> Option<Shrunk> {
+        let started = Instant::now();
+        let (mut smallest, mut simpler) = (None, Vec::new());
+        for _ in 0..SHRINK_TRIES {
+            let plan = tree.current();
+            let mut failures = match self.probe(op, check, &plan) {
+                Probed::Interrupted | Probed::Unable(_) => break,
+                Probed::Failed(failures) => failures,
+                _ => Vec::new(),
+            };
+            let own = failures.iter().position(|failure| failure.key == *key);
+            let next = own.map(|own| failures.swap_remove(own));
+            if next.is_none() {
+                simpler.extend(failures);
+            }
+            // The first form is the case itself: what does not fail alone cannot be made smaller.
+            let next = if let Some(failure) = next {
+                smallest = Some((plan, failure));
+                // Only simpler forms are tried from here on.
+                simpler.clear();
+                tree.simplify()
+            } else {
+                smallest.is_some() && tree.complicate()
+            };
+            if !next || started.elapsed() > SHRINK_TIME {
+                break;
+            }
+        }
+        let (plan, failure) = smallest?;
+        Some(Shrunk { plan, failure, simpler })
+    }
+
+    /// Names a failure made small by the clause of what is special in its input, if without that the answer is right, or says how
+    /// simpler forms fail.
+    pub(super) fn explain(&mut self, shrunk: &mut Shrunk) -> Leads {
+        let Shrunk { failure, simpler, .. } = shrunk;
+        let (op, is_verdict) = (failure.key.op, failure.key.what == failure.verdict.to_string());
+        if self.profile != Profile::Universal && (failure.key.what.is_empty() || is_verdict) {
+            let special = simpler::without_specials(&failure.input);
+            // An earlier value of a repeated key crashes a testee for what it is.
+            let mut special = special.into_iter().filter(|(clause, _)| !is_verdict || *clause != "JSON-4");
+            if let Some((clause, _)) = special.find(|(_, input)| self.answer(op, input).is_ok()) {
+                failure.key.clause = clause;
+                return Leads::new();
+            }
+        }
+        simpler.extend(self.simpler(failure));
+        let mut leads_to = Leads::new();
+        for simpler in simpler {
+            if let Some(likeness) = likeness(simpler, failure) {
+                let known = leads_to.entry(simpler.key.clone()).or_insert(likeness);
+                *known = likeness.min(*known);
+            }
+        }
+        leads_to
+    }
+
+    /// How the simpler forms of a failing input fail.
+    fn simpler(&mut self, failure: &Failure) -> Vec<Failure> {
+        if self.profile == Profile::Universal {
+            return Vec::new();
+        }
+        let ops = self.testee.hello().ops.iter().copied().collect();
+        let (started, mut failures) = (Instant::now(), Vec::new());
+        for (op, input) in simpler::forms(failure.key.op, &failure.input, failure.expected.as_ref(), &ops) {
+            match self.answer(op, &input) {
+                Err(Probed::Failed(simpler)) => failures.extend(simpler),
+                Err(Probed::Interrupted | Probed::Unable(_)) => break,
+                _ => {}
+            }
+            if started.elapsed() > SHRINK_TIME {
+                break;
+            }
+        }
+        failures
+    }
+}

@@ -1,0 +1,150 @@
+//! Writes findings as candidate cases of the corpus.
+
+use super::Finding;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io, process};
+use threadspec_judge::corpus::expectation::Pattern;
+use threadspec_judge::corpus::layout::canonical;
+use threadspec_judge::corpus::{AGENT, Corpus, File, Level, cases_in};
+use threadspec_judge::protocol::{Profile, Reply};
+use threadspec_runner::files::write;
+
+const ABOUT: &str = "Found by fuzzing; candidates for a topic of their own.";
+
+/// Finds out, before a campaign, whether findings can be written to a folder, which is made if it is not there.
+///
+/// # Errors
+///
+/// When no file can be written there.
+pub fn prepare(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let trial = folder.join(format!(".threadspec.{}", process::id()));
+    fs::write(&trial, "")?;
+    fs::remove_file(trial)
+}
+
+/// Writes findings to `<op>/found.json` below a folder, after the cases that are there already, and returns the files.
+///
+/// A case expects what the reference answers, or in profile `universal` the property that does not hold. Confirm that claim before
+/// the case joins a corpus.
+///
+/// # Errors
+///
+/// When a file cannot be read or written, or one that is there is not a case file.
+pub fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corpus) -> io::Result<Vec<PathBuf>> {
+    let mut by_op: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
+    for finding in findings {
+        by_op.entry(finding.op).or_default().push(finding);
+    }
+    let mut files = Vec::new();
+    for (op, findings) in by_op {
+        let subfolder = if profile == Profile::Universal { AGENT.to_owned() } else { op.to_string() };
+        let name = format!("{subfolder}/found.json");
+        let file = folder.join(&name);
+        let mut cases = Cases::read(&file, &name)?;
+        for finding in findings {
+            cases.add(finding, profile, corpus);
+        }
+        fs::create_dir_all(folder.join(subfolder))?;
+        let about = Value::from(ABOUT);
+        let text = format!(r#"{{"op":"{op}","about":{about},"cases":[{}]}}"#, cases.sources.join(","));
+        write(&file, canonical(&text).as_bytes())?;
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// The cases of a file, by their source.
+#[derive(Default)]
+struct Cases {
+    sources: Vec<String>,
+    names: HashSet<String>,
+    inputs: HashSet<String>,
+}
+
+impl Cases {
+    /// Reads the cases of a file; there are none if there is no such file.
+    fn read(path: &Path, name: &str) -> io::Result<Self> {
+        let text = match fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            text => text?,
+        };
+        let (cases, problems) = cases_in(&File { path: name.to_owned(), text });
+        if let Some(problem) = problems.first() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem.to_string()));
+        }
+        Ok(Self {
+            names: cases.iter().map(|case| case.name().to_owned()).collect(),
+            inputs: cases.iter().map(|case| case.input().to_owned()).collect(),
+            sources: cases.into_iter().map(|case| case.source().to_owned()).collect(),
+        })
+    }
+
+    /// Adds a finding as a case, unless a case with its input is there already.
+    fn add(&mut self, finding: &Finding, profile: Profile, corpus: &Corpus) {
+        let input = with_visible_characters(&threadspec_judge::json::compact(&finding.input));
+        if !self.inputs.insert(input.clone()) {
+            return;
+        }
+        let clause = finding.clause.to_lowercase();
+        let numbered = (2..).map(|number| format!("{clause}-{number}"));
+        let mut names = std::iter::once(clause.clone()).chain(numbered);
+        let Some(name) = names.find(|name| self.names.insert(name.clone())) else { return };
+        let should = corpus.clause(finding.clause).is_some_and(|clause| clause.level == Level::Should);
+        let level = if should { r#""level":"should","# } else { "" };
+        let about = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
+        let why = Value::from(format!("Fuzzing found an implementation that breaks {} here{about}.", finding.clause));
+        let after = match &finding.after {
+            Some(after) if threadspec_judge::json::interoperable(after).is_ok() => format!(r#""after":[{after}],"#),
+            // Without the request before it, the case would show nothing.
+            _ if finding.clause == "AGENT-INDEPENDENT" => return,
+            _ => String::new(),
+        };
+        let member = match threadspec_judge::json::interoperable(&input) {
+            Ok(()) => format!(r#""input":{input}"#),
+            Err(_) => format!(r#""input_json":{}"#, Value::from(&*input)),
+        };
+        let expect = match &finding.expected {
+            Some(expected) => with_visible_characters(&expectation(expected).to_string()),
+            None => json!({"holds": [finding.clause.to_lowercase()]}).to_string(),
+        };
+        // What a generator made up is contrived until somebody reports it.
+        let severity = if profile == Profile::Universal { r#""severity":"C","# } else { "" };
+        self.sources.push(format!(
+            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{severity}{after}{member},"expect":{expect}}}"#,
+            finding.clause
+        ));
+    }
+}
+
+fn expectation(reply: &Reply) -> Value {
+    match reply {
+        Reply::Ok(Value::String(text)) if text.contains('\n') => {
+            json!({"ok": {"lines": text.split('\n').collect::<Vec<_>>()}})
+        }
+        // What looks like a matcher is data here.
+        Reply::Ok(output) if Pattern::read(output) != Pattern::read(&json!({"literally": output})) => {
+            json!({"ok": {"literally": output}})
+        }
+        Reply::Ok(output) => json!({"ok": output}),
+        Reply::Reject { kind, .. } => json!({"reject": kind.to_string()}),
+        Reply::Unsupported(_) => json!({"holds": ["accepted-or-refused"]}),
+    }
+}
+
+/// JSON text in which characters without a shape of their own are escaped.
+fn with_visible_characters(json: &str) -> String {
+    let mut visible = String::new();
+    for character in json.chars() {
+        if character.is_ascii() || !character.escape_debug().to_string().starts_with("\\u") {
+            visible.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                visible.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    visible
+}

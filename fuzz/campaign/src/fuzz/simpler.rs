@@ -1,0 +1,250 @@
+//! Simpler forms of a failing input: if one of them fails in the same way, it shows the cause better.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use threadspec::{is_xml_char, json_stringify};
+use threadspec_judge::json::{read, replace_halves, tokens};
+use threadspec_judge::protocol::{Op, Reply};
+
+/// At most so many forms of an input are tried.
+const MOST: usize = 100;
+
+/// The fields of all types of event.
+const FIELDS: [&str; 15] = [
+    "type",
+    "role",
+    "content",
+    "iteration",
+    "toolName",
+    "toolCallId",
+    "args",
+    "result",
+    "error",
+    "recoverable",
+    "question",
+    "response",
+    "summary",
+    "summarizedIterations",
+    "verified",
+];
+
+/// Inputs of the same operation and of those that it builds on, each with less of what may have nothing to do with the failure:
+/// - each text, alone and as a message, and each value, as the arguments of a call and as its result;
+/// - the events, without the rest of the request or of the run;
+/// - the input without one of its events or members;
+/// - with plain texts, names or numbers in place of odd ones.
+pub(super) fn forms(op: Op, input: &str, expected: Option<&Reply>, ops: &BTreeSet<Op>) -> Vec<(Op, String)> {
+    let Ok(value) = read(input) else { return Vec::new() };
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(input).unwrap_or_default();
+    let member = |name: &str| members.get(name).map(|value| format!(r#","{name}":{value}"#)).unwrap_or_default();
+    let texts: BTreeSet<&str> = tokens(input).filter(|token| token.starts_with('"')).collect();
+    let mut forms: Vec<(Op, String)> = Vec::new();
+    forms.extend(texts.iter().map(|text| (Op::Escape, format!(r#"{{"text":{text}}}"#))));
+    let events = match expected {
+        Some(Reply::Ok(run)) if op == Op::Loop => Some(run["events"].to_string()),
+        _ => members.get("events").map(|events| events.get().to_owned()),
+    };
+    if let Some(events) = events {
+        let mode = member("contextMode");
+        forms.push((Op::Serialize, format!(r#"{{"events":{events}}}"#)));
+        forms.extend(["", &mode].map(|mode| (Op::Messages, format!(r#"{{"events":{events}{mode}}}"#))));
+    }
+    if let Some(prompt) = members.get("prompt") {
+        let given = format!(r#""messages":[{{"type":"human","content":{prompt}}}]"#);
+        forms.push((Op::Tools, format!("{{{given}{}{}}}", member("model"), member("tools"))));
+    }
+    let mut others = shorter(&value);
+    let plain = [blank, letter, unspecial, permitted];
+    others.extend(plain.map(|plain| with_texts(&value, &|text| text.chars().map(plain).collect())));
+    others.push(with_turned_names(&value));
+    if let Cow::Owned(whole) = replace_halves(input, "") {
+        others.extend(read(&whole));
+    }
+    others.extend([json!(4_294_967_296_u64), json!(1.5e300), json!(0.1)].map(|number| with_numbers(&value, &number)));
+    forms.extend(others.into_iter().map(|other| (op, other.to_string())));
+    for text in texts {
+        let event = format!(r#"{{"type":"message","role":"user","content":{text},"iteration":0}}"#);
+        forms.extend([Op::Serialize, Op::Messages].map(|op| (op, format!(r#"{{"events":[{event}]}}"#))));
+    }
+    forms.extend(values(&value).into_iter().flat_map(parts).flat_map(|part| with_value(&part)));
+    let mut seen = BTreeSet::from([(op, input.to_owned()), (op, value.to_string())]);
+    forms.retain(|form| form.0 <= op && ops.contains(&form.0) && seen.insert(form.clone()));
+    forms.truncate(MOST);
+    forms
+}
+
+/// An input without what is special in it, and the clause that says what that means: for lone surrogates, unknown fields of
+/// events, and repeated keys.
+pub(super) fn without_specials(input: &str) -> Vec<(&'static str, String)> {
+    let mut inputs = Vec::new();
+    if let Cow::Owned(whole) = replace_halves(input, "\\ufffd") {
+        inputs.push(("INP-SURROGATE", whole));
+    }
+    let Ok(mut value) = read(input) else { return inputs };
+    let once = value.to_string();
+    if tokens(&once).count() < tokens(input).count() {
+        inputs.push(("JSON-4", once.clone()));
+    }
+    let events = value.get_mut("events").and_then(Value::as_array_mut);
+    for event in events.into_iter().flatten().filter_map(Value::as_object_mut) {
+        event.retain(|name, _| FIELDS.contains(&&**name));
+    }
+    let known = value.to_string();
+    if known != once {
+        inputs.push(("INP-2", known));
+    }
+    inputs
+}
+
+/// The arguments and results in an input.
+fn values(input: &Value) -> Vec<&Value> {
+    let events = list(&input["events"]).iter().flat_map(|event| [&event["args"], &event["result"]]);
+    let calls = list(&input["model"]).iter().flat_map(|turn| list(&turn["tool_calls"])).map(|call| &call["args"]);
+    let results = input["tools"].as_object().into_iter().flat_map(Map::values).flat_map(list);
+    let mut values: Vec<&Value> = events.chain(calls).chain(results).filter(|value| !value.is_null()).collect();
+    values.dedup();
+    values
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// A value, and each of its members as the only one.
+fn parts(value: &Value) -> Vec<Value> {
+    let mut parts: Vec<Value> = match value {
+        Value::Object(members) if members.len() > 1 || members.values().any(|value| !value.is_null()) => {
+            let names = members.keys().map(|name| json!({name: null}));
+            names.chain(members.values().map(|value| json!({"a": value}))).collect()
+        }
+        _ => Vec::new(),
+    };
+    parts.push(value.clone());
+    parts
+}
+
+/// Logs of one call, with a value as its arguments and as its result.
+fn with_value(value: &Value) -> [(Op, String); 5] {
+    let call = |args: Value| json!({"type": "tool_call", "toolName": "search", "toolCallId": "call_1", "args": args, "iteration": 0});
+    let args = if value.is_object() { value.clone() } else { json!({"a": value}) };
+    let result = json!({"type": "tool_result", "toolCallId": "call_1", "result": value, "iteration": 0});
+    let with_result = json!({"events": [call(json!({})), result]}).to_string();
+    let text = json_stringify(value);
+    let said = json!({"type": "message", "role": "user", "content": text, "iteration": 0});
+    [
+        (Op::Escape, json!({"text": text}).to_string()),
+        (Op::Serialize, json!({"events": [said]}).to_string()),
+        (Op::Serialize, json!({"events": [call(args)]}).to_string()),
+        (Op::Serialize, with_result.clone()),
+        (Op::Messages, with_result),
+    ]
+}
+
+/// The input without one of its elements, with a message in place of an event, or without a member that it need not have.
+fn shorter(input: &Value) -> Vec<Value> {
+    let mut shorter = Vec::new();
+    for name in
+        ["responsePrefix", "instructions", "verify", "maxIterations", "maxToolCallsPerIteration", "maxRecursionDepth"]
+    {
+        let mut less = input.clone();
+        if less.as_object_mut().and_then(|members| members.shift_remove(name)).is_some() {
+            shorter.push(less);
+        }
+    }
+    for name in ["events", "model", "verify"] {
+        let length = list(&input[name]).len();
+        if length <= MOST / 5 {
+            shorter.extend((0..length).map(|at| {
+                let mut less = input.clone();
+                less[name].as_array_mut().map(|elements| elements.remove(at));
+                less
+            }));
+        }
+    }
+    let events = list(&input["events"]);
+    if events.len() <= MOST / 5 {
+        shorter.extend((0..events.len()).map(|at| {
+            let mut other = input.clone();
+            other["events"][at] =
+                json!({"type": "message", "role": "user", "content": "", "iteration": events[at]["iteration"]});
+            other
+        }));
+    }
+    shorter
+}
+
+/// White space and characters without a shape as blanks.
+pub(super) fn blank(c: char) -> char {
+    if c.is_whitespace() || c.is_control() || matches!(c, '\u{fffd}'..='\u{ffff}') { ' ' } else { c }
+}
+
+/// Everything but letters and digits of ASCII as one letter.
+fn letter(c: char) -> char {
+    if c.is_ascii_alphanumeric() { c } else { 'x' }
+}
+
+/// Everything but letters, digits and the characters that are always escaped as one letter.
+fn unspecial(c: char) -> char {
+    if "&<>\"'".contains(c) { c } else { letter(c) }
+}
+
+/// What XML forbids as the character that takes its place.
+fn permitted(c: char) -> char {
+    if is_xml_char(c) { c } else { '\u{fffd}' }
+}
+
+/// An input in which what people and tools say is changed.
+fn with_texts(input: &Value, change: &dyn Fn(&str) -> String) -> Value {
+    let same = |name: &str| ["type", "role", "contextMode", "toolCallId", "id"].contains(&name);
+    match input {
+        Value::String(text) => change(text).into(),
+        Value::Array(values) => values.iter().map(|value| with_texts(value, change)).collect(),
+        Value::Object(members) => {
+            let changed = |(name, value): (&String, &Value)| {
+                (name.clone(), if same(name) { value.clone() } else { with_texts(value, change) })
+            };
+            members.iter().map(changed).collect::<Map<_, _>>().into()
+        }
+        other => other.clone(),
+    }
+}
+
+fn with_numbers(input: &Value, number: &Value) -> Value {
+    let changed = |name: &str, value: &Value| {
+        if ["args", "result", "tools"].contains(&name) { replaced(value, number) } else { with_numbers(value, number) }
+    };
+    match input {
+        Value::Array(values) => values.iter().map(|value| with_numbers(value, number)).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.clone(), changed(name, value))).collect::<Map<_, _>>().into()
+        }
+        other => other.clone(),
+    }
+}
+
+fn replaced(value: &Value, number: &Value) -> Value {
+    match value {
+        Value::Number(_) => number.clone(),
+        Value::Array(values) => values.iter().map(|value| replaced(value, number)).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| (name.clone(), replaced(value, number))).collect::<Map<_, _>>().into()
+        }
+        other => other.clone(),
+    }
+}
+
+/// Names and ids of the same characters in another order, so that none has a meaning of its own.
+fn with_turned_names(input: &Value) -> Value {
+    let mut turned = input.clone();
+    let events = turned.get_mut("events").and_then(Value::as_array_mut);
+    for event in events.into_iter().flatten() {
+        for name in ["toolName", "toolCallId"] {
+            if let Some(Value::String(text)) = event.get_mut(name) {
+                *text = if text.is_empty() { "n".to_owned() } else { text.chars().rev().collect() };
+            }
+        }
+    }
+    turned
+}

@@ -1,0 +1,138 @@
+//! What the golden corpus gives to fuzzing: inputs, threads, and the seeds of the fuzz targets.
+
+use super::{LIMITS, Thread, samples};
+use proptest::strategy::ValueTree;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::fmt;
+use std::sync::LazyLock;
+use threadspec::surrogates::repair_surrogates;
+use threadspec::{Event, Profile, SerializeOptions, read_events, serialize_thread};
+use threadspec_judge::corpus::{Case, Expect, embedded};
+use threadspec_judge::protocol::{Implementation, Op, Reply};
+use threadspec_judge::reference::Reference;
+
+/// The cases of an operation that accept one output, but for those that take too long for every day.
+fn answered(op: Op) -> impl Iterator<Item = &'static Case> {
+    let one_output =
+        |case: &&Case| !case.is_template && matches!(case.expect(), Expect::Output(patterns) if patterns.len() == 1);
+    // Cases of profile `universal` have folders of their own; the reference does not answer them.
+    let in_folder =
+        move |case: &&Case| case.id.strip_prefix(&*op.to_string()).is_some_and(|rest| rest.starts_with('/'));
+    embedded().0.cases.iter().filter(|case| !case.thorough).filter(in_folder).filter(one_output)
+}
+
+/// The inputs of the golden cases of an operation that accept one output; lone surrogates as U+FFFD.
+pub fn golden_inputs(op: Op) -> impl Iterator<Item = String> {
+    answered(op).map(|case| repair_surrogates(case.input()).into_owned())
+}
+
+/// The name of a seed that is made from a case.
+fn seed_name(case: &Case) -> String {
+    case.id.replace('/', "-")
+}
+
+/// Whether a text is small enough for a fuzzer to run it thousands of times.
+fn is_small(text: &str) -> bool {
+    text.len() <= LIMITS.golden_bytes
+}
+
+/// The event logs of the golden corpus, by case.
+fn logs() -> impl Iterator<Item = (String, String)> {
+    #[derive(Deserialize)]
+    struct Input<'a> {
+        #[serde(borrow)]
+        events: &'a RawValue,
+    }
+    [Op::Serialize, Op::Messages].into_iter().flat_map(answered).filter_map(|case| {
+        let input = repair_surrogates(case.input());
+        let Input { events } = serde_json::from_str(&input).ok()?;
+        is_small(&input).then(|| (seed_name(case), events.get().to_owned()))
+    })
+}
+
+static THREADS: LazyLock<Vec<(String, Vec<Event>)>> =
+    LazyLock::new(|| logs().filter_map(|(id, log)| Some((id, read_events(&log).ok()?))).collect());
+
+/// A generated thread, perhaps after one of the golden corpus.
+///
+/// Fuzzing draws threads in this form, so that its seeds can be the corpus itself.
+#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub struct GoldenThread {
+    which: u16,
+    rest: Thread,
+}
+
+impl GoldenThread {
+    /// The events, those of the corpus first.
+    pub fn events(&self) -> Vec<Event> {
+        let which = usize::from(self.which) % (THREADS.len() + 1);
+        let golden = which.checked_sub(1).map(|which| THREADS[which].1.clone());
+        golden.into_iter().flatten().chain(self.rest.events()).collect()
+    }
+}
+
+impl fmt::Debug for GoldenThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&serde_json::to_string(&self.events()).map_err(|_| fmt::Error)?)
+    }
+}
+
+/// An input that a fuzz target begins with.
+#[derive(Clone, Debug)]
+pub struct Seed {
+    /// The golden case that it is made from, or a number.
+    pub name: String,
+    /// The input of the target.
+    pub bytes: Vec<u8>,
+}
+
+/// The seeds of a fuzz target; empty for an unknown target.
+///
+/// A target that takes text begins with texts of the golden corpus, one that takes a [`GoldenThread`] with the
+/// corpus's threads, each followed by nothing, and one that takes a [`Script`](super::Script) with random bytes, each of
+/// which is a script.
+pub fn seeds(target: &str) -> Vec<Seed> {
+    let text = |(name, text): (String, String)| Seed { name, bytes: text.into_bytes() };
+    match target {
+        "serialize" | "messages" | "equivalence" => {
+            let numbered = (1_u16..).zip(THREADS.iter());
+            numbered.map(|(which, (id, _))| Seed { name: id.clone(), bytes: which.to_le_bytes().into() }).collect()
+        }
+        "loop" => (0..200)
+            .zip(samples::<Vec<u8>>(0))
+            .map(|(number, bytes)| Seed { name: format!("{number:03}"), bytes: bytes.current() })
+            .collect(),
+        "escape" => {
+            let cases = answered(Op::Escape).filter(|case| is_small(case.input()));
+            cases.map(|case| text((seed_name(case), repair_surrogates(case.input()).into_owned()))).collect()
+        }
+        "input" => logs().map(text).collect(),
+        "read" => Profile::ALL
+            .into_iter()
+            .flat_map(|profile| {
+                let options = SerializeOptions { profile, ..SerializeOptions::default() };
+                let documents = THREADS.iter().map(move |(id, events)| (id, serialize_thread(events, &options)));
+                documents.map(move |(id, document)| text((format!("{id}-{profile}"), document)))
+            })
+            .collect(),
+        "case" => {
+            let file = |case: &Case| {
+                let (op, source) = (case.op, repair_surrogates(case.source()));
+                text((seed_name(case), format!(r#"{{"op":"{op}","about":"a seed","cases":[{source}]}}"#)))
+            };
+            let files = Op::all().flat_map(answered).map(file);
+            files.filter(|seed| seed.bytes.len() <= LIMITS.golden_bytes).collect()
+        }
+        "reply" => {
+            let reply = |case: &Case| Reference.answer(&case.request(1, case.profiles[0]));
+            let small = Op::all().flat_map(answered).filter(|case| is_small(case.input()));
+            let replies = small.filter_map(|case| match reply(case) {
+                reply @ Reply::Ok(_) => Some(text((seed_name(case), reply.line(1)))),
+                _ => None,
+            });
+            replies.filter(|seed| seed.bytes.len() <= LIMITS.golden_bytes).collect()
+        }
+        _ => Vec::new(),
+    }
+}

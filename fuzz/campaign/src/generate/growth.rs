@@ -1,0 +1,230 @@
+//! Makes one thing in a plan large: a text, or the number of events, rounds, calls or iterations.
+
+use super::LIMITS;
+use super::list::pick;
+use super::wide::{WIDENED, Widened};
+use std::borrow::Cow;
+use threadspec_judge::json::tokens;
+
+/// What grows, and how far.
+///
+/// Sizes are spread evenly over their orders of magnitude. When a failing case shrinks, its size does first.
+#[derive(Clone, Copy, Debug, proptest_derive::Arbitrary)]
+pub struct Growth {
+    size: u16,
+    what: u8,
+    at: u8,
+    length: u8,
+}
+
+/// What of a script grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grown {
+    /// The rounds of one iteration.
+    Rounds,
+    /// The calls of one response.
+    Calls,
+    /// Iterations without calls.
+    Iterations,
+    /// Iterations with a round each.
+    ToolIterations,
+    /// Model calls that fail.
+    Failures,
+}
+
+/// What of a thread is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repeated {
+    /// One to three events.
+    Anything,
+    /// A tool call.
+    Call,
+    /// A summary.
+    Summary,
+}
+
+/// Words of the protocol: a string that is one of them is not made long.
+const WORDS: [&str; 52] = [
+    "answer",
+    "args",
+    "assistant",
+    "byArgs",
+    "byId",
+    "call",
+    "complete",
+    "completion",
+    "content",
+    "contextMode",
+    "error",
+    "events",
+    "human",
+    "human_input_received",
+    "human_input_requested",
+    "instructions",
+    "iteration",
+    "maxIterations",
+    "maxRecursionDepth",
+    "maxToolCallsPerIteration",
+    "message",
+    "messages",
+    "model",
+    "name",
+    "id",
+    "prompt",
+    "question",
+    "reason",
+    "recoverable",
+    "response",
+    "responsePrefix",
+    "result",
+    "role",
+    "standard",
+    "summarizedIterations",
+    "summary",
+    "system",
+    "text",
+    "tool",
+    "tool_call",
+    "tool_call_id",
+    "tool_calls",
+    "tool_result",
+    "toolCallId",
+    "toolName",
+    "tools",
+    "type",
+    "user",
+    "verified",
+    "verify",
+    "xml",
+    "ai",
+];
+
+/// A size from 2 to a limit, equally likely in each order of magnitude.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "small and positive"
+)]
+pub(super) fn size(which: u16, limit: usize) -> usize {
+    let share = f64::from(which) / f64::from(u16::MAX);
+    (limit as f64 / 2.0).powf(share).mul_add(2.0, -0.5).ceil() as usize
+}
+
+/// How often so many turns of so many bytes may occur in a run, each request of which repeats all that came before it.
+pub(super) fn repetitions(turns: usize, bytes: usize) -> usize {
+    (LIMITS.large_run / bytes.max(1)).isqrt().clamp(2, LIMITS.many_turns / turns.max(1))
+}
+
+impl Growth {
+    pub(super) fn size(self, limit: usize) -> usize {
+        size(self.size, limit)
+    }
+
+    /// Whether a text grows, and not the number of things.
+    pub(super) fn is_of_a_text(self) -> bool {
+        self.what.is_multiple_of(4)
+    }
+
+    /// What inside the input grows, if it is that.
+    pub(super) fn inside(self) -> Option<Widened> {
+        (self.what % 4 == 1).then(|| pick(&WIDENED, self.what / 4))
+    }
+
+    pub(super) fn of_script(self, is_loop: bool) -> Grown {
+        let all = [Grown::Rounds, Grown::Calls, Grown::ToolIterations, Grown::Iterations, Grown::Failures];
+        pick(if is_loop { &all } else { &all[..2] }, self.what / 4)
+    }
+
+    /// What of a thread grows.
+    pub(super) fn of_thread(self) -> Repeated {
+        pick(&[Repeated::Anything, Repeated::Call, Repeated::Summary], self.what / 4)
+    }
+
+    /// A choice among so many.
+    pub(super) fn at(self, count: usize) -> usize {
+        usize::from(self.at) % count.max(1)
+    }
+
+    /// The list with one to three adjacent elements repeated, or with one of those that are preferred.
+    pub(super) fn repeated<T: Clone>(self, list: &[T], limit: usize, is_preferred: impl Fn(&T) -> bool) -> Vec<T> {
+        let preferred: Vec<usize> = (0..list.len()).filter(|&place| is_preferred(&list[place])).collect();
+        let start = preferred.get(self.at(preferred.len())).copied();
+        let length = if start.is_some() { 1 } else { 1 + usize::from(self.length % 3) };
+        let start = start.unwrap_or_else(|| self.at(list.len()));
+        let end = (start + length).min(list.len());
+        let segment = list.get(start..end).unwrap_or_default();
+        let more = segment.iter().cycle().take(self.size(limit) * segment.len().min(1)).cloned();
+        list[..start].iter().cloned().chain(more).chain(list[start..].iter().cloned()).collect()
+    }
+
+    /// The input with one of its texts made long, wherever it stands; running numbers tell its parts apart.
+    pub(super) fn with_long_text(self, input: &str) -> String {
+        let is_text =
+            |token: &&str| token.len() > 1 && token.starts_with('"') && !WORDS.contains(&&token[1..token.len() - 1]);
+        let texts: Vec<&str> = tokens(input).filter(is_text).collect();
+        let Some(&text) = texts.get(self.at(texts.len())) else { return input.to_owned() };
+        let part = &text[1..text.len() - 1];
+        let mut long = String::from("\"");
+        let mut number = 0;
+        let size = self.size(longest(input, text));
+        while long.len() < size {
+            long += &format!("{part}{number} ");
+            number += 1;
+        }
+        long += "\"";
+        tokens(input).map(|token| if token == text { Cow::Borrowed(&*long) } else { Cow::Borrowed(token) }).collect()
+    }
+}
+
+/// How long a text of an input may get: each request of a run repeats it, wherever it stands.
+fn longest(input: &str, text: &str) -> usize {
+    let count = |wanted: &str| tokens(input).filter(|token| *token == wanted).count();
+    let times = count(text) * (1 + count("\"tool_calls\""));
+    (LIMITS.large_run / times.max(1)).clamp(2, LIMITS.long_text)
+}
+
+#[cfg(test)]
+impl Growth {
+    /// The growth to a size below some hundred values.
+    pub(super) fn of_size(size: usize, at: u8) -> Self {
+        let which = (0..=u16::MAX).find(|&which| self::size(which, LIMITS.many_values) == size);
+        Self { size: which.expect("a size"), what: 0, at, length: 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn growth(size: u16, what: u8, at: u8) -> Growth {
+        Growth { size, what, at, length: 0 }
+    }
+
+    #[test]
+    fn sizes_are_spread_over_orders_of_magnitude() {
+        let sizes: Vec<usize> = (0..=4).map(|quarter| size(u16::MAX / 4 * quarter, 512)).collect();
+        assert_eq!(sizes, [2, 8, 32, 128, 512]);
+        assert_eq!(repetitions(1, 1_000_000), 2);
+        assert_eq!(repetitions(1, 1), LIMITS.many_turns);
+    }
+
+    #[test]
+    fn elements_are_repeated_where_they_stand() {
+        let list = ['a', 'b', 'c'];
+        assert_eq!(growth(0, 2, 1).repeated(&list, 512, |_| false), ['a', 'b', 'b', 'b', 'c']);
+        assert_eq!(growth(0, 2, 1).repeated(&list, 512, |&element| element == 'c'), ['a', 'b', 'c', 'c', 'c']);
+        assert_eq!(growth(0, 2, 0).repeated(&[' '; 0], 512, |_| true), [' '; 0]);
+    }
+
+    #[test]
+    fn one_text_grows_wherever_it_stands() {
+        let input = r#"{"events":[{"type":"tool_call","toolCallId":"c1"},{"type":"tool_result","toolCallId":"c1","result":"b"}]}"#;
+        let long = growth(u16::MAX, 0, 0).with_long_text(input);
+        assert!(long.len() > 2 * LIMITS.long_text && long.matches(r#""c10 c11 "#).count() == 2, "{}", long.len());
+        assert!(long.contains(r#""result":"b""#) && long.contains(r#""type":"tool_call""#));
+        let round = r#"{"tool_calls":[{"name":"a"},{"name":"a"}]}"#;
+        let long = growth(u16::MAX, 0, 0).with_long_text(&format!(r#"{{"model":[{}]}}"#, [round; 200].join(",")));
+        assert!((LIMITS.large_run / 2..2 * LIMITS.large_run).contains(&(long.len() * 200)), "{}", long.len());
+    }
+}

@@ -1,0 +1,137 @@
+//! Generates whole requests.
+
+use super::wide::widened;
+use super::{Growth, Scenario, Script, Text, Thread};
+use proptest::arbitrary::any;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::fmt;
+use threadspec_judge::protocol::Op;
+
+/// A context mode as a request names it.
+#[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Mode {
+    /// Not at all, which means standard.
+    Absent,
+    /// `null`, which means the same.
+    Null,
+    /// `standard`.
+    Standard,
+    /// `xml`.
+    Xml,
+}
+
+impl Mode {
+    /// The member of an input.
+    pub(super) fn member(self) -> Option<String> {
+        match self {
+            Self::Absent => None,
+            Self::Null => Some(r#""contextMode":null"#.to_owned()),
+            Self::Standard => Some(r#""contextMode":"standard""#.to_owned()),
+            Self::Xml => Some(r#""contextMode":"xml""#.to_owned()),
+        }
+    }
+}
+
+/// A request to any implementation: an operation of the protocol, and its input.
+#[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
+pub enum Request {
+    /// `escape`.
+    Escape(Text),
+    /// `serialize`, possibly with a response prefix.
+    Serialize(Thread, Option<Text>),
+    /// `messages`, possibly with instructions.
+    Messages(Thread, Mode, Option<Text>),
+    /// `tools`.
+    Tools(Script),
+    /// `loop`.
+    Loop(Script),
+    /// `tools` of profile `universal`, drawn only where it is asked for.
+    #[arbitrary(skip)]
+    #[proptest(skip)]
+    Agent(Scenario),
+    /// Another request made large, drawn only where it is asked for.
+    #[arbitrary(skip)]
+    #[proptest(skip)]
+    Large(Growth, Box<Request>),
+}
+
+impl Request {
+    /// The operation.
+    pub fn op(&self) -> Op {
+        match self {
+            Self::Escape(_) => Op::Escape,
+            Self::Serialize(..) => Op::Serialize,
+            Self::Messages(..) => Op::Messages,
+            Self::Tools(_) | Self::Agent(_) => Op::Tools,
+            Self::Loop(_) => Op::Loop,
+            Self::Large(_, plan) => plan.op(),
+        }
+    }
+
+    /// The input as JSON text on one line.
+    pub fn input(&self) -> String {
+        let text = |name, text: &Text| format!(r#""{name}":{}"#, text.json());
+        let members = match self {
+            Self::Tools(script) => return script.tools_input(),
+            Self::Loop(script) => return script.loop_input(),
+            Self::Agent(scenario) => return scenario.input(),
+            Self::Large(growth, plan) => return plan.grown_input(*growth),
+            Self::Escape(escaped) => vec![text("text", escaped)],
+            Self::Serialize(thread, prefix) => {
+                let mut members = vec![format!(r#""events":{}"#, thread.json())];
+                members.extend(prefix.as_ref().map(|prefix| text("responsePrefix", prefix)));
+                members
+            }
+            Self::Messages(thread, mode, instructions) => {
+                let mut members = vec![format!(r#""events":{}"#, thread.json())];
+                members.extend(mode.member());
+                members.extend(instructions.as_ref().map(|instructions| text("instructions", instructions)));
+                members
+            }
+        };
+        format!("{{{}}}", members.join(","))
+    }
+}
+
+impl Request {
+    fn grown_input(&self, growth: Growth) -> String {
+        match (self, growth.inside()) {
+            _ if growth.is_of_a_text() => growth.with_long_text(&self.input()),
+            (_, Some(kind)) if self.op() != Op::Escape => widened(growth, kind, &self.input()),
+            (Self::Serialize(thread, prefix), _) => Self::Serialize(thread.grown(growth), prefix.clone()).input(),
+            (Self::Messages(thread, mode, text), _) => {
+                Self::Messages(thread.grown(growth), *mode, text.clone()).input()
+            }
+            (Self::Tools(script), _) => Self::Tools(script.grown(growth, false)).input(),
+            (Self::Loop(script), _) => Self::Loop(script.grown(growth, true)).input(),
+            (Self::Escape(_) | Self::Agent(_) | Self::Large(..), _) => growth.with_long_text(&self.input()),
+        }
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.op(), self.input())
+    }
+}
+
+/// An endless stream of plans, the same for the same seed, each of which can be made smaller while it still shows a
+/// failure: `simplify` and `complicate` of proptest's `ValueTree`.
+///
+/// ```
+/// use proptest::strategy::ValueTree;
+/// use threadspec_campaign::generate::{Request, samples};
+/// let first = |seed| samples::<Request>(seed).next().map(|tree| tree.current().input());
+/// assert_eq!(first(7), first(7));
+/// assert_ne!(first(7), first(8));
+/// ```
+pub fn samples<P: proptest::arbitrary::Arbitrary>(seed: u64) -> impl Iterator<Item = impl ValueTree<Value = P>> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config { failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
+    let plans = any::<P>();
+    // No plan is ever rejected, so there is always a next one.
+    std::iter::from_fn(move || plans.new_tree(&mut runner).ok())
+}
