@@ -1,4 +1,4 @@
-//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program.
+//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program, and the expansion of what stands there in short: [`covering`] arrays and [`template`]s.
 
 pub mod covering;
 pub mod template;

@@ -1,7 +1,7 @@
 //! The two ECMAScript conversions that the document format names, over JSON values (clauses JSON-* and STR-*).
 
+use crate::buffer::{Buffer, JSON_TEXT, TEXT as XML_TEXT};
 use crate::surrogates::{may_be_marked, unmark_surrogates, without_marks};
-use crate::xml::{Buffer, JSON_TEXT, XML_TEXT};
 use serde_json::{Map, Number, Value};
 
 /// `JSON.stringify(value)` (JSON-1 to JSON-4). A marked lone surrogate becomes its escape

@@ -29,6 +29,7 @@
 //! Clauses are named in capitals (`ESC-1`, `MSG-RESULT`); `golden/clauses.json` in the repository has their texts.
 
 pub mod agent;
+mod buffer;
 mod context;
 mod ecma;
 mod error;

@@ -12,3 +12,6 @@
 pub mod bugs;
 pub mod commands;
 pub mod lint;
+mod program;
+
+pub use program::main;

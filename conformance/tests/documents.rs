@@ -27,15 +27,61 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The crates by their folders, each with what it may use of the others.
+const CRATES: [(&str, &[&str]); 9] = [
+    ("golden", &[]),
+    (".", &[]),
+    ("conformance/judge", &["threadspec", "threadspec-golden"]),
+    ("conformance/logs", &["threadspec", "threadspec-judge"]),
+    ("conformance/runner", &["threadspec-judge"]),
+    ("conformance/report", &["threadspec-judge", "threadspec-runner"]),
+    ("fuzz/campaign", &["threadspec", "threadspec-golden", "threadspec-judge", "threadspec-runner"]),
+    (
+        "conformance",
+        &[
+            "threadspec",
+            "threadspec-campaign",
+            "threadspec-golden",
+            "threadspec-judge",
+            "threadspec-logs",
+            "threadspec-report",
+            "threadspec-runner",
+        ],
+    ),
+    (
+        "conformance/mutants",
+        &[
+            "threadspec",
+            "threadspec-campaign",
+            "threadspec-conformance",
+            "threadspec-golden",
+            "threadspec-judge",
+            "threadspec-report",
+            "threadspec-runner",
+        ],
+    ),
+];
+
+/// The folders that hold code: those of each crate, of the tests in a package of their own, and of the fuzz targets. The packaged crate
+/// stands alone.
+fn folders_of_code() -> impl Iterator<Item = PathBuf> {
+    let of_crates =
+        CRATES.iter().flat_map(|(folder, _)| ["src", "tests", "examples"].map(|part| format!("{folder}/{part}")));
+    let others = ["tests", "benches/benches", "fuzz/fuzz_targets"].map(str::to_owned);
+    of_crates.chain(others).map(|folder| root().join(folder)).filter(|folder| folder.is_dir())
+}
+
+/// The source of the library of a crate.
+fn library(folder: &str) -> String {
+    let of_data = root().join(folder).join("lib.rs");
+    let file = if of_data.is_file() { of_data } else { root().join(folder).join("src/lib.rs") };
+    fs::read_to_string(file).expect("the library is readable")
+}
+
 #[test]
 fn every_module_says_what_it_is() {
     let mut files = Vec::new();
-    for folder in ["src", "tests", "examples", "conformance/src", "conformance/tests", "conformance/examples"] {
-        let folder = root().join(folder);
-        if folder.is_dir() {
-            rust_files(&folder, &mut files);
-        }
-    }
+    folders_of_code().for_each(|folder| rust_files(&folder, &mut files));
     let silent: Vec<_> = files
         .iter()
         .filter(|file| !fs::read_to_string(file).expect("the file is readable").starts_with("//! "))
@@ -87,51 +133,74 @@ fn the_corpus_lists_what_is_judged_and_what_may_be_refused() {
 }
 
 #[test]
-fn the_readme_names_every_module() {
-    let library = include_str!("../src/lib.rs");
+fn the_readme_names_every_crate_and_each_its_modules() {
     let readme = fs::read_to_string(root().join("README.md")).expect("the README is readable");
     let layout = readme.split("## Layout").nth(1).expect("a section on the layout");
-    let modules: Vec<&str> =
-        library.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')).collect();
-    assert!(modules.len() > 10, "{modules:?}");
-    for module in modules {
-        assert!(library.contains(&format!("//! | [`{module}`] |")), "lib.rs does not describe `{module}`");
-        assert!(layout.contains(&format!("`{module}`")), "the README does not name `{module}`");
+    for (folder, _) in CRATES.iter().filter(|(folder, _)| *folder != ".") {
+        assert!(layout.contains(&format!("| `{folder}/` |")), "the README does not name `{folder}/`");
+    }
+    let mut described = 0;
+    for (folder, _) in CRATES {
+        let library = library(folder);
+        for module in library.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';')) {
+            assert!(library.contains(&format!("[`{module}`]")), "{folder}: the library does not describe `{module}`");
+            described += 1;
+        }
+    }
+    assert!(described > 20, "{described}");
+}
+
+/// What a crate may know. Cargo refuses circles; this refuses short cuts.
+#[test]
+fn a_crate_uses_only_what_it_may() {
+    for (folder, allowed) in CRATES {
+        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).expect("the manifest is readable");
+        let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+        let lines = section.lines().take_while(|line| !line.starts_with('['));
+        let names = lines.filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+        let used: BTreeSet<&str> = names.filter(|name| name.starts_with("threadspec")).collect();
+        assert_eq!(used, allowed.iter().copied().collect(), "{folder}");
     }
 }
 
 /// A module may use those that it builds upon, never in a circle.
 #[test]
 fn no_modules_use_each_other() {
-    let source = root().join("conformance/src");
-    let modules: Vec<&str> = include_str!("../src/lib.rs")
-        .lines()
-        .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
-        .collect();
-    let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for &module in &modules {
-        let mut files = vec![source.join(module).with_extension("rs")];
-        if source.join(module).is_dir() {
-            files.clear();
-            rust_files(&source.join(module), &mut files);
+    let mut all = 0;
+    for (folder, _) in CRATES.iter().filter(|(folder, _)| *folder != "golden") {
+        let source = root().join(folder).join("src");
+        let library = library(folder);
+        let modules: Vec<&str> = library
+            .lines()
+            .filter_map(|line| line.trim_start_matches("pub ").strip_prefix("mod ")?.strip_suffix(';'))
+            .collect();
+        let mut uses: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for &module in &modules {
+            let mut files = vec![source.join(module).with_extension("rs")];
+            if source.join(module).is_dir() {
+                files.clear();
+                rust_files(&source.join(module), &mut files);
+            }
+            // A file's tests stand at its end, and may use anything.
+            let code = |file: &PathBuf| {
+                let text = fs::read_to_string(file).expect("the file is readable");
+                text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned)
+            };
+            let code: String = files.iter().filter_map(code).collect();
+            let others =
+                modules.iter().filter(|&&other| other != module && code.contains(&format!("crate::{other}::")));
+            uses.insert(module, others.copied().collect());
         }
-        // A file's tests stand at its end, and may use anything.
-        let code = |file: &PathBuf| {
-            let text = fs::read_to_string(file).expect("the file is readable");
-            text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned)
-        };
-        let code: String = files.iter().filter_map(code).collect();
-        let others = modules.iter().filter(|&&other| other != module && code.contains(&format!("crate::{other}::")));
-        uses.insert(module, others.copied().collect());
-    }
-    assert!(uses.values().map(BTreeSet::len).sum::<usize>() > 30, "{uses:?}");
-    while let Some(module) = uses.iter().find(|(_, used)| used.is_empty()).map(|(&module, _)| module) {
-        uses.remove(module);
-        for used in uses.values_mut() {
-            used.remove(module);
+        all += uses.values().map(BTreeSet::len).sum::<usize>();
+        while let Some(module) = uses.iter().find(|(_, used)| used.is_empty()).map(|(&module, _)| module) {
+            uses.remove(module);
+            for used in uses.values_mut() {
+                used.remove(module);
+            }
         }
+        assert!(uses.is_empty(), "{folder}: these modules use each other: {uses:#?}");
     }
-    assert!(uses.is_empty(), "these modules use each other: {uses:#?}");
+    assert!(all > 30, "{all}");
 }
 
 #[test]
@@ -154,10 +223,7 @@ fn the_readme_shows_every_command() {
 #[test]
 fn every_use_names_one_module() {
     let mut files = Vec::new();
-    let of_the_workspace = ["src", "tests", "examples", "benches", "fuzz/fuzz_targets"];
-    for folder in of_the_workspace.into_iter().chain(["conformance/src", "conformance/tests", "conformance/examples"]) {
-        rust_files(&root().join(folder), &mut files);
-    }
+    folders_of_code().for_each(|folder| rust_files(&folder, &mut files));
     let mut nested = Vec::new();
     for file in &files {
         let text = fs::read_to_string(file).expect("the file is readable");
@@ -191,12 +257,8 @@ fn every_clause_in_code_is_registered() {
     let (corpus, problems) = Corpus::read(&embedded_files());
     assert_eq!(problems, []);
     let mut files = Vec::new();
-    for folder in [root().join("conformance/src"), root().join("src")] {
-        // The packaged crate stands alone.
-        if folder.is_dir() {
-            rust_files(&folder, &mut files);
-        }
-    }
+    let sources = CRATES.iter().map(|(folder, _)| root().join(folder).join("src"));
+    sources.filter(|folder| folder.is_dir()).for_each(|folder| rust_files(&folder, &mut files));
     let (mut unknown, mut known) = (Vec::new(), BTreeSet::new());
     for file in files {
         let code = fs::read_to_string(&file).expect("the file is readable");

@@ -1,7 +1,7 @@
 //! Escapes text for XML.
 
-use super::buffer::{self, Buffer, Escapes};
 use crate::Profile;
+use crate::buffer::{self, Buffer, Escapes};
 use std::borrow::Cow;
 use std::mem;
 

@@ -1,12 +1,10 @@
 //! The `<thread>` document: escaping, writing, and the strict reader.
 
-mod buffer;
 mod escape;
 mod read;
 mod read_usual;
 mod write;
 
-pub(crate) use buffer::{Buffer, JSON_TEXT, TEXT as XML_TEXT};
 pub(crate) use read::first_forbidden;
 pub(crate) use write::{ThreadLines, join};
 

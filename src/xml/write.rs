@@ -1,7 +1,7 @@
 //! Writes documents.
 
-use super::buffer::Buffer;
 use super::escape::{in_attribute, in_text};
+use crate::buffer::Buffer;
 use crate::ecma::{ecma_string, write_json, write_object};
 use crate::{Event, EventKind, Profile, Role};
 use serde_json::Value;

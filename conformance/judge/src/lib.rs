@@ -9,7 +9,7 @@
 //! | [`json`] | raw JSON text: tokens, values as a testee may send them, a stack deep enough for both |
 //! | [`protocol`] | the messages of the protocol, and what implements it |
 //! | [`corpus`] | cases, clauses, expectations, and the layout of their files |
-//! | [`reference`] | the library behind the protocol |
+//! | [`reference`](mod@reference) | the library behind the protocol |
 //! | [`tolerance`] | which differences between replies do not count |
 //! | [`compare`] | whether a reply is as good as the reference's |
 //! | [`universal`] | the judge of profile `universal` |

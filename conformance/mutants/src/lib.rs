@@ -3,7 +3,8 @@
 //!
 //! A bug is a line or two in one of the tables of `bugs`, which replace a seam of a twin of the reference. [`growth`] has bugs
 //! that show only with size, [`misbehaviour`] those of a process rather than of its answers, [`readings`] what a profile permits,
-//! [`universal`] the bugs and readings of an agent that is not the reference. [`matrix`] runs the corpus on all but those of size.
+//! [`universal`] the bugs and readings of an agent that is not the reference, [`pairs`] those that need two conditions. [`matrix`] runs the
+//! corpus on all but those of size and pairs.
 
 #![allow(
     clippy::assigning_clones,

@@ -1,4 +1,13 @@
-//! Reports of a run, for people and for programs.
+//! Reports of a run, for people and for programs: a run goes in; text, JSON, `JUnit`, Markdown, HTML and badges come out.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`record`] | the canonical run file, from which every report is made |
+//! | [`causes`] | failures by cause |
+//! | [`comparison`] | two runs, an earlier and a later one |
+//! | [`diff`] | how two texts differ |
+//! | [`output`] | the forms of reports, and writing them to files |
+//! | [`terminal`] | writing to a terminal |
 
 mod badge;
 mod case;
@@ -17,7 +26,6 @@ pub mod record;
 mod summary;
 mod template;
 pub mod terminal;
-pub mod transcript;
 
 pub use case::case;
 pub use conclusion::Conclusion;

@@ -6,15 +6,14 @@ use super::{Conclusion, Judged};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
 use threadspec_judge::corpus::{Case, Corpus, Level, Severity};
 use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, Op, Profile};
-use threadspec_judge::text::{count, visible};
+use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
+use threadspec_runner::options::{Options, by_name};
 use threadspec_runner::run::{CaseResult, Run};
 
 /// The version of the format.
@@ -72,72 +71,6 @@ pub struct CorpusRecord {
     pub hash: String,
     /// How many cases it has.
     pub cases: usize,
-}
-
-/// How a run was made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Options {
-    /// The profile that it was judged by.
-    #[serde(with = "by_name")]
-    pub profile: Profile,
-    /// Whether a `should` counts.
-    pub strict: bool,
-    /// The patterns that chose its cases; all of them without a pattern.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub filter: Vec<String>,
-    /// The operations that chose them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub op: Vec<String>,
-    /// The patterns of clauses that chose them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub clause: Vec<String>,
-    /// How many `unsupported` replies are allowed for operations that its hello names.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub max_unsupported: usize,
-    /// Seconds for one reply.
-    pub timeout: f64,
-    /// The seed of the order of the cases.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seed: Option<u64>,
-    /// Which part of the cases, as in `1/4`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shard: Option<String>,
-    /// How many testees at once.
-    pub jobs: usize,
-    /// How often the cases were put to the same process.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
-    pub repeat: u64,
-    /// For how many seconds they were put to it again and again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub soak: Option<f64>,
-    /// For how many seconds it waited between two requests.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pause: Option<f64>,
-    /// How many cases of the profile were left out because they take too long for every day.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub left_out: usize,
-}
-
-impl Options {
-    /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
-    pub fn too_many_declined(&self, declined: usize) -> Option<String> {
-        let most = self.max_unsupported;
-        let what = format!(
-            "it answered {} with `unsupported`, of operations that its hello names; --max-unsupported is {most}",
-            count(declined, "case")
-        );
-        (declined > most).then_some(what)
-    }
-}
-
-fn once() -> u64 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
-fn is_once(times: &u64) -> bool {
-    *times == 1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -499,23 +432,5 @@ impl From<&MismatchRecord> for Mismatch {
         let (expected, actual) = (expected.clone(), actual.clone());
         let sides = if *text { Sides::Texts { expected, actual } } else { Sides::Values { expected, actual } };
         Self { path: path.clone(), sides }
-    }
-}
-
-/// Serializes a value as its name.
-mod by_name {
-    use super::{Display, FromStr};
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-    where
-        D: Deserializer<'de>,
-        T: FromStr<Err: Display>,
-    {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }

@@ -1,6 +1,5 @@
 //! The summary of a run: the numbers, and the conclusion.
 
-use super::record::Options;
 use super::{Conclusion, Judged};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
 use std::cmp::Reverse;
@@ -10,6 +9,7 @@ use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
+use threadspec_runner::options::Options;
 use threadspec_runner::run::{CaseResult, Run};
 
 /// How many of the known failures that pass are named.

@@ -12,8 +12,8 @@ use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
 use threadspec_report::terminal::print;
-use threadspec_report::transcript::Transcript;
 use threadspec_runner::run::{CaseResult, Run};
+use threadspec_runner::transcript::Transcript;
 
 /// Judge a recorded exchange again, without the testee
 ///
@@ -67,7 +67,7 @@ impl Judge {
             known
         });
         known.excuse(&mut run);
-        let options = threadspec_report::record::Options { strict, ..header.options.clone() };
+        let options = threadspec_runner::options::Options { strict, ..header.options.clone() };
         let repeat = |result: &CaseResult<'_>| {
             let words = ["threadspec", "verify", "--filter", &result.case.id, "--profile", &profile.to_string()];
             let mut words = words.map(str::to_owned).to_vec();

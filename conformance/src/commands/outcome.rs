@@ -10,9 +10,10 @@ use threadspec_judge::protocol::Hello;
 use threadspec_judge::text::{count, visible};
 use threadspec_report::causes::{Cause, Shown, causes};
 use threadspec_report::output::Target;
-use threadspec_report::record::{Circumstances, Options, Repeat, RunRecord};
+use threadspec_report::record::{Circumstances, Repeat, RunRecord};
 use threadspec_report::terminal::{FAINT, STRONG, WARNING, print, styled};
 use threadspec_report::{Conclusion, Failure, Summary};
+use threadspec_runner::options::Options;
 use threadspec_runner::run::{CaseResult, Run};
 use threadspec_runner::testee::interrupt;
 

@@ -18,12 +18,13 @@ use threadspec_judge::reference::Reference;
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Judgement;
 use threadspec_judge::verdict::{Outcome, Unready};
-use threadspec_report::record::{Circumstances, Options};
-use threadspec_report::transcript::{Header, Recorder, Writer};
+use threadspec_report::record::Circumstances;
 use threadspec_runner::files::prepare;
+use threadspec_runner::options::Options;
 use threadspec_runner::run::order::Shard;
 use threadspec_runner::run::{CaseResult, Known, Run, Settings, Watch, run};
 use threadspec_runner::testee::{InProcess, Process, Testee, adopt_orphans, interrupt};
+use threadspec_runner::transcript::{Header, Recorder, Writer};
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest seed: seeds are short enough to be typed.

@@ -40,7 +40,9 @@ const WORDS_OF_ERRORS: [&str; 2] = ["LOOP-ERROR", "LOOP-TOOL-ERROR"];
 pub struct Difference {
     /// The clause that decides it.
     pub clause: &'static str,
+    /// What is wrong, in words; empty where the mismatch says it.
     pub note: String,
+    /// Where the reply departs from the reference's.
     pub mismatch: Option<Mismatch>,
 }
 
@@ -49,6 +51,7 @@ impl Difference {
         Self { clause, note: String::new(), mismatch: Some(mismatch) }
     }
 
+    /// A difference that is told in words.
     pub fn note(clause: &'static str, note: impl Into<String>) -> Self {
         Self { clause, note: note.into(), mismatch: None }
     }

@@ -228,7 +228,7 @@ impl Case {
     }
 
     /// Reads a case, except for its inputs and its expectation, and returns it with what is wrong so far.
-    pub fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
+    pub(crate) fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
         let written: Written = serde_json::from_str(source.get()).map_err(|error| error.to_string())?;
         let mut problems = Vec::new();
         let id = format!("{folder}/{topic}/{}", written.name);
@@ -312,6 +312,7 @@ fn sound<T>(made: Result<T, String>) -> T {
     made.expect("the corpus was checked")
 }
 
+/// The fingerprint of a text: the beginning of its SHA-256.
 pub fn fingerprint(text: &str) -> String {
     use std::fmt::Write;
     let digest = hmac_sha256::Hash::hash(text.as_bytes());
@@ -321,6 +322,7 @@ pub fn fingerprint(text: &str) -> String {
     })
 }
 
+/// Whether a name is of lower-case words and digits with hyphens between them.
 pub fn is_kebab_case(name: &str) -> bool {
     !name.is_empty()
         && name

@@ -86,7 +86,7 @@ pub fn read(text: &str) -> Result<Value, String> {
 
 /// Reads a JSON object like [`read`], and returns its members in their order, repeated ones included. A text of many values is
 /// given up while it is read.
-pub fn read_members(text: String) -> Result<Vec<(String, Value)>, String> {
+pub(crate) fn read_members(text: String) -> Result<Vec<(String, Value)>, String> {
     read_as(text.into()).map(|Members(members)| members)
 }
 
@@ -254,8 +254,11 @@ pub fn is_beyond_doubles(token: &str) -> bool {
 /// A JSON text as a tree of its tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node<'a> {
+    /// A number, string, boolean or null as it is written.
     Scalar(&'a str),
+    /// The elements of an array.
     Array(Vec<Node<'a>>),
+    /// The members of an object in their order, each key as it is written.
     Object(Vec<(&'a str, Node<'a>)>),
 }
 

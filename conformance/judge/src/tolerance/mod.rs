@@ -61,7 +61,9 @@ pub const TOLERATED: &[(&str, &str)] = &[
 /// What was asked, and which clauses the reply is judged by.
 #[derive(Clone, Copy)]
 pub struct Asked<'a> {
+    /// The operation.
     pub op: Op,
+    /// The profile in which it is judged.
     pub profile: Profile,
     /// The input, as JSON text.
     pub input: &'a str,

@@ -209,8 +209,13 @@ fn a_lack_of_files() -> Result<(), Failed> {
     for arguments in ["verify --op escape --jobs 64", "fuzz --op escape --jobs 64 --cases 1000"] {
         let (folder, token) = (tempfile::tempdir()?, token());
         let mut command = Command::new("sh");
-        let script = r#"ulimit -n 24; program=$0; exec "$program" "$@" -- "$program" serve --bug slow"#;
-        command.args(["-c", script, PROGRAM]).args(arguments.split(' ')).env("MISBEHAVIOUR", &token).env_remove("CI");
+        let script =
+            r#"ulimit -n 24; program=$0; testee=$1; shift; exec "$program" "$@" -- "$testee" serve --bug slow"#;
+        command
+            .args(["-c", script, PROGRAM, TESTEE])
+            .args(arguments.split(' '))
+            .env("MISBEHAVIOUR", &token)
+            .env_remove("CI");
         let run = Run::watch(command, folder.path())?;
         if run.code != 4 || run.said.contains("the testee is not ready") || run.said.contains("conformant") {
             return Err(format!("{arguments}: {}:\n{}", run.code, run.said).into());

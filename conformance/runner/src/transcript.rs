@@ -4,7 +4,8 @@
 //! A line with an `id` instead of a `request` corrects an earlier one: the request was sent again. `shutdown` says what went
 //! wrong when the testee was ended. A file whose name ends in `.gz` is compressed.
 
-use crate::record::Options;
+use crate::files;
+use crate::options::Options;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -20,7 +21,6 @@ use threadspec_judge::protocol::{Hello, Op, Profile, Reply, Request};
 use threadspec_judge::text;
 use threadspec_judge::universal::halves;
 use threadspec_judge::verdict::Outcome;
-use threadspec_runner::files;
 
 /// The first line of a transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,105 @@
+//! How a run is made, as run files and transcripts tell it.
+
+use serde::{Deserialize, Serialize};
+use threadspec_judge::protocol::Profile;
+use threadspec_judge::text::count;
+
+/// How a run was made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Options {
+    /// The profile that it was judged by.
+    #[serde(with = "by_name")]
+    pub profile: Profile,
+    /// Whether a `should` counts.
+    pub strict: bool,
+    /// The patterns that chose its cases; all of them without a pattern.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<String>,
+    /// The operations that chose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub op: Vec<String>,
+    /// The patterns of clauses that chose them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clause: Vec<String>,
+    /// How many `unsupported` replies are allowed for operations that its hello names.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub max_unsupported: usize,
+    /// Seconds for one reply.
+    pub timeout: f64,
+    /// The seed of the order of the cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Which part of the cases, as in `1/4`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<String>,
+    /// How many testees at once.
+    pub jobs: usize,
+    /// How often the cases were put to the same process.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub repeat: u64,
+    /// For how many seconds they were put to it again and again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soak: Option<f64>,
+    /// For how many seconds it waited between two requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<f64>,
+    /// How many cases of the profile were left out because they take too long for every day.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub left_out: usize,
+}
+
+impl Options {
+    /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
+    pub fn too_many_declined(&self, declined: usize) -> Option<String> {
+        let most = self.max_unsupported;
+        let what = format!(
+            "it answered {} with `unsupported`, of operations that its hello names; --max-unsupported is {most}",
+            count(declined, "case")
+        );
+        (declined > most).then_some(what)
+    }
+}
+
+fn once() -> u64 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_once(times: &u64) -> bool {
+    *times == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Serializes a value as its name.
+pub mod by_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    /// Writes the name.
+    ///
+    /// # Errors
+    ///
+    /// When the serializer fails.
+    pub fn serialize<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(value)
+    }
+
+    /// Reads the name.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such name.
+    pub fn deserialize<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: FromStr<Err: Display>,
+    {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,103 @@
+//! The command line of `threadspec`: which command, and what is told when none can be read.
+
+use crate::commands;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
+#[cfg(unix)]
+use nix::sys::signal::{SigSet, Signal};
+use std::env;
+use std::ffi::OsString;
+use std::process::{self, ExitCode};
+use threadspec_judge::json;
+use threadspec_judge::text::visible;
+use threadspec_report::terminal;
+
+/// The conformance suite of agent threads: XML documents, model messages and agent loops
+#[derive(Parser)]
+#[command(name = "threadspec", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Verify(Box<commands::Verify>),
+    Judge(commands::Judge),
+    Report(commands::Report),
+    Merge(commands::Merge),
+    Diff(commands::Diff),
+    Explain(commands::Explain),
+    Init(commands::Init),
+    Completions(commands::Completions),
+    Serve(commands::Serve),
+    List(commands::List),
+    Show(commands::Show),
+    Export(commands::Export),
+    Lint(commands::Lint),
+    Fuzz(commands::Fuzz),
+    Check(commands::Check),
+    Serialize(commands::Serialize),
+    Messages(commands::Messages),
+}
+
+/// The hint to print when the command of a testee is given without `--` before it.
+fn missing_dashes(error: &clap::Error) -> Option<String> {
+    let words: Vec<OsString> = env::args_os().collect();
+    let takes_testee = words.get(1).is_some_and(|command| command == "verify" || command == "fuzz");
+    let ContextValue::String(unknown) = error.get(ContextKind::InvalidArg)? else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || !takes_testee || unknown.starts_with('-') {
+        return None;
+    }
+    // The program, or the value of an option, may have the same name as the testee.
+    let line = |place: usize| [&words[..place], &["--".into()], &words[place..]].concat();
+    let places = (2..words.len()).filter(|&place| words[place].to_string_lossy() == *unknown);
+    let mut lines = places.map(line);
+    let line = lines.find(|line| Arguments::try_parse_from(line).is_ok())?;
+    let line: Vec<String> = line[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = shlex::try_join(line.iter().map(String::as_str)).unwrap_or_else(|_| line.join(" "));
+    Some(format!("To test a program, put `--` before its command:\n\n  threadspec {}", visible(&line)))
+}
+
+/// Makes writing beyond the greatest size of files (`ulimit -f`) an error, which costs neither the summary nor other reports. Without
+/// this it would end the program.
+#[cfg(unix)]
+fn survive_limits_of_files() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    let _ = signals.thread_block();
+}
+
+/// Runs the program with the arguments of this process, and returns its exit code.
+pub fn main() -> ExitCode {
+    #[cfg(unix)]
+    survive_limits_of_files();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| {
+        let hint = missing_dashes(&error);
+        let _ = error.print();
+        if let Some(hint) = hint {
+            terminal::complain(&hint);
+        }
+        process::exit(error.exit_code());
+    });
+    let result = json::on_deep_stack(|| match arguments.command {
+        Command::Verify(command) => command.execute(),
+        Command::Judge(command) => command.execute(),
+        Command::Report(command) => command.execute(),
+        Command::Merge(command) => command.execute(),
+        Command::Diff(command) => command.execute(),
+        Command::Explain(command) => command.execute(),
+        Command::Init(command) => command.execute(),
+        Command::Completions(command) => command.execute(Arguments::command()),
+        Command::Serve(command) => command.execute(),
+        Command::List(command) => command.execute(),
+        Command::Show(command) => command.execute(),
+        Command::Export(command) => command.execute(),
+        Command::Lint(command) => command.execute(),
+        Command::Fuzz(command) => command.execute(),
+        Command::Check(command) => command.execute(),
+        Command::Serialize(command) => command.execute(),
+        Command::Messages(command) => command.execute(),
+    });
+    commands::exit_code(result)
+}
