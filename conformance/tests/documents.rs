@@ -110,7 +110,7 @@ fn no_file_of_tests_is_left_out() {
 
 #[test]
 fn the_protocol_lists_what_is_tolerated() {
-    let protocol = fs::read_to_string(root().join("conformance/PROTOCOL.md")).expect("the protocol is readable");
+    let protocol = fs::read_to_string(root().join("conformance/REFERENCE.md")).expect("the reference is readable");
     let listed: Vec<String> = TOLERATED.iter().map(|(place, what)| format!("| {place} | {what} |")).collect();
     assert_eq!(rows(&protocol, "\n## What counts as the same\n"), listed);
 }
@@ -132,12 +132,22 @@ fn the_corpus_lists_what_is_judged_and_what_may_be_refused() {
     assert_eq!(rows(&readme, "\nIn `agent/` the properties are"), properties);
 }
 
+/// What a stranger reads first is short; the rest stands behind its links.
 #[test]
-fn the_readme_names_every_crate_and_each_its_modules() {
-    let readme = fs::read_to_string(root().join("README.md")).expect("the README is readable");
-    let layout = readme.split("## Layout").nth(1).expect("a section on the layout");
+fn the_first_pages_are_short() {
+    for (page, most) in [("README.md", 1300), ("conformance/PROTOCOL.md", 800)] {
+        let text = fs::read_to_string(root().join(page)).expect("the page is readable");
+        let words = text.split_whitespace().count();
+        assert!(words <= most, "{page}: {words} words; at most {most}");
+    }
+}
+
+#[test]
+fn the_layout_names_every_crate_and_each_its_modules() {
+    let page = fs::read_to_string(root().join("CONTRIBUTING.md")).expect("the page is readable");
+    let layout = page.split("## Layout").nth(1).expect("a section on the layout");
     for (folder, _) in CRATES.iter().filter(|(folder, _)| *folder != ".") {
-        assert!(layout.contains(&format!("| `{folder}/` |")), "the README does not name `{folder}/`");
+        assert!(layout.contains(&format!("| `{folder}/` |")), "CONTRIBUTING.md does not name `{folder}/`");
     }
     let mut described = 0;
     for (folder, _) in CRATES {
@@ -278,7 +288,7 @@ fn every_clause_in_code_is_registered() {
 /// Every field of the protocol varies in the covering arrays, or the data says why not.
 #[test]
 fn the_covering_arrays_are_about_every_field() {
-    let protocol = fs::read_to_string(root().join("conformance/PROTOCOL.md")).expect("the protocol is readable");
+    let protocol = fs::read_to_string(root().join("conformance/REFERENCE.md")).expect("the reference is readable");
     let data = fs::read_to_string(root().join("golden/covering.json")).expect("the data are readable");
     let data: Value = serde_json::from_str(&data).expect("JSON");
     let mut varying = BTreeSet::new();

@@ -10,5 +10,5 @@ fn transcripts_are_real() {
     let inherited = env::var_os("PATH").unwrap_or_default();
     let folders = program.parent().map(Path::to_path_buf).into_iter().chain(env::split_paths(&inherited));
     let path = env::join_paths(folders).expect("no folder of PATH has a separator in its name");
-    trycmd::TestCases::new().env("PATH", path.to_string_lossy()).env("CI", "").case("../README.md");
+    trycmd::TestCases::new().env("PATH", path.to_string_lossy()).env("CI", "").case("../README.md").case("README.md");
 }

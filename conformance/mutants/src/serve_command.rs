@@ -1,12 +1,13 @@
 //! `threadspec-mutants serve`.
 
 use std::io::{self, BufReader};
-use threadspec_conformance::commands::{Stop, exit};
+use threadspec_conformance::commands::Stop;
 use threadspec_judge::reference::Reference;
 use threadspec_mutants::misbehaviour::Misbehaviour;
 use threadspec_mutants::readings::{all, permitted};
 use threadspec_mutants::universal::Together;
 use threadspec_mutants::{self as planted, growth, universal};
+use threadspec_runner::exit::Exit;
 use threadspec_runner::serve::{serve, serve_together};
 use threadspec_runner::testee::Testee;
 
@@ -27,7 +28,7 @@ impl Serve {
     /// # Errors
     ///
     /// When stdin or stdout fails, or there is no such bug or reading.
-    pub(crate) fn execute(&self) -> Result<u8, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let (requests, replies) = (|| io::stdin().lock(), || io::stdout().lock());
         if let Some(name) = &self.reading {
             let served = if let Some(reading) = permitted().into_iter().find(|reading| reading.name == name) {
@@ -38,12 +39,12 @@ impl Serve {
                 let of_any_agent = universal::readings().iter().map(|reading| &*reading.name);
                 let names: Vec<&str> = all().map(|reading| reading.name).chain(of_any_agent).collect();
                 let message = format!("there is no reading `{name}`; there are {}", names.join(", "));
-                return Err(Stop::new(exit::USAGE, message));
+                return Err(Stop::new(Exit::Usage, message));
             };
-            return served.map(|()| exit::OK).map_err(|error| Stop::new(exit::CORPUS, format!("serve: {error}")));
+            return served.map(|()| Exit::Ok).map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")));
         }
         let unknown = |name: &str| {
-            Stop::new(exit::USAGE, format!("there is no planted bug `{name}`; `threadspec-mutants run` lists them all"))
+            Stop::new(Exit::Usage, format!("there is no planted bug `{name}`; `threadspec-mutants run` lists them all"))
         };
         let served = match &self.bug {
             None => serve(&mut Reference, requests(), replies()),
@@ -63,7 +64,7 @@ impl Serve {
                 }
             }
         };
-        served.map_err(|error| Stop::new(exit::CORPUS, format!("serve: {error}")))?;
-        Ok(exit::OK)
+        served.map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))?;
+        Ok(Exit::Ok)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use threadspec_conformance::commands::{Stop, corpus, exit, files, select};
+use threadspec_conformance::commands::{Stop, corpus, files, select};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::corpus::{covering, growth};
 use threadspec_mutants::growth::{Breadth, Survey, families, survey};
@@ -11,6 +11,7 @@ use threadspec_mutants::matrix::{Matrix, Selection, Trial};
 use threadspec_mutants::pairs;
 use threadspec_mutants::readings::permitted;
 use threadspec_report::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
+use threadspec_runner::exit::Exit;
 
 /// How many generated requests are put to each permitted reading; with `--quick`, fewer.
 const FUZZED: u64 = 300;
@@ -49,10 +50,10 @@ impl Run {
     /// # Errors
     ///
     /// When the corpus is at fault, or the program cannot start itself.
-    pub(crate) fn execute(&self) -> Result<u8, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         let cases = select(&corpus, &self.filter)?;
-        let harness = |error: std::io::Error| Stop::new(exit::CORPUS, error.to_string());
+        let harness = |error: std::io::Error| Stop::new(Exit::Corpus, error.to_string());
         let program = std::env::current_exe().map_err(harness)?;
         let (selection, breadth) = if self.quick {
             (Selection::OwnClauses, Breadth::OneProfile)
@@ -63,18 +64,18 @@ impl Run {
         let matrix = Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?;
         let mut faults = matrix.faults();
         for reading in permitted() {
-            faults.extend(reading.accusations(fuzzed).map_err(|why| Stop::new(exit::CORPUS, why))?);
+            faults.extend(reading.accusations(fuzzed).map_err(|why| Stop::new(Exit::Corpus, why))?);
         }
         // With only some of the cases, bugs of size may well survive.
         let grown = if self.filter.is_empty() {
             let table =
-                growth::table(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(exit::CORPUS, error))?;
+                growth::table(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(Exit::Corpus, error))?;
             survey(&corpus, &table, breadth).map_err(harness)?
         } else {
             Survey::default()
         };
         let covering = if self.filter.is_empty() {
-            covering::read(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(exit::CORPUS, error))?
+            covering::read(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(Exit::Corpus, error))?
         } else {
             None
         };
@@ -86,7 +87,7 @@ impl Run {
         } else {
             print(&as_text(&matrix, &faults, cases.len(), self.redundant, [grown.trials, paired.trials]));
         }
-        Ok(if faults.is_empty() { exit::OK } else { exit::NOT_CONFORMANT })
+        Ok(if faults.is_empty() { Exit::Ok } else { Exit::NotConformant })
     }
 }
 

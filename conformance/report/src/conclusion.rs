@@ -2,6 +2,7 @@
 
 use super::record::RunRecord;
 use strum::Display;
+use threadspec_runner::exit::Exit;
 
 /// What a run says about the testee as a whole: good, bad, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display)]
@@ -22,12 +23,12 @@ pub enum Conclusion {
 
 impl Conclusion {
     /// What the exit code of a run says.
-    pub fn of(exit_code: u8) -> Self {
-        match exit_code {
-            0 => Self::Conformant,
-            5 => Self::OutOfDate,
-            1..=3 => Self::NotConformant,
-            _ => Self::Incomplete,
+    pub fn of(exit: Exit) -> Self {
+        match exit {
+            Exit::Ok => Self::Conformant,
+            Exit::KnownFailures => Self::OutOfDate,
+            Exit::NotConformant | Exit::Usage | Exit::Testee => Self::NotConformant,
+            Exit::Corpus | Exit::Interrupted => Self::Incomplete,
         }
     }
 

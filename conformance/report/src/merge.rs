@@ -1,15 +1,16 @@
-//! Puts the shards of a run together.
+//! Merges the shards of a run.
 
 use super::record::RunRecord;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use threadspec_judge::corpus::Corpus;
+use threadspec_runner::exit::Exit;
 
-/// Puts the shards of each testee and profile together, in the order in which the testees come, their cases in the order of the
-/// corpus. Runs that are no shards stay as they are.
+/// Merges the shards of each testee and profile. Testees keep the order in which they were given, and cases are in the order of the
+/// corpus. A run that is not a shard is not changed.
 ///
 /// # Errors
 ///
-/// When a shard is missing or comes twice, or shards are not of one run.
+/// When a shard is missing or given twice, or the shards are of different runs.
 pub fn merge(runs: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, String> {
     let mut merged: Vec<Vec<RunRecord>> = Vec::new();
     for run in runs {
@@ -42,7 +43,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
             return Err(format!("{}: shard {shard} comes twice", run.name()));
         }
     }
-    // How many cases were declined is judged again below, for all shards together.
+    // Declined cases are counted over all shards, below.
     let mut shards = shards.into_iter().map(|mut shard| {
         let too_many = shard.options.too_many_declined(shard.declined);
         shard.against.retain(|what| Some(what) != too_many.as_ref());
@@ -64,19 +65,19 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
             return Err(format!("{name}: its shards are of different runs: another corpus, or strict and not"));
         }
         total += shard.summary.total;
-        // One that did not start said nothing about itself.
+        // A testee that did not start has no hello.
         if merged.testee.is_null() {
             merged.testee = shard.testee;
         }
-        // Each shard may have a seed of its own.
+        // Shards may have different seeds.
         merged.options.seed = merged.options.seed.filter(|seed| shard.options.seed == Some(*seed));
         merged.started = merged.started.min(shard.started);
         merged.seconds = merged.seconds.max(shard.seconds);
-        merged.exit_code = worse(merged.exit_code, shard.exit_code);
+        merged.exit_code = merged.exit_code.max(shard.exit_code);
         merged.stopped = merged.stopped.or(shard.stopped);
         merged.options.left_out += shard.options.left_out;
         merged.declined += shard.declined;
-        // What every shard says is one fault, as in one run.
+        // The same fault in every shard counts once, as in a single run.
         let both = [
             (&mut merged.shutdown, shard.shutdown),
             (&mut merged.against, shard.against),
@@ -100,25 +101,14 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
     merged.options.shard = None;
     merged.against.extend(merged.options.too_many_declined(merged.declined));
     merged.count(total, corpus);
-    // A shard without an applicable case is not conformant, but the whole run may be.
+    // A shard without applicable cases is not conformant by itself, but the merged run may be.
     let only_empty = merged.summary.failures == 0 && merged.summary.applicable > 0 && merged.stopped.is_none();
-    if merged.exit_code == 1 && only_empty {
-        merged.exit_code = 0;
+    if merged.exit_code == Exit::NotConformant && only_empty {
+        merged.exit_code = Exit::Ok;
     }
-    // What each shard may do a few times, all of them together may do too often.
+    // Each shard may stay below the limit while all of them together exceed it.
     if merged.summary.failures > 0 {
-        merged.exit_code = worse(merged.exit_code, 1);
+        merged.exit_code = merged.exit_code.max(Exit::NotConformant);
     }
     Ok(vec![merged])
-}
-
-/// The worse of two exit codes: one that says that the run itself failed outweighs one about the testee.
-fn worse(one: u8, other: u8) -> u8 {
-    let rank = |code: u8| match code {
-        0 => 0,
-        5 => 1,
-        1 => 2,
-        code => code.saturating_add(2),
-    };
-    if rank(one) >= rank(other) { one } else { other }
 }

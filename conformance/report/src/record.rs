@@ -13,6 +13,7 @@ use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, Op, Profile};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::options::{Options, by_name};
 use threadspec_runner::run::{CaseResult, Run};
 
@@ -57,7 +58,7 @@ pub struct RunRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub out_of_date: Vec<String>,
     /// The exit code of the run.
-    pub exit_code: u8,
+    pub exit_code: Exit,
     /// The numbers.
     pub summary: Counts,
     /// One entry per case of the profile, in the order of the corpus.
@@ -202,7 +203,7 @@ pub struct Circumstances<'a> {
     /// What is out of date in the file of known failures.
     pub out_of_date: Vec<String>,
     /// The exit code.
-    pub code: u8,
+    pub code: Exit,
 }
 
 impl Counts {

@@ -9,6 +9,7 @@ use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::options::Options;
 use threadspec_runner::run::{CaseResult, Run};
 
@@ -102,7 +103,7 @@ impl Summary {
     }
 
     /// The summary for people, with the exit code of the program: that of the run, unless something could not be written.
-    pub fn text(&self, run: &Run<'_>, conclusion: Conclusion, code: u8) -> String {
+    pub fn text(&self, run: &Run<'_>, conclusion: Conclusion, code: Exit) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "{} run / {} applicable / {} total", self.run, self.applicable, self.total);
         for op in Op::all() {
@@ -145,7 +146,7 @@ impl Summary {
     }
 
     /// The code is not that of the conclusion if something could not be written.
-    fn conclusion(&self, conclusion: Conclusion, code: u8) -> String {
+    fn conclusion(&self, conclusion: Conclusion, code: Exit) -> String {
         let warnings = match self.warnings {
             0 => String::new(),
             1 => " One `should` case failed: a warning.".to_owned(),

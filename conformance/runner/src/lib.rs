@@ -2,6 +2,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | [`exit`] | what a command came to: the exit codes |
 //! | [`files`] | reading files, and writing them as a whole or not at all |
 //! | [`folder`] | reading a corpus from a folder |
 //! | [`options`] | how a run is made, as run files and transcripts tell it |
@@ -10,6 +11,7 @@
 //! | [`testee`] | what is being tested: a process, or an implementation in this process |
 //! | [`run`] | puts cases to a testee, in which order, again and again, and finds who is to blame |
 
+pub mod exit;
 pub mod files;
 pub mod folder;
 pub mod options;

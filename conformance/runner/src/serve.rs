@@ -68,7 +68,7 @@ pub fn serve_together(
     Ok(())
 }
 
-/// Says on stderr what cannot be answered, for lack of an id.
+/// Reports on stderr a line that has no id, and so cannot be answered.
 fn not_a_request(line: &[u8]) {
     let _ = writeln!(io::stderr(), "not a request: {}", String::from_utf8_lossy(line).trim_end());
 }

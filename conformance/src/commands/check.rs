@@ -1,12 +1,13 @@
 //! `threadspec check`.
 
-use super::{Stop, exit};
+use super::Stop;
 use std::path::{Path, PathBuf};
 use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_judge::text::{count, visible};
 use threadspec_logs::{Finding, Options, Report, Severity};
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
+use threadspec_runner::exit::Exit;
 use threadspec_runner::files;
 
 /// Report everything wrong with event logs, `<thread>` documents, or requests to model APIs
@@ -41,7 +42,7 @@ impl Check {
     /// # Errors
     ///
     /// When the only file cannot be read.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let (mut at_fault, mut unread) = (0, 0);
         for file in &self.files {
             match self.check(file) {
@@ -58,16 +59,16 @@ impl Check {
             print(&format!("{} files, {at_fault} at fault{unread}\n", self.files.len()));
         }
         Ok(match (unread, at_fault) {
-            (0, 0) => exit::OK,
-            (0, _) => exit::NOT_CONFORMANT,
-            _ => exit::USAGE,
+            (0, 0) => Exit::Ok,
+            (0, _) => Exit::NotConformant,
+            _ => Exit::Usage,
         })
     }
 
     /// Whether something is wrong with a file.
     fn check(&self, file: &Path) -> Result<bool, Stop> {
         let name = visible(&file.display().to_string());
-        let cannot_read = |error| Stop::new(exit::USAGE, format!("{name}: {}", visible(&format!("{error}"))));
+        let cannot_read = |error| Stop::new(Exit::Usage, format!("{name}: {}", visible(&format!("{error}"))));
         let input = files::open(file).map_err(cannot_read)?;
         let mut begin = |about: &str| print(&format!("{}: {about}\n", styled(STRONG, &name)));
         let mut find = |found: &[Finding]| print(&found.iter().map(line).collect::<String>());

@@ -1,8 +1,9 @@
 //! `threadspec completions`.
 
-use super::{Stop, exit, not_writable, written};
+use super::{Stop, not_writable, written};
 use std::io::{self, Write};
 use std::path::PathBuf;
+use threadspec_runner::exit::Exit;
 
 /// Print the completions of a shell, or write the man pages
 #[derive(Debug, clap::Args)]
@@ -21,13 +22,13 @@ impl Completions {
     /// # Errors
     ///
     /// When something cannot be written.
-    pub fn execute(&self, mut program: clap::Command) -> Result<u8, Stop> {
+    pub fn execute(&self, mut program: clap::Command) -> Result<Exit, Stop> {
         if let Some(folder) = &self.man {
             let wrong = |error: io::Error| not_writable(folder, &error);
             std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder)).map_err(wrong)?;
-            return Ok(exit::OK);
+            return Ok(Exit::Ok);
         }
-        let Some(shell) = self.shell else { return Ok(exit::USAGE) };
+        let Some(shell) = self.shell else { return Ok(Exit::Usage) };
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut program, "threadspec", &mut script);
         written(io::stdout().lock().write_all(&script))

@@ -1,9 +1,10 @@
 //! `threadspec diff`.
 
-use super::{Stop, exit, read_runs};
+use super::{Stop, read_runs};
 use std::path::PathBuf;
 use threadspec_report::comparison::Comparison;
 use threadspec_report::terminal::print;
+use threadspec_runner::exit::Exit;
 
 /// Compare two runs: regressions, fixes, and cases that are new, gone or changed
 ///
@@ -27,17 +28,17 @@ impl Diff {
     /// # Errors
     ///
     /// When a run file cannot be read.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let (old, new) = (read_runs(std::slice::from_ref(&self.old))?, read_runs(std::slice::from_ref(&self.new))?);
         let ([old], [new]) = (old.as_slice(), new.as_slice()) else {
-            return Err(Stop::new(exit::USAGE, "a file of several runs; compare them one by one"));
+            return Err(Stop::new(Exit::Usage, "a file of several runs; compare them one by one"));
         };
         if old.options.profile != new.options.profile {
             let message = format!("one run is judged by {}, the other by {}", old.options.profile, new.options.profile);
-            return Err(Stop::new(exit::USAGE, message));
+            return Err(Stop::new(Exit::Usage, message));
         }
         let comparison = Comparison::of(old, new);
         print(&comparison.text(self.all));
-        Ok(if comparison.regressions.is_empty() { exit::OK } else { exit::NOT_CONFORMANT })
+        Ok(if comparison.regressions.is_empty() { Exit::Ok } else { Exit::NotConformant })
     }
 }

@@ -1,6 +1,6 @@
 //! `threadspec explain`.
 
-use super::{Stop, corpus_and_errata, did_you_mean, exit};
+use super::{Stop, corpus_and_errata, did_you_mean};
 use std::fmt::Write;
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
@@ -9,6 +9,7 @@ use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
 use threadspec_report;
 use threadspec_report::terminal::{STRONG, print, styled};
+use threadspec_runner::exit::Exit;
 
 /// Explain a clause, a case, a verdict or an exit code
 #[derive(Debug, clap::Args)]
@@ -27,7 +28,7 @@ impl Explain {
     /// # Errors
     ///
     /// When the corpus is at fault or there is no such thing.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let text = if let Some(clause) = corpus.clauses.iter().find(|clause| clause.id.eq_ignore_ascii_case(&self.what))
         {
@@ -36,13 +37,13 @@ impl Explain {
             threadspec_report::case(case, &corpus, &case.profiles)
         } else if let Ok(verdict) = self.what.to_lowercase().parse::<Verdict>() {
             format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
-        } else if let Some((code, text)) = self.what.parse().ok().and_then(|code: u8| Some((code, exit_text(code)?))) {
-            format!("exit code {}: {text}\n", styled(STRONG, code))
+        } else if let Some(exit) = self.what.parse::<u8>().ok().and_then(|code| Exit::try_from(code).ok()) {
+            format!("exit code {}: {}\n", styled(STRONG, exit), exit_text(exit))
         } else {
-            return Err(Stop::new(exit::USAGE, self.unknown(&corpus)));
+            return Err(Stop::new(Exit::Usage, self.unknown(&corpus)));
         };
         print(&text);
-        Ok(exit::OK)
+        Ok(Exit::Ok)
     }
 
     fn unknown(&self, corpus: &Corpus) -> String {
@@ -109,24 +110,25 @@ fn verdict_text(verdict: Verdict) -> &'static str {
     }
 }
 
-fn exit_text(code: u8) -> Option<&'static str> {
-    Some(match code {
-        0 => "conformant, or simply done: no case counts against the testee, and at least one was applicable.",
-        1 => "not conformant, or a regression: at least one case counts against the testee, or nothing was applicable.",
-        2 => {
+fn exit_text(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Ok => "conformant, or simply done: no case counts against the testee, and at least one was applicable.",
+        Exit::NotConformant => {
+            "not conformant, or a regression: at least one case counts against the testee, or nothing was applicable."
+        }
+        Exit::Usage => {
             "wrong usage: an option, a pattern that matches nothing, `--` without a command, a file that is not what it should be."
         }
-        3 => {
+        Exit::Testee => {
             "the testee could not be started, or its handshake failed. Try it by hand: paste \
              {\"id\":0,\"op\":\"hello\",\"protocol\":1} into it; it must answer with one line, and flush."
         }
-        4 => {
+        Exit::Corpus => {
             "the corpus or the harness itself is at fault, the system gives it no more files or processes (fewer --jobs need fewer), or output could not be written. `threadspec lint` says what is wrong with a corpus."
         }
-        5 => {
+        Exit::KnownFailures => {
             "a known failure passed, or its entry matches nothing or has expired: take it out of the file of known failures."
         }
-        130 => "interrupted; the testee was ended, the summary printed and the reports written.",
-        _ => return None,
-    })
+        Exit::Interrupted => "interrupted; the testee was ended, the summary printed and the reports written.",
+    }
 }

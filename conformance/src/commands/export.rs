@@ -1,6 +1,6 @@
 //! `threadspec export`.
 
-use super::{Stop, corpus, exit, not_writable, select, written};
+use super::{Stop, corpus, not_writable, select, written};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -11,6 +11,7 @@ use threadspec_judge::corpus::{Case, Expect};
 use threadspec_judge::json;
 use threadspec_judge::protocol::Profile;
 use threadspec_report::terminal::complain;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::files::create;
 
 /// Write the cases for use in a test framework of your own, one JSON object per line
@@ -41,7 +42,7 @@ impl Export {
     /// # Errors
     ///
     /// When the corpus is at fault, a pattern matches nothing, no case is left, or the file cannot be written.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         let profiles = if self.profile.is_empty() { &Profile::OWN[..] } else { &self.profile };
         let chosen: Vec<(&Case, Profile)> = select(&corpus, &self.filter)?
@@ -52,14 +53,14 @@ impl Export {
             .collect();
         let lines: Vec<Line<'_>> = chosen.iter().filter_map(|(case, profile)| Line::of(case, *profile)).collect();
         if lines.is_empty() {
-            return Err(Stop::new(exit::USAGE, "none of these cases has a plain expected output"));
+            return Err(Stop::new(Exit::Usage, "none of these cases has a plain expected output"));
         }
         let code = if self.plain == Path::new("-") {
             written(write(&lines, io::stdout().lock()))?
         } else {
             let wrong = |error| not_writable(&self.plain, &error);
             write(&lines, create(&self.plain).map_err(wrong)?).map_err(wrong)?;
-            exit::OK
+            Exit::Ok
         };
         complain(&format!(
             "{} cases; {} that only `verify` can judge are left out",

@@ -1,6 +1,6 @@
 //! `threadspec fuzz`.
 
-use super::{Stop, corpus, exit, left_behind, not_writable, progress, verify};
+use super::{Stop, corpus, left_behind, not_writable, progress, verify};
 use crate::lint;
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
@@ -17,6 +17,7 @@ use threadspec_judge::protocol::Profile;
 use threadspec_judge::text::visible;
 use threadspec_report::Failure;
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
+use threadspec_runner::exit::Exit;
 use threadspec_runner::testee::interrupt;
 use threadspec_runner::testee::{Process, Testee, adopt_orphans};
 
@@ -91,16 +92,16 @@ impl Fuzz {
     /// # Errors
     ///
     /// When the testee cannot be started or lacks what is asked for, or findings cannot be saved.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         // An unset variable leaves an empty word.
         if self.command.first().is_some_and(|word| word.is_empty()) {
-            return Err(Stop::new(exit::USAGE, "no command behind `--`"));
+            return Err(Stop::new(Exit::Usage, "no command behind `--`"));
         }
         let corpus = corpus(None)?;
         if let Some(folder) = &self.save {
             prepare(folder).map_err(|error| not_writable(folder, &error))?;
         }
-        interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
+        interrupt::listen().map_err(|error| Stop::new(Exit::Corpus, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
         let code = self.fuzz(&corpus);
         // Those of a testee that did not start.
@@ -108,7 +109,7 @@ impl Fuzz {
         code
     }
 
-    fn fuzz(&self, corpus: &Corpus) -> Result<u8, Stop> {
+    fn fuzz(&self, corpus: &Corpus) -> Result<Exit, Stop> {
         let start = || Process::start(&self.command, self.timeout);
         let mut testee = start().map_err(|why| verify::not_ready(&why))?;
         let hello = testee.hello().clone();
@@ -117,12 +118,12 @@ impl Fuzz {
         let has = |op: &Op| hello.ops.contains(op) && (profile != Profile::Universal || *op == Op::Tools);
         if let Some(op) = self.op.iter().find(|op| !has(op)) {
             return Err(Stop::new(
-                exit::USAGE,
+                Exit::Usage,
                 format!("{} does not declare the op {op} in profile {profile}", visible(&hello.name)),
             ));
         }
         if !Op::all().any(|op| has(&op)) {
-            return Err(Stop::new(exit::USAGE, format!("{} has no op of profile {profile}", visible(&hello.name))));
+            return Err(Stop::new(Exit::Usage, format!("{} has no op of profile {profile}", visible(&hello.name))));
         }
         let settings = Options {
             seed: self.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish() >> 32),
@@ -143,13 +144,13 @@ impl Fuzz {
         }
         let judged = report.coverage.total() - report.unsupported;
         let code = if interrupt::requested() {
-            interrupt::EXIT_CODE
+            Exit::Interrupted
         } else if let Some(why) = &report.not_ready {
             verify::not_ready(why).code
         } else if failing == 0 && judged > 0 && report.stopped.is_none() && !says_little(&report) {
-            exit::OK
+            Exit::Ok
         } else {
-            exit::NOT_CONFORMANT
+            Exit::NotConformant
         };
         let folder = self.save.as_ref().filter(|_| !report.findings.is_empty());
         let saved = folder.map_or(Ok(Vec::new()), |folder| {
@@ -167,7 +168,7 @@ impl Fuzz {
         let Finding { op, other_ops, clause, also, what, count, verdict, input, note, mismatch, .. } = finding;
         let clause = corpus
             .clause(clause)
-            .ok_or_else(|| Stop::new(exit::CORPUS, format!("the corpus has no clause {clause}")))?;
+            .ok_or_else(|| Stop::new(Exit::Corpus, format!("the corpus has no clause {clause}")))?;
         // What breaks a `must` somewhere is no mere warning.
         let is_must = |id: &&str| corpus.clause(id).is_some_and(|clause| clause.level == Level::Must);
         let level = if also.iter().any(is_must) { Level::Must } else { clause.level };
@@ -272,7 +273,7 @@ fn says_little(report: &Report) -> bool {
     report.unsupported * 10 > report.coverage.total()
 }
 
-fn summary(report: &Report, failing: usize, code: u8) -> String {
+fn summary(report: &Report, failing: usize, code: Exit) -> String {
     let Report { coverage, unsupported, elapsed, findings, shutdown, stopped, not_ready: _ } = report;
     let mut out = String::new();
     let rate = rate(coverage.total(), *elapsed);
@@ -290,7 +291,7 @@ fn summary(report: &Report, failing: usize, code: u8) -> String {
         let _ = writeln!(out, "{}: {reason}", styled(WARNING, "stopped early"));
     }
     let warnings = findings.len() + shutdown.len() - failing;
-    let style = if code == exit::OK { GOOD } else { BAD };
+    let style = if code == Exit::Ok { GOOD } else { BAD };
     let found = match (failing, warnings) {
         _ if coverage.total() == *unsupported => "nothing could be judged".to_owned(),
         (0, 0) if says_little(report) => "no findings, but more than a tenth was unsupported".to_owned(),

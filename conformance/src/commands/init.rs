@@ -1,11 +1,12 @@
 //! `threadspec init`.
 
 use super::frameworks::Framework;
-use super::{Stop, exit, not_writable};
+use super::{Stop, not_writable};
 use std::path::{Path, PathBuf};
 use strum::{Display, EnumString, VariantNames};
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::print;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::files;
 
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow
@@ -132,10 +133,10 @@ impl Init {
     /// # Errors
     ///
     /// When a file exists already, or cannot be written.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let begun = self.language.map(Language::template).or_else(|| self.framework.map(Framework::template));
         let Some(template) = begun else {
-            return Err(Stop::new(exit::USAGE, "name a language, or a framework with --framework"));
+            return Err(Stop::new(Exit::Usage, "name a language, or a framework with --framework"));
         };
         let mut files = template.files.clone();
         files.push(("README.md", template.readme()));
@@ -144,7 +145,7 @@ impl Init {
         if let Some((name, _)) = files.iter().find(|(name, _)| self.folder.join(name).exists()) {
             let file = self.folder.join(name);
             let message = format!("{} is there already; choose another folder", file.display());
-            return Err(Stop::new(exit::USAGE, visible(&message)));
+            return Err(Stop::new(Exit::Usage, visible(&message)));
         }
         for (name, text) in &files {
             let file = self.folder.join(name);
@@ -160,7 +161,7 @@ impl Init {
             template.steps("  "),
             template.verify()
         ));
-        Ok(exit::OK)
+        Ok(Exit::Ok)
     }
 }
 

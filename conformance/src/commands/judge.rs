@@ -2,7 +2,7 @@
 
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
-use super::{Stop, corpus_and_errata, exit, verify};
+use super::{Stop, corpus_and_errata, verify};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -12,6 +12,7 @@ use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
 use threadspec_report::terminal::print;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::run::{CaseResult, Run};
 use threadspec_runner::transcript::Transcript;
 
@@ -42,11 +43,11 @@ impl Judge {
     /// # Errors
     ///
     /// When the corpus is at fault, the transcript cannot be read, or a report cannot be written.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let known = self.known.read()?;
         self.output.prepare([], [&*self.transcript].into_iter().chain(self.known.path()))?;
-        let wrong = |why: String| Stop::new(exit::USAGE, visible(&format!("{}: {why}", self.transcript.display())));
+        let wrong = |why: String| Stop::new(Exit::Usage, visible(&format!("{}: {why}", self.transcript.display())));
         let mut transcript = Transcript::read(&self.transcript).map_err(wrong)?;
         let (header, hello) = (transcript.header.clone(), transcript.hello.clone());
         let recorded: HashSet<&str> = header.cases.iter().map(String::as_str).collect();

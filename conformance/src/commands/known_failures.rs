@@ -1,6 +1,6 @@
 //! Files of known failures on the command line.
 
-use super::{Stop, exit};
+use super::Stop;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -8,6 +8,7 @@ use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::complain;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::files;
 use threadspec_runner::run::{Known, Run};
 
@@ -63,7 +64,7 @@ impl KnownFailures {
         });
         match written {
             Ok(()) => Ok(updated),
-            Err(why) => Err((Stop::new(exit::CORPUS, visible(&format!("{}: {why}", path.display()))), known)),
+            Err(why) => Err((Stop::new(Exit::Corpus, visible(&format!("{}: {why}", path.display()))), known)),
         }
     }
 
@@ -85,5 +86,5 @@ impl KnownFailures {
 }
 
 fn wrong(path: &Path, why: &str) -> Stop {
-    Stop::new(exit::USAGE, visible(&format!("{}: {}", path.display(), why.trim_end())))
+    Stop::new(Exit::Usage, visible(&format!("{}: {}", path.display(), why.trim_end())))
 }

@@ -1,6 +1,6 @@
 //! `threadspec lint`.
 
-use super::{Stop, exit, files};
+use super::{Stop, files};
 use crate::lint::errata::ERRATA;
 use crate::lint::{fix, page_problems, problems};
 use std::env;
@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use threadspec_judge::corpus::{CLAUSES, SCHEMA};
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::{BAD, GOOD, print, styled};
+use threadspec_runner::exit::Exit;
 
 /// Check the corpus itself: form, layout, names, clauses, manifest, errata, coverage
 #[derive(Debug, clap::Args)]
@@ -26,13 +27,13 @@ impl Lint {
     /// # Errors
     ///
     /// When the folder cannot be read or written.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let folder = self.corpus.clone().or_else(golden_of_checkout);
         if self.fix {
             let folder = folder.as_ref().ok_or_else(|| {
-                Stop::new(exit::USAGE, "no corpus to fix: this is no checkout, and `--corpus` names no folder")
+                Stop::new(Exit::Usage, "no corpus to fix: this is no checkout, and `--corpus` names no folder")
             })?;
-            let code = if folder.is_dir() { exit::CORPUS } else { exit::USAGE };
+            let code = if folder.is_dir() { Exit::Corpus } else { Exit::Usage };
             fix(folder).map_err(|error| Stop::new(code, visible(&format!("{}: {error}", folder.display()))))?;
         }
         let files = files(folder.as_deref())?;
@@ -47,7 +48,7 @@ impl Lint {
         };
         let (cases, clauses) = (corpus.cases.len(), corpus.clauses.len());
         print(&format!("cases: {cases}, clauses: {clauses}, {}\n", styled(style, count)));
-        Ok(if problems.is_empty() { exit::OK } else { exit::CORPUS })
+        Ok(if problems.is_empty() { Exit::Ok } else { Exit::Corpus })
     }
 }
 

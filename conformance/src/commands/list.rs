@@ -1,8 +1,9 @@
 //! `threadspec list`.
 
-use super::{Stop, corpus, did_you_mean, exit, select};
+use super::{Stop, corpus, did_you_mean, select};
 use std::path::PathBuf;
 use threadspec_report::terminal::{STRONG, print, styled};
+use threadspec_runner::exit::Exit;
 use wildmatch::WildMatch;
 
 /// List the cases with their levels, profiles, clauses, severity and evidence
@@ -25,7 +26,7 @@ impl List {
     /// # Errors
     ///
     /// When the corpus is at fault or a pattern matches nothing.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         if self.clauses {
             let patterns: Vec<WildMatch> = self.filter.iter().map(|pattern| WildMatch::new(pattern)).collect();
@@ -35,7 +36,7 @@ impl List {
                 let names = || corpus.clauses.iter().map(|clause| &clause.id);
                 let hint = self.filter.iter().map(|pattern| did_you_mean(pattern, names())).next().unwrap_or_default();
                 let message = format!("no clause matches{hint} `threadspec list --clauses` shows them all");
-                return Err(Stop::new(exit::USAGE, message));
+                return Err(Stop::new(Exit::Usage, message));
             }
             for clause in chosen {
                 let id = styled(STRONG, &clause.id);
@@ -51,6 +52,6 @@ impl List {
                 print(&format!("{}  {}  {profiles}  {clauses}{severity}{evidence}\n", case.id, case.level));
             }
         }
-        Ok(exit::OK)
+        Ok(Exit::Ok)
     }
 }

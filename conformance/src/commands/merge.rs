@@ -1,11 +1,12 @@
 //! `threadspec merge`.
 
 use super::outcome::{prepare, write};
-use super::{Stop, corpus_and_errata, exit, read_runs, target_parser};
+use super::{Stop, corpus_and_errata, read_runs, target_parser};
 use std::path::PathBuf;
 use threadspec_judge::text::visible;
 use threadspec_report::output::Target;
 use threadspec_report::terminal::print;
+use threadspec_runner::exit::Exit;
 
 /// Put the shards of a run together, and several implementations side by side
 ///
@@ -29,10 +30,10 @@ impl Merge {
     /// # Errors
     ///
     /// When a run file cannot be read, shards do not fit, or a report cannot be written.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
-            .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
+            .map_err(|why| Stop::new(Exit::Usage, visible(&why)))?;
         prepare(&self.report, [], self.runs.iter().map(PathBuf::as_path))?;
         let unwritten = write(&self.report, &runs, (&corpus, &errata));
         for run in &runs {
@@ -48,7 +49,7 @@ impl Merge {
                 run.conclusion()
             ));
         }
-        let code = runs.iter().map(|run| run.exit_code).find(|&code| code != exit::OK).unwrap_or(exit::OK);
+        let code = runs.iter().map(|run| run.exit_code).find(|&code| code != Exit::Ok).unwrap_or(Exit::Ok);
         unwritten.map_or(Ok(code), Err)
     }
 }

@@ -1,12 +1,13 @@
 //! `threadspec messages`.
 
-use super::{Stop, exit, read_log};
+use super::{Stop, read_log};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use threadspec::surrogates::unmark_surrogates;
 use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, wire};
+use threadspec_runner::exit::Exit;
 
 /// Print the messages that a model is shown for an event log
 #[derive(Debug, clap::Args)]
@@ -66,12 +67,12 @@ impl Messages {
     /// # Errors
     ///
     /// When the log cannot be read, or there is nothing to send in the form of a provider.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let events = read_log(&self.file)?;
         let options =
             ContextOptions { profile: self.profile, mode: self.context_mode, instructions: &self.instructions };
         let printed = self.format.write(&build_messages(&events, &options));
-        let printed = printed.map_err(|error| Stop::new(exit::NOT_CONFORMANT, error.to_string()))?;
+        let printed = printed.map_err(|error| Stop::new(Exit::NotConformant, error.to_string()))?;
         super::written(writeln!(io::stdout().lock(), "{printed}"))
     }
 }

@@ -55,39 +55,24 @@ use threadspec_judge::text::{closest, visible};
 use threadspec_report::output::Target;
 use threadspec_report::record::{self, RunRecord};
 use threadspec_report::terminal;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::files;
 use threadspec_runner::folder;
 use threadspec_runner::testee::end_orphans;
 use wildmatch::WildMatch;
 
-/// The exit codes of every command.
-pub mod exit {
-    /// Conformant, or simply done.
-    pub const OK: u8 = 0;
-    /// Not conformant.
-    pub const NOT_CONFORMANT: u8 = 1;
-    /// Wrong usage.
-    pub const USAGE: u8 = 2;
-    /// The testee could not be started, or its handshake failed.
-    pub const TESTEE: u8 = 3;
-    /// The corpus or the harness itself is at fault, it lacks files or processes, or output could not be written.
-    pub const CORPUS: u8 = 4;
-    /// A known failure passed, or its entry matches nothing or has expired.
-    pub const KNOWN_FAILURES: u8 = 5;
-}
-
 /// Why a command ended without doing what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stop {
     /// The exit code.
-    pub code: u8,
+    pub code: Exit,
     /// What to tell the user.
     pub message: String,
 }
 
 impl Stop {
     /// A reason, with its exit code.
-    pub fn new(code: u8, message: impl Into<String>) -> Self {
+    pub fn new(code: Exit, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
@@ -102,11 +87,11 @@ impl Stop {
 /// # Errors
 ///
 /// `result` is itself an error where no thread could be started for the command.
-pub fn exit_code(result: io::Result<Result<u8, Stop>>) -> ExitCode {
+pub fn exit_code(result: io::Result<Result<Exit, Stop>>) -> ExitCode {
     let result = result
-        .unwrap_or_else(|error| Err(Stop { code: exit::CORPUS, message: format!("cannot start a thread: {error}") }));
+        .unwrap_or_else(|error| Err(Stop { code: Exit::Corpus, message: format!("cannot start a thread: {error}") }));
     let result = match (result, terminal::lost()) {
-        (Ok(_), Some(error)) => Err(Stop { code: exit::CORPUS, message: format!("stdout: {error}") }),
+        (Ok(_), Some(error)) => Err(Stop { code: Exit::Corpus, message: format!("stdout: {error}") }),
         (result, _) => result,
     };
     match result {
@@ -128,7 +113,7 @@ pub fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
         || Ok(corpus::embedded_files()),
         |folder| {
             // A folder that does not exist is wrong usage; one that cannot be read is a fault of the corpus.
-            let code = if folder.is_dir() { exit::CORPUS } else { exit::USAGE };
+            let code = if folder.is_dir() { Exit::Corpus } else { Exit::Usage };
             folder::files_in(folder).map_err(|error| Stop::new(code, visible(&format!("the corpus: {error}"))))
         },
     )
@@ -148,12 +133,12 @@ pub fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
         corpus::read_embedded()
     };
     match problems.as_slice() {
-        [] if corpus.cases.is_empty() => Err(Stop::new(exit::CORPUS, "the corpus is at fault: there is no case in it")),
+        [] if corpus.cases.is_empty() => Err(Stop::new(Exit::Corpus, "the corpus is at fault: there is no case in it")),
         [] => Ok(corpus),
         [first, rest @ ..] => {
             let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
             let message = format!("the corpus is at fault: {first}{more}; `threadspec lint` lists everything");
-            Err(Stop::new(exit::CORPUS, message))
+            Err(Stop::new(Exit::Corpus, message))
         }
     }
 }
@@ -171,9 +156,9 @@ fn corpus_and_errata(folder: Option<&Path>) -> Result<(Corpus, String), Stop> {
 fn read_runs(files: &[PathBuf]) -> Result<Vec<RunRecord>, Stop> {
     let mut runs = Vec::new();
     for file in files {
-        let wrong = |why: String| Stop::new(exit::USAGE, visible(&format!("{}: {why}", file.display())));
+        let wrong = |why: String| Stop::new(Exit::Usage, visible(&format!("{}: {why}", file.display())));
         // Not the code of `read_file`: to `diff`, 1 is a regression.
-        let text = read_file(file).map_err(|stop| Stop { code: exit::USAGE, ..stop })?;
+        let text = read_file(file).map_err(|stop| Stop { code: Exit::Usage, ..stop })?;
         runs.extend(record::from_json(&text).map_err(wrong)?);
     }
     Ok(runs)
@@ -191,7 +176,7 @@ pub fn select<'a>(corpus: &'a Corpus, patterns: &[String]) -> Result<Vec<&'a Cas
             let hint = did_you_mean(text, patterns_of(corpus));
             let message =
                 format!("the pattern `{}` matches no case{hint} `threadspec list` shows them all", visible(text));
-            return Err(Stop::new(exit::USAGE, message));
+            return Err(Stop::new(Exit::Usage, message));
         }
     }
     let chosen = |case: &&Case| compiled.is_empty() || compiled.iter().any(|pattern| pattern.matches(&case.id));
@@ -228,7 +213,7 @@ fn text_of(file: &Path, bytes: Vec<u8>) -> Result<String, Stop> {
 }
 
 fn cannot_read(file: &Path, error: &io::Error) -> Stop {
-    Stop::new(exit::USAGE, visible(&format!("{}: {error}", file.display())))
+    Stop::new(Exit::Usage, visible(&format!("{}: {error}", file.display())))
 }
 
 /// Ends what a testee left behind, and says what it was.
@@ -248,19 +233,19 @@ fn keep_apart<'a>(
         if files::identity(output).is_some_and(|file| !taken.insert(file)) {
             let message =
                 format!("{}: it would replace another file of this command; choose another name", output.display());
-            return Err(Stop::new(exit::USAGE, visible(&message)));
+            return Err(Stop::new(Exit::Usage, visible(&message)));
         }
     }
     Ok(())
 }
 
 fn not_writable(path: &Path, error: &io::Error) -> Stop {
-    Stop::new(exit::CORPUS, visible(&format!("{}: {error}", path.display())))
+    Stop::new(Exit::Corpus, visible(&format!("{}: {error}", path.display())))
 }
 
 /// The error for a file whose content is not what it should be.
 fn at_fault(file: &Path, why: &impl Display) -> Stop {
-    Stop::new(exit::NOT_CONFORMANT, visible(&format!("{}: {why}", file.display())))
+    Stop::new(Exit::NotConformant, visible(&format!("{}: {why}", file.display())))
 }
 
 /// The events of a log or a transcript; `-` is stdin.
@@ -273,11 +258,11 @@ fn events_of(file: &Path, text: &str) -> Result<Vec<Event>, Stop> {
 }
 
 /// The exit code after writing to stdout. A reader that has gone away (`| head`) has what it wanted.
-fn written(result: io::Result<()>) -> Result<u8, Stop> {
+fn written(result: io::Result<()>) -> Result<Exit, Stop> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Stop::new(exit::CORPUS, format!("stdout: {error}")))
+            Err(Stop::new(Exit::Corpus, format!("stdout: {error}")))
         }
-        _ => Ok(exit::OK),
+        _ => Ok(Exit::Ok),
     }
 }

@@ -1,7 +1,7 @@
 //! The output of a run: on the terminal, and in reports.
 
 use super::verify::not_ready;
-use super::{Stop, exit, keep_apart, not_writable, target_parser};
+use super::{Stop, keep_apart, not_writable, target_parser};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::SystemTime;
@@ -13,6 +13,7 @@ use threadspec_report::output::Target;
 use threadspec_report::record::{Circumstances, Repeat, RunRecord};
 use threadspec_report::terminal::{FAINT, STRONG, WARNING, print, styled};
 use threadspec_report::{Conclusion, Failure, Summary};
+use threadspec_runner::exit::Exit;
 use threadspec_runner::options::Options;
 use threadspec_runner::run::{CaseResult, Run};
 use threadspec_runner::testee::interrupt;
@@ -99,7 +100,7 @@ impl Output {
     /// Prints the results of a run, writes its reports, and returns its exit code.
     ///
     /// Reports come before the summary, so that the exit code that it names is the one of the program.
-    pub(super) fn conclude(&self, finished: Finished<'_>) -> Result<u8, Stop> {
+    pub(super) fn conclude(&self, finished: Finished<'_>) -> Result<Exit, Stop> {
         let Finished {
             run,
             corpus,
@@ -117,15 +118,15 @@ impl Output {
         let strict = options.strict;
         let summary = Summary::of(run, corpus, &options, total, &against, &out_of_date);
         let code = if interrupt::requested() {
-            interrupt::EXIT_CODE
+            Exit::Interrupted
         } else if let Some(why) = &run.not_ready {
             not_ready(why).code
         } else if !summary.is_conformant() {
-            exit::NOT_CONFORMANT
+            Exit::NotConformant
         } else if !summary.is_up_to_date() {
-            exit::KNOWN_FAILURES
+            Exit::KnownFailures
         } else {
-            exit::OK
+            Exit::Ok
         };
         print(&self.failures(run, corpus, strict, repeat));
         let time = (began, began.elapsed().unwrap_or_default());
@@ -133,7 +134,7 @@ impl Output {
             Circumstances { corpus, hello: Some(hello), command, options, total, time, against, out_of_date, code };
         unwritten.extend(self.report(run, about, errata, repeat));
         let conclusion = Conclusion::of(code);
-        print(&summary.text(run, conclusion, if unwritten.is_empty() { code } else { exit::CORPUS }));
+        print(&summary.text(run, conclusion, if unwritten.is_empty() { code } else { Exit::Corpus }));
         unwritten.into_iter().reduce(Stop::and).map_or(Ok(code), Err)
     }
 

@@ -1,9 +1,10 @@
 //! `threadspec report`.
 
-use super::{Stop, corpus_and_errata, exit, keep_apart, not_writable, read_runs};
+use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_runs};
 use std::path::PathBuf;
 use threadspec_judge::text::visible;
 use threadspec_report::output::{Format, Target};
+use threadspec_runner::exit::Exit;
 use threadspec_runner::files::prepare;
 
 /// Make a report of run files
@@ -31,15 +32,15 @@ impl Report {
     /// # Errors
     ///
     /// When a run file cannot be read, or the report not be written.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
-            .map_err(|why| Stop::new(exit::USAGE, visible(&why)))?;
+            .map_err(|why| Stop::new(Exit::Usage, visible(&why)))?;
         let wrong = |error| not_writable(&self.output, &error);
         keep_apart([&*self.output], self.runs.iter().map(PathBuf::as_path))?;
         prepare(&self.output).map_err(wrong)?;
         let target = Target { format: self.format, path: self.output.clone() };
         target.write(&runs, &corpus, &errata).map_err(wrong)?;
-        Ok(exit::OK)
+        Ok(Exit::Ok)
     }
 }

@@ -1,9 +1,10 @@
 //! Which cases a command is about.
 
-use super::{Stop, did_you_mean, exit, select};
+use super::{Stop, did_you_mean, select};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::protocol::Op;
 use threadspec_judge::text::visible;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::run::order::Shard;
 use wildmatch::WildMatch;
 
@@ -45,7 +46,7 @@ impl Selection {
                     "the pattern `{}` matches no clause{hint} `threadspec list --clauses` shows them all",
                     visible(text)
                 );
-                return Err(Stop::new(exit::USAGE, message));
+                return Err(Stop::new(Exit::Usage, message));
             }
         }
         let is_of = |case: &&Case| {
@@ -56,7 +57,7 @@ impl Selection {
         let mut chosen = select(corpus, &self.filter)?;
         chosen.retain(is_of);
         if chosen.is_empty() {
-            return Err(Stop::new(exit::USAGE, "no case fits all of --filter, --op and --clause"));
+            return Err(Stop::new(Exit::Usage, "no case fits all of --filter, --op and --clause"));
         }
         let is_for_every_day = |case: &&Case| self.thorough || !case.thorough || self.filter.contains(&case.id);
         self.refuse_thorough_patterns(&chosen, &is_for_every_day)?;
@@ -71,7 +72,7 @@ impl Selection {
         chosen: &[&Case],
         is_for_every_day: &dyn Fn(&&Case) -> bool,
     ) -> Result<(), Stop> {
-        let refuse = |what: String| Err(Stop::new(exit::USAGE, format!("{what}; --thorough runs them")));
+        let refuse = |what: String| Err(Stop::new(Exit::Usage, format!("{what}; --thorough runs them")));
         for text in &self.filter {
             let pattern = WildMatch::new(text);
             let mut matched = chosen.iter().filter(|case| pattern.matches(&case.id)).peekable();

@@ -7,6 +7,7 @@ use std::mem;
 use std::path::PathBuf;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{EventReader, Profile, SerializeOptions, ThreadStream, write_thread};
+use threadspec_runner::exit::Exit;
 use threadspec_runner::files;
 
 /// Write the `<thread>` document of an event log, and not one byte more
@@ -29,7 +30,7 @@ impl Serialize {
     /// # Errors
     ///
     /// When the log cannot be read.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let cannot_read = |error: io::Error| cannot_read(&self.file, &error);
         let input = files::open(&self.file).map_err(cannot_read)?;
         let mut log = BufReader::with_capacity(1 << 17, input);

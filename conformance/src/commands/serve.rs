@@ -1,9 +1,10 @@
 //! `threadspec serve`.
 
-use super::{Stop, exit};
+use super::Stop;
 use crate::bugs::BUGS;
 use std::io;
 use threadspec_judge::reference::Reference;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::serve::serve;
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
@@ -20,13 +21,13 @@ impl Serve {
     /// # Errors
     ///
     /// When stdin or stdout fails.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let (requests, replies) = (io::stdin().lock(), io::stdout().lock());
         let bug = BUGS.into_iter().find(|bug| self.bug.as_deref() == Some(bug.name));
         let served = match bug {
             None => serve(&mut Reference, requests, replies),
             Some(mut bug) => serve(&mut bug, requests, replies),
         };
-        served.map(|()| exit::OK).map_err(|error| Stop::new(exit::CORPUS, format!("serve: {error}")))
+        served.map(|()| Exit::Ok).map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
     }
 }

@@ -1,11 +1,12 @@
 //! `threadspec show`.
 
-use super::{Stop, corpus, did_you_mean, exit};
+use super::{Stop, corpus, did_you_mean};
 use std::path::PathBuf;
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::text::visible;
 use threadspec_report;
 use threadspec_report::terminal::print;
+use threadspec_runner::exit::Exit;
 
 /// Show one case, with the texts of its clauses and the request to send by hand
 #[derive(Debug, clap::Args)]
@@ -27,12 +28,12 @@ impl Show {
     /// # Errors
     ///
     /// When the corpus is at fault, or there is no such case in the profile.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         let case = corpus.cases.iter().find(|case| case.id == self.id).ok_or_else(|| {
             let hint = did_you_mean(&self.id, corpus.cases.iter().map(|case| &case.id));
             let message = format!("there is no case `{}`{hint} `threadspec list` shows them all", visible(&self.id));
-            Stop::new(exit::USAGE, message)
+            Stop::new(Exit::Usage, message)
         })?;
         let profiles = match self.profile {
             None => case.profiles.clone(),
@@ -40,10 +41,10 @@ impl Show {
             Some(profile) => {
                 let own: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
                 let message = format!("{} is no case of profile {profile}, but of {}", case.id, own.join(" and "));
-                return Err(Stop::new(exit::USAGE, message));
+                return Err(Stop::new(Exit::Usage, message));
             }
         };
         print(&threadspec_report::case(case, &corpus, &profiles));
-        Ok(exit::OK)
+        Ok(Exit::Ok)
     }
 }

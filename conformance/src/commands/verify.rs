@@ -3,7 +3,7 @@
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Output};
 use super::selection::{Chosen, Selection};
-use super::{Stop, corpus_and_errata, exit, left_behind, not_writable, progress};
+use super::{Stop, corpus_and_errata, left_behind, not_writable, progress};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -19,6 +19,7 @@ use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Judgement;
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_report::record::Circumstances;
+use threadspec_runner::exit::Exit;
 use threadspec_runner::files::prepare;
 use threadspec_runner::options::Options;
 use threadspec_runner::run::order::Shard;
@@ -104,15 +105,15 @@ impl Verify {
     /// # Errors
     ///
     /// When there is nothing to run, or nothing to run it against.
-    pub fn execute(&self) -> Result<u8, Stop> {
+    pub fn execute(&self) -> Result<Exit, Stop> {
         // An unset variable leaves nothing, or an empty word.
         let is_empty = self.command.first().is_none_or(|word| word.is_empty());
         if is_empty && env::args_os().any(|argument| argument == "--") {
             let message = "no command behind `--`; leave `--` out to test the built-in reference";
-            return Err(Stop::new(exit::USAGE, message));
+            return Err(Stop::new(Exit::Usage, message));
         }
         if self.transcript.as_deref() == Some(Path::new("-")) {
-            return Err(Stop::new(exit::USAGE, "--transcript needs a file; stdout is for the results"));
+            return Err(Stop::new(Exit::Usage, "--transcript needs a file; stdout is for the results"));
         }
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let chosen = self.selection.of(&corpus)?;
@@ -121,7 +122,7 @@ impl Verify {
         if let Some(path) = &self.transcript {
             prepare(path).map_err(|error| not_writable(path, &error))?;
         }
-        interrupt::listen().map_err(|error| Stop::new(exit::CORPUS, format!("Ctrl-C: {error}")))?;
+        interrupt::listen().map_err(|error| Stop::new(Exit::Corpus, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
         let code = self.verify(&chosen, (&corpus, &errata), known);
         // Those of a testee that did not start.
@@ -129,7 +130,7 @@ impl Verify {
         code
     }
 
-    fn verify(&self, chosen: &Chosen<'_>, (corpus, errata): (&Corpus, &str), known: Known) -> Result<u8, Stop> {
+    fn verify(&self, chosen: &Chosen<'_>, (corpus, errata): (&Corpus, &str), known: Known) -> Result<Exit, Stop> {
         let began = SystemTime::now();
         let mut testees = match self.testees() {
             Ok(testees) => testees,
@@ -351,9 +352,9 @@ impl Watch for Followed {
 /// The error for a testee that could not be started.
 pub(super) fn not_ready(why: &Unready) -> Stop {
     let code = match why {
-        _ if interrupt::requested() => interrupt::EXIT_CODE,
-        Unready::Testee(_) => exit::TESTEE,
-        Unready::Runner(_) => exit::CORPUS,
+        _ if interrupt::requested() => Exit::Interrupted,
+        Unready::Testee(_) => Exit::Testee,
+        Unready::Runner(_) => Exit::Corpus,
     };
     Stop::new(code, why.to_string())
 }
@@ -380,7 +381,7 @@ pub(super) fn judged_by(asked: Option<Profile>, hello: &Hello) -> Result<Profile
             let name = visible(&hello.name);
             let has: Vec<String> = hello.profiles.iter().map(ToString::to_string).collect();
             let message = format!("{name} does not declare the profile {asked}; its hello names {}", has.join(", "));
-            Err(Stop::new(exit::USAGE, message))
+            Err(Stop::new(Exit::Usage, message))
         }
         Some(asked) => Ok(asked),
         None if has(Profile::Literal) => Ok(Profile::Literal),

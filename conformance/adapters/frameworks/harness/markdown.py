@@ -17,18 +17,15 @@ def table(columns, clauses, page=""):
 
 
 def overview(columns, clauses, folder):
-    """For the README: how many cases break each clause."""
-    yield f"Recorded on {max(column.day for column in columns)}. A number says how many cases break the clause; in italics, the clause is a recommendation; in brackets,"
-    yield f"the framework documents it as its choice, or what shows it is contrived; `–` could not be judged. [The whole matrix]({folder}/MATRIX.md) has the cases, the requests and reproductions without threadspec.\n"
-    yield "| | " + " | ".join(f"{column.id} {column.version}" for column in columns) + " |"
-    yield "|---" * (len(columns) + 1) + "|"
-    for clause in clauses:
-        yield f"| {clause['id'].removeprefix('AGENT-')} | " + " | ".join(sign(column.cells.get(clause["id"], Cell())) for column in columns) + " |"
-
-
-def sign(cell):
-    signs = {"fail": f"**{len(cell.faults)}**", "warn": f"*{len(cell.faults)}*", "note": f"({len(cell.choices)})", "contrived": f"({len(cell.contrived)})", "pass": "ok"}
-    return signs.get(cell.state, "–")
+    """For the README: a line for each framework, with the clauses that it breaks and in how many cases."""
+    yield f"Recorded on {max(column.day for column in columns)}: the clauses that are broken, each with the number of cases. [The matrix]({folder}/MATRIX.md) has"
+    yield "what is documented as a choice or contrived, the requests, and reproductions without threadspec.\n"
+    yield "| framework | breaks | recommendations |"
+    yield "|---|---|---|"
+    for column in columns:
+        cells = [(clause["id"].removeprefix("AGENT-"), column.cells.get(clause["id"], Cell())) for clause in clauses]
+        broken = [", ".join(f"{name} {len(cell.faults)}" for name, cell in cells if cell.state == state) for state in ("fail", "warn")]
+        yield f"| [{column.id}]({folder}/MATRIX.md#{column.id}) {column.version} | " + " | ".join(broken) + " |"
 
 
 def page(columns, clauses):

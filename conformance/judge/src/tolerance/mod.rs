@@ -23,7 +23,7 @@ use threadspec::{Profile, is_xml_char};
 
 pub(crate) use input::{has_odd_iterations, may_refuse, neglectful_inputs, other_input};
 
-/// What is tolerated, and where; `PROTOCOL.md` lists it in the same words.
+/// What is tolerated, and where; `REFERENCE.md` lists it in the same words.
 pub const TOLERATED: &[(&str, &str)] = &[
     ("everywhere", "object members in any order, and a number in any spelling of its value"),
     (

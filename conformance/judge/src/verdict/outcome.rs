@@ -58,7 +58,7 @@ impl fmt::Display for Unready {
             Self::Runner(why) => {
                 write!(
                     f,
-                    "a testee could not be started for lack of means: {why}; use fewer --jobs, or raise the limit (`ulimit -a` shows them)"
+                    "the system does not let another testee start: {why}; use fewer --jobs, or raise the limit (`ulimit -a` shows them)"
                 )
             }
         }

@@ -24,7 +24,7 @@ fn with_digits_kept(raw: &str) -> String {
         if data.is_none() && before[1] == ":" && matches!(before[0], "\"args\"" | "\"result\"" | "\"tools\"") {
             data = Some(depth);
         }
-        // A failure whose message is no text is none.
+        // Without a text as its message it is not a failure.
         let is_kept = data.is_some() && before != ["\"error\"", ":"] && is_long(token);
         out += &if is_kept { format!("\"{KEPT}{token}\"") } else { token.to_owned() };
         match token {

@@ -220,7 +220,7 @@ fn a_lack_of_files() -> Result<(), Failed> {
         if run.code != 4 || run.said.contains("the testee is not ready") || run.said.contains("conformant") {
             return Err(format!("{arguments}: {}:\n{}", run.code, run.said).into());
         }
-        run.says("lack of means")?;
+        run.says("does not let another testee start")?;
         run.says("use fewer --jobs")?;
         nobody_is_left(&token)?;
     }

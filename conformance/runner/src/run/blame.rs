@@ -1,7 +1,7 @@
-//! Which case is to blame when a testee crashes, hangs or prints garbage: the one that waits for its reply, or the one before, which
-//! was answered.
+//! Finds the case that is to blame when a testee crashes, hangs or prints garbage: the one that is waiting for its reply, or one that was
+//! answered before it.
 //!
-//! To find out, the cases are asked again, on fresh processes.
+//! The cases are asked again for this, each time on a fresh process.
 
 use super::End;
 use super::worker::{Worker, is_declined};
@@ -10,19 +10,19 @@ use std::time::Duration;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, judge};
 
-/// How many hanging cases are asked again: each costs the whole timeout.
+/// At most this many hanging cases are asked again, since each of them takes the whole timeout.
 const MOST_HUNG: usize = 2;
 
-/// How many cases are asked again to find the one after which something is said: more than a whole round.
+/// At most this many cases are asked again in search of the one that causes unexpected output: more than a whole round.
 const MOST_ASKED_AGAIN: usize = 1 << 12;
 
-/// A second answer to the hello that comes later is taken for one to a case.
+/// A second answer to the hello counts as one only within this time; later, it belongs to a case.
 const LATEST_HELLO: Duration = Duration::from_secs(2);
 
-/// How long to wait for what a testee says unasked.
+/// How long to listen for unexpected output.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// So many times as long is waited for a case that was late and is asked again, to learn how late it is.
+/// A late case is asked again with its timeout multiplied by this, to measure how late it is.
 const PATIENCE: u32 = 2;
 
 const BY_ITSELF: &str = "by itself: asked alone, it ends in the same way";
@@ -30,7 +30,7 @@ pub(super) const AFTER_OTHERS: &str = "only after others: asked alone, it is ans
 const UNASKED: &str = "by itself: after its reply";
 
 impl Worker<'_, '_, '_> {
-    /// Charges the case that waited, or the one that the same process answered last.
+    /// Charges the waiting case, or the case that the same process answered last.
     pub(super) fn find_culprit(&mut self, index: usize, answered: &[usize], outcome: Outcome) {
         let hangs = matches!(outcome, Outcome::Timeout(_));
         if hangs && self.shared.hung.fetch_add(1, Ordering::Relaxed) >= MOST_HUNG {
@@ -84,7 +84,7 @@ impl Worker<'_, '_, '_> {
         (earlier, outcome, late)
     }
 
-    /// How a case ends that was not answered in time, if it is answered when a fresh process is asked all the same once more.
+    /// The judgement of a case that timed out once, but is answered when a fresh process gets the same requests again.
     fn asked_again_in_order(&mut self, answered: &[usize], index: usize) -> Option<(Earlier, Outcome)> {
         if answered.len() > MOST_ASKED_AGAIN {
             return None;
@@ -96,7 +96,7 @@ impl Worker<'_, '_, '_> {
         put.filter(|(_, outcome)| outcome.is_reply())
     }
 
-    /// Does not charge a case that was not answered in time once, when the machine was busy perhaps, and says so.
+    /// Excuses a case that timed out only once, perhaps because the machine was busy, and reports it as late.
     fn forgive(&mut self, index: usize, late: Outcome, (earlier, again): (Earlier, Outcome)) {
         let case = self.shared.cases[index];
         if let Outcome::Timeout(what) = late {
@@ -108,7 +108,7 @@ impl Worker<'_, '_, '_> {
         self.settle(index, judgement, is_declined);
     }
 
-    /// Whether a fresh process says nothing unasked for this time. If it does, the run ends: that is a fault of the handshake.
+    /// Whether a fresh process stays silent for this long. If it does not, its handshake is at fault, and the run ends.
     fn is_silent_after_hello(&mut self, time: Duration) -> bool {
         let Some(unasked) = self.testee.overhear(time) else { return true };
         self.shared.end_with(match unasked {
@@ -122,7 +122,7 @@ impl Worker<'_, '_, '_> {
         false
     }
 
-    /// Whether a fresh process answers its hello only once in the time that this one took to do it twice. If not, the run ends.
+    /// Whether a fresh process answers its hello only once within the time in which this one answered twice. If not, the run ends.
     pub(super) fn hello_is_said_once(&mut self) -> bool {
         let time = self.since.elapsed().min(LATEST_HELLO) + MOMENT;
         self.afresh();
@@ -144,8 +144,8 @@ impl Worker<'_, '_, '_> {
         self.started();
     }
 
-    /// Asks the case that was answered last again, alone and then after the others, and charges it if the testee says more than
-    /// its reply; or another one, if the testee does so a while after that one. Returns whether one was charged.
+    /// Repeats the case that was answered last, alone and then after the others, and charges it if more than its reply comes. If the
+    /// additional output follows another case with some delay, that one is charged. Returns whether a case was charged.
     pub(super) fn speaks_after(&mut self, answered: &[usize]) -> bool {
         let Some(&last) = answered.last() else { return false };
         let answered = &answered[answered.len().saturating_sub(MOST_ASKED_AGAIN)..];
@@ -161,7 +161,7 @@ impl Worker<'_, '_, '_> {
         true
     }
 
-    /// What a fresh process says beyond its replies to these cases.
+    /// The output of a fresh process beyond its replies to these cases.
     fn said_after(&mut self, cases: &[usize]) -> Option<Outcome> {
         self.afresh();
         let failed = cases.iter().map(|&index| self.put(index).1).find(|outcome| !outcome.is_reply());
@@ -170,8 +170,7 @@ impl Worker<'_, '_, '_> {
         said.filter(|said| !matches!(said, Outcome::Interrupted | Outcome::NotReady(_)))
     }
 
-    /// The case among these that is answered, and after which something is said, even alone; and what is said. It is looked for by
-    /// halves.
+    /// The case that causes additional output even when it is asked alone, with that output. Found by bisection.
     fn speaker(&mut self, cases: &[usize]) -> Option<(usize, Outcome)> {
         if let [one] = cases {
             return self.said_after(cases).map(|said| (*one, said));
@@ -180,7 +179,7 @@ impl Worker<'_, '_, '_> {
         [later, earlier].into_iter().find(|half| self.said_after(half).is_some()).and_then(|half| self.speaker(half))
     }
 
-    /// Asks the case that was answered last twice, alone, and charges it if the second time there is no reply. Returns whether it was
+    /// Asks the case that was answered last twice in a row, alone, and charges it if the second reply never comes. Returns whether it was
     /// charged.
     fn hangs_after(&mut self, answered: &[usize]) -> bool {
         let Some(&last) = answered.last() else { return false };

@@ -14,7 +14,7 @@ use threadspec_judge::verdict::{Earlier, Judgement, Verdict, judge};
 
 /// How many bytes may wait for their replies; a single request may be longer.
 const MOST_WAITING: usize = 1 << 20;
-/// For how many requests it is remembered which case they belong to.
+/// The cases of at most this many past requests are remembered.
 const MOST_ASKED: usize = 1 << 20;
 
 /// The results of a share.
@@ -25,11 +25,11 @@ pub(super) struct Part {
     /// The cases that were answered with `unsupported`.
     pub(super) declined: BTreeSet<usize>,
     pub(super) shutdown: Vec<String>,
-    /// What was not answered in time once, and counts for nothing.
+    /// Requests that timed out once and were answered when repeated; they do not count.
     pub(super) late: Vec<String>,
 }
 
-/// Whether the results of asking several at once can stand.
+/// Whether the results of pipelined requests are final.
 #[derive(PartialEq, Eq)]
 enum Trust {
     Believed,
@@ -108,7 +108,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         Request { id, op: case.op, profile: self.shared.settings.profile, input }
     }
 
-    /// Puts all cases without waiting for each reply. The result is doubted if a case does not pass.
+    /// Asks all cases without waiting for each reply. If any case does not pass, the results are not final.
     fn several_at_once(&mut self, window: usize) -> Trust {
         let cases = self.shared.cases;
         sort(cases, &mut self.share, self.shared.settings.seed, 0);
@@ -224,7 +224,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         }
     }
 
-    /// Charges the last case if the testee has said more than its reply. Returns whether it has.
+    /// Charges the last case if there was output beyond its reply. Returns whether there was.
     fn is_spoken_after(&mut self) -> bool {
         let Some(&before) = self.answered.last() else { return false };
         let Some(unasked) = self.testee.overhear(Duration::ZERO) else { return false };
@@ -350,12 +350,12 @@ fn accepted(case: &Case, step: usize) -> Accepted {
     if step == case.after().len() { case.accepted() } else { Accepted::default() }
 }
 
-/// Whether it is no outcome of the request: of another one, or of none.
+/// Whether the outcome does not belong to the request, but to another one or to none.
 fn is_end(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Stray { .. } | Outcome::Interrupted | Outcome::NotReady(_))
 }
 
-/// The loss of a request that is sent before a case's own.
+/// The verdict on a case whose process was lost while it answered one of the requests that are sent first.
 fn sent_before(outcome: Outcome, step: usize) -> Outcome {
     let note =
         |what: String| join(&what, &format!("at request {} of those that are sent before the case's own", step + 1));

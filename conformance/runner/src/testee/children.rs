@@ -90,7 +90,7 @@ impl Group {
     }
 }
 
-/// Whether the system refuses for lack of files, processes or memory, which is no fault of the command.
+/// Whether the system has run out of files, processes or memory, which is not the fault of the command.
 fn is_shortage(error: &io::Error) -> bool {
     #[cfg(unix)]
     if matches!(error.raw_os_error().map(Errno::from_raw), Some(Errno::EMFILE | Errno::ENFILE)) {

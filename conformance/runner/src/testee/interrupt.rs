@@ -1,14 +1,12 @@
 //! Ctrl-C ends a run in good order: the testee is killed, and the summary is still printed.
 
 use super::children;
+use crate::exit::Exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// The exit code of a run that was interrupted.
-pub const EXIT_CODE: u8 = 130;
 
 /// Handles Ctrl-C (SIGINT, and also SIGTERM and SIGHUP) from now on. The second one ends the program at once, and its children with it.
 ///
@@ -19,7 +17,7 @@ pub fn listen() -> Result<(), ctrlc::Error> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             children::kill_all();
-            std::process::exit(EXIT_CODE.into());
+            std::process::exit(Exit::Interrupted.code().into());
         }
     })
 }

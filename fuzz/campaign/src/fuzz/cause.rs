@@ -115,7 +115,8 @@ pub(super) fn by_cause(
     cases: &BTreeMap<Op, u64>,
 ) -> Vec<Finding> {
     let cause_of = |key: &Key| {
-        // Without a likeness, what nearly every case shows explains nothing, and neither does what is explained by this one.
+        // Two findings that do not look alike: a sign that nearly every case shows cannot explain the other, nor can one that this finding
+        // itself explains.
         let is_rare = |other: &Key| {
             let is_rare = |finding: &Finding| finding.count * 2 <= cases.get(&other.op).copied().unwrap_or(0);
             let is_explained = leads.get(other).is_some_and(|leads| leads.contains_key(key));
