@@ -1,4 +1,4 @@
-//! Lists every JSON file of this folder, so that the binary contains each one.
+//! Lists every JSON file of this folder, so that the binary contains each one, and makes a constant of the id of each clause.
 use std::path::Path;
 use std::{env, fs, io};
 
@@ -14,7 +14,18 @@ fn main() -> io::Result<()> {
     }
     list.push_str("]\n");
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
-    fs::write(Path::new(&out).join("files.rs"), list)
+    fs::write(Path::new(&out).join("files.rs"), list)?;
+    let clauses = fs::read_to_string(Path::new(&root).join("clauses.json"))?;
+    fs::write(Path::new(&out).join("clauses.rs"), constants(&clauses))
+}
+
+/// `pub const ESC_1: &str = "ESC-1";` for each clause.
+fn constants(clauses: &str) -> String {
+    let mut constants = String::new();
+    for id in clauses.split("\"id\": \"").skip(1).filter_map(|rest| rest.split('"').next()) {
+        constants.push_str(&format!("/// Clause {id}.\npub const {}: &str = {id:?};\n", id.replace('-', "_")));
+    }
+    constants
 }
 
 fn collect(folder: &Path, files: &mut Vec<String>) -> io::Result<()> {

@@ -1,5 +1,10 @@
-//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program, and the expansion of what stands there in short: [`covering`] arrays and [`template`]s.
+//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program, and the expansion of what stands there in short: [`covering`] arrays and [`template`]s. The ids of clauses
+//! are constants of [`clause`].
 
+/// The ids of the clauses: an unknown one does not compile.
+pub mod clause {
+    include!(concat!(env!("OUT_DIR"), "/clauses.rs"));
+}
 pub mod covering;
 pub mod template;
 

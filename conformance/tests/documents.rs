@@ -32,8 +32,8 @@ const CRATES: [(&str, &[&str]); 9] = [
     ("golden", &[]),
     (".", &[]),
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
-    ("conformance/logs", &["threadspec", "threadspec-judge"]),
-    ("conformance/runner", &["threadspec-judge"]),
+    ("conformance/logs", &["threadspec", "threadspec-golden", "threadspec-judge"]),
+    ("conformance/runner", &["threadspec-golden", "threadspec-judge"]),
     ("conformance/report", &["threadspec-judge", "threadspec-runner"]),
     ("fuzz/campaign", &["threadspec", "threadspec-golden", "threadspec-judge", "threadspec-runner"]),
     (
@@ -262,27 +262,31 @@ fn is_rule_or_source(id: &str) -> bool {
     ["OAI-", "ANT-", "DS-", "SPEC-"].iter().any(|start| id.starts_with(start))
 }
 
+/// Ids of clauses are constants of `threadspec_golden::clause`, so that an unknown one does not compile. The library does not know the
+/// corpus: in its code they are texts, and registered.
 #[test]
 fn every_clause_in_code_is_registered() {
     let (corpus, problems) = Corpus::read(&embedded_files());
     assert_eq!(problems, []);
-    let mut files = Vec::new();
-    let sources = CRATES.iter().map(|(folder, _)| root().join(folder).join("src"));
-    sources.filter(|folder| folder.is_dir()).for_each(|folder| rust_files(&folder, &mut files));
-    let (mut unknown, mut known) = (Vec::new(), BTreeSet::new());
-    for file in files {
-        let code = fs::read_to_string(&file).expect("the file is readable");
-        // Tests speak of clauses that do not exist.
-        let code = code.split("#[cfg(test)]").next().unwrap_or_default();
-        for id in ids(code).filter(|&id| !OTHERS.contains(&id) && !is_rule_or_source(id)) {
-            match corpus.clause(id) {
-                Some(_) => drop(known.insert(id.to_owned())),
-                None => unknown.push(format!("{}: {id}", file.display())),
-            }
+    let (mut wrong, mut files_read) = (Vec::new(), 0);
+    for (folder, _) in CRATES {
+        let mut files = Vec::new();
+        let source = root().join(folder).join("src");
+        if source.is_dir() {
+            rust_files(&source, &mut files);
+        }
+        files_read += files.len();
+        for file in files {
+            let code = fs::read_to_string(&file).expect("the file is readable");
+            // Tests speak of clauses that do not exist.
+            let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+            let ids = ids(code).filter(|&id| !OTHERS.contains(&id) && !is_rule_or_source(id));
+            let is_wrong = |id: &&str| folder != "." || corpus.clause(id).is_none();
+            wrong.extend(ids.filter(is_wrong).map(|id| format!("{}: {id}", file.display())));
         }
     }
-    assert!(unknown.is_empty(), "no clauses of the registry: {unknown:#?}");
-    assert!(known.len() > 60, "only {} ids were found: {known:?}", known.len());
+    assert!(wrong.is_empty(), "no constants of `threadspec_golden::clause`: {wrong:#?}");
+    assert!(files_read > 300, "{files_read}");
 }
 
 /// Every field of the protocol varies in the covering arrays, or the data says why not.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{fs, io};
+use threadspec_golden::clause;
 use threadspec_judge::corpus::{Case, Corpus, embedded_files};
 use threadspec_judge::protocol::Op;
 
@@ -206,8 +207,7 @@ fn a_conclusion_says_how_far_it_goes() -> io::Result<()> {
 fn with_a_thorough_case(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder.join("escape"))?;
     for (topic, extra) in [("quick", json!({})), ("slow", json!({"thorough": true}))] {
-        let mut case =
-            json!({"name": topic, "why": "w", "clauses": ["ESC-3"], "input": {"text": topic}, "expect": {"ok": topic}});
+        let mut case = json!({"name": topic, "why": "w", "clauses": [clause::ESC_3], "input": {"text": topic}, "expect": {"ok": topic}});
         case.as_object_mut().expect("a case").extend(extra.as_object().expect("members").clone());
         let file = json!({"op": "escape", "about": "a topic", "cases": [case]});
         fs::write(folder.join(format!("escape/{topic}.json")), file.to_string())?;

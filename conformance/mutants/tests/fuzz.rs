@@ -5,6 +5,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
 use threadspec::Profile;
 use threadspec_campaign::fuzz::{Finding, Options, Report, first_failure, run};
+use threadspec_golden::clause;
 use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::Op;
 use threadspec_judge::verdict::Unready;
@@ -33,13 +34,13 @@ fn size(finding: &Finding) -> usize {
 #[test]
 fn planted_bugs_are_found_and_made_small() {
     for (bug, op, clause) in [
-        ("ampersand-escaped-last", Op::Serialize, "ESC-1"),
-        ("forbidden-characters-left-alone", Op::Serialize, "ESC-FORBIDDEN"),
-        ("forbidden-characters-left-alone", Op::Escape, "ESC-FORBIDDEN"),
-        ("attributes-not-escaped", Op::Serialize, "ATT-ESCAPED"),
-        ("tool-results-dropped", Op::Messages, "MSG-RESULT"),
-        ("requests-share-one-list", Op::Tools, "TOOLS-SNAPSHOT"),
-        ("numbers-never-in-exponential-form", Op::Serialize, "JSON-3"),
+        ("ampersand-escaped-last", Op::Serialize, clause::ESC_1),
+        ("forbidden-characters-left-alone", Op::Serialize, clause::ESC_FORBIDDEN),
+        ("forbidden-characters-left-alone", Op::Escape, clause::ESC_FORBIDDEN),
+        ("attributes-not-escaped", Op::Serialize, clause::ATT_ESCAPED),
+        ("tool-results-dropped", Op::Messages, clause::MSG_RESULT),
+        ("requests-share-one-list", Op::Tools, clause::TOOLS_SNAPSHOT),
+        ("numbers-never-in-exponential-form", Op::Serialize, clause::JSON_3),
     ] {
         // In literal `escape` may leave forbidden characters alone.
         let profile = if op == Op::Escape { Profile::Hardened } else { Profile::Literal };
@@ -94,31 +95,31 @@ type OneCause = (&'static str, &'static [Op], u64, &'static str);
 
 /// Bugs that show in many places, and the clause that they break. A testee may lack `escape`.
 const ONE_CAUSE: &[OneCause] = &[
-    ("keys-sorted", &[Op::Serialize, Op::Messages, Op::Tools], 600, "JSON-4"),
-    ("empty-key-lost", &[Op::Escape, Op::Serialize], 600, "JSON-4"),
-    ("ampersand-escaped-last", &[Op::Escape, Op::Serialize], 600, "ESC-1"),
-    ("c1-controls-removed", &[Op::Escape, Op::Serialize], 600, "ESC-3"),
-    ("beyond-the-first-plane-replaced", &[Op::Serialize], 300, "ESC-3"),
-    ("xml-escaped-twice", &[Op::Escape, Op::Serialize, Op::Messages], 400, "ESC-1"),
-    ("adjacent-user-messages-merged", &[Op::Messages], 200, "MSG-USER"),
-    ("composed-characters", &[Op::Serialize], 500, "ESC-3"),
-    ("composed-characters", &ALL, 700, "ESC-3"),
-    ("carriage-returns-removed", &ALL, 500, "ESC-CR"),
-    ("entities-not-escaped-again", &[Op::Escape, Op::Serialize], 600, "ESC-2"),
-    ("apostrophe-as-decimal-reference", &[Op::Escape, Op::Serialize, Op::Messages], 600, "ESC-1"),
-    ("newest-first", &[Op::Serialize, Op::Messages], 600, "DOC-2"),
-    ("text-trimmed", &[Op::Serialize, Op::Messages], 400, "DOC-2"),
-    ("white-space-collapsed", &ALL, 500, "DOC-2"),
-    ("completions-left-empty", &[Op::Escape, Op::Serialize], 1_000, "EVT-DONE"),
-    ("error-marked-in-text", &[Op::Serialize, Op::Messages], 600, "EVT-ERROR"),
-    ("xml-declaration", &[Op::Serialize, Op::Messages], 300, "DOC-1"),
-    ("name-of-result-always-unknown", &[Op::Serialize], 300, "ATT-NAME"),
-    ("exponent-in-upper-case", &[Op::Serialize, Op::Messages], 300, "JSON-3"),
-    ("json-with-spaces", &[Op::Serialize, Op::Messages, Op::Tools], 400, "JSON-1"),
-    ("json-backslash-not-escaped", &[Op::Serialize, Op::Messages], 500, "JSON-2"),
-    ("extra-fields-become-attributes", &[Op::Serialize, Op::Messages], 300, "INP-2"),
-    ("lone-surrogates-as-three-bytes", &[Op::Escape, Op::Serialize, Op::Messages], 400, "INP-SURROGATE"),
-    ("repeated-ids-kept", &[Op::Tools, Op::Loop], 600, "TOOLS-DISTINCT"),
+    ("keys-sorted", &[Op::Serialize, Op::Messages, Op::Tools], 600, clause::JSON_4),
+    ("empty-key-lost", &[Op::Escape, Op::Serialize], 600, clause::JSON_4),
+    ("ampersand-escaped-last", &[Op::Escape, Op::Serialize], 600, clause::ESC_1),
+    ("c1-controls-removed", &[Op::Escape, Op::Serialize], 600, clause::ESC_3),
+    ("beyond-the-first-plane-replaced", &[Op::Serialize], 300, clause::ESC_3),
+    ("xml-escaped-twice", &[Op::Escape, Op::Serialize, Op::Messages], 400, clause::ESC_1),
+    ("adjacent-user-messages-merged", &[Op::Messages], 200, clause::MSG_USER),
+    ("composed-characters", &[Op::Serialize], 500, clause::ESC_3),
+    ("composed-characters", &ALL, 700, clause::ESC_3),
+    ("carriage-returns-removed", &ALL, 500, clause::ESC_CR),
+    ("entities-not-escaped-again", &[Op::Escape, Op::Serialize], 600, clause::ESC_2),
+    ("apostrophe-as-decimal-reference", &[Op::Escape, Op::Serialize, Op::Messages], 600, clause::ESC_1),
+    ("newest-first", &[Op::Serialize, Op::Messages], 600, clause::DOC_2),
+    ("text-trimmed", &[Op::Serialize, Op::Messages], 400, clause::DOC_2),
+    ("white-space-collapsed", &ALL, 500, clause::DOC_2),
+    ("completions-left-empty", &[Op::Escape, Op::Serialize], 1_000, clause::EVT_DONE),
+    ("error-marked-in-text", &[Op::Serialize, Op::Messages], 600, clause::EVT_ERROR),
+    ("xml-declaration", &[Op::Serialize, Op::Messages], 300, clause::DOC_1),
+    ("name-of-result-always-unknown", &[Op::Serialize], 300, clause::ATT_NAME),
+    ("exponent-in-upper-case", &[Op::Serialize, Op::Messages], 300, clause::JSON_3),
+    ("json-with-spaces", &[Op::Serialize, Op::Messages, Op::Tools], 400, clause::JSON_1),
+    ("json-backslash-not-escaped", &[Op::Serialize, Op::Messages], 500, clause::JSON_2),
+    ("extra-fields-become-attributes", &[Op::Serialize, Op::Messages], 300, clause::INP_2),
+    ("lone-surrogates-as-three-bytes", &[Op::Escape, Op::Serialize, Op::Messages], 400, clause::INP_SURROGATE),
+    ("repeated-ids-kept", &[Op::Tools, Op::Loop], 600, clause::TOOLS_DISTINCT),
 ];
 const ALL: [Op; 5] = [Op::Escape, Op::Serialize, Op::Messages, Op::Tools, Op::Loop];
 
@@ -191,14 +192,24 @@ fn assert_one_finding<'a>(rows: impl Iterator<Item = &'a OneCause>) {
 fn two_causes_are_two_findings() {
     let mut wrong = String::new();
     for (bugs, ops, cases, clauses) in [
-        (["composed-characters", "keys-sorted"], &ALL[..2], 600, ["ESC-3", "JSON-4"]),
-        (["newest-first", "composed-characters"], &ALL[..2], 400, ["DOC-2", "ESC-3"]),
-        (["text-trimmed", "keys-sorted"], &ALL[1..3], 600, ["DOC-2", "JSON-4"]),
-        (["all-on-one-line", "composed-characters"], &ALL[..2], 400, ["DOC-1", "ESC-3"]),
-        (["exponent-in-upper-case", "keys-sorted"], &ALL[1..2], 400, ["JSON-3", "JSON-4"]),
-        (["carriage-returns-removed", "name-of-result-always-unknown"], &ALL[1..2], 400, ["ESC-CR", "ATT-NAME"]),
-        (["completions-left-empty", "json-with-spaces"], &ALL[1..3], 600, ["EVT-DONE", "JSON-1"]),
-        (["repeated-ids-kept", "response-never-returned"], &ALL[3..], 600, ["TOOLS-DISTINCT", "LOOP-RESPONSE"]),
+        (["composed-characters", "keys-sorted"], &ALL[..2], 600, [clause::ESC_3, clause::JSON_4]),
+        (["newest-first", "composed-characters"], &ALL[..2], 400, [clause::DOC_2, clause::ESC_3]),
+        (["text-trimmed", "keys-sorted"], &ALL[1..3], 600, [clause::DOC_2, clause::JSON_4]),
+        (["all-on-one-line", "composed-characters"], &ALL[..2], 400, [clause::DOC_1, clause::ESC_3]),
+        (["exponent-in-upper-case", "keys-sorted"], &ALL[1..2], 400, [clause::JSON_3, clause::JSON_4]),
+        (
+            ["carriage-returns-removed", "name-of-result-always-unknown"],
+            &ALL[1..2],
+            400,
+            [clause::ESC_CR, clause::ATT_NAME],
+        ),
+        (["completions-left-empty", "json-with-spaces"], &ALL[1..3], 600, [clause::EVT_DONE, clause::JSON_1]),
+        (
+            ["repeated-ids-kept", "response-never-returned"],
+            &ALL[3..],
+            600,
+            [clause::TOOLS_DISTINCT, clause::LOOP_RESPONSE],
+        ),
     ] {
         let planted = bugs.map(|name| planted::all().find(|bug| bug.name == name).expect(name));
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(planted::together(&planted))) };
@@ -264,7 +275,7 @@ fn the_command_saves_what_it_finds_as_cases_that_lint_accepts() {
         let output = threadspec(&options, &bug);
         let said = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains("TOOLS-SNAPSHOT") && said.contains("repeat:"), "{said}");
+        assert!(said.contains(clause::TOOLS_SNAPSHOT) && said.contains("repeat:"), "{said}");
         let lint = threadspec(&["lint", "--corpus", found], &[]);
         assert!(lint.status.success(), "{}", String::from_utf8_lossy(&lint.stdout));
     }

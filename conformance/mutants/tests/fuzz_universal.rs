@@ -4,6 +4,7 @@
 use serde_json::Value;
 use std::ops::Range;
 use threadspec_campaign::fuzz::{Finding, Options, Report, run};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::reference::Reference;
 use threadspec_mutants::universal::{Variant, bugs, combined, readings, sound};
@@ -22,11 +23,11 @@ fn campaign(start: &(dyn Fn() -> Box<dyn Testee> + Sync), cases: Range<u64>) -> 
 #[test]
 fn planted_bugs_are_found_and_made_small() {
     for (name, clause) in [
-        ("results-older-than-1-rounds-dropped", "AGENT-PREFIX"),
-        ("arguments-as-json-text", "AGENT-RESPONSE"),
-        ("results-in-pythons-notation", "AGENT-RESULT"),
-        ("halves-of-results-pass", "AGENT-ENCODABLE"),
-        ("messages-pile-up-over-runs", "AGENT-INDEPENDENT"),
+        ("results-older-than-1-rounds-dropped", clause::AGENT_PREFIX),
+        ("arguments-as-json-text", clause::AGENT_RESPONSE),
+        ("results-in-pythons-notation", clause::AGENT_RESULT),
+        ("halves-of-results-pass", clause::AGENT_ENCODABLE),
+        ("messages-pile-up-over-runs", clause::AGENT_INDEPENDENT),
     ] {
         let bug = bugs().iter().find(|bug| bug.name == name).expect(name);
         // Most show at once, and a run that holds all earlier ones gets slow.

@@ -2,6 +2,7 @@
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashSet;
+use threadspec_golden::clause;
 use threadspec_judge::corpus::{Case, Level, embedded};
 use threadspec_mutants::matrix::Selection;
 use threadspec_mutants::readings::{Permitted, all, neglectful, pairs, permitted};
@@ -18,7 +19,8 @@ fn the_fuzzer_objects_to_no_reading() {
 fn the_fuzzer_does_not_judge_the_words_of_errors() {
     let is_about = |reading: &Permitted| {
         let clauses = &reading.neglects;
-        !clauses.is_empty() && clauses.iter().all(|clause| ["LOOP-ERROR", "LOOP-TOOL-ERROR"].contains(clause))
+        !clauses.is_empty()
+            && clauses.iter().all(|clause| [clause::LOOP_ERROR, clause::LOOP_TOOL_ERROR].contains(clause))
     };
     let words = |name: &str| name.starts_with("errors-") || name.starts_with("tool-failures-");
     let mut readings = permitted();

@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
+use threadspec_golden::clause;
 
 fn threadspec(folder: &Path, arguments: &[&str]) -> io::Result<(i32, String)> {
     let output = Command::new(env!("CARGO_BIN_EXE_threadspec-tested")).args(arguments).current_dir(folder).output()?;
@@ -383,7 +384,7 @@ fn warnings_are_a_line_for_each_cause() -> io::Result<()> {
     let shown = |options: &[&str]| {
         let testee =
             ["--", env!("CARGO_BIN_EXE_threadspec-mutants"), "serve", "--bug", "last-calls-not-executed-at-the-limit"];
-        threadspec(folder.path(), &[&["verify", "--clause", "LOOP-LIMIT"], options, &testee].concat())
+        threadspec(folder.path(), &[&["verify", "--clause", clause::LOOP_LIMIT], options, &testee].concat())
     };
     let heading = "9 warnings: `should` cases that failed, and do not count; --all shows them in full\n";
     let (code, said) = shown(&[])?;

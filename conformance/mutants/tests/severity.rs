@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
+use threadspec_golden::clause;
 
 /// Its agent writes structured results in the notation of Python.
 const BUG: &str = "results-in-pythons-notation";
@@ -22,7 +23,7 @@ fn threadspec(folder: &Path, arguments: &[&str]) -> io::Result<(i32, String)> {
 fn folder(severities: &[&str]) -> io::Result<tempfile::TempDir> {
     let case = |name: &str, severity: &str, result: Value| {
         let mut case = json!({
-            "name": name, "why": "A reason.", "clauses": ["AGENT-RESULT"], "profiles": ["universal"], "severity": severity,
+            "name": name, "why": "A reason.", "clauses": [clause::AGENT_RESULT], "profiles": ["universal"], "severity": severity,
             "input": {
                 "messages": [{"type": "human", "content": "Go"}],
                 "model": [{"tool_calls": [{"id": "c1", "name": "look", "args": {}}]}, {"content": "Done"}],

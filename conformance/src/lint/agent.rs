@@ -1,5 +1,6 @@
 //! Checks that only the cases of profile `universal` need.
 
+use threadspec_golden::clause;
 use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem};
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::universal;
@@ -39,7 +40,7 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
             let other = if case.level == Level::Must { Level::Should } else { Level::Must };
             wrong.push(format!("`{property}` is a `{other}`, but the case a `{}`", case.level));
         }
-        if property.clause() == "AGENT-INDEPENDENT" && case.after().is_empty() {
+        if property.clause() == clause::AGENT_INDEPENDENT && case.after().is_empty() {
             wrong.push(format!("`{property}` needs another run before"));
         }
     }

@@ -12,6 +12,7 @@ use crate::reference::Reference;
 use crate::tolerance::iterations::{beginnings, request_limit};
 use serde_json::{Value, json};
 use threadspec::Profile;
+use threadspec_golden::clause;
 
 /// The hardened answer to a call that a limit cuts off (TOOLS-CUT).
 const NOT_EXECUTED: &str = "[Not executed: limit reached]";
@@ -33,7 +34,7 @@ fn lists(names: &[&str], clause: &'static str, expected: &Value, actual: &Value)
 
 /// Compares outputs of `tools`.
 pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
-    if let Some(difference) = lists(&["requests", "messages"], "TOOLS-STOP", expected, actual) {
+    if let Some(difference) = lists(&["requests", "messages"], clause::TOOLS_STOP, expected, actual) {
         return Some(difference);
     }
     let (expected_requests, actual_requests) = (list(expected, "requests"), list(actual, "requests"));
@@ -43,7 +44,7 @@ pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Tex
         .enumerate()
         .find_map(|(number, (expected, actual))| live(expected, actual, &format!("/requests/{number}"), texts));
     let actual = &without_answers_to_cut_calls(expected, actual, texts.profile);
-    let limited = if input["maxRecursionDepth"].is_u64() { "TOOLS-DEPTH" } else { "TOOLS-STOP" };
+    let limited = if input["maxRecursionDepth"].is_u64() { clause::TOOLS_DEPTH } else { clause::TOOLS_STOP };
     rounds
         .or_else(|| {
             let (expected, actual) = (expected_requests.len(), actual_requests.len());
@@ -53,13 +54,15 @@ pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Tex
         .or_else(|| {
             let difference = live(&expected["messages"], &actual["messages"], "/messages", texts)?;
             let clause = match list(expected, "messages").last() {
-                Some(last) if last["tool_calls"].is_array() => "TOOLS-DEPTH",
-                Some(last) if last["content"] == NOT_EXECUTED && difference.clause != "TOOLS-DISTINCT" => "TOOLS-CUT",
+                Some(last) if last["tool_calls"].is_array() => clause::TOOLS_DEPTH,
+                Some(last) if last["content"] == NOT_EXECUTED && difference.clause != clause::TOOLS_DISTINCT => {
+                    clause::TOOLS_CUT
+                }
                 _ => difference.clause,
             };
             Some(Difference { clause, ..difference })
         })
-        .or_else(|| unknown_rest(expected, actual, "TOOLS-STOP", texts))
+        .or_else(|| unknown_rest(expected, actual, clause::TOOLS_STOP, texts))
 }
 
 /// An output of `tools` without answers to calls that a limit cuts off, which the literal profile permits.
@@ -89,22 +92,24 @@ fn unknown_rest(expected: &Value, actual: &Value, clause: &'static str, texts: &
 fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<Difference> {
     let mismatch = texts.mismatch(expected, actual, path)?;
     let (Value::Array(expected), Value::Array(actual)) = (expected, actual) else {
-        return Some(Difference::new("TOOLS-ACCUMULATE", mismatch));
+        return Some(Difference::new(clause::TOOLS_ACCUMULATE, mismatch));
     };
     let differing =
         expected.iter().zip(actual).find(|(expected, actual)| texts.mismatch(expected, actual, "").is_some());
     let clause = match differing {
-        None if actual.len() > expected.len() => "TOOLS-SNAPSHOT",
+        None if actual.len() > expected.len() => clause::TOOLS_SNAPSHOT,
         Some((expected, actual)) if expected["type"] == actual["type"] => match expected["type"].as_str() {
-            Some("ai") if texts.mismatch(&expected["content"], &actual["content"], "").is_some() => "TOOLS-CONTENT",
-            Some("ai") if repeats_are_renamed_otherwise(expected, actual) => "TOOLS-DISTINCT",
+            Some("ai") if texts.mismatch(&expected["content"], &actual["content"], "").is_some() => {
+                clause::TOOLS_CONTENT
+            }
+            Some("ai") if repeats_are_renamed_otherwise(expected, actual) => clause::TOOLS_DISTINCT,
             Some("tool") if texts.mismatch(&expected["tool_call_id"], &actual["tool_call_id"], "").is_some() => {
-                "TOOLS-ID"
+                clause::TOOLS_ID
             }
             Some("tool") => result_clause(&expected["content"], &actual["content"], texts),
-            _ => "TOOLS-ACCUMULATE",
+            _ => clause::TOOLS_ACCUMULATE,
         },
-        _ => "TOOLS-ACCUMULATE",
+        _ => clause::TOOLS_ACCUMULATE,
     };
     Some(Difference::new(clause, mismatch))
 }
@@ -121,7 +126,7 @@ fn repeats_are_renamed_otherwise(expected: &Value, actual: &Value) -> bool {
 fn result_clause(expected: &Value, actual: &Value, texts: &Texts) -> &'static str {
     let expected = text(expected);
     if expected.starts_with("Tool error: ") || expected.starts_with("Tool not found: ") {
-        "LOOP-TOOL-ERROR"
+        clause::LOOP_TOOL_ERROR
     } else {
         tool_text_clause(expected, text(actual), texts)
     }
@@ -129,7 +134,7 @@ fn result_clause(expected: &Value, actual: &Value, texts: &Texts) -> &'static st
 
 /// Compares outputs of `loop`.
 pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
-    if let Some(difference) = lists(&["requests", "events"], "LOOP-EVENTS", expected, actual) {
+    if let Some(difference) = lists(&["requests", "events"], clause::LOOP_EVENTS, expected, actual) {
         return Some(difference);
     }
     let (expected_events, actual_events) = (list(expected, "events"), list(actual, "events"));
@@ -137,7 +142,7 @@ pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts:
     let stopped = [expected, actual].map(|run| run["stopReason"] == "stop_condition");
     if stopped[0] != stopped[1] {
         let mismatch = texts.mismatch(&expected["stopReason"], &actual["stopReason"], "/stopReason")?;
-        return Some(Difference::new("LOOP-MAX", mismatch));
+        return Some(Difference::new(clause::LOOP_MAX, mismatch));
     }
     let limited = limited_iterations(input, list(expected, "requests").len());
     events_of_run(expected_events, actual_events, &recordable, texts)
@@ -148,8 +153,8 @@ pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts:
                 && event["result"] == expected["response"]
                 && texts.mismatch(&expected["response"], &actual["response"], "").is_some();
             let clause = match difference.clause {
-                "LOOP-EVENTS" if at_limit => "LOOP-LIMIT",
-                "LOOP-VERIFY" if is_response => "LOOP-RESPONSE",
+                clause::LOOP_EVENTS if at_limit => clause::LOOP_LIMIT,
+                clause::LOOP_VERIFY if is_response => clause::LOOP_RESPONSE,
                 clause => clause,
             };
             Difference { clause, ..difference }
@@ -157,11 +162,11 @@ pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts:
         .or_else(|| requests_of_run(input, expected, actual, texts))
         .or_else(|| {
             let by_reason = match expected["stopReason"].as_str() {
-                Some("stop_condition") => "LOOP-MAX",
-                Some("max_errors") => "LOOP-ERROR",
-                _ => "LOOP-VERIFY",
+                Some("stop_condition") => clause::LOOP_MAX,
+                Some("max_errors") => clause::LOOP_ERROR,
+                _ => clause::LOOP_VERIFY,
             };
-            let members = [("stopReason", by_reason), ("iterations", by_reason), ("response", "LOOP-RESPONSE")];
+            let members = [("stopReason", by_reason), ("iterations", by_reason), ("response", clause::LOOP_RESPONSE)];
             members.into_iter().find_map(|(name, clause)| {
                 let mismatch = texts.mismatch(&expected[name], &actual[name], &format!("/{name}"))?;
                 Some(Difference::new(clause, mismatch))
@@ -183,9 +188,9 @@ pub(super) fn ended_with(input: &Value, longer: &Value, shorter: &Value) -> Opti
     // A model call beyond the script fails, too.
     let is_failure = input["model"].get(count.checked_sub(1)?).is_none_or(|turn| turn["error"].is_string());
     let clause = match shorter["stopReason"].as_str() {
-        _ if is_failure => "LOOP-ERROR",
-        Some("stop_condition") => "LOOP-MAX",
-        _ => "LOOP-VERIFY",
+        _ if is_failure => clause::LOOP_ERROR,
+        Some("stop_condition") => clause::LOOP_MAX,
+        _ => clause::LOOP_VERIFY,
     };
     let mut run = longer.clone();
     run.get_mut("requests").and_then(Value::as_array_mut)?.truncate(count);
@@ -262,19 +267,19 @@ fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts
         texts.mismatch(expected, actual, "").is_some()
     };
     match expected["type"].as_str() {
-        _ if position == 0 => "LOOP-PROMPT",
-        _ if !differs("type") && !differs("role") && differs("iteration") => "LOOP-PROMPT",
-        Some("completion") => "LOOP-VERIFY",
-        _ if expected["role"] == "user" || actual["role"] == "user" => "LOOP-VERIFY",
-        Some("error") => "LOOP-ERROR",
-        Some("message") if texts.profile == Profile::Hardened && actual["type"] == "tool_call" => "LOOP-TEXT",
+        _ if position == 0 => clause::LOOP_PROMPT,
+        _ if !differs("type") && !differs("role") && differs("iteration") => clause::LOOP_PROMPT,
+        Some("completion") => clause::LOOP_VERIFY,
+        _ if expected["role"] == "user" || actual["role"] == "user" => clause::LOOP_VERIFY,
+        Some("error") => clause::LOOP_ERROR,
+        Some("message") if texts.profile == Profile::Hardened && actual["type"] == "tool_call" => clause::LOOP_TEXT,
         Some("tool_result") if actual["type"] == "tool_result" && differs("result") => {
             match result_clause(&expected["result"], &actual["result"], texts) {
-                "MSG-RESULT" => "LOOP-EVENTS",
+                clause::MSG_RESULT => clause::LOOP_EVENTS,
                 clause => clause,
             }
         }
-        _ => "LOOP-EVENTS",
+        _ => clause::LOOP_EVENTS,
     }
 }
 
@@ -291,7 +296,7 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
             // In standard mode a fresh list begins with the one before, too.
             if xml && iteration > 0 && now.len() > before.len() && now.starts_with(before) {
                 let note = format!("iteration {} goes on with the messages of the one before", iteration + 1);
-                return Some(Difference::note("CTX-FRESH", note));
+                return Some(Difference::note(clause::CTX_FRESH, note));
             }
             current = iteration;
             heads = (expected_request, actual_request);
@@ -302,11 +307,11 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
         }
         let [expected_head, actual_head] = [heads.0, heads.1].map(|head| list_of(head).len());
         let (Value::Array(expected_request), Value::Array(actual_request)) = (expected_request, actual_request) else {
-            return Some(Difference::values("TOOLS-ACCUMULATE", &path, expected_request, actual_request));
+            return Some(Difference::values(clause::TOOLS_ACCUMULATE, &path, expected_request, actual_request));
         };
         if !actual_request.starts_with(list_of(heads.1)) {
             let note = format!("request {number} does not begin with the first request of iteration {}", current + 1);
-            return Some(Difference::note("CTX-FRESH", note));
+            return Some(Difference::note(clause::CTX_FRESH, note));
         }
         let [expected_request, actual_request] =
             [&expected_request[expected_head..], &actual_request[actual_head..]].map(|live| Value::from(live.to_vec()));
@@ -314,7 +319,7 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
             return Some(at(difference, &path));
         }
     }
-    let limited = if input["maxToolCallsPerIteration"].is_u64() { "LOOP-LIMIT" } else { "TOOLS-STOP" };
+    let limited = if input["maxToolCallsPerIteration"].is_u64() { clause::LOOP_LIMIT } else { clause::TOOLS_STOP };
     (expected_requests.len() != actual_requests.len()).then(|| {
         Difference::values(limited, "/requests", &requests(expected_requests.len()), &requests(actual_requests.len()))
     })
@@ -339,20 +344,22 @@ fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts:
     }
     let question = Request { id: 0, op: Op::Messages, profile: texts.profile.into(), input: question.to_string() };
     let Reply::Ok(expected) = Reference.answer(&question) else {
-        return Some(Difference::note("LOOP-EVENTS", "its events cannot be read as events"));
+        return Some(Difference::note(clause::LOOP_EVENTS, "its events cannot be read as events"));
     };
     let (Value::Array(expected), Value::Array(request)) = (&expected, request) else {
-        return Some(Difference::values("LOOP-RETAIN", "", &expected, request));
+        return Some(Difference::values(clause::LOOP_RETAIN, "", &expected, request));
     };
     let events = match events(&Value::from(so_far)) {
         Ok(events) => events,
-        Err(error) => return Some(Difference::note("LOOP-EVENTS", format!("its events cannot be read: {error}"))),
+        Err(error) => {
+            return Some(Difference::note(clause::LOOP_EVENTS, format!("its events cannot be read: {error}")));
+        }
     };
     let context = Context { events: &events, xml: input["contextMode"] == "xml" };
     let difference = messages::messages(&context, expected, request, texts)?;
     // What should be carried over and is missing altogether is the loop's fault, not that of how messages are built.
-    let lost = expected.len() > request.len() || difference.clause == "DOC-2";
-    let clause = if iteration > 1 && lost { "LOOP-RETAIN" } else { difference.clause };
+    let lost = expected.len() > request.len() || difference.clause == clause::DOC_2;
+    let clause = if iteration > 1 && lost { clause::LOOP_RETAIN } else { difference.clause };
     Some(Difference { clause, ..difference })
 }
 

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use threadspec::{
     Event, EventKind, EventType, Profile, escape_attribute, escape_text, is_xml_char, json_stringify, oracle,
 };
+use threadspec_golden::clause;
 
 /// Names that objects of JavaScript have already, and one that is falsy (NAME-ORDINARY).
 const NOT_ORDINARY: [&str; 5] = ["__proto__", "toString", "constructor", "hasOwnProperty", ""];
@@ -20,7 +21,7 @@ pub(super) fn escaped(text: &str, expected: &str, actual: &str, texts: &Texts) -
     if texts.same_escaped(text, expected, actual) {
         return None;
     }
-    let clause = character_clause(text, actual, EscapedAs::Text, texts).unwrap_or("ESC-3");
+    let clause = character_clause(text, actual, EscapedAs::Text, texts).unwrap_or(clause::ESC_3);
     Some(Difference::new(clause, texts.texts("", expected, actual)))
 }
 
@@ -63,11 +64,11 @@ fn prefixed(events: &[Event], prefix: Option<&str>, expected: &str, actual: &str
         },
     };
     if behind.is_none() {
-        return Some(Difference::new("DOC-6", texts.texts("", expected, actual)));
+        return Some(Difference::new(clause::DOC_6, texts.texts("", expected, actual)));
     }
     let end = expected.find("</thread>").map_or(expected.len(), |at| at + "</thread>".len());
     if document.len() > end && document.starts_with(&expected[..end]) {
-        let clause = if prefix.unwrap_or_default().is_empty() { "DOC-PREFIX-EMPTY" } else { "DOC-6" };
+        let clause = if prefix.unwrap_or_default().is_empty() { clause::DOC_PREFIX_EMPTY } else { clause::DOC_6 };
         return Some(Difference::new(clause, texts.texts("", expected, actual)));
     }
     documents(events, &expected[..end], document, texts)
@@ -83,13 +84,13 @@ fn documents(events: &[Event], expected: &str, actual: &str, texts: &Texts) -> O
         return None;
     }
     let clause = match (elements(expected), elements(actual)) {
-        (Some(expected), Some(actual)) if is_reordered(&expected, &actual) => Some("DOC-2"),
+        (Some(expected), Some(actual)) if is_reordered(&expected, &actual) => Some(clause::DOC_2),
         (Some(expected), Some(actual)) => {
             let mut pairs = expected.iter().zip(&actual).enumerate();
             pairs
                 .find_map(|(id, (expected, actual))| element(events, id, expected, actual, texts))
-                .or_else(|| (actual.len() < expected.len()).then_some("DOC-2"))
-                .or_else(|| (actual.len() > expected.len()).then_some("DOC-5"))
+                .or_else(|| (actual.len() < expected.len()).then_some(clause::DOC_2))
+                .or_else(|| (actual.len() > expected.len()).then_some(clause::DOC_5))
         }
         _ => Some(misshapen(events, expected, actual)),
     };
@@ -111,12 +112,12 @@ fn objection(events: &[Event], document: &str, texts: &Texts) -> Option<Differen
     let verdicts = verdicts.into_iter().filter(|(oracle, _)| !(is_free && *oracle == "well-escaped"));
     let (oracle, violation) = verdicts.into_iter().find_map(|(oracle, verdict)| Some((oracle, verdict.err()?)))?;
     let clause = match oracle {
-        "well-formed" if forbidden => "ESC-FORBIDDEN",
-        "well-formed" => "DOC-4",
-        "well-shaped" => "DOC-1",
-        "well-escaped" => "ESC-1",
-        "no-forgery" => "DOC-5",
-        _ => "DOC-2",
+        "well-formed" if forbidden => clause::ESC_FORBIDDEN,
+        "well-formed" => clause::DOC_4,
+        "well-shaped" => clause::DOC_1,
+        "well-escaped" => clause::ESC_1,
+        "no-forgery" => clause::DOC_5,
+        _ => clause::DOC_2,
     };
     Some(Difference::note(clause, violation.to_string()))
 }
@@ -203,8 +204,8 @@ fn element<'a>(
         let missing = expected_names.iter().find(|name| !actual_names.contains(name));
         return Some(match missing {
             Some(name) => attribute_clause(name, event),
-            None if actual_names.len() == expected_names.len() => "ATT-ORDER",
-            None if tool_name(event).is_some_and(|name| name.contains('"')) => "ATT-ESCAPED",
+            None if actual_names.len() == expected_names.len() => clause::ATT_ORDER,
+            None if tool_name(event).is_some_and(|name| name.contains('"')) => clause::ATT_ESCAPED,
             None => row(event),
         });
     }
@@ -220,12 +221,12 @@ fn element<'a>(
 
 fn attribute_clause(name: &str, event: &Event) -> &'static str {
     match name {
-        "id" => "ATT-ID",
-        "name" => "ATT-NAME",
-        "iteration" => "ATT-ITERATION",
-        "status" => "ATT-STATUS",
-        "recoverable" => "ATT-RECOVERABLE",
-        "summarizedIterations" => "ATT-SUMMARIZED",
+        "id" => clause::ATT_ID,
+        "name" => clause::ATT_NAME,
+        "iteration" => clause::ATT_ITERATION,
+        "status" => clause::ATT_STATUS,
+        "recoverable" => clause::ATT_RECOVERABLE,
+        "summarizedIterations" => clause::ATT_SUMMARIZED,
         _ => row(event),
     }
 }
@@ -251,11 +252,11 @@ fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts:
     {
         let calls = events.iter().filter(|event| call_id(event) == Some(tool_call_id)).count();
         return Some(if NOT_ORDINARY.contains(&nearest) || NOT_ORDINARY.contains(&&**tool_call_id) {
-            "NAME-ORDINARY"
+            clause::NAME_ORDINARY
         } else if calls > 1 || nearest != last {
-            "ATT-NAME-NEAREST"
+            clause::ATT_NAME_NEAREST
         } else {
-            "ATT-NAME"
+            clause::ATT_NAME
         });
     }
     let odd = match &events[id].kind {
@@ -263,7 +264,7 @@ fn name_clause(events: &[Event], id: usize, expected: &str, actual: &str, texts:
         _ => nearest,
     };
     let clause = character_clause(nearest, actual, EscapedAs::Attribute, texts);
-    clause.or(Some(if NOT_ORDINARY.contains(&odd) { "NAME-ORDINARY" } else { "ATT-NAME" }))
+    clause.or(Some(if NOT_ORDINARY.contains(&odd) { clause::NAME_ORDINARY } else { clause::ATT_NAME }))
 }
 
 fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Option<&'static str> {
@@ -286,7 +287,7 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     let is_twice =
         read.as_deref().is_some_and(|read| read != original && read_back(read).is_some_and(|text| text == *original));
     if is_twice || actual.len() > expected.len() && once(actual) == once(expected) {
-        return Some("ESC-1");
+        return Some(clause::ESC_1);
     }
     // What became of forbidden characters concerns neither JSON nor white space.
     let others = |text: &str| text.replace(|c| !is_xml_char(c) || c == '\u{fffd}', "");
@@ -300,12 +301,12 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     };
     let clause = if is_json { of_tokens() } else { None };
     if is_json && read.as_ref().is_some_and(|read| oracle::accepted_texts(event, Profile::Literal).contains(read)) {
-        return Some("EVT-RESULT-VALUE");
+        return Some(clause::EVT_RESULT_VALUE);
     }
     // White space between the tokens of a JSON text is a matter of JSON.
     let is_blank = |read: &str| clause.is_none() || read.trim() == original;
     if read.as_deref().is_some_and(|read| is_blank(read) && differs_in_white_space(&others(original), &others(read))) {
-        return Some("DOC-2");
+        return Some(clause::DOC_2);
     }
     // No character is to blame where ordinary ones are gone, too, or where another text is properly escaped.
     let is_gone = actual.is_empty() && original.contains(|c: char| c.is_ascii_alphanumeric());
@@ -315,18 +316,18 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
     if let Some(clause) = clause.or_else(of_a_character) {
         return Some(clause);
     }
-    let Some(read) = read else { return Some("DOC-4") };
+    let Some(read) = read else { return Some(clause::DOC_4) };
     if read_back(expected).as_ref() == Some(&read) {
-        return Some("ESC-3");
+        return Some(clause::ESC_3);
     }
     Some(match &event.kind {
-        EventKind::ToolResult { result: None, .. } => "EVT-RESULT-ABSENT",
+        EventKind::ToolResult { result: None, .. } => clause::EVT_RESULT_ABSENT,
         EventKind::ToolResult { result: Some(value), .. } => match (value, texts.profile) {
-            (Value::String(_), _) => shortened_or(original, &read, "EVT-RESULT"),
-            (Value::Number(_), _) => "JSON-3",
-            (Value::Null | Value::Bool(_), _) => "STR-1",
-            (_, Profile::Literal) if read != json_stringify(value) => "STR-2",
-            _ => "EVT-RESULT-VALUE",
+            (Value::String(_), _) => shortened_or(original, &read, clause::EVT_RESULT),
+            (Value::Number(_), _) => clause::JSON_3,
+            (Value::Null | Value::Bool(_), _) => clause::STR_1,
+            (_, Profile::Literal) if read != json_stringify(value) => clause::STR_2,
+            _ => clause::EVT_RESULT_VALUE,
         },
         _ => shortened_or(original, &read, row(event)),
     })
@@ -335,24 +336,24 @@ fn body_clause(event: &Event, expected: &str, actual: &str, texts: &Texts) -> Op
 /// The clause that a document of the wrong form breaks: that of the place where it first differs.
 fn misshapen(events: &[Event], expected: &str, actual: &str) -> &'static str {
     if events.is_empty() && !actual.contains(expected) {
-        return "DOC-3";
+        return clause::DOC_3;
     }
     if !actual.starts_with("<thread>\n") || !actual.ends_with("\n</thread>") {
-        return "DOC-1";
+        return clause::DOC_1;
     }
     let same = expected.chars().zip(actual.chars()).take_while(|(one, other)| one == other);
     let same = &expected[..same.map(|(c, _)| c.len_utf8()).sum()];
     let (before, place) = same.rsplit_once("</event>\n").unwrap_or(("", same));
     let id = before.matches("</event>\n").count() + usize::from(!before.is_empty());
-    let Some(event) = events.get(id) else { return "DOC-1" };
+    let Some(event) = events.get(id) else { return clause::DOC_1 };
     let original = oracle::accepted_texts(event, Profile::Literal).swap_remove(0);
     if actual[same.len()..].starts_with("/>") {
-        return "DOC-2";
+        return clause::DOC_2;
     }
     match place.contains('>') {
-        true if original.contains(SPECIAL) => "ESC-1",
-        false if place.contains(" name=\"") => "ATT-ESCAPED",
-        _ => "DOC-2",
+        true if original.contains(SPECIAL) => clause::ESC_1,
+        false if place.contains(" name=\"") => clause::ATT_ESCAPED,
+        _ => clause::DOC_2,
     }
 }
 
@@ -385,15 +386,15 @@ fn call_id(event: &Event) -> Option<&String> {
 /// The clause of an event type.
 fn row(event: &Event) -> &'static str {
     match event.kind.event_type() {
-        EventType::User => "EVT-USER",
-        EventType::Assistant => "EVT-ASSISTANT",
-        EventType::System => "EVT-SYSTEM",
-        EventType::ToolCall => "EVT-CALL",
-        EventType::ToolResult => "EVT-RESULT",
-        EventType::Error => "EVT-ERROR",
-        EventType::HumanInputRequested => "EVT-ASK",
-        EventType::HumanInputReceived => "EVT-ANSWER",
-        EventType::Completion => "EVT-DONE",
-        EventType::Summary => "EVT-SUMMARY",
+        EventType::User => clause::EVT_USER,
+        EventType::Assistant => clause::EVT_ASSISTANT,
+        EventType::System => clause::EVT_SYSTEM,
+        EventType::ToolCall => clause::EVT_CALL,
+        EventType::ToolResult => clause::EVT_RESULT,
+        EventType::Error => clause::EVT_ERROR,
+        EventType::HumanInputRequested => clause::EVT_ASK,
+        EventType::HumanInputReceived => clause::EVT_ANSWER,
+        EventType::Completion => clause::EVT_DONE,
+        EventType::Summary => clause::EVT_SUMMARY,
     }
 }

@@ -31,9 +31,10 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use texts::Texts;
 use threadspec::{Error, Event, read_events};
+use threadspec_golden::clause;
 
 /// What these clauses say of the words of errors is for cases of their own: how a framework words them tells nothing about an input.
-const WORDS_OF_ERRORS: [&str; 2] = ["LOOP-ERROR", "LOOP-TOOL-ERROR"];
+const WORDS_OF_ERRORS: [&str; 2] = [clause::LOOP_ERROR, clause::LOOP_TOOL_ERROR];
 
 /// How a reply departs from what is accepted.
 #[derive(Clone, Debug)]
@@ -65,11 +66,11 @@ impl Difference {
 /// The clause that is broken when a valid input gets no proper answer.
 pub fn answering_clause(op: Op) -> &'static str {
     match op {
-        Op::Escape => "ESC-3",
-        Op::Serialize => "DOC-4",
-        Op::Messages => "EQ-1",
-        Op::Tools => "TOOLS-STOP",
-        Op::Loop => "LOOP-EVENTS",
+        Op::Escape => clause::ESC_3,
+        Op::Serialize => clause::DOC_4,
+        Op::Messages => clause::EQ_1,
+        Op::Tools => clause::TOOLS_STOP,
+        Op::Loop => clause::LOOP_EVENTS,
     }
 }
 
@@ -89,10 +90,10 @@ pub fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Difference>)
         }
         (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, .. }) if kind == actual => None,
         (Reply::Reject { kind, message }, Reply::Ok(_)) => {
-            Some(Difference::note("INP-1", format!("a rejection ({kind}) was expected: {message}")))
+            Some(Difference::note(clause::INP_1, format!("a rejection ({kind}) was expected: {message}")))
         }
         (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, message }) => {
-            Some(Difference::note("INP-1", format!("rejected as {actual}, but {kind} was expected: {message}")))
+            Some(Difference::note(clause::INP_1, format!("rejected as {actual}, but {kind} was expected: {message}")))
         }
         (Reply::Ok(_), Reply::Reject { .. })
             if tolerance::may_refuse(request.op, request.profile.rendering(), &request.input) =>
@@ -101,7 +102,7 @@ pub fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Difference>)
         }
         (Reply::Ok(_), Reply::Reject { kind, message }) => {
             let is_odd = *kind == RejectKind::InvalidEvent && tolerance::has_odd_iterations(&request.input);
-            let clause = if is_odd { "INP-1" } else { answering_clause(request.op) };
+            let clause = if is_odd { clause::INP_1 } else { answering_clause(request.op) };
             Some(Difference::note(clause, format!("a valid input is rejected ({kind}): {message}")))
         }
         (_, Reply::Unsupported(_)) | (Reply::Unsupported(_), _) => None,
@@ -111,7 +112,7 @@ pub fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Difference>)
 
 /// A difference that only a `should` clause makes; in messages that is CTX-SUMMARIES.
 fn observed(op: Op, difference: Difference) -> Difference {
-    if op == Op::Messages { Difference { clause: "CTX-SUMMARIES", ..difference } } else { difference }
+    if op == Op::Messages { Difference { clause: clause::CTX_SUMMARIES, ..difference } } else { difference }
 }
 
 /// A difference, blamed on the `should` clause that is not followed where all else is as it should be: such a run has other requests.

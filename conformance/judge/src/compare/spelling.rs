@@ -4,6 +4,7 @@ use super::texts::{Texts, is_well_formed};
 use crate::json::{self, compact, tokens};
 use threadspec::oracle::normalize_line_ends;
 use threadspec::{Profile, escape_attribute, escape_text, is_xml_char, read_thread};
+use threadspec_golden::clause;
 
 /// The five characters that are always escaped.
 pub(super) const SPECIAL: [char; 5] = ['&', '<', '>', '"', '\''];
@@ -27,8 +28,8 @@ impl EscapedAs {
     /// The clauses of the five characters and of white space.
     fn clauses(self) -> [&'static str; 2] {
         match self {
-            Self::Text => ["ESC-1", "ESC-CR"],
-            Self::Attribute => ["ATT-ESCAPED", "ATT-WHITESPACE"],
+            Self::Text => [clause::ESC_1, clause::ESC_CR],
+            Self::Attribute => [clause::ATT_ESCAPED, clause::ATT_WHITESPACE],
         }
     }
 }
@@ -41,7 +42,7 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
     let left = |text: &str| text.replace(|c| literal && (!is_xml_char(c) || c == '\u{fffd}'), "");
     let is_wrong = || actual.contains(forbids) || !is_well_formed(actual) && is_well_formed(&left(actual));
     if literal && original.contains(forbids) && is_wrong() {
-        return Some("ESC-FORBIDDEN");
+        return Some(clause::ESC_FORBIDDEN);
     }
     let actual = if literal { left(actual) } else { actual.to_owned() };
     let original = left(original);
@@ -68,14 +69,14 @@ pub(super) fn character_clause(original: &str, actual: &str, form: EscapedAs, te
         return Some(escaping);
     }
     Some(match character {
-        _ if is_in_reference(&original, at) && !rest.starts_with("&#38;") => "ESC-2",
+        _ if is_in_reference(&original, at) && !rest.starts_with("&#38;") => clause::ESC_2,
         _ if SPECIAL.contains(&character) => escaping,
         _ if form.white_space().contains(&character) => white_space,
-        '\u{fffd}' if texts.halves => "INP-SURROGATE",
-        _ if !is_xml_char(character) => "ESC-FORBIDDEN",
-        '\t' | '\n' | '\r' | '\u{7f}'.. => "ESC-3",
+        '\u{fffd}' if texts.halves => clause::INP_SURROGATE,
+        _ if !is_xml_char(character) => clause::ESC_FORBIDDEN,
+        '\t' | '\n' | '\r' | '\u{7f}'.. => clause::ESC_3,
         // A letter and its mark became another character.
-        _ if behind.starts_with(|c| c > '\u{7f}') && rest.starts_with(|c| c > '\u{7f}') => "ESC-3",
+        _ if behind.starts_with(|c| c > '\u{7f}') && rest.starts_with(|c| c > '\u{7f}') => clause::ESC_3,
         _ => return None,
     })
 }
@@ -96,16 +97,16 @@ pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option
     if json::read(&actual).is_err() {
         let differing = tokens(&expected).zip(tokens(&actual)).find(|(expected, actual)| expected != actual);
         if differing.is_some_and(|(expected, _)| is_number(expected)) {
-            return Some("JSON-3");
+            return Some(clause::JSON_3);
         }
         if tokens(&actual).any(|token| token.starts_with('&')) {
             // The text was escaped once more than it is read.
             return None;
         }
-        return (actual.starts_with(['{', '[']) && expected.contains('\\')).then_some("JSON-2");
+        return (actual.starts_with(['{', '[']) && expected.contains('\\')).then_some(clause::JSON_2);
     }
     if compact(&actual) != actual {
-        return Some("JSON-1");
+        return Some(clause::JSON_1);
     }
     let sorted = |text| {
         let mut tokens: Vec<_> = tokens(text).collect();
@@ -113,21 +114,21 @@ pub(super) fn json_clause(expected: &str, actual: &str, texts: &Texts) -> Option
         tokens
     };
     if sorted(&expected) == sorted(&actual) {
-        return Some("JSON-4");
+        return Some(clause::JSON_4);
     }
     if tokens(&expected).count() != tokens(&actual).count() {
-        return Some("JSON-4");
+        return Some(clause::JSON_4);
     }
     let (expected, actual) = tokens(&expected).zip(tokens(&actual)).find(|(expected, actual)| expected != actual)?;
     let [quoted, number] = [[expected, actual].map(|token| token.starts_with('"')), [expected, actual].map(is_number)];
     match (quoted, number) {
         ([true, true], _) if json::read(expected) == json::read(actual) => {
             let raw = actual.contains("\\/") || expected.contains(|c| c > '~');
-            Some(if raw { "JSON-1" } else { "JSON-2" })
+            Some(if raw { clause::JSON_1 } else { clause::JSON_2 })
         }
-        ([true, true], _) => expected.contains('\\').then_some("JSON-2"),
-        (_, [true, _]) => Some(if texts.is_large(expected) { "JSON-LARGE" } else { "JSON-3" }),
-        _ => Some("JSON-4"),
+        ([true, true], _) => expected.contains('\\').then_some(clause::JSON_2),
+        (_, [true, _]) => Some(if texts.is_large(expected) { clause::JSON_LARGE } else { clause::JSON_3 }),
+        _ => Some(clause::JSON_4),
     }
 }
 
@@ -139,7 +140,7 @@ fn is_number(token: &str) -> bool {
 pub(super) fn shortened_or(original: &str, read: &str, clause: &'static str) -> &'static str {
     let kept = read.trim_end_matches(['…', '.']);
     let shortened = !kept.is_empty() && original.starts_with(kept) || original.trim() == read.trim();
-    if shortened { "DOC-2" } else { clause }
+    if shortened { clause::DOC_2 } else { clause }
 }
 
 /// Whether a text was trimmed or laid out anew, in more than its line ends.

@@ -5,6 +5,7 @@ use crate::json::{self, is_extreme, tokens};
 use crate::protocol::Op;
 use serde_json::Value;
 use threadspec::Profile;
+use threadspec_golden::clause;
 
 /// More requests than any script answers.
 const UNLIMITED: u64 = u32::MAX as u64;
@@ -89,8 +90,8 @@ pub(crate) fn neglectful_inputs(input: &Value) -> Vec<(&'static str, Value)> {
     let requests = "maxToolCallsPerIteration";
     let limit = request_limit(input);
     let limits = [limit + 1, limit.saturating_sub(1), UNLIMITED].into_iter();
-    let limits = limits.map(|limit| ("LOOP-LIMIT", with(requests, limit.into())));
-    limits.chain([("LOOP-MAX", with("maxIterations", Value::Null))]).collect()
+    let limits = limits.map(|limit| (clause::LOOP_LIMIT, with(requests, limit.into())));
+    limits.chain([(clause::LOOP_MAX, with("maxIterations", Value::Null))]).collect()
 }
 
 #[cfg(test)]

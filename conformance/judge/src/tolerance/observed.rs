@@ -7,6 +7,7 @@ use crate::protocol::Op;
 use serde_json::{Value, json};
 use std::vec::IntoIter;
 use threadspec::{Profile, escape_text};
+use threadspec_golden::clause;
 
 /// A text of a run as the testee words it, and as the clauses do.
 struct Wording {
@@ -20,8 +21,8 @@ struct Wording {
 
 pub(super) fn settle(asked: &Asked<'_>, input: &Value, output: &mut Value) {
     match asked.op {
-        Op::Messages if !(asked.holds)("CTX-SUMMARIES") => summaries(input, output),
-        Op::Tools if !(asked.holds)("LOOP-TOOL-ERROR") => tools(input, output),
+        Op::Messages if !(asked.holds)(clause::CTX_SUMMARIES) => summaries(input, output),
+        Op::Tools if !(asked.holds)(clause::LOOP_TOOL_ERROR) => tools(input, output),
         Op::Loop => run(asked, input, output),
         Op::Escape | Op::Serialize | Op::Messages | Op::Tools => {}
     }
@@ -47,13 +48,13 @@ fn tools(input: &Value, output: &mut Value) {
 
 fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
     let documents = (input["contextMode"] == "xml").then_some(asked.profile);
-    if !(asked.holds)("LOOP-PROMPT") {
+    if !(asked.holds)(clause::LOOP_PROMPT) {
         prompt(input, output, documents.is_some());
     }
-    if !(asked.holds)("LOOP-RESPONSE") {
+    if !(asked.holds)(clause::LOOP_RESPONSE) {
         response(input, output);
     }
-    if !(asked.holds)("LOOP-VERIFY") {
+    if !(asked.holds)(clause::LOOP_VERIFY) {
         completion(input, output);
         feedback::settle(asked.profile, input, output);
     }
@@ -166,7 +167,7 @@ impl RunTexts {
         let reasons = list("verify").filter(|answer| answer["complete"] == false);
         let reasons = reasons.filter_map(|answer| answer["reason"].as_str().map(str::to_owned));
         let feedback = reasons
-            .filter(|reason| !reason.is_empty() && tolerated("LOOP-VERIFY"))
+            .filter(|reason| !reason.is_empty() && tolerated(clause::LOOP_VERIFY))
             .map(|reason| format!("Verification failed: {reason}. Please try again."));
         let errors = list("model").filter_map(|turn| turn["error"].as_str().map(str::to_owned));
         let errors = errors.chain(std::iter::repeat_n("script exhausted".to_owned(), 3));
@@ -174,9 +175,9 @@ impl RunTexts {
         Self {
             is_prompt: true,
             feedback: feedback.collect::<Vec<_>>().into_iter(),
-            outcomes: outcomes.filter(|_| tolerated("LOOP-TOOL-ERROR")).collect::<Vec<_>>().into_iter(),
+            outcomes: outcomes.filter(|_| tolerated(clause::LOOP_TOOL_ERROR)).collect::<Vec<_>>().into_iter(),
             errors: errors.collect::<Vec<_>>().into_iter(),
-            is_any_error: tolerated("LOOP-ERROR"),
+            is_any_error: tolerated(clause::LOOP_ERROR),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Property;
 use super::value::{Difference, Kind};
 use std::collections::HashSet;
+use threadspec_golden::clause;
 
 /// A breach of a clause.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -61,9 +62,9 @@ impl Findings {
         for difference in differences.iter().take(SHOWN) {
             let clause = match difference.kind {
                 _ if of_owner => owner,
-                Kind::Text => "AGENT-TEXT",
-                Kind::Number => "AGENT-NUMBERS",
-                Kind::Name => "AGENT-ORDINARY",
+                Kind::Text => clause::AGENT_TEXT,
+                Kind::Number => clause::AGENT_NUMBERS,
+                Kind::Name => clause::AGENT_ORDINARY,
                 Kind::Other => owner,
             };
             self.add(clause, format!("{place}: {}", difference.what));

@@ -28,6 +28,7 @@ use record::Record;
 use script::Script;
 use serde_json::Value;
 use std::collections::HashSet;
+use threadspec_golden::clause;
 
 pub use finding::Finding;
 pub use property::Property;
@@ -150,32 +151,35 @@ impl Ruling {
     fn in_the_way(&self, clause: &str) -> Option<&Finding> {
         let first = |clauses: &[&str]| self.findings().iter().find(|finding| clauses.contains(&finding.clause));
         if self.findings.cut_short
-            && !(self.has_requests && matches!(clause, "AGENT-START" | "AGENT-HISTORY" | "AGENT-CALLER"))
+            && !(self.has_requests
+                && matches!(clause, clause::AGENT_START | clause::AGENT_HISTORY | clause::AGENT_CALLER))
         {
             return self.findings().first();
         }
         match clause {
-            "AGENT-END" => first(&["AGENT-PREFIX", "AGENT-STOPS", "AGENT-LIMIT", "AGENT-MODEL-FAILURE"]),
-            "AGENT-IDS" | "AGENT-ANSWERED" | "AGENT-FAILURE" if !self.pairs_up => {
-                first(&["AGENT-RESPONSE", "AGENT-PREFIX"])
+            clause::AGENT_END => {
+                first(&[clause::AGENT_PREFIX, clause::AGENT_STOPS, clause::AGENT_LIMIT, clause::AGENT_MODEL_FAILURE])
             }
-            "AGENT-RESPONSE" if !self.pairs_up => first(&["AGENT-PREFIX"]),
-            "AGENT-ORDER"
-            | "AGENT-RESULT"
-            | "AGENT-RESULT-COMPACT"
-            | "AGENT-FAILURE-TOLD"
-            | "AGENT-TEXT"
-            | "AGENT-NUMBERS"
-            | "AGENT-ORDINARY"
+            clause::AGENT_IDS | clause::AGENT_ANSWERED | clause::AGENT_FAILURE if !self.pairs_up => {
+                first(&[clause::AGENT_RESPONSE, clause::AGENT_PREFIX])
+            }
+            clause::AGENT_RESPONSE if !self.pairs_up => first(&[clause::AGENT_PREFIX]),
+            clause::AGENT_ORDER
+            | clause::AGENT_RESULT
+            | clause::AGENT_RESULT_COMPACT
+            | clause::AGENT_FAILURE_TOLD
+            | clause::AGENT_TEXT
+            | clause::AGENT_NUMBERS
+            | clause::AGENT_ORDINARY
                 if !self.pairs_up =>
             {
                 first(&[
-                    "AGENT-RESPONSE",
-                    "AGENT-PREFIX",
-                    "AGENT-ANSWERED",
-                    "AGENT-FAILURE",
-                    "AGENT-IDS",
-                    "AGENT-VALID",
+                    clause::AGENT_RESPONSE,
+                    clause::AGENT_PREFIX,
+                    clause::AGENT_ANSWERED,
+                    clause::AGENT_FAILURE,
+                    clause::AGENT_IDS,
+                    clause::AGENT_VALID,
                 ])
             }
             _ => None,

@@ -1,6 +1,7 @@
 //! The properties that a case can demand of a run.
 
 use strum::{Display, EnumIter, EnumMessage, EnumString, IntoEnumIterator, IntoStaticStr};
+use threadspec_golden::clause;
 
 /// A property of a run; cases name it in kebab-case: its clause, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumIter, EnumMessage, EnumString, IntoStaticStr)]
@@ -92,30 +93,30 @@ impl Property {
     /// The clause that it belongs to.
     pub fn clause(self) -> &'static str {
         match self {
-            Self::AgentStart => "AGENT-START",
-            Self::AgentPrefix => "AGENT-PREFIX",
-            Self::AgentResponse => "AGENT-RESPONSE",
-            Self::AgentIds => "AGENT-IDS",
-            Self::AgentAnswered => "AGENT-ANSWERED",
-            Self::AgentOrder => "AGENT-ORDER",
-            Self::AgentResult => "AGENT-RESULT",
-            Self::AgentResultCompact => "AGENT-RESULT-COMPACT",
-            Self::AgentFailure => "AGENT-FAILURE",
-            Self::AgentFailureTold => "AGENT-FAILURE-TOLD",
-            Self::AgentGoesOn => "AGENT-GOES-ON",
-            Self::AgentStops => "AGENT-STOPS",
-            Self::AgentLimit => "AGENT-LIMIT",
-            Self::AgentValid => "AGENT-VALID",
-            Self::AgentEncodable => "AGENT-ENCODABLE",
-            Self::AgentText => "AGENT-TEXT",
-            Self::AgentNumbers => "AGENT-NUMBERS",
-            Self::AgentOrdinary => "AGENT-ORDINARY",
-            Self::AgentHistory => "AGENT-HISTORY",
-            Self::AgentShared => "AGENT-SHARED",
-            Self::AgentCaller => "AGENT-CALLER",
-            Self::AgentIndependent => "AGENT-INDEPENDENT",
-            Self::AgentEnd => "AGENT-END",
-            Self::AgentModelFailure | Self::AgentModelFailureReported => "AGENT-MODEL-FAILURE",
+            Self::AgentStart => clause::AGENT_START,
+            Self::AgentPrefix => clause::AGENT_PREFIX,
+            Self::AgentResponse => clause::AGENT_RESPONSE,
+            Self::AgentIds => clause::AGENT_IDS,
+            Self::AgentAnswered => clause::AGENT_ANSWERED,
+            Self::AgentOrder => clause::AGENT_ORDER,
+            Self::AgentResult => clause::AGENT_RESULT,
+            Self::AgentResultCompact => clause::AGENT_RESULT_COMPACT,
+            Self::AgentFailure => clause::AGENT_FAILURE,
+            Self::AgentFailureTold => clause::AGENT_FAILURE_TOLD,
+            Self::AgentGoesOn => clause::AGENT_GOES_ON,
+            Self::AgentStops => clause::AGENT_STOPS,
+            Self::AgentLimit => clause::AGENT_LIMIT,
+            Self::AgentValid => clause::AGENT_VALID,
+            Self::AgentEncodable => clause::AGENT_ENCODABLE,
+            Self::AgentText => clause::AGENT_TEXT,
+            Self::AgentNumbers => clause::AGENT_NUMBERS,
+            Self::AgentOrdinary => clause::AGENT_ORDINARY,
+            Self::AgentHistory => clause::AGENT_HISTORY,
+            Self::AgentShared => clause::AGENT_SHARED,
+            Self::AgentCaller => clause::AGENT_CALLER,
+            Self::AgentIndependent => clause::AGENT_INDEPENDENT,
+            Self::AgentEnd => clause::AGENT_END,
+            Self::AgentModelFailure | Self::AgentModelFailureReported => clause::AGENT_MODEL_FAILURE,
         }
     }
 

@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use threadspec::oracle::{Api, Breach, provider_breaches_in};
 use threadspec::read_json;
+use threadspec_golden::clause;
 use threadspec_judge::text::count;
 
 /// Judges the requests of a log, one after the other.
@@ -207,7 +208,7 @@ fn lost(place: &str, parent: usize, Loss { place: segment, how }: &Loss) -> Stri
     )
 }
 
-const LOST_RESULT: &str = "AGENT-RESULT";
+const LOST_RESULT: &str = clause::AGENT_RESULT;
 
 /// Results that read `[object Object]`: JavaScript's text of an object, instead of what is in it (AGENT-RESULT).
 fn objects_as_text(api: Api, body: &Value) -> Vec<Breach> {

@@ -3,13 +3,15 @@
 use super::{Bug, bug};
 use crate::twin::Twin;
 use serde_json::Value;
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// How much of a text a key is made of.
 const PART: usize = 24;
 
 /// A clause for each operation.
-const EVERY_OP: &[&str] = &["ESC-1", "DOC-2", "MSG-PURE", "TOOLS-ACCUMULATE", "LOOP-EVENTS"];
+const EVERY_OP: &[&str] =
+    &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE, clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS];
 
 /// Answers with the first output for a key.
 fn recall(twin: &mut Twin, op: Op, key: &str, output: &mut Value) {
@@ -76,82 +78,94 @@ pub(super) const BUGS: &[Bug] = &[
             recall(twin, op, &format!("{}{}{}", beginning(&text), end(&text), text.len()), output);
         };
     }),
-    bug("answer-cached-by-its-beginning", &["ESC-1"], |twin| {
+    bug("answer-cached-by-its-beginning", &[clause::ESC_1], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Escape {
                 recall(twin, op, &beginning(&main_text(input)), output);
             }
         };
     }),
-    bug("answer-cached-by-its-end", &["ESC-1"], |twin| {
+    bug("answer-cached-by-its-end", &[clause::ESC_1], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Escape {
                 recall(twin, op, &end(&main_text(input)), output);
             }
         };
     }),
-    bug("answer-cached-by-its-characters", &["ESC-1", "DOC-2", "MSG-PURE"], |twin| {
+    bug("answer-cached-by-its-characters", &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &characters(input), output);
     }),
-    bug("answer-cached-whatever-the-case", &["ESC-1", "DOC-2", "MSG-PURE"], |twin| {
+    bug("answer-cached-whatever-the-case", &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &input.to_string().to_lowercase(), output);
     }),
-    bug("answer-cached-whatever-the-white-space", &["ESC-1", "DOC-2", "MSG-PURE"], |twin| {
+    bug("answer-cached-whatever-the-white-space", &[clause::ESC_1, clause::DOC_2, clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| {
             let words: Vec<String> = input.to_string().split_whitespace().map(str::to_owned).collect();
             recall(twin, op, &words.join(" "), output);
         };
     }),
-    bug("answer-cached-whatever-the-accents", &["ESC-3"], |twin| {
+    bug("answer-cached-whatever-the-accents", &[clause::ESC_3], |twin| {
         twin.after = |twin, op, input, output| {
             recall(twin, op, &input.to_string().replace("e\u{301}", "\u{e9}"), output);
         };
     }),
-    bug("answer-cached-by-sorted-members", &["JSON-4", "MSG-PURE"], |twin| {
+    bug("answer-cached-by-sorted-members", &[clause::JSON_4, clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &sorted(input), output);
     }),
-    bug("answer-cached-whatever-the-types", &["DOC-2", "MSG-PURE"], |twin| {
+    bug("answer-cached-whatever-the-types", &[clause::DOC_2, clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &input.to_string().replace('"', ""), output);
     }),
-    bug("answer-cached-without-results", &["DOC-2", "MSG-PURE", "TOOLS-RESULT", "LOOP-EVENTS"], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["result", "tools"]), output);
-    }),
-    bug("answer-cached-without-arguments", &["DOC-2", "MSG-PURE", "TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
-        twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["args"]), output);
-    }),
-    bug("answer-cached-without-ids", &["MSG-PURE", "TOOLS-ID", "LOOP-EVENTS"], |twin| {
+    bug(
+        "answer-cached-without-results",
+        &[clause::DOC_2, clause::MSG_PURE, clause::TOOLS_RESULT, clause::LOOP_EVENTS],
+        |twin| {
+            twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["result", "tools"]), output);
+        },
+    ),
+    bug(
+        "answer-cached-without-arguments",
+        &[clause::DOC_2, clause::MSG_PURE, clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS],
+        |twin| {
+            twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["args"]), output);
+        },
+    ),
+    bug("answer-cached-without-ids", &[clause::MSG_PURE, clause::TOOLS_ID, clause::LOOP_EVENTS], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["id", "toolCallId"]), output);
     }),
-    bug("answer-cached-without-tools", &["ATT-NAME", "MSG-PURE", "TOOLS-ID", "LOOP-EVENTS"], |twin| {
-        twin.after =
-            |twin, op, input, output| recall(twin, op, &without(input, &["name", "toolName", "tools"]), output);
-    }),
-    bug("answer-cached-without-roles", &["DOC-2", "MSG-PURE"], |twin| {
+    bug(
+        "answer-cached-without-tools",
+        &[clause::ATT_NAME, clause::MSG_PURE, clause::TOOLS_ID, clause::LOOP_EVENTS],
+        |twin| {
+            twin.after =
+                |twin, op, input, output| recall(twin, op, &without(input, &["name", "toolName", "tools"]), output);
+        },
+    ),
+    bug("answer-cached-without-roles", &[clause::DOC_2, clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["role"]), output);
     }),
-    bug("answer-cached-without-iterations", &["DOC-2"], |twin| {
+    bug("answer-cached-without-iterations", &[clause::DOC_2], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["iteration"]), output);
     }),
-    bug("answer-cached-without-flags", &["DOC-2", "MSG-PURE"], |twin| {
+    bug("answer-cached-without-flags", &[clause::DOC_2, clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["recoverable"]), output);
     }),
-    bug("answer-cached-without-the-prefix", &["DOC-6"], |twin| {
+    bug("answer-cached-without-the-prefix", &[clause::DOC_6], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["responsePrefix"]), output);
     }),
-    bug("answer-cached-without-instructions", &["CTX-SYSTEM"], |twin| {
+    bug("answer-cached-without-instructions", &[clause::CTX_SYSTEM], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["instructions"]), output);
     }),
-    bug("answer-cached-without-the-mode", &["CTX-DEFAULT", "CTX-XML"], |twin| {
+    bug("answer-cached-without-the-mode", &[clause::CTX_DEFAULT, clause::CTX_XML], |twin| {
         twin.after = |twin, op, input, output| recall(twin, op, &without(input, &["contextMode"]), output);
     }),
-    bug("answer-cached-by-the-script", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+    bug("answer-cached-by-the-script", &[clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS], |twin| {
         twin.after = |twin, op, input, output| {
             if matches!(op, Op::Tools | Op::Loop) {
                 recall(twin, op, &input["model"].to_string(), output);
             }
         };
     }),
-    bug("answer-cached-by-the-question", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+    bug("answer-cached-by-the-question", &[clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS], |twin| {
         twin.after = |twin, op, input, output| {
             if matches!(op, Op::Tools | Op::Loop) {
                 recall(twin, op, &without(input, &["model", "tools"]), output);

@@ -4,6 +4,7 @@ use super::{Bug, bug};
 use crate::input::raw_input;
 use crate::text::{members, number, quoted};
 use serde_json::Number;
+use threadspec_golden::clause;
 use threadspec_judge::json::Node;
 
 fn double(number: &Number) -> f64 {
@@ -20,10 +21,10 @@ fn python(raw: &Number) -> String {
 }
 
 pub(super) const BUGS: &[Bug] = &[
-    bug("json-with-spaces", &["JSON-1"], |twin| twin.separators = (", ", ": ")),
-    bug("json-with-space-after-colon", &["JSON-1"], |twin| twin.separators = (",", ": ")),
-    bug("json-pretty-printed", &["JSON-1", "EVT-CALL"], |twin| twin.separators = (",\n  ", ": ")),
-    bug("json-in-ascii", &["JSON-1"], |twin| {
+    bug("json-with-spaces", &[clause::JSON_1], |twin| twin.separators = (", ", ": ")),
+    bug("json-with-space-after-colon", &[clause::JSON_1], |twin| twin.separators = (",", ": ")),
+    bug("json-pretty-printed", &[clause::JSON_1, clause::EVT_CALL], |twin| twin.separators = (",\n  ", ": ")),
+    bug("json-in-ascii", &[clause::JSON_1], |twin| {
         twin.quoted = |text| {
             let mut units = [0; 2];
             let escape = |c: char| -> String {
@@ -35,18 +36,20 @@ pub(super) const BUGS: &[Bug] = &[
             quoted(text).chars().map(escape).collect()
         };
     }),
-    bug("json-slash-escaped", &["JSON-1"], |twin| twin.quoted = |text| quoted(text).replace('/', "\\/")),
-    bug("json-safe-for-html", &["JSON-1"], |twin| {
+    bug("json-slash-escaped", &[clause::JSON_1], |twin| twin.quoted = |text| quoted(text).replace('/', "\\/")),
+    bug("json-safe-for-html", &[clause::JSON_1], |twin| {
         twin.quoted = |text| quoted(text).replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     }),
-    bug("json-safe-for-scripts", &["JSON-1"], |twin| {
+    bug("json-safe-for-scripts", &[clause::JSON_1], |twin| {
         twin.quoted = |text| quoted(text).replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     }),
-    bug("json-delete-escaped", &["JSON-1"], |twin| twin.quoted = |text| quoted(text).replace('\u{7f}', "\\u007f")),
-    bug("json-without-short-escapes", &["JSON-2"], |twin| {
+    bug("json-delete-escaped", &[clause::JSON_1], |twin| {
+        twin.quoted = |text| quoted(text).replace('\u{7f}', "\\u007f")
+    }),
+    bug("json-without-short-escapes", &[clause::JSON_2], |twin| {
         twin.quoted = |text| quoted(&text.replace(['\u{8}', '\u{c}'], "\u{0}")).replace("\\u0000", "\\u0008");
     }),
-    bug("json-escapes-in-upper-case", &["JSON-2"], |twin| {
+    bug("json-escapes-in-upper-case", &[clause::JSON_2], |twin| {
         twin.quoted = |text| {
             ('a'..='f').fold(quoted(text), |text, digit| {
                 let upper = digit.to_ascii_uppercase();
@@ -55,19 +58,21 @@ pub(super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    bug("json-controls-in-javascript-style", &["JSON-2"], |twin| {
+    bug("json-controls-in-javascript-style", &[clause::JSON_2], |twin| {
         twin.quoted = |text| quoted(text).replace("\\u000b", "\\v").replace("\\u0000", "\\0").replace("\\u00", "\\x");
     }),
-    bug("json-line-feeds-raw", &["JSON-2"], |twin| twin.quoted = |text| quoted(text).replace("\\n", "\n")),
-    bug("json-backslash-not-escaped", &["JSON-2"], |twin| twin.quoted = |text| quoted(text).replace("\\\\", "\\")),
-    bug("json-quotes-not-escaped", &["JSON-2"], |twin| twin.quoted = |text| quoted(text).replace("\\\"", "\"")),
-    bug("numbers-keep-their-fraction", &["JSON-3"], |twin| twin.number = python),
-    bug("minus-zero-kept", &["JSON-3"], |twin| {
+    bug("json-line-feeds-raw", &[clause::JSON_2], |twin| twin.quoted = |text| quoted(text).replace("\\n", "\n")),
+    bug("json-backslash-not-escaped", &[clause::JSON_2], |twin| {
+        twin.quoted = |text| quoted(text).replace("\\\\", "\\")
+    }),
+    bug("json-quotes-not-escaped", &[clause::JSON_2], |twin| twin.quoted = |text| quoted(text).replace("\\\"", "\"")),
+    bug("numbers-keep-their-fraction", &[clause::JSON_3], |twin| twin.number = python),
+    bug("minus-zero-kept", &[clause::JSON_3], |twin| {
         twin.number =
             |raw| if raw.is_f64() && double(raw).to_bits() == 1 << 63 { "-0".to_owned() } else { number(raw) };
     }),
-    bug("exponent-without-plus", &["JSON-3"], |twin| twin.number = |raw| number(raw).replace("e+", "e")),
-    bug("exponent-of-two-digits", &["JSON-3"], |twin| {
+    bug("exponent-without-plus", &[clause::JSON_3], |twin| twin.number = |raw| number(raw).replace("e+", "e")),
+    bug("exponent-of-two-digits", &[clause::JSON_3], |twin| {
         twin.number = |raw| {
             let text = number(raw);
             match text.rsplit_once("e-") {
@@ -76,27 +81,27 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("exponent-in-upper-case", &["JSON-3"], |twin| twin.number = |raw| number(raw).replace('e', "E")),
-    bug("exponent-from-1e16", &["JSON-3"], |twin| {
+    bug("exponent-in-upper-case", &[clause::JSON_3], |twin| twin.number = |raw| number(raw).replace('e', "E")),
+    bug("exponent-from-1e16", &[clause::JSON_3], |twin| {
         twin.number = |raw| match double(raw) {
             float if float.abs() >= 1e16 => format!("{float:e}").replace('e', "e+"),
             _ => number(raw),
         };
     }),
-    bug("exponent-below-1e-4", &["JSON-3"], |twin| {
+    bug("exponent-below-1e-4", &[clause::JSON_3], |twin| {
         twin.number = |raw| match double(raw) {
             float if float != 0.0 && float.abs() < 1e-4 => format!("{float:e}"),
             _ => number(raw),
         };
     }),
-    bug("numbers-never-in-exponential-form", &["JSON-3"], |twin| twin.number = |raw| double(raw).to_string()),
-    bug("numbers-to-six-decimals", &["JSON-3"], |twin| {
+    bug("numbers-never-in-exponential-form", &[clause::JSON_3], |twin| twin.number = |raw| double(raw).to_string()),
+    bug("numbers-to-six-decimals", &[clause::JSON_3], |twin| {
         twin.number = |raw| match number(raw) {
             text if text.contains('.') => format!("{:.6}", double(raw)).trim_end_matches('0').to_owned(),
             text => text,
         };
     }),
-    bug("numbers-to-fifteen-digits", &["JSON-3"], |twin| {
+    bug("numbers-to-fifteen-digits", &[clause::JSON_3], |twin| {
         twin.number = |raw| match number(raw) {
             text if text.contains('.') && !text.contains('e') => {
                 format!("{:.14e}", double(raw)).parse().map_or(text, |rounded: f64| rounded.to_string())
@@ -104,7 +109,7 @@ pub(super) const BUGS: &[Bug] = &[
             text => text,
         };
     }),
-    bug("numbers-in-single-precision", &["JSON-3"], |twin| {
+    bug("numbers-in-single-precision", &[clause::JSON_3], |twin| {
         #[expect(clippy::cast_possible_truncation, reason = "that is the bug")]
         let single = |raw: &Number| match number(raw) {
             text if text.contains('.') => (double(raw) as f32).to_string(),
@@ -112,19 +117,19 @@ pub(super) const BUGS: &[Bug] = &[
         };
         twin.number = single;
     }),
-    bug("large-integers-in-exponential-form", &["JSON-LARGE", "JSON-3"], |twin| {
+    bug("large-integers-in-exponential-form", &[clause::JSON_LARGE, clause::JSON_3], |twin| {
         twin.number = |raw| match double(raw) {
             float if float.abs() >= 9_007_199_254_740_992.0 => format!("{float:e}").replace('e', "e+"),
             _ => number(raw),
         };
     }),
-    bug("large-integers-as-strings", &["JSON-LARGE"], |twin| {
+    bug("large-integers-as-strings", &[clause::JSON_LARGE], |twin| {
         twin.number = |raw| match double(raw) {
             float if float.abs() >= 9_007_199_254_740_992.0 => format!("\"{raw}\""),
             _ => number(raw),
         };
     }),
-    bug("large-integers-saturate", &["JSON-LARGE"], |twin| {
+    bug("large-integers-saturate", &[clause::JSON_LARGE], |twin| {
         #[expect(clippy::cast_possible_truncation, reason = "that is the bug")]
         let saturated = |raw: &Number| match double(raw) {
             float if float.abs() >= 9_007_199_254_740_992.0 && float.abs() < 1e21 => {
@@ -134,20 +139,20 @@ pub(super) const BUGS: &[Bug] = &[
         };
         twin.number = saturated;
     }),
-    bug("integers-in-32-bits", &["JSON-3"], |twin| {
+    bug("integers-in-32-bits", &[clause::JSON_3], |twin| {
         #[expect(clippy::cast_possible_truncation, reason = "that is the bug")]
         let narrow = |raw: &Number| raw.as_i64().map_or_else(|| number(raw), |integer| (integer as i32).to_string());
         twin.number = narrow;
     }),
-    bug("keys-sorted", &["JSON-4"], |twin| {
+    bug("keys-sorted", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let mut members: Vec<_> = object.iter().collect();
             members.sort_by_key(|(key, _)| *key);
             members
         };
     }),
-    bug("keys-as-inserted", &["JSON-4"], |twin| twin.members = |object| object.iter().collect()),
-    bug("index-keys-sorted-as-text", &["JSON-4"], |twin| {
+    bug("keys-as-inserted", &[clause::JSON_4], |twin| twin.members = |object| object.iter().collect()),
+    bug("index-keys-sorted-as-text", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let (mut indices, others): (Vec<_>, Vec<_>) = members(object)
                 .into_iter()
@@ -156,7 +161,7 @@ pub(super) const BUGS: &[Bug] = &[
             indices.into_iter().chain(others).collect()
         };
     }),
-    bug("index-keys-last", &["JSON-4"], |twin| {
+    bug("index-keys-last", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let index = |key: &str| key.parse::<u32>().ok().filter(|index| index.to_string() == key);
             let mut members: Vec<_> = object.iter().collect();
@@ -164,14 +169,14 @@ pub(super) const BUGS: &[Bug] = &[
             members
         };
     }),
-    bug("every-number-like-key-is-an-index", &["JSON-4"], |twin| {
+    bug("every-number-like-key-is-an-index", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let mut members: Vec<_> = object.iter().collect();
             members.sort_by_key(|(key, _)| key.parse::<u64>().map_or((true, 0), |index| (false, index)));
             members
         };
     }),
-    bug("largest-index-not-an-index", &["JSON-4"], |twin| {
+    bug("largest-index-not-an-index", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let index =
                 |key: &str| key.parse::<u32>().ok().filter(|&index| index < u32::MAX - 1 && index.to_string() == key);
@@ -180,7 +185,7 @@ pub(super) const BUGS: &[Bug] = &[
             members
         };
     }),
-    bug("one-index-too-many", &["JSON-4"], |twin| {
+    bug("one-index-too-many", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let index = |key: &str| key.parse::<u32>().ok().filter(|index| index.to_string() == key);
             let mut members: Vec<_> = object.iter().collect();
@@ -188,7 +193,7 @@ pub(super) const BUGS: &[Bug] = &[
             members
         };
     }),
-    bug("indices-up-to-31-bits", &["JSON-4"], |twin| {
+    bug("indices-up-to-31-bits", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let index = |key: &str| key.parse::<i32>().ok().filter(|index| *index >= 0 && index.to_string() == key);
             let mut members: Vec<_> = object.iter().collect();
@@ -196,22 +201,22 @@ pub(super) const BUGS: &[Bug] = &[
             members
         };
     }),
-    bug("proto-key-lost", &["JSON-4", "NAME-ORDINARY"], |twin| {
+    bug("proto-key-lost", &[clause::JSON_4, clause::NAME_ORDINARY], |twin| {
         twin.members = |object| members(object).into_iter().filter(|(key, _)| *key != "__proto__").collect();
     }),
-    bug("empty-key-lost", &["JSON-4"], |twin| {
+    bug("empty-key-lost", &[clause::JSON_4], |twin| {
         twin.members = |object| members(object).into_iter().filter(|(key, _)| !key.is_empty()).collect();
     }),
-    bug("null-members-dropped", &["JSON-4", "EVT-CALL"], |twin| {
+    bug("null-members-dropped", &[clause::JSON_4, clause::EVT_CALL], |twin| {
         twin.members = |object| members(object).into_iter().filter(|(_, value)| !value.is_null()).collect();
     }),
-    bug("empty-members-dropped", &["JSON-4", "EVT-CALL"], |twin| {
+    bug("empty-members-dropped", &[clause::JSON_4, clause::EVT_CALL], |twin| {
         twin.members = |object| members(object).into_iter().filter(|(_, value)| *value != "").collect();
     }),
-    bug("repeated-key-keeps-its-first-value", &["JSON-4"], |twin| {
+    bug("repeated-key-keeps-its-first-value", &[clause::JSON_4], |twin| {
         twin.raw_input = |raw| without_earlier_twins(&raw_input(raw), |members| members.reverse());
     }),
-    bug("repeated-key-keeps-its-last-place", &["JSON-4"], |twin| {
+    bug("repeated-key-keeps-its-last-place", &[clause::JSON_4], |twin| {
         twin.raw_input = |raw| without_earlier_twins(&raw_input(raw), |_| {});
     }),
 ];

@@ -2,6 +2,7 @@
 
 use super::{Bug, bug, hardened, sticky};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// The members that a request may leave out.
@@ -32,7 +33,7 @@ pub(super) const BUGS: &[Bug] = &[
     // Only an answer clears what a request has set.
     bug(
         "members-of-a-refused-request-stay",
-        &["MSG-PURE", "DOC-PREFIX-EMPTY", "TOOLS-ACCUMULATE", "LOOP-EVENTS"],
+        &[clause::MSG_PURE, clause::DOC_PREFIX_EMPTY, clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS],
         |twin| {
             twin.before = |twin, _, input| {
                 let left = twin.memory.take();
@@ -46,7 +47,7 @@ pub(super) const BUGS: &[Bug] = &[
             twin.after = |twin, _, _, _| twin.memory = Value::Null;
         },
     ),
-    bug("names-of-a-refused-thread-stay", &["ATT-NAME"], |twin| {
+    bug("names-of-a-refused-thread-stay", &[clause::ATT_NAME], |twin| {
         twin.before = |twin, op, input| {
             let left = twin.memory.take();
             let events = input["events"].as_array_mut().filter(|_| op == Op::Serialize);
@@ -59,28 +60,28 @@ pub(super) const BUGS: &[Bug] = &[
         };
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
     }),
-    bug("limit-on-rounds-sticks", &["TOOLS-STOP"], |twin| {
+    bug("limit-on-rounds-sticks", &[clause::TOOLS_STOP], |twin| {
         twin.before = |twin, op, input| {
             if op == Op::Tools {
                 sticky(&mut twin.memory, input, "maxRecursionDepth");
             }
         };
     }),
-    bug("limits-of-a-run-stick", &["LOOP-EVENTS"], |twin| {
+    bug("limits-of-a-run-stick", &[clause::LOOP_EVENTS], |twin| {
         twin.before = |twin, op, input| {
             if op == Op::Loop {
                 sticky(&mut twin.memory, input, "maxToolCallsPerIteration");
             }
         };
     }),
-    bug("verifier-sticks", &["LOOP-EVENTS"], |twin| {
+    bug("verifier-sticks", &[clause::LOOP_EVENTS], |twin| {
         twin.before = |twin, op, input| {
             if op == Op::Loop {
                 sticky(&mut twin.memory, input, "verify");
             }
         };
     }),
-    bug("results-go-on-where-they-ended", &["TOOLS-RESULT", "LOOP-EVENTS"], |twin| {
+    bug("results-go-on-where-they-ended", &[clause::TOOLS_RESULT, clause::LOOP_EVENTS], |twin| {
         twin.before = |twin, _, input| {
             let names = called(input);
             let Some(tools) = input["tools"].as_object_mut() else { return };
@@ -94,7 +95,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("tools-that-failed-stay-broken", &["TOOLS-RESULT", "LOOP-EVENTS"], |twin| {
+    bug("tools-that-failed-stay-broken", &[clause::TOOLS_RESULT, clause::LOOP_EVENTS], |twin| {
         twin.before = |twin, _, input| {
             let Some(tools) = input["tools"].as_object_mut() else { return };
             for (name, results) in tools {
@@ -106,7 +107,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("tools-that-were-unknown-stay-unknown", &["TOOLS-RESULT", "LOOP-EVENTS"], |twin| {
+    bug("tools-that-were-unknown-stay-unknown", &[clause::TOOLS_RESULT, clause::LOOP_EVENTS], |twin| {
         twin.before = |twin, op, input| {
             if !matches!(op, Op::Tools | Op::Loop) {
                 return;
@@ -121,7 +122,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("scripts-go-on-after-a-failure", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+    bug("scripts-go-on-after-a-failure", &[clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS], |twin| {
         twin.before = |twin, _, input| {
             let left = twin.memory.take();
             let Some(model) = input["model"].as_array_mut() else { return };
@@ -134,14 +135,14 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("messages-of-a-longer-list-stay", &["TOOLS-ACCUMULATE"], |twin| {
+    bug("messages-of-a-longer-list-stay", &[clause::TOOLS_ACCUMULATE], |twin| {
         twin.before = |twin, op, input| {
             let Some(messages) = input["messages"].as_array_mut().filter(|_| op == Op::Tools) else { return };
             let left = std::mem::replace(&mut twin.memory, messages.clone().into());
             messages.extend(left.as_array().into_iter().flatten().skip(messages.len()).cloned().collect::<Vec<_>>());
         };
     }),
-    bug("failures-are-counted-on", &["LOOP-ERROR"], |twin| {
+    bug("failures-are-counted-on", &[clause::LOOP_ERROR], |twin| {
         twin.after = |twin, op, _, output| {
             if op != Op::Loop {
                 return;
@@ -157,7 +158,7 @@ pub(super) const BUGS: &[Bug] = &[
             twin.memory = (output["stopReason"] == "max_errors").into();
         };
     }),
-    hardened("given-ids-stay-taken", &["TOOLS-DISTINCT"], |twin| {
+    hardened("given-ids-stay-taken", &[clause::TOOLS_DISTINCT], |twin| {
         twin.after = |twin, op, _, output| {
             let text = output.to_string();
             if op != Op::Tools || !text.contains("_2\"") {
@@ -169,7 +170,7 @@ pub(super) const BUGS: &[Bug] = &[
             twin.memory = true.into();
         };
     }),
-    bug("regular-expression-remembers-where-it-stopped", &["ESC-1"], |twin| {
+    bug("regular-expression-remembers-where-it-stopped", &[clause::ESC_1], |twin| {
         twin.after = |twin, op, input, output| {
             if op != Op::Escape {
                 return;
@@ -181,7 +182,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("buffer-keeps-the-end-of-a-longer-text", &["ESC-1", "ESC-3"], |twin| {
+    bug("buffer-keeps-the-end-of-a-longer-text", &[clause::ESC_1, clause::ESC_3], |twin| {
         twin.after = |twin, op, _, output| {
             let Some(text) = output.as_str().filter(|_| op == Op::Escape) else { return };
             let left = twin.memory.as_str().map(|left| left.chars().skip(text.chars().count()).collect::<String>());
@@ -190,7 +191,7 @@ pub(super) const BUGS: &[Bug] = &[
             twin.memory = text.into();
         };
     }),
-    bug("texts-once-escaped-stay-as-they-are", &["ESC-2"], |twin| {
+    bug("texts-once-escaped-stay-as-they-are", &[clause::ESC_2], |twin| {
         twin.after = |twin, op, input, output| {
             let Some(text) = input["text"].as_str().filter(|_| op == Op::Escape) else { return };
             if is_noted(&twin.memory, text) {
@@ -200,7 +201,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("empty-answers-stay-empty", &["ESC-1"], |twin| {
+    bug("empty-answers-stay-empty", &[clause::ESC_1], |twin| {
         twin.after = |twin, op, _, output| {
             if op == Op::Escape {
                 let is_empty = output == "";
@@ -211,7 +212,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("references-are-read-across-texts", &["ESC-3"], |twin| {
+    bug("references-are-read-across-texts", &[clause::ESC_3], |twin| {
         twin.after = |twin, op, input, output| {
             let Some(text) = input["text"].as_str().filter(|_| op == Op::Escape) else { return };
             let was_open = twin.memory == true;

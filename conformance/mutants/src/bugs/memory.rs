@@ -3,6 +3,7 @@
 use super::{Bug, bug};
 use crate::context::summaries;
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// An absent member takes the value that it had in the last request, whatever that was about.
@@ -19,29 +20,29 @@ fn count(events: &Value) -> usize {
 }
 
 pub(super) const BUGS: &[Bug] = &[
-    bug("instructions-stick", &["MSG-PURE", "CTX-SYSTEM"], |twin| {
+    bug("instructions-stick", &[clause::MSG_PURE, clause::CTX_SYSTEM], |twin| {
         twin.before = |twin, _, input| sticky(&mut twin.memory, input, "instructions");
     }),
-    bug("mode-sticks", &["MSG-PURE", "CTX-DEFAULT"], |twin| {
+    bug("mode-sticks", &[clause::MSG_PURE, clause::CTX_DEFAULT], |twin| {
         twin.before = |twin, _, input| sticky(&mut twin.memory, input, "contextMode");
     }),
-    bug("prefix-sticks", &["DOC-6", "DOC-PREFIX-EMPTY"], |twin| {
+    bug("prefix-sticks", &[clause::DOC_6, clause::DOC_PREFIX_EMPTY], |twin| {
         twin.before = |twin, _, input| sticky(&mut twin.memory, input, "responsePrefix");
     }),
-    bug("ids-count-on", &["ATT-ID", "MSG-PURE"], |twin| {
+    bug("ids-count-on", &[clause::ATT_ID, clause::MSG_PURE], |twin| {
         twin.after = |twin, _, input, _| {
             twin.memory = (twin.memory.as_u64().unwrap_or(0) + count(&input["events"]) as u64).into();
         };
         twin.id = |twin, _, position| (twin.memory.as_u64().unwrap_or(0) + position as u64).to_string();
     }),
-    bug("events-pile-up", &["MSG-PURE", "DOC-2"], |twin| {
+    bug("events-pile-up", &[clause::MSG_PURE, clause::DOC_2], |twin| {
         twin.before = |twin, op, input| {
             let Some(events) = input["events"].as_array_mut().filter(|_| op != Op::Loop) else { return };
             let earlier = std::mem::replace(&mut twin.memory, Value::Array(events.clone()));
             events.splice(0..0, earlier.as_array().cloned().unwrap_or_default());
         };
     }),
-    bug("answer-cached-by-length", &["MSG-PURE"], |twin| {
+    bug("answer-cached-by-length", &[clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| {
             let key = format!("{op} {}", count(&input["events"]));
             if twin.memory[&key].is_null() {
@@ -51,7 +52,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("names-remembered", &["ATT-NAME"], |twin| {
+    bug("names-remembered", &[clause::ATT_NAME], |twin| {
         twin.after = |twin, _, input, output| {
             let events = input["events"].as_array().into_iter().flatten().enumerate();
             for (index, event) in events.filter(|(_, event)| event["toolCallId"].is_string()) {
@@ -65,7 +66,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("summaries-remembered", &["MSG-PURE", "CTX-SYSTEM"], |twin| {
+    bug("summaries-remembered", &[clause::MSG_PURE, clause::CTX_SYSTEM], |twin| {
         twin.before = |twin, op, input| {
             let known = twin.memory["summary"].clone();
             let Some(events) = input["events"].as_array_mut().filter(|_| op == Op::Messages) else { return };

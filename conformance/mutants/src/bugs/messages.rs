@@ -7,6 +7,7 @@ use crate::text::string;
 use crate::twin::Twin;
 use serde_json::Value;
 use threadspec::{Event, EventKind, Message, Role};
+use threadspec_golden::clause;
 
 /// The same message with another text.
 fn with_content(message: Message, change: impl FnOnce(String) -> String) -> Message {
@@ -34,16 +35,16 @@ fn human_instead(twin: &Twin, event: &Event, from: &str, to: &str) -> Option<Mes
 }
 
 pub(super) const BUGS: &[Bug] = &[
-    bug("empty-user-messages-dropped", &["MSG-USER"], |twin| {
+    bug("empty-user-messages-dropped", &[clause::MSG_USER], |twin| {
         twin.message = |twin, event| message(twin, event).filter(|_| said(event, Role::User) != Some(""));
     }),
-    bug("user-messages-trimmed", &["MSG-USER"], |twin| {
+    bug("user-messages-trimmed", &[clause::MSG_USER], |twin| {
         twin.message = |twin, event| match said(event, Role::User) {
             Some(content) => Some(Message::human(content.trim())),
             None => message(twin, event),
         };
     }),
-    bug("adjacent-user-messages-merged", &["MSG-USER", "EQ-1"], |twin| {
+    bug("adjacent-user-messages-merged", &[clause::MSG_USER, clause::EQ_1], |twin| {
         twin.after = |_, _, input, output| {
             let Some(messages) = output.as_array_mut().filter(|_| input["contextMode"] != "xml") else { return };
             let mut merged: Vec<Value> = Vec::new();
@@ -60,23 +61,23 @@ pub(super) const BUGS: &[Bug] = &[
             *messages = merged;
         };
     }),
-    bug("user-messages-deduplicated", &["MSG-USER"], |twin| {
+    bug("user-messages-deduplicated", &[clause::MSG_USER], |twin| {
         twin.after = |_, _, _, output| {
             if let Some(messages) = output.as_array_mut() {
                 messages.dedup();
             }
         };
     }),
-    bug("empty-assistant-messages-dropped", &["MSG-ASSISTANT"], |twin| {
+    bug("empty-assistant-messages-dropped", &[clause::MSG_ASSISTANT], |twin| {
         twin.message = |twin, event| message(twin, event).filter(|_| said(event, Role::Assistant) != Some(""));
     }),
-    bug("assistant-messages-become-human", &["MSG-ASSISTANT"], |twin| {
+    bug("assistant-messages-become-human", &[clause::MSG_ASSISTANT], |twin| {
         twin.message = |twin, event| match said(event, Role::Assistant) {
             Some(content) => Some(Message::human(content)),
             None => message(twin, event),
         };
     }),
-    bug("assistant-text-joins-the-next-call", &["MSG-ASSISTANT", "MSG-CALL"], |twin| {
+    bug("assistant-text-joins-the-next-call", &[clause::MSG_ASSISTANT, clause::MSG_CALL], |twin| {
         twin.after = |_, _, _, output| {
             let Some(messages) = output.as_array_mut() else { return };
             let joins = |pair: &[Value]| {
@@ -88,34 +89,34 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("system-messages-stay-system", &["MSG-SYSTEM"], |twin| {
+    bug("system-messages-stay-system", &[clause::MSG_SYSTEM], |twin| {
         twin.message = |twin, event| match said(event, Role::System) {
             Some(content) => Some(Message::system(content)),
             None => message(twin, event),
         };
     }),
-    bug("system-messages-unmarked", &["MSG-SYSTEM"], |twin| {
+    bug("system-messages-unmarked", &[clause::MSG_SYSTEM], |twin| {
         twin.message = |twin, event| match said(event, Role::System) {
             Some(content) => Some(Message::human(content)),
             None => message(twin, event),
         };
     }),
-    bug("system-messages-dropped", &["MSG-SYSTEM", "EQ-1"], |twin| {
+    bug("system-messages-dropped", &[clause::MSG_SYSTEM, clause::EQ_1], |twin| {
         twin.message = |twin, event| message(twin, event).filter(|_| said(event, Role::System).is_none());
     }),
-    hardened("answers-unmarked", &["MSG-ANSWER"], |twin| {
+    hardened("answers-unmarked", &[clause::MSG_ANSWER], |twin| {
         twin.message = |twin, event| match &event.kind {
             EventKind::HumanInputReceived { response } => Some(Message::human(response)),
             _ => message(twin, event),
         };
     }),
-    bug("answers-marked-otherwise", &["MSG-ANSWER"], |twin| {
+    bug("answers-marked-otherwise", &[clause::MSG_ANSWER], |twin| {
         twin.message = |twin, event| human_instead(twin, event, "[Human Response]:", "[Human Input]:");
     }),
-    bug("answers-without-space", &["MSG-ANSWER"], |twin| {
+    bug("answers-without-space", &[clause::MSG_ANSWER], |twin| {
         twin.message = |twin, event| human_instead(twin, event, "[Human Response]: ", "[Human Response]:");
     }),
-    bug("call-with-text", &["MSG-CALL"], |twin| {
+    bug("call-with-text", &[clause::MSG_CALL], |twin| {
         twin.message = |twin, event| match call(event) {
             Some(call) => Some(Message::Ai { content: format!("Calling {}", call.name), tool_calls: vec![call] }),
             None => message(twin, event),
@@ -128,7 +129,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("call-arguments-as-text", &["MSG-CALL"], |twin| {
+    bug("call-arguments-as-text", &[clause::MSG_CALL], |twin| {
         twin.after = |_, _, _, output| {
             for message in output.as_array_mut().into_iter().flatten() {
                 for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
@@ -137,7 +138,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("call-in-the-form-of-openai", &["MSG-CALL"], |twin| {
+    bug("call-in-the-form-of-openai", &[clause::MSG_CALL], |twin| {
         twin.after = |_, _, _, output| {
             for message in output.as_array_mut().into_iter().flatten() {
                 for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
@@ -147,7 +148,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("call-ids-made-up", &["MSG-CALL", "EQ-1"], |twin| {
+    bug("call-ids-made-up", &[clause::MSG_CALL, clause::EQ_1], |twin| {
         twin.after = |_, _, _, output| {
             for message in output.as_array_mut().into_iter().flatten() {
                 for (index, call) in message["tool_calls"].as_array_mut().into_iter().flatten().enumerate() {
@@ -156,7 +157,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("tool-calls-empty-rather-than-absent", &["MSG-ASSISTANT"], |twin| {
+    bug("tool-calls-empty-rather-than-absent", &[clause::MSG_ASSISTANT], |twin| {
         twin.after = |_, _, _, output| {
             for message in output.as_array_mut().into_iter().flatten().filter(|message| message["type"] == "ai") {
                 if message["tool_calls"].is_null() {
@@ -165,7 +166,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("calls-grouped-across-iterations", &["MSG-GROUP"], |twin| {
+    bug("calls-grouped-across-iterations", &[clause::MSG_GROUP], |twin| {
         twin.is_paired = |_| true;
         twin.joins = |group, next| {
             let id = |event: &Event| call(event).map(|call| call.id);
@@ -174,25 +175,25 @@ pub(super) const BUGS: &[Bug] = &[
         twin.missing = |_| None;
         twin.orphan = |twin, id, result| Some(Message::tool(id, (twin.result_content)(twin, result)));
     }),
-    hardened("calls-never-grouped", &["MSG-GROUP", "PROVIDER-1"], |twin| twin.is_paired = |_| false),
-    hardened("one-message-per-call", &["MSG-GROUP"], |twin| twin.joins = |_, _| false),
-    hardened("repeated-ids-in-one-group", &["MSG-GROUP", "PROVIDER-1"], |twin| {
+    hardened("calls-never-grouped", &[clause::MSG_GROUP, clause::PROVIDER_1], |twin| twin.is_paired = |_| false),
+    hardened("one-message-per-call", &[clause::MSG_GROUP], |twin| twin.joins = |_, _| false),
+    hardened("repeated-ids-in-one-group", &[clause::MSG_GROUP, clause::PROVIDER_1], |twin| {
         twin.joins = |group, next| group[0].iteration == next.iteration;
     }),
-    hardened("groups-end-at-the-same-tool", &["MSG-GROUP"], |twin| {
+    hardened("groups-end-at-the-same-tool", &[clause::MSG_GROUP], |twin| {
         twin.joins = |group, next| {
             let tool = |event: &Event| call(event).map(|call| call.name);
             joins(group, next) && group.iter().all(|event| tool(event) != tool(next))
         };
     }),
-    hardened("groups-of-two-at-most", &["MSG-GROUP"], |twin| {
+    hardened("groups-of-two-at-most", &[clause::MSG_GROUP], |twin| {
         twin.joins = |group, next| group.len() < 2 && joins(group, next);
     }),
-    bug("tool-results-dropped", &["MSG-RESULT", "EQ-1"], |twin| {
+    bug("tool-results-dropped", &[clause::MSG_RESULT, clause::EQ_1], |twin| {
         twin.message =
             |twin, event| message(twin, event).filter(|_| !matches!(event.kind, EventKind::ToolResult { .. }));
     }),
-    bug("results-in-python", &["MSG-RESULT"], |twin| {
+    bug("results-in-python", &[clause::MSG_RESULT], |twin| {
         twin.result_content = |twin, result| match result {
             Some(structure @ (Value::Object(_) | Value::Array(_))) => {
                 result_content(twin, Some(structure)).replace('"', "'").replace(',', ", ").replace(':', ": ")
@@ -200,24 +201,24 @@ pub(super) const BUGS: &[Bug] = &[
             _ => result_content(twin, result),
         };
     }),
-    bug("results-by-string", &["MSG-RESULT"], |twin| {
+    bug("results-by-string", &[clause::MSG_RESULT], |twin| {
         twin.result_content = |twin, result| result.map_or("undefined".to_owned(), |result| string(twin, result));
     }),
-    bug("string-results-quoted-in-messages", &["MSG-RESULT"], |twin| {
+    bug("string-results-quoted-in-messages", &[clause::MSG_RESULT], |twin| {
         twin.result_content = |twin, result| result.map_or("undefined".to_owned(), |result| twin.stringify(result));
         twin.result_text = |twin, result| match result {
             Some(Value::String(text)) => text.clone(),
             _ => crate::document::result_text(twin, result),
         };
     }),
-    bug("falsy-results-empty-in-messages", &["MSG-RESULT"], |twin| {
+    bug("falsy-results-empty-in-messages", &[clause::MSG_RESULT], |twin| {
         twin.result_content = |twin, result| match result {
             Some(Value::Null | Value::Bool(false)) => String::new(),
             Some(Value::Number(number)) if number.as_f64() == Some(0.0) => String::new(),
             _ => result_content(twin, result),
         };
     }),
-    bug("results-as-structures", &["MSG-RESULT"], |twin| {
+    bug("results-as-structures", &[clause::MSG_RESULT], |twin| {
         twin.after = |_, _, _, output| {
             for message in output.as_array_mut().into_iter().flatten().filter(|message| message["type"] == "tool") {
                 if let Some(structure) = message["content"].as_str().filter(|text| text.starts_with(['{', '['])) {
@@ -226,7 +227,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("results-become-human", &["MSG-RESULT"], |twin| {
+    bug("results-become-human", &[clause::MSG_RESULT], |twin| {
         twin.message = |twin, event| {
             message(twin, event).map(|message| match message {
                 Message::Tool { content, .. } => Message::human(content),
@@ -234,7 +235,7 @@ pub(super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    bug("results-carry-their-position", &["MSG-RESULT", "EQ-1"], |twin| {
+    bug("results-carry-their-position", &[clause::MSG_RESULT, clause::EQ_1], |twin| {
         twin.after = |_, _, _, output| {
             for (index, message) in output.as_array_mut().into_iter().flatten().enumerate() {
                 if message["type"] == "tool" {
@@ -243,14 +244,14 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("long-results-shortened-in-messages", &["MSG-RESULT"], |twin| {
+    bug("long-results-shortened-in-messages", &[clause::MSG_RESULT], |twin| {
         twin.result_content = |twin, result| result_content(twin, result).chars().take(1000).collect();
         twin.result_text = |twin, result| match result {
             Some(Value::String(text)) => text.clone(),
             _ => crate::document::result_text(twin, result),
         };
     }),
-    hardened("results-left-where-they-stand", &["MSG-PAIRED", "PROVIDER-1"], |twin| {
+    hardened("results-left-where-they-stand", &[clause::MSG_PAIRED, clause::PROVIDER_1], |twin| {
         twin.answers = |events, position| {
             let directly =
                 events[..position].iter().rposition(|event| !matches!(event.kind, EventKind::ToolResult { .. }));
@@ -259,32 +260,36 @@ pub(super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    hardened("results-in-call-order", &["MSG-PAIRED"], |twin| twin.order_of_results = |_| {}),
-    hardened("result-answers-the-first-call", &["MSG-PAIRED"], |twin| {
+    hardened("results-in-call-order", &[clause::MSG_PAIRED], |twin| twin.order_of_results = |_| {}),
+    hardened("result-answers-the-first-call", &[clause::MSG_PAIRED], |twin| {
         twin.answers = |events, position| {
             let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
             let answered = |event: &Event| call(event).is_some_and(|call| call.id == *tool_call_id);
             events[..position].iter().position(answered)
         };
     }),
-    hardened("result-answers-a-later-call-too", &["MSG-ORPHAN"], |twin| {
+    hardened("result-answers-a-later-call-too", &[clause::MSG_ORPHAN], |twin| {
         twin.answers = |events, position| {
             let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
             let answered = |event: &Event| call(event).is_some_and(|call| call.id == *tool_call_id);
             answers(events, position).or_else(|| events.iter().position(answered))
         };
     }),
-    hardened("results-paired-within-an-iteration", &["MSG-PAIRED"], |twin| {
+    hardened("results-paired-within-an-iteration", &[clause::MSG_PAIRED], |twin| {
         twin.answers = |events, position| {
             answers(events, position).filter(|&call| events[call].iteration == events[position].iteration)
         };
     }),
-    hardened("missing-results-left-missing", &["MSG-MISSING", "PROVIDER-1"], |twin| twin.missing = |_| None),
-    hardened("missing-results-empty", &["MSG-MISSING"], |twin| twin.missing = |call| Some(Message::tool(&call.id, ""))),
-    hardened("missing-results-named", &["MSG-MISSING"], |twin| {
+    hardened("missing-results-left-missing", &[clause::MSG_MISSING, clause::PROVIDER_1], |twin| {
+        twin.missing = |_| None
+    }),
+    hardened("missing-results-empty", &[clause::MSG_MISSING], |twin| {
+        twin.missing = |call| Some(Message::tool(&call.id, ""))
+    }),
+    hardened("missing-results-named", &[clause::MSG_MISSING], |twin| {
         twin.missing = |call| Some(Message::tool(&call.id, format!("[No result recorded for {}]", call.name)));
     }),
-    hardened("missing-results-first", &["MSG-MISSING"], |twin| {
+    hardened("missing-results-first", &[clause::MSG_MISSING], |twin| {
         twin.after = |_, _, _, output| {
             let Some(messages) = output.as_array_mut() else { return };
             let late = |pair: &[Value]| {
@@ -297,26 +302,26 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("orphans-dropped", &["MSG-ORPHAN", "EQ-1"], |twin| twin.orphan = |_, _, _| None),
-    hardened("orphans-stay-tool-messages", &["MSG-ORPHAN", "PROVIDER-1"], |twin| {
+    hardened("orphans-dropped", &[clause::MSG_ORPHAN, clause::EQ_1], |twin| twin.orphan = |_, _, _| None),
+    hardened("orphans-stay-tool-messages", &[clause::MSG_ORPHAN, clause::PROVIDER_1], |twin| {
         twin.orphan = |twin, id, result| Some(Message::tool(id, (twin.result_content)(twin, result)));
     }),
-    hardened("orphans-marked-otherwise", &["MSG-ORPHAN"], |twin| {
+    hardened("orphans-marked-otherwise", &[clause::MSG_ORPHAN], |twin| {
         twin.orphan = |twin, id, result| {
             let human = orphan(twin, id, result)?;
             Some(with_content(human, |text| text.replacen("[Tool result]:", &format!("[Tool result {id}]:"), 1)))
         };
     }),
-    hardened("second-results-dropped", &["MSG-ORPHAN"], |twin| {
+    hardened("second-results-dropped", &[clause::MSG_ORPHAN], |twin| {
         twin.orphan = |twin, id, result| orphan(twin, id, result).filter(|_| id.contains("orphan"));
     }),
-    bug("errors-always-recoverable", &["MSG-ERROR", "EQ-1"], |twin| {
+    bug("errors-always-recoverable", &[clause::MSG_ERROR, clause::EQ_1], |twin| {
         twin.message = |twin, event| human_instead(twin, event, "[Error]:", "[Error (recoverable)]:");
     }),
-    bug("errors-without-recoverable", &["MSG-ERROR", "EQ-1"], |twin| {
+    bug("errors-without-recoverable", &[clause::MSG_ERROR, clause::EQ_1], |twin| {
         twin.message = |twin, event| human_instead(twin, event, "[Error (recoverable)]:", "[Error]:");
     }),
-    bug("errors-swapped", &["MSG-ERROR"], |twin| {
+    bug("errors-swapped", &[clause::MSG_ERROR], |twin| {
         twin.message = |twin, event| match &event.kind {
             EventKind::Error { error, recoverable } => {
                 let kind = EventKind::Error { error: error.clone(), recoverable: !recoverable };
@@ -325,27 +330,27 @@ pub(super) const BUGS: &[Bug] = &[
             _ => message(twin, event),
         };
     }),
-    bug("unrecoverable-errors-dropped", &["MSG-ERROR"], |twin| {
+    bug("unrecoverable-errors-dropped", &[clause::MSG_ERROR], |twin| {
         twin.message = |twin, event| {
             message(twin, event).filter(|_| !matches!(event.kind, EventKind::Error { recoverable: false, .. }))
         };
     }),
-    bug("errors-marked-fatal", &["MSG-ERROR"], |twin| {
+    bug("errors-marked-fatal", &[clause::MSG_ERROR], |twin| {
         twin.message = |twin, event| human_instead(twin, event, "[Error]:", "[Error (fatal)]:");
     }),
-    bug("completions-become-messages", &["MSG-SKIP"], |twin| {
+    bug("completions-become-messages", &[clause::MSG_SKIP], |twin| {
         twin.message = |twin, event| match &event.kind {
             EventKind::Completion { result, .. } => Some(Message::ai(result)),
             _ => message(twin, event),
         };
     }),
-    bug("questions-become-messages", &["MSG-SKIP"], |twin| {
+    bug("questions-become-messages", &[clause::MSG_SKIP], |twin| {
         twin.message = |twin, event| match &event.kind {
             EventKind::HumanInputRequested { question } => Some(Message::ai(question)),
             _ => message(twin, event),
         };
     }),
-    bug("questions-join-their-answers", &["MSG-SKIP", "MSG-ANSWER"], |twin| {
+    bug("questions-join-their-answers", &[clause::MSG_SKIP, clause::MSG_ANSWER], |twin| {
         twin.message = |twin, event| match &event.kind {
             EventKind::HumanInputRequested { question } => {
                 Some(Message::human(format!("[Human Input Requested]: {question}")))
@@ -353,27 +358,27 @@ pub(super) const BUGS: &[Bug] = &[
             _ => message(twin, event),
         };
     }),
-    bug("nothing-after-a-completion", &["MSG-SKIP", "EQ-1"], |twin| {
+    bug("nothing-after-a-completion", &[clause::MSG_SKIP, clause::EQ_1], |twin| {
         twin.events = |events| {
             let events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
             let end = events.iter().position(|event| matches!(event.kind, EventKind::Completion { .. }));
             Ok(events[..end.map_or(events.len(), |end| end + 1)].to_vec())
         };
     }),
-    bug("summaries-become-messages", &["MSG-SUMMARY"], |twin| {
+    bug("summaries-become-messages", &[clause::MSG_SUMMARY], |twin| {
         twin.message = |twin, event| match &event.kind {
             EventKind::Summary { summary, .. } => Some(Message::human(format!("[Summary]: {summary}"))),
             _ => message(twin, event),
         };
     }),
-    bug("summaries-become-messages-only", &["MSG-SUMMARY", "CTX-SYSTEM"], |twin| {
+    bug("summaries-become-messages-only", &[clause::MSG_SUMMARY, clause::CTX_SYSTEM], |twin| {
         twin.message = |twin, event| match &event.kind {
             EventKind::Summary { summary, .. } => Some(Message::system(summary)),
             _ => message(twin, event),
         };
         twin.summaries = |_| String::new();
     }),
-    bug("summarized-iterations-dropped", &["MSG-SUMMARY", "EQ-1"], |twin| {
+    bug("summarized-iterations-dropped", &[clause::MSG_SUMMARY, clause::EQ_1], |twin| {
         twin.before = |_, _, input| {
             let Some(events) = input["events"].as_array_mut() else { return };
             let gone: Vec<Value> =
@@ -381,26 +386,26 @@ pub(super) const BUGS: &[Bug] = &[
             events.retain(|event| event["type"] == "summary" || !gone.contains(&event["iteration"]));
         };
     }),
-    bug("texts-escaped-in-messages", &["EQ-1", "MSG-USER"], |twin| {
+    bug("texts-escaped-in-messages", &[clause::EQ_1, clause::MSG_USER], |twin| {
         twin.message = |twin, event| {
             message(twin, event).map(|message| with_content(message, |text| threadspec::escape_xml(&text).into_owned()))
         };
     }),
-    bug("ordered-by-iteration", &["EQ-2"], |twin| {
+    bug("ordered-by-iteration", &[clause::EQ_2], |twin| {
         twin.xml = |twin, events| {
             let mut sorted = events.to_vec();
             sorted.sort_by_key(|event| event.iteration);
             crate::context::xml(twin, &sorted)
         };
     }),
-    bug("messages-ordered-by-iteration", &["EQ-2"], |twin| {
+    bug("messages-ordered-by-iteration", &[clause::EQ_2], |twin| {
         twin.events = |events| {
             let mut events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
             events.sort_by_key(|event| event.iteration);
             Ok(events)
         };
     }),
-    bug("errors-last-in-messages", &["EQ-2"], |twin| {
+    bug("errors-last-in-messages", &[clause::EQ_2], |twin| {
         twin.after = |_, _, _, output| {
             if let Some(messages) = output.as_array_mut() {
                 messages
@@ -408,7 +413,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("results-without-a-call-dropped", &["MSG-RESULT"], |twin| {
+    bug("results-without-a-call-dropped", &[clause::MSG_RESULT], |twin| {
         twin.events = |events| {
             let events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
             let known: Vec<String> = calls(&events).map(|(id, _)| id.to_owned()).collect();
@@ -416,5 +421,5 @@ pub(super) const BUGS: &[Bug] = &[
             Ok(events.into_iter().filter(kept).collect())
         };
     }),
-    literal("missing-results-made-up-in-literal", &["MSG-CALL"], |twin| twin.is_paired = |_| true),
+    literal("missing-results-made-up-in-literal", &[clause::MSG_CALL], |twin| twin.is_paired = |_| true),
 ];

@@ -6,6 +6,7 @@ use crate::twin::Twin;
 use serde_json::{Value, json};
 use threadspec::agent::{Response, ToolError};
 use threadspec::{Message, Profile, ToolCall, ecma_string};
+use threadspec_golden::clause;
 
 /// Each call of a script.
 fn each_call(input: &mut Value, change: impl Fn(&mut Value)) {
@@ -14,7 +15,7 @@ fn each_call(input: &mut Value, change: impl Fn(&mut Value)) {
 }
 
 pub(super) const BUGS: &[Bug] = &[
-    bug("absent-arguments-refused", &["TOOLS-ARGS"], |twin| {
+    bug("absent-arguments-refused", &[clause::TOOLS_ARGS], |twin| {
         twin.before = |_, _, input| {
             each_call(input, |call| {
                 if call["args"].is_null() {
@@ -23,7 +24,7 @@ pub(super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("absent-arguments-become-null", &["TOOLS-ARGS"], |twin| {
+    bug("absent-arguments-become-null", &[clause::TOOLS_ARGS], |twin| {
         twin.after = |_, _, input, output| {
             let turns = input["model"].as_array().into_iter().flatten();
             let calls = turns.flat_map(|turn| turn["tool_calls"].as_array().into_iter().flatten());
@@ -36,69 +37,69 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("tool-results-by-string", &["TOOLS-RESULT"], |twin| {
+    bug("tool-results-by-string", &[clause::TOOLS_RESULT], |twin| {
         twin.outcome = |twin, call, result| match result {
             Ok(value) => ecma_string(&value),
             failure => outcome(twin, call, failure),
         };
     }),
-    bug("tool-texts-in-quotes", &["TOOLS-RESULT"], |twin| {
+    bug("tool-texts-in-quotes", &[clause::TOOLS_RESULT], |twin| {
         twin.outcome = |twin, call, result| match result {
             Ok(value) => twin.stringify(&value),
             failure => outcome(twin, call, failure),
         };
     }),
-    bug("unknown-tools-named-as-json", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("unknown-tools-named-as-json", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::NotFound) => format!("Tool not found: {}", twin.stringify(&call.name.as_str().into())),
             result => outcome(twin, call, result),
         };
     }),
-    bug("rounds-forget-the-start", &["TOOLS-ACCUMULATE"], |twin| {
+    bug("rounds-forget-the-start", &[clause::TOOLS_ACCUMULATE], |twin| {
         twin.after_round = |_, messages, answered| drop(messages.drain(..answered - 1));
     }),
-    bug("rounds-keep-only-the-last", &["TOOLS-ACCUMULATE"], |twin| {
+    bug("rounds-keep-only-the-last", &[clause::TOOLS_ACCUMULATE], |twin| {
         twin.after_round = |_, messages, answered| {
             let start = messages.iter().position(|message| !message.tool_calls().is_empty()).unwrap_or(0);
             messages.drain(start..answered - 1);
         };
     }),
-    bug("assistant-message-forgotten", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+    bug("assistant-message-forgotten", &[clause::TOOLS_ACCUMULATE, clause::PROVIDER_1], |twin| {
         twin.after_round = |_, messages, answered| drop(messages.remove(answered - 1));
     }),
-    bug("assistant-message-after-its-results", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+    bug("assistant-message-after-its-results", &[clause::TOOLS_ACCUMULATE, clause::PROVIDER_1], |twin| {
         twin.after_round = |_, messages, answered| messages[answered - 1..].rotate_left(1);
     }),
-    bug("assistant-message-twice", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+    bug("assistant-message-twice", &[clause::TOOLS_ACCUMULATE, clause::PROVIDER_1], |twin| {
         twin.after_round = |_, messages, answered| messages.insert(answered, messages[answered - 1].clone());
     }),
-    bug("forgets-tool-results", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+    bug("forgets-tool-results", &[clause::TOOLS_ACCUMULATE, clause::PROVIDER_1], |twin| {
         twin.after_round = |_, messages, answered| messages.truncate(answered);
     }),
-    bug("only-the-first-result", &["TOOLS-ACCUMULATE", "PROVIDER-1"], |twin| {
+    bug("only-the-first-result", &[clause::TOOLS_ACCUMULATE, clause::PROVIDER_1], |twin| {
         twin.after_round = |_, messages, answered| messages.truncate(answered + 1);
     }),
-    bug("only-the-first-call", &["TOOLS-ACCUMULATE"], |twin| {
+    bug("only-the-first-call", &[clause::TOOLS_ACCUMULATE], |twin| {
         twin.calls = |_, calls| calls.iter().take(1).cloned().collect();
     }),
-    bug("calls-in-reverse", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+    bug("calls-in-reverse", &[clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS], |twin| {
         twin.calls = |_, calls| calls.iter().rev().cloned().collect();
     }),
-    bug("calls-by-name", &["TOOLS-ACCUMULATE", "LOOP-EVENTS"], |twin| {
+    bug("calls-by-name", &[clause::TOOLS_ACCUMULATE, clause::LOOP_EVENTS], |twin| {
         twin.calls = |_, calls| {
             let mut calls = calls.to_vec();
             calls.sort_by(|one, other| one.name.cmp(&other.name));
             calls
         };
     }),
-    bug("equal-calls-made-once", &["TOOLS-ID"], |twin| {
+    bug("equal-calls-made-once", &[clause::TOOLS_ID], |twin| {
         twin.calls = |_, calls| {
             let mut calls = calls.to_vec();
             calls.dedup_by(|one, other| one.name == other.name && one.args == other.args);
             calls
         };
     }),
-    bug("one-assistant-message-per-call", &["TOOLS-ACCUMULATE"], |twin| {
+    bug("one-assistant-message-per-call", &[clause::TOOLS_ACCUMULATE], |twin| {
         twin.after_round = |_, messages, answered| {
             let results = messages.split_off(answered);
             let Some(Message::Ai { content, tool_calls }) = messages.pop() else { return };
@@ -107,7 +108,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("final-message-left-out", &["TOOLS-ACCUMULATE", "TOOLS-STOP"], |twin| {
+    bug("final-message-left-out", &[clause::TOOLS_ACCUMULATE, clause::TOOLS_STOP], |twin| {
         twin.after = |_, _, _, output| {
             let Some(messages) = output.get_mut("messages").and_then(Value::as_array_mut) else { return };
             if messages.last().is_some_and(|last| last["type"] == "ai") {
@@ -115,24 +116,24 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("requests-share-one-list", &["TOOLS-SNAPSHOT"], |twin| {
+    bug("requests-share-one-list", &[clause::TOOLS_SNAPSHOT], |twin| {
         twin.sent = |requests, messages| requests.iter_mut().for_each(|request| *request = messages.to_vec());
     }),
-    bug("requests-share-their-rounds", &["TOOLS-SNAPSHOT"], |twin| {
+    bug("requests-share-their-rounds", &[clause::TOOLS_SNAPSHOT], |twin| {
         twin.sent = |requests, _| {
             for later in (1..requests.len()).rev() {
                 requests[later - 1] = requests[later].clone();
             }
         };
     }),
-    bug("first-request-grows", &["TOOLS-SNAPSHOT"], |twin| {
+    bug("first-request-grows", &[clause::TOOLS_SNAPSHOT], |twin| {
         twin.sent = |requests, messages| {
             if let [first, _, ..] = requests {
                 *first = messages.to_vec();
             }
         };
     }),
-    bug("text-beside-calls-dropped", &["TOOLS-CONTENT"], |twin| {
+    bug("text-beside-calls-dropped", &[clause::TOOLS_CONTENT], |twin| {
         twin.assistant = |response| match assistant(response) {
             Message::Ai { tool_calls, .. } if !tool_calls.is_empty() => {
                 Message::Ai { content: String::new(), tool_calls }
@@ -140,13 +141,13 @@ pub(super) const BUGS: &[Bug] = &[
             other => other,
         };
     }),
-    bug("text-beside-calls-trimmed", &["TOOLS-CONTENT"], |twin| {
+    bug("text-beside-calls-trimmed", &[clause::TOOLS_CONTENT], |twin| {
         twin.assistant = |response| match assistant(response) {
             Message::Ai { content, tool_calls } => Message::Ai { content: content.trim().to_owned(), tool_calls },
             other => other,
         };
     }),
-    bug("text-beside-calls-in-a-message-of-its-own", &["TOOLS-CONTENT", "TOOLS-ACCUMULATE"], |twin| {
+    bug("text-beside-calls-in-a-message-of-its-own", &[clause::TOOLS_CONTENT, clause::TOOLS_ACCUMULATE], |twin| {
         twin.after_round = |_, messages, answered| {
             if let Some(Message::Ai { content, .. }) = messages.get_mut(answered - 1)
                 && !content.is_empty()
@@ -156,30 +157,32 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("text-ends-the-rounds", &["TOOLS-STOP"], |twin| {
+    bug("text-ends-the-rounds", &[clause::TOOLS_STOP], |twin| {
         twin.is_last = |response: &Response| response.tool_calls.is_empty() || !response.content.is_empty();
     }),
-    bug("one-round-only", &["TOOLS-STOP", "TOOLS-ACCUMULATE"], |twin| twin.is_too_deep = |_, rounds, _| rounds >= 1),
-    bug("ten-rounds-at-most", &["TOOLS-STOP", "TOOLS-DEPTH"], |twin| {
+    bug("one-round-only", &[clause::TOOLS_STOP, clause::TOOLS_ACCUMULATE], |twin| {
+        twin.is_too_deep = |_, rounds, _| rounds >= 1
+    }),
+    bug("ten-rounds-at-most", &[clause::TOOLS_STOP, clause::TOOLS_DEPTH], |twin| {
         twin.is_too_deep = |_, rounds, depth| rounds >= depth.unwrap_or(10);
     }),
-    bug("fifty-rounds-at-most", &["TOOLS-STOP", "TOOLS-DEPTH"], |twin| {
+    bug("fifty-rounds-at-most", &[clause::TOOLS_STOP, clause::TOOLS_DEPTH], |twin| {
         twin.is_too_deep = |_, rounds, depth| rounds >= depth.unwrap_or(50);
     }),
-    bug("empty-response-asked-again", &["TOOLS-STOP"], |twin| {
+    bug("empty-response-asked-again", &[clause::TOOLS_STOP], |twin| {
         twin.is_last = |response: &Response| response.tool_calls.is_empty() && !response.content.is_empty();
     }),
-    bug("depth-one-too-many", &["TOOLS-DEPTH"], |twin| {
+    bug("depth-one-too-many", &[clause::TOOLS_DEPTH], |twin| {
         twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds > depth);
     }),
-    bug("depth-one-too-few", &["TOOLS-DEPTH"], |twin| {
+    bug("depth-one-too-few", &[clause::TOOLS_DEPTH], |twin| {
         twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds + 1 >= depth);
     }),
-    bug("depth-zero-means-no-limit", &["TOOLS-DEPTH"], |twin| {
+    bug("depth-zero-means-no-limit", &[clause::TOOLS_DEPTH], |twin| {
         twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| depth > 0 && rounds >= depth);
     }),
-    bug("depth-ignored", &["TOOLS-DEPTH"], |twin| twin.is_too_deep = |_, _, _| false),
-    bug("depth-limit-drops-the-calls", &["TOOLS-DEPTH"], |twin| {
+    bug("depth-ignored", &[clause::TOOLS_DEPTH], |twin| twin.is_too_deep = |_, _, _| false),
+    bug("depth-limit-drops-the-calls", &[clause::TOOLS_DEPTH], |twin| {
         twin.after = |_, _, input, output| {
             if let Some(messages) = cut_off(input, output)
                 && let Some(last) = messages.last_mut().and_then(Value::as_object_mut)
@@ -188,27 +191,27 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("depth-limit-drops-the-message", &["TOOLS-DEPTH"], |twin| {
+    bug("depth-limit-drops-the-message", &[clause::TOOLS_DEPTH], |twin| {
         twin.after = |_, _, input, output| {
             if let Some(messages) = cut_off(input, output) {
                 messages.pop();
             }
         };
     }),
-    hardened("cut-calls-unanswered", &["TOOLS-CUT"], |twin| twin.cut = |_, _| Vec::new()),
-    hardened("cut-calls-answered-in-other-words", &["TOOLS-CUT"], |twin| {
+    hardened("cut-calls-unanswered", &[clause::TOOLS_CUT], |twin| twin.cut = |_, _| Vec::new()),
+    hardened("cut-calls-answered-in-other-words", &[clause::TOOLS_CUT], |twin| {
         twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "Tool error: limit reached")).collect();
     }),
-    hardened("cut-calls-answered-as-missing", &["TOOLS-CUT"], |twin| {
+    hardened("cut-calls-answered-as-missing", &[clause::TOOLS_CUT], |twin| {
         twin.cut = |_, calls| calls.iter().map(|call| Message::tool(&call.id, "[No result recorded]")).collect();
     }),
-    hardened("only-the-first-cut-call-answered", &["TOOLS-CUT"], |twin| {
+    hardened("only-the-first-cut-call-answered", &[clause::TOOLS_CUT], |twin| {
         twin.cut = |twin, calls| cut(twin, &calls[..calls.len().min(1)]);
     }),
-    hardened("cut-calls-answered-in-reverse", &["TOOLS-CUT"], |twin| {
+    hardened("cut-calls-answered-in-reverse", &[clause::TOOLS_CUT], |twin| {
         twin.cut = |twin, calls| cut(twin, calls).into_iter().rev().collect();
     }),
-    hardened("cut-calls-executed", &["TOOLS-CUT"], |twin| {
+    hardened("cut-calls-executed", &[clause::TOOLS_CUT], |twin| {
         twin.cut = |twin, calls| {
             if twin.profile == Profile::Literal {
                 Vec::new()
@@ -217,20 +220,20 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("repeated-ids-kept", &["TOOLS-DISTINCT", "PROVIDER-1"], |twin| twin.distinct = |_, _, _| {}),
-    hardened("repeated-ids-numbered-from-one", &["TOOLS-DISTINCT"], |twin| {
+    hardened("repeated-ids-kept", &[clause::TOOLS_DISTINCT, clause::PROVIDER_1], |twin| twin.distinct = |_, _, _| {}),
+    hardened("repeated-ids-numbered-from-one", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct =
             |twin, calls, _| renumber_in(Profile::Hardened, twin, calls, |id, repeats| format!("{id}_{repeats}"));
     }),
-    hardened("repeated-ids-numbered-with-a-hyphen", &["TOOLS-DISTINCT"], |twin| {
+    hardened("repeated-ids-numbered-with-a-hyphen", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct =
             |twin, calls, _| renumber_in(Profile::Hardened, twin, calls, |id, repeats| format!("{id}-{}", repeats + 1));
     }),
-    hardened("numbered-ids-collide-with-the-thread", &["TOOLS-DISTINCT"], |twin| {
+    hardened("numbered-ids-collide-with-the-thread", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct =
             |twin, calls, _| renumber_in(Profile::Hardened, twin, calls, |id, repeats| format!("{id}_{}", repeats + 1));
     }),
-    hardened("numbered-ids-take-those-of-later-calls", &["TOOLS-DISTINCT"], |twin| {
+    hardened("numbered-ids-take-those-of-later-calls", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct = |twin, calls, thread| {
             if twin.profile == Profile::Literal {
                 return;
@@ -244,7 +247,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("ids-distinct-in-the-whole-thread", &["TOOLS-DISTINCT"], |twin| {
+    hardened("ids-distinct-in-the-whole-thread", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct = |twin, calls, thread| {
             if twin.profile == Profile::Literal {
                 return;
@@ -257,7 +260,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("repeated-calls-dropped", &["TOOLS-DISTINCT"], |twin| {
+    hardened("repeated-calls-dropped", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct = |twin, calls, _| {
             if twin.profile == Profile::Literal {
                 return;
@@ -270,19 +273,19 @@ pub(super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    literal("ids-distinct-in-literal-too", &["TOOLS-DISTINCT"], |twin| {
+    literal("ids-distinct-in-literal-too", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct = |twin, calls, thread| {
             distinct(twin, calls, thread);
             renumber_in(Profile::Literal, twin, calls, |id, repeats| format!("{id}_{}", repeats + 1));
         };
     }),
-    bug("tool-messages-without-id", &["TOOLS-ID", "PROVIDER-1"], |twin| {
+    bug("tool-messages-without-id", &[clause::TOOLS_ID, clause::PROVIDER_1], |twin| {
         twin.tool_message = |_, content| Message::tool("", content);
     }),
-    bug("tool-messages-with-the-name-as-id", &["TOOLS-ID"], |twin| {
+    bug("tool-messages-with-the-name-as-id", &[clause::TOOLS_ID], |twin| {
         twin.tool_message = |call, content| Message::tool(&call.name, content);
     }),
-    bug("tool-messages-with-the-first-id", &["TOOLS-ID", "PROVIDER-1"], |twin| {
+    bug("tool-messages-with-the-first-id", &[clause::TOOLS_ID, clause::PROVIDER_1], |twin| {
         twin.after_round = |_, messages, answered| {
             let first = messages[answered - 1].tool_calls()[0].id.clone();
             for message in &mut messages[answered..] {
@@ -290,7 +293,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("tool-error-thrown-away", &["LOOP-TOOL-ERROR", "PROVIDER-1"], |twin| {
+    bug("tool-error-thrown-away", &[clause::LOOP_TOOL_ERROR, clause::PROVIDER_1], |twin| {
         twin.after_round = |_, messages, answered| {
             let failed = |message: &Message| message.content().starts_with("Tool ");
             let mut index = 0;
@@ -300,37 +303,37 @@ pub(super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("tool-error-unmarked", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("tool-error-unmarked", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::Failed(message)) => message,
             result => outcome(twin, call, result),
         };
     }),
-    bug("tool-error-as-its-object", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("tool-error-as-its-object", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::Failed(message)) => outcome(twin, call, Ok(json!({"error": message}))),
             result => outcome(twin, call, result),
         };
     }),
-    bug("unknown-tool-without-quotes", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("unknown-tool-without-quotes", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::NotFound) => format!("Tool not found: {}", call.name),
             result => outcome(twin, call, result),
         };
     }),
-    bug("unknown-tool-gives-nothing", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("unknown-tool-gives-nothing", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::NotFound) => String::new(),
             result => outcome(twin, call, result),
         };
     }),
-    bug("unknown-tool-is-an-error", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("unknown-tool-is-an-error", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::NotFound) => format!("Tool error: Tool not found: \"{}\"", call.name),
             result => outcome(twin, call, result),
         };
     }),
-    bug("inherited-members-are-tools", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("inherited-members-are-tools", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::NotFound) if call.name == "constructor" || call.name == "toString" => {
                 "[object Object]".to_owned()
@@ -338,7 +341,7 @@ pub(super) const BUGS: &[Bug] = &[
             result => outcome(twin, call, result),
         };
     }),
-    bug("tool-called-proto-is-lost", &["NAME-ORDINARY"], |twin| {
+    bug("tool-called-proto-is-lost", &[clause::NAME_ORDINARY], |twin| {
         twin.outcome = |twin, call, result| match call.name.as_str() {
             "__proto__" => outcome(twin, call, Err(ToolError::NotFound)),
             _ => outcome(twin, call, result),

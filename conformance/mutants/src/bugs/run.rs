@@ -4,6 +4,7 @@ use super::{Bug, bug, hardened, literal};
 use crate::agent::{completion, feedback, is_over, outcome};
 use serde_json::Value;
 use threadspec::{Event, EventKind, Message, Profile};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 fn is_call(event: &Event) -> bool {
@@ -32,83 +33,83 @@ fn last_iteration(events: &[Event]) -> u64 {
 }
 
 pub(super) const BUGS: &[Bug] = &[
-    hardened("zero-model-calls-mean-the-default", &["LOOP-LIMIT"], |twin| {
+    hardened("zero-model-calls-mean-the-default", &[clause::LOOP_LIMIT], |twin| {
         twin.request_limit = |limit| limit.filter(|&limit| limit > 0).unwrap_or(20);
     }),
-    bug("zero-model-calls-mean-one", &["LOOP-LIMIT"], |twin| {
+    bug("zero-model-calls-mean-one", &[clause::LOOP_LIMIT], |twin| {
         twin.request_limit = |limit| limit.map_or(20, |limit| limit.max(1));
     }),
-    bug("list-kept-across-iterations", &["CTX-FRESH"], |twin| {
+    bug("list-kept-across-iterations", &[clause::CTX_FRESH], |twin| {
         twin.begin = |fresh, old| if old.is_empty() { fresh } else { old.to_vec() };
     }),
-    bug("history-repeated-behind-itself", &["CTX-FRESH", "LOOP-RETAIN"], |twin| {
+    bug("history-repeated-behind-itself", &[clause::CTX_FRESH, clause::LOOP_RETAIN], |twin| {
         twin.begin = |fresh, old| {
             let start = usize::from(!old.is_empty() && matches!(fresh.first(), Some(Message::System { .. })));
             [old, &fresh[start..]].concat()
         };
     }),
-    bug("first-rendering-reused", &["CTX-FRESH", "LOOP-RETAIN"], |twin| {
+    bug("first-rendering-reused", &[clause::CTX_FRESH, clause::LOOP_RETAIN], |twin| {
         twin.begin = |fresh, old| {
             let kept = old.iter().position(|message| matches!(message, Message::Human { .. }));
             kept.map_or(fresh, |kept| old[..=kept].to_vec())
         };
     }),
-    bug("live-messages-only-in-standard-mode", &["CTX-FRESH"], |twin| {
+    bug("live-messages-only-in-standard-mode", &[clause::CTX_FRESH], |twin| {
         twin.after_round = |_, messages, answered| {
             if messages.iter().any(|message| message.content().starts_with("<thread>")) {
                 messages.truncate(answered - 1);
             }
         };
     }),
-    bug("iteration-starts-empty", &["LOOP-RETAIN"], |twin| {
+    bug("iteration-starts-empty", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| events[..1].to_vec();
     }),
-    bug("only-the-last-iteration-shown", &["LOOP-RETAIN"], |twin| {
+    bug("only-the-last-iteration-shown", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| {
             let last = last_iteration(events);
             events.iter().filter(|event| event.iteration == 0 || event.iteration == last).cloned().collect()
         };
     }),
-    bug("calls-of-earlier-iterations-forgotten", &["LOOP-RETAIN"], |twin| {
+    bug("calls-of-earlier-iterations-forgotten", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| without(events, |event| is_call(event) || is_result(event));
     }),
-    bug("results-of-earlier-iterations-forgotten", &["LOOP-RETAIN"], |twin| {
+    bug("results-of-earlier-iterations-forgotten", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| without(events, is_result);
     }),
-    bug("errors-of-earlier-iterations-forgotten", &["LOOP-RETAIN"], |twin| {
+    bug("errors-of-earlier-iterations-forgotten", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| without(events, is_error);
     }),
-    bug("failed-iterations-not-shown", &["LOOP-RETAIN"], |twin| {
+    bug("failed-iterations-not-shown", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| {
             let failed = |iteration| events.iter().any(|event| event.iteration == iteration && is_error(event));
             events.iter().filter(|event| is_error(event) || !failed(event.iteration)).cloned().collect()
         };
     }),
-    bug("history-of-ten-events", &["LOOP-RETAIN"], |twin| {
+    bug("history-of-ten-events", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| [&events[..1], &events[events.len().saturating_sub(10).max(1)..]].concat();
     }),
-    bug("calls-recorded-before-all-results", &["LOOP-EVENTS"], |twin| {
+    bug("calls-recorded-before-all-results", &[clause::LOOP_EVENTS], |twin| {
         twin.recorded = |mut events| {
             events.sort_by_key(is_result);
             events
         };
     }),
-    bug("results-not-recorded", &["LOOP-EVENTS", "LOOP-RETAIN"], |twin| {
+    bug("results-not-recorded", &[clause::LOOP_EVENTS, clause::LOOP_RETAIN], |twin| {
         twin.recorded = |events| without(&events, is_result);
     }),
-    bug("calls-not-recorded", &["LOOP-EVENTS"], |twin| twin.recorded = |events| without(&events, is_call)),
-    bug("rounds-recorded-backwards", &["LOOP-EVENTS"], |twin| {
+    bug("calls-not-recorded", &[clause::LOOP_EVENTS], |twin| twin.recorded = |events| without(&events, is_call)),
+    bug("rounds-recorded-backwards", &[clause::LOOP_EVENTS], |twin| {
         twin.recorded = |events| events.chunks(2).rev().flatten().cloned().collect();
     }),
-    bug("empty-text-recorded", &["LOOP-EVENTS"], |twin| twin.is_said = |_| true),
-    bug("blank-text-not-recorded", &["LOOP-EVENTS"], |twin| twin.is_said = |text| !text.trim().is_empty()),
-    bug("failed-iterations-rolled-back", &["LOOP-EVENTS", "LOOP-RETAIN"], |twin| {
+    bug("empty-text-recorded", &[clause::LOOP_EVENTS], |twin| twin.is_said = |_| true),
+    bug("blank-text-not-recorded", &[clause::LOOP_EVENTS], |twin| twin.is_said = |text| !text.trim().is_empty()),
+    bug("failed-iterations-rolled-back", &[clause::LOOP_EVENTS, clause::LOOP_RETAIN], |twin| {
         twin.failed = |events, error| {
             events.retain(|event| event.iteration != error.iteration || event.iteration == 0);
             events.push(error);
         };
     }),
-    bug("results-recorded-as-structures", &["LOOP-EVENTS"], |twin| {
+    bug("results-recorded-as-structures", &[clause::LOOP_EVENTS], |twin| {
         twin.recorded = |mut events| {
             for event in &mut events {
                 if let EventKind::ToolResult { result: Some(result), .. } = &mut event.kind
@@ -120,7 +121,7 @@ pub(super) const BUGS: &[Bug] = &[
             events
         };
     }),
-    bug("events-count-iterations-from-zero", &["LOOP-PROMPT", "LOOP-EVENTS"], |twin| {
+    bug("events-count-iterations-from-zero", &[clause::LOOP_PROMPT, clause::LOOP_EVENTS], |twin| {
         twin.recorded = |mut events| {
             for event in &mut events {
                 event.iteration = event.iteration.saturating_sub(1);
@@ -128,17 +129,17 @@ pub(super) const BUGS: &[Bug] = &[
             events
         };
     }),
-    bug("iterations-count-from-two", &["LOOP-PROMPT"], |twin| twin.first_iteration = 2),
-    bug("prompt-in-iteration-one", &["LOOP-PROMPT"], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
-    bug("prompt-trimmed", &["LOOP-PROMPT"], |twin| twin.prompt = |prompt| Event::user(0, prompt.trim())),
-    bug("prompt-as-system-message", &["LOOP-PROMPT"], |twin| {
+    bug("iterations-count-from-two", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 2),
+    bug("prompt-in-iteration-one", &[clause::LOOP_PROMPT], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
+    bug("prompt-trimmed", &[clause::LOOP_PROMPT], |twin| twin.prompt = |prompt| Event::user(0, prompt.trim())),
+    bug("prompt-as-system-message", &[clause::LOOP_PROMPT], |twin| {
         twin.prompt = |prompt| Event {
             kind: EventKind::Message { role: threadspec::Role::System, content: prompt.to_owned() },
             iteration: 0,
         };
     }),
-    hardened("text-beside-calls-not-recorded", &["LOOP-TEXT"], |twin| twin.text_beside_calls = |_, _| false),
-    hardened("text-beside-calls-recorded-after-them", &["LOOP-TEXT"], |twin| {
+    hardened("text-beside-calls-not-recorded", &[clause::LOOP_TEXT], |twin| twin.text_beside_calls = |_, _| false),
+    hardened("text-beside-calls-recorded-after-them", &[clause::LOOP_TEXT], |twin| {
         twin.after = |twin, op, _, output| {
             let Some(events) = events(op, output).filter(|_| twin.profile == Profile::Hardened) else { return };
             for at in 0..events.len().saturating_sub(2) {
@@ -148,67 +149,71 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("text-recorded-twice-at-the-limit", &["LOOP-TEXT"], |twin| twin.final_text = |_, _| true),
+    hardened("text-recorded-twice-at-the-limit", &[clause::LOOP_TEXT], |twin| twin.final_text = |_, _| true),
     // In hardened the text stands before the calls already (LOOP-TEXT).
-    literal("no-text-at-the-limit", &["LOOP-LIMIT"], |twin| twin.final_text = |_, last| last.tool_calls.is_empty()),
-    bug("feedback-without-try-again", &["LOOP-VERIFY"], |twin| {
+    literal("no-text-at-the-limit", &[clause::LOOP_LIMIT], |twin| {
+        twin.final_text = |_, last| last.tool_calls.is_empty()
+    }),
+    bug("feedback-without-try-again", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| Some(Event::user(iteration, format!("Verification failed: {}", reason?)));
     }),
-    bug("feedback-without-a-reason", &["LOOP-VERIFY"], |twin| {
+    bug("feedback-without-a-reason", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| feedback(iteration, reason.or_else(|| Some("unknown".to_owned())));
     }),
-    bug("feedback-for-an-empty-reason", &["LOOP-VERIFY"], |twin| {
+    bug("feedback-for-an-empty-reason", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| {
             Some(Event::user(iteration, format!("Verification failed: {}. Please try again.", reason?)))
         };
     }),
-    bug("feedback-in-the-next-iteration", &["LOOP-VERIFY"], |twin| {
+    bug("feedback-in-the-next-iteration", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| feedback(iteration + 1, reason);
     }),
-    bug("feedback-not-recorded", &["LOOP-VERIFY"], |twin| twin.feedback = |_, _| None),
-    bug("completion-without-verifier-is-verified", &["LOOP-VERIFY"], |twin| {
+    bug("feedback-not-recorded", &[clause::LOOP_VERIFY], |twin| twin.feedback = |_, _| None),
+    bug("completion-without-verifier-is-verified", &[clause::LOOP_VERIFY], |twin| {
         twin.completion = |iteration, response, _| completion(iteration, response, true);
     }),
-    bug("completion-never-verified", &["LOOP-VERIFY"], |twin| {
+    bug("completion-never-verified", &[clause::LOOP_VERIFY], |twin| {
         twin.completion = |iteration, response, _| completion(iteration, response, false);
     }),
-    bug("completion-not-recorded", &["LOOP-VERIFY"], |twin| twin.completion = |_, _, _| None),
-    bug("completion-only-when-verified", &["LOOP-VERIFY"], |twin| {
+    bug("completion-not-recorded", &[clause::LOOP_VERIFY], |twin| twin.completion = |_, _, _| None),
+    bug("completion-only-when-verified", &[clause::LOOP_VERIFY], |twin| {
         twin.completion = |iteration, response, verified| completion(iteration, response, true).filter(|_| verified);
     }),
-    bug("completion-with-empty-result", &["LOOP-VERIFY"], |twin| {
+    bug("completion-with-empty-result", &[clause::LOOP_VERIFY], |twin| {
         twin.completion = |iteration, _, verified| completion(iteration, "", verified);
     }),
-    bug("third-error-recoverable", &["LOOP-ERROR"], |twin| twin.is_recoverable = |failures| failures <= 3),
-    bug("no-error-recoverable", &["LOOP-ERROR"], |twin| twin.is_recoverable = |_| false),
-    bug("gives-up-after-two", &["LOOP-ERROR"], |twin| twin.gives_up = |failures| failures >= 2),
-    bug("gives-up-after-four", &["LOOP-ERROR"], |twin| twin.gives_up = |failures| failures >= 4),
-    bug("failures-never-forgotten", &["LOOP-ERROR"], |twin| twin.failures_after_success = |failures| failures),
-    bug("failures-forgiven-one-by-one", &["LOOP-ERROR"], |twin| {
+    bug("third-error-recoverable", &[clause::LOOP_ERROR], |twin| twin.is_recoverable = |failures| failures <= 3),
+    bug("no-error-recoverable", &[clause::LOOP_ERROR], |twin| twin.is_recoverable = |_| false),
+    bug("gives-up-after-two", &[clause::LOOP_ERROR], |twin| twin.gives_up = |failures| failures >= 2),
+    bug("gives-up-after-four", &[clause::LOOP_ERROR], |twin| twin.gives_up = |failures| failures >= 4),
+    bug("failures-never-forgotten", &[clause::LOOP_ERROR], |twin| twin.failures_after_success = |failures| failures),
+    bug("failures-forgiven-one-by-one", &[clause::LOOP_ERROR], |twin| {
         twin.failures_after_success = |failures| failures.saturating_sub(1);
     }),
-    bug("errors-not-recorded", &["LOOP-ERROR", "LOOP-RETAIN"], |twin| twin.failed = |_, _| {}),
-    bug("errors-recorded-as-messages", &["LOOP-ERROR", "LOOP-RETAIN"], |twin| {
+    bug("errors-not-recorded", &[clause::LOOP_ERROR, clause::LOOP_RETAIN], |twin| twin.failed = |_, _| {}),
+    bug("errors-recorded-as-messages", &[clause::LOOP_ERROR, clause::LOOP_RETAIN], |twin| {
         twin.failed = |events, error| {
             if let EventKind::Error { error: text, .. } = error.kind {
                 events.push(Event::user(error.iteration, text));
             }
         };
     }),
-    bug("tool-errors-in-one-word", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("tool-errors-in-one-word", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(_) => "error".to_owned(),
             result => outcome(twin, call, result),
         };
     }),
-    bug("request-limit-one-too-many", &["LOOP-LIMIT"], |twin| twin.request_limit = |limit| limit.unwrap_or(20) + 1),
-    bug("request-limit-one-too-few", &["LOOP-LIMIT"], |twin| {
+    bug("request-limit-one-too-many", &[clause::LOOP_LIMIT], |twin| {
+        twin.request_limit = |limit| limit.unwrap_or(20) + 1
+    }),
+    bug("request-limit-one-too-few", &[clause::LOOP_LIMIT], |twin| {
         twin.request_limit = |limit| limit.unwrap_or(20).saturating_sub(1);
     }),
-    bug("request-limit-of-ten", &["LOOP-LIMIT"], |twin| twin.request_limit = |limit| limit.unwrap_or(10)),
-    bug("request-limit-of-thirty", &["LOOP-LIMIT"], |twin| twin.request_limit = |limit| limit.unwrap_or(30)),
-    bug("no-request-limit", &["LOOP-LIMIT"], |twin| twin.request_limit = |_| usize::MAX),
-    bug("last-calls-not-executed-at-the-limit", &["LOOP-LIMIT"], |twin| {
+    bug("request-limit-of-ten", &[clause::LOOP_LIMIT], |twin| twin.request_limit = |limit| limit.unwrap_or(10)),
+    bug("request-limit-of-thirty", &[clause::LOOP_LIMIT], |twin| twin.request_limit = |limit| limit.unwrap_or(30)),
+    bug("no-request-limit", &[clause::LOOP_LIMIT], |twin| twin.request_limit = |_| usize::MAX),
+    bug("last-calls-not-executed-at-the-limit", &[clause::LOOP_LIMIT], |twin| {
         twin.before = |_, op, input| {
             // Like a limit on rounds: without its calls, the last response ends the first iteration.
             let limit = input["maxToolCallsPerIteration"].as_u64().and_then(|limit| usize::try_from(limit).ok());
@@ -219,35 +224,35 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("maximum-one-too-many", &["LOOP-MAX"], |twin| {
+    bug("maximum-one-too-many", &[clause::LOOP_MAX], |twin| {
         twin.is_over = |iteration, maximum| maximum.is_some_and(|maximum| iteration > maximum);
     }),
-    bug("maximum-ignored", &["LOOP-MAX"], |twin| twin.is_over = |_, _| false),
-    bug("maximum-of-ten-by-default", &["LOOP-MAX"], |twin| {
+    bug("maximum-ignored", &[clause::LOOP_MAX], |twin| twin.is_over = |_, _| false),
+    bug("maximum-of-ten-by-default", &[clause::LOOP_MAX], |twin| {
         twin.is_over = |iteration, maximum| is_over(iteration, maximum.or(Some(10)));
     }),
-    bug("maximum-checked-after-failures-too", &["LOOP-MAX"], |twin| twin.is_over_after_failure = is_over),
-    bug("maximum-checked-after-verification", &["LOOP-MAX"], |twin| twin.verifies_first = true),
-    bug("response-empty-after-a-failure", &["LOOP-RESPONSE"], |twin| {
+    bug("maximum-checked-after-failures-too", &[clause::LOOP_MAX], |twin| twin.is_over_after_failure = is_over),
+    bug("maximum-checked-after-verification", &[clause::LOOP_MAX], |twin| twin.verifies_first = true),
+    bug("response-empty-after-a-failure", &[clause::LOOP_RESPONSE], |twin| {
         twin.after = |_, op, _, output| {
             if op == Op::Loop && output["stopReason"] == "max_errors" {
                 output["response"] = "".into();
             }
         };
     }),
-    bug("response-is-the-last-text", &["LOOP-RESPONSE"], |twin| {
+    bug("response-is-the-last-text", &[clause::LOOP_RESPONSE], |twin| {
         twin.response = |old, last| if last.is_empty() { old.to_owned() } else { last.to_owned() };
     }),
-    bug("response-is-every-text", &["LOOP-RESPONSE"], |twin| twin.response = |old, last| format!("{old}{last}")),
-    bug("response-trimmed", &["LOOP-RESPONSE"], |twin| twin.response = |_, last| last.trim().to_owned()),
-    bug("xml-mode-logs-no-calls", &["LOOP-MODES"], |twin| {
+    bug("response-is-every-text", &[clause::LOOP_RESPONSE], |twin| twin.response = |old, last| format!("{old}{last}")),
+    bug("response-trimmed", &[clause::LOOP_RESPONSE], |twin| twin.response = |_, last| last.trim().to_owned()),
+    bug("xml-mode-logs-no-calls", &[clause::LOOP_MODES], |twin| {
         twin.after = |_, op, input, output| {
             if let Some(events) = events(op, output).filter(|_| input["contextMode"] == "xml") {
                 events.retain(|event| event["type"] != "tool_call");
             }
         };
     }),
-    bug("xml-mode-logs-its-document", &["LOOP-MODES"], |twin| {
+    bug("xml-mode-logs-its-document", &[clause::LOOP_MODES], |twin| {
         twin.after = |_, op, input, output| {
             if op == Op::Loop && input["contextMode"] == "xml" {
                 let shown = output["requests"][0].as_array().and_then(|request| request.last()).cloned();
@@ -255,7 +260,7 @@ pub(super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("xml-mode-without-tool-ids", &["LOOP-MODES"], |twin| {
+    bug("xml-mode-without-tool-ids", &[clause::LOOP_MODES], |twin| {
         twin.after = |_, op, input, output| {
             let events = events(op, output).filter(|_| input["contextMode"] == "xml");
             for event in events.into_iter().flatten().filter(|event| event["type"] == "tool_result") {

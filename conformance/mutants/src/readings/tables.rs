@@ -6,6 +6,7 @@ use crate::twin::Twin;
 use crate::{document, input};
 use serde_json::{Map, Number, Value, json};
 use threadspec::{Event, EventKind, Message, Profile, escape_text, is_xml_char, json_stringify};
+use threadspec_golden::clause;
 use threadspec_judge::json::{replace_halves, tokens};
 use threadspec_judge::protocol::{Op, RejectKind, Reply};
 
@@ -330,7 +331,7 @@ const RUNS: &[Reading] = &[
         twin.text_follows_calls = true;
         twin.final_text = |_, last| last.tool_calls.is_empty();
     }),
-    literal("text-beside-calls-recorded-again-at-a-limit", &["E10", "LOOP-LIMIT"], |twin| {
+    literal("text-beside-calls-recorded-again-at-a-limit", &["E10", clause::LOOP_LIMIT], |twin| {
         twin.text_beside_calls = |_, _| true;
     }),
     literal("cut-calls-answered", &["E16"], |twin| {
@@ -362,27 +363,27 @@ pub(super) fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, b
 }
 
 const INPUTS: &[Reading] = &[
-    both("complaints-name-the-field-first", &["INP-1"], |twin| {
+    both("complaints-name-the-field-first", &[clause::INP_1], |twin| {
         twin.complaint = |index, error| {
             let (field, reason) = (error.field().unwrap_or_default(), error.reason());
             Reply::Reject { kind: RejectKind::InvalidEvent, message: format!("{reason}: `{field}` of event {index}") }
         };
     }),
-    both("numbers-beyond-the-doubles-refused", &["INP-3"], |twin| {
+    both("numbers-beyond-the-doubles-refused", &[clause::INP_3], |twin| {
         twin.raw_input = |raw| {
             let is_beyond =
                 |token: &str| token.parse().is_ok_and(f64::is_infinite) && token.ends_with(char::is_numeric);
             if tokens(raw).any(is_beyond) { "a number beyond the doubles".to_owned() } else { input::raw_input(raw) }
         };
     }),
-    both("nesting-beyond-50-refused", &["INP-3"], |twin| {
+    both("nesting-beyond-50-refused", &[clause::INP_3], |twin| {
         twin.before = |_, _, input| {
             if depth(input) > 50 {
                 *input = "nested too deep".into();
             }
         };
     }),
-    both("nesting-beyond-60-refused", &["INP-3"], |twin| {
+    both("nesting-beyond-60-refused", &[clause::INP_3], |twin| {
         twin.before = |_, _, input| {
             if depth(input) > 60 {
                 *input = "nested too deep".into();
@@ -401,71 +402,75 @@ fn depth(value: &Value) -> usize {
 
 /// Readings that follow the `must` clauses only.
 const NEGLECT: &[Reading] = &[
-    neglect("iterations-from-zero", &["LOOP-PROMPT"], |twin| twin.first_iteration = 0),
-    neglect("prompt-at-iteration-one", &["LOOP-PROMPT"], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
-    neglect("no-completion-event", &["LOOP-VERIFY"], |twin| twin.completion = |_, _, _| None),
+    neglect("iterations-from-zero", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 0),
+    neglect("prompt-at-iteration-one", &[clause::LOOP_PROMPT], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
+    neglect("no-completion-event", &[clause::LOOP_VERIFY], |twin| twin.completion = |_, _, _| None),
     // Stands before the next one, which replaces it when all are planted at once and changes more.
-    neglect("no-feedback", &["LOOP-VERIFY"], |twin| twin.feedback = |_, _| None),
-    neglect("feedback-in-other-words", &["LOOP-VERIFY"], |twin| {
+    neglect("no-feedback", &[clause::LOOP_VERIFY], |twin| twin.feedback = |_, _| None),
+    neglect("feedback-in-other-words", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| {
             let reason = reason.filter(|reason| !reason.is_empty())?;
             Some(Event::user(iteration, format!("Not yet, because: {reason}")))
         };
     }),
-    neglect("tool-failures-in-other-words", &["LOOP-TOOL-ERROR"], |twin| {
+    neglect("tool-failures-in-other-words", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Ok(result) => crate::agent::outcome(twin, call, Ok(result)),
             Err(threadspec::agent::ToolError::NotFound) => format!("Error: unknown tool {}", call.name),
             Err(threadspec::agent::ToolError::Failed(message)) => format!("Error: {message}"),
         };
     }),
-    neglect("tool-failures-without-words", &["LOOP-TOOL-ERROR"], |twin| {
+    neglect("tool-failures-without-words", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Ok(result) => crate::agent::outcome(twin, call, Ok(result)),
             Err(_) => String::new(),
         };
     }),
-    neglect("ends-at-the-first-failure", &["LOOP-ERROR"], |twin| {
+    neglect("ends-at-the-first-failure", &[clause::LOOP_ERROR], |twin| {
         twin.is_recoverable = |_| false;
         twin.gives_up = |_| true;
     }),
-    neglect("every-error-recoverable", &["LOOP-ERROR"], |twin| twin.is_recoverable = |_| true),
-    neglect("five-failures-end-a-run", &["LOOP-ERROR"], |twin| twin.gives_up = |failures| failures >= 5),
-    neglect("verified-before-the-maximum", &["LOOP-MAX"], |twin| twin.verifies_first = true),
-    neglect("response-of-the-last-text", &["LOOP-RESPONSE", "LOOP-VERIFY"], |twin| {
+    neglect("every-error-recoverable", &[clause::LOOP_ERROR], |twin| twin.is_recoverable = |_| true),
+    neglect("five-failures-end-a-run", &[clause::LOOP_ERROR], |twin| twin.gives_up = |failures| failures >= 5),
+    neglect("verified-before-the-maximum", &[clause::LOOP_MAX], |twin| twin.verifies_first = true),
+    neglect("response-of-the-last-text", &[clause::LOOP_RESPONSE, clause::LOOP_VERIFY], |twin| {
         twin.response = |before, last| if last.is_empty() { before.to_owned() } else { last.to_owned() };
     }),
-    neglect("response-of-the-first-text", &["LOOP-RESPONSE", "LOOP-VERIFY"], |twin| {
+    neglect("response-of-the-first-text", &[clause::LOOP_RESPONSE, clause::LOOP_VERIFY], |twin| {
         twin.response = |before, last| if before.is_empty() { last.to_owned() } else { before.to_owned() };
     }),
-    neglect("summaries-without-headings", &["CTX-SUMMARIES"], |twin| {
+    neglect("summaries-without-headings", &[clause::CTX_SUMMARIES], |twin| {
         twin.summaries = |summaries| {
             let texts: Vec<&str> = summaries.iter().rev().map(|&(_, text)| text).collect();
             texts.join("\n")
         };
     }),
-    neglect("summaries-under-other-headings", &["CTX-SUMMARIES"], |twin| {
+    neglect("summaries-under-other-headings", &[clause::CTX_SUMMARIES], |twin| {
         twin.summaries = |summaries| {
             let section = |(iterations, summary): &(&[u64], &str)| format!("Iterations {iterations:?}: {summary}\n");
             summaries.iter().map(section).collect()
         };
     }),
-    neglect("broken-events-skipped", &["INP-1"], |twin| {
+    neglect("broken-events-skipped", &[clause::INP_1], |twin| {
         twin.events = |events| Ok(events.into_iter().flatten().collect())
     }),
-    neglect("unknown-modes-are-standard", &["CTX-UNKNOWN"], |twin| {
+    neglect("unknown-modes-are-standard", &[clause::CTX_UNKNOWN], |twin| {
         twin.before = |_, _, input| {
             if input["contextMode"].as_str().is_some_and(|mode| mode != "xml") {
                 input["contextMode"] = "standard".into();
             }
         };
     }),
-    neglect("one-round-more", &["TOOLS-DEPTH", "TOOLS-CUT"], |twin| {
+    neglect("one-round-more", &[clause::TOOLS_DEPTH, clause::TOOLS_CUT], |twin| {
         twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds > depth);
     }),
-    neglect("rounds-without-a-limit", &["TOOLS-DEPTH", "TOOLS-CUT"], |twin| twin.is_too_deep = |_, _, _| false),
-    neglect("requests-without-a-limit", &["LOOP-LIMIT"], |twin| twin.request_limit = |_| usize::MAX),
-    neglect("limit-of-requests-of-fifteen", &["LOOP-LIMIT"], |twin| twin.request_limit = |limit| limit.unwrap_or(15)),
+    neglect("rounds-without-a-limit", &[clause::TOOLS_DEPTH, clause::TOOLS_CUT], |twin| {
+        twin.is_too_deep = |_, _, _| false
+    }),
+    neglect("requests-without-a-limit", &[clause::LOOP_LIMIT], |twin| twin.request_limit = |_| usize::MAX),
+    neglect("limit-of-requests-of-fifteen", &[clause::LOOP_LIMIT], |twin| {
+        twin.request_limit = |limit| limit.unwrap_or(15)
+    }),
 ];
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::{context, document, input};
 use serde_json::{Number, Value};
 use threadspec::agent::ToolError;
 use threadspec::{Event, EventKind, Message, is_xml_char};
+use threadspec_golden::clause;
 use threadspec_judge::json::tokens;
 
 /// Stands before the digits of a number that is kept as a text.
@@ -132,13 +133,13 @@ pub(super) const NUMBERS: &[Reading] = &[
 ];
 
 pub(super) const WORDS: &[Reading] = &[
-    both("errors-with-their-class", &["LOOP-ERROR", "E26"], |twin| {
+    both("errors-with-their-class", &[clause::LOOP_ERROR, "E26"], |twin| {
         twin.failed = |events, event| events.push(reworded(event, |error| format!("ModelError: {error}")));
     }),
-    both("errors-with-a-class-in-a-namespace", &["LOOP-ERROR", "E26"], |twin| {
+    both("errors-with-a-class-in-a-namespace", &[clause::LOOP_ERROR, "E26"], |twin| {
         twin.failed = |events, event| events.push(reworded(event, |error| format!("llm::api::Error[E_429]: {error}")));
     }),
-    both("errors-cut-after-500-units", &["LOOP-ERROR", "E26"], |twin| {
+    both("errors-cut-after-500-units", &[clause::LOOP_ERROR, "E26"], |twin| {
         twin.failed = |events, event| events.push(reworded(event, |error| cut(&error, 500, char::len_utf16, "")));
     }),
     literal("failed-tools-as-error-events-in-other-words", &["E21", "E26"], |twin| {
@@ -193,38 +194,38 @@ pub(super) const WORDS: &[Reading] = &[
 
 /// Readings that do not follow a `should` clause in what they say.
 pub(super) const NEGLECT: &[Reading] = &[
-    neglect("errors-with-their-class-cut-after-20-bytes", &["LOOP-ERROR"], |twin| {
+    neglect("errors-with-their-class-cut-after-20-bytes", &[clause::LOOP_ERROR], |twin| {
         twin.failed = |events, event| {
             events.push(reworded(event, |error| cut(&format!("Error: {error}"), 20, char::len_utf8, " [truncated]")));
         };
     }),
-    neglect("errors-in-other-words", &["LOOP-ERROR"], |twin| {
+    neglect("errors-in-other-words", &[clause::LOOP_ERROR], |twin| {
         twin.failed = |events, event| events.push(reworded(event, |_| "The model could not be reached.".to_owned()));
     }),
-    neglect("errors-without-words", &["LOOP-ERROR"], |twin| {
+    neglect("errors-without-words", &[clause::LOOP_ERROR], |twin| {
         twin.failed = |events, event| events.push(reworded(event, |_| String::new()));
     }),
-    neglect("errors-with-markup", &["LOOP-ERROR"], |twin| {
+    neglect("errors-with-markup", &[clause::LOOP_ERROR], |twin| {
         twin.failed = |events, event| events.push(reworded(event, |error| format!("<error>{error}</error>\r\n\t")));
     }),
-    neglect("tool-failures-with-their-class", &["LOOP-TOOL-ERROR"], |twin: &mut Twin| {
+    neglect("tool-failures-with-their-class", &[clause::LOOP_TOOL_ERROR], |twin: &mut Twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::Failed(message)) => format!("Tool error: ValueError: {message}"),
             Err(ToolError::NotFound) => format!("Tool not found: {:?}", call.name),
             result => crate::agent::outcome(twin, call, result),
         };
     }),
-    neglect("iterations-from-ten", &["LOOP-PROMPT"], |twin| twin.first_iteration = 10),
-    neglect("completion-in-other-words", &["LOOP-VERIFY"], |twin| {
+    neglect("iterations-from-ten", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 10),
+    neglect("completion-in-other-words", &[clause::LOOP_VERIFY], |twin| {
         twin.completion = |iteration, _, verified| {
             let kind = EventKind::Completion { result: "Done.".to_owned(), verified: Some(verified) };
             Some(Event { iteration, kind })
         };
     }),
-    neglect("one-round-less", &["TOOLS-DEPTH", "TOOLS-CUT"], |twin| {
+    neglect("one-round-less", &[clause::TOOLS_DEPTH, clause::TOOLS_CUT], |twin| {
         twin.is_too_deep = |_, rounds, depth| depth.is_some_and(|depth| rounds + 1 >= depth);
     }),
-    neglect("summaries-in-capitals", &["CTX-SUMMARIES"], |twin| {
+    neglect("summaries-in-capitals", &[clause::CTX_SUMMARIES], |twin| {
         twin.summaries = |summaries| context::summaries(summaries).replace("### Iteration(s)", "SUMMARY OF");
     }),
 ];

@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, Reply, Request};
 use threadspec_judge::universal::halves;
 use threadspec_judge::verdict::Outcome;
@@ -28,7 +29,7 @@ impl fmt::Debug for Clash {
 
 impl Clash {
     /// The clause that each of them breaks.
-    pub const BREAKS: &[&str] = &["AGENT-INDEPENDENT"];
+    pub const BREAKS: &[&str] = &[clause::AGENT_INDEPENDENT];
 }
 
 /// Every bug.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{fs, io, thread};
+use threadspec_golden::clause;
 
 /// The memory that the runner may hold besides large texts, in KiB.
 pub(crate) const SMALL: u64 = 60 << 10;
@@ -108,7 +109,7 @@ pub(crate) fn corpus(texts: &[(&str, &str)]) -> io::Result<tempfile::TempDir> {
     let cases: Vec<Value> = texts
         .iter()
         .map(|(name, text)| {
-            json!({"name": name, "why": "w", "clauses": ["ESC-3"], "input": {"text": text}, "expect": {"ok": text}})
+            json!({"name": name, "why": "w", "clauses": [clause::ESC_3], "input": {"text": text}, "expect": {"ok": text}})
         })
         .collect();
     let file = json!({"op": "escape", "about": "texts that come back as they are", "cases": cases});

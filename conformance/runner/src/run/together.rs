@@ -3,11 +3,12 @@
 use super::End;
 use super::worker::{Worker, join};
 use std::collections::HashMap;
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Verdict, judge};
 
-const CLAUSE: &str = "AGENT-INDEPENDENT";
+const CLAUSE: &str = clause::AGENT_INDEPENDENT;
 /// A case, and the runs that come before it, are sent so many times at once.
 const TIMES: usize = 4;
 

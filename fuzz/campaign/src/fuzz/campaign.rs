@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, panic, thread};
+use threadspec_golden::clause;
 use threadspec_judge::corpus::mismatch::Mismatch;
 use threadspec_judge::json::{DEEP_STACK, on_deep_stack};
 use threadspec_judge::protocol::{Op, Profile, Reply};
@@ -340,7 +341,7 @@ impl Failures {
     /// The smallest case where none fails alone: the reply depends on what was asked before.
     fn only_after_others(&self, profile: Profile) -> Option<(Range<u64>, Failure)> {
         let (cases, mut failure) = self.as_it_came()?;
-        failure.key.clause = if profile == Profile::Universal { "AGENT-INDEPENDENT" } else { "MSG-PURE" };
+        failure.key.clause = if profile == Profile::Universal { clause::AGENT_INDEPENDENT } else { clause::MSG_PURE };
         "only after other requests".clone_into(&mut failure.key.what);
         failure.note.insert_str(0, "asked alone, it is answered as it should be\n");
         Some((0..cases.end, failure))

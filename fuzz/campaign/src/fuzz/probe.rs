@@ -9,6 +9,7 @@ use crate::generate::{Mode, Request as Plan};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 use std::time::{Duration, Instant};
+use threadspec_golden::clause;
 use threadspec_judge::compare::{Difference, answering_clause, compare};
 use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
 use threadspec_judge::protocol::{Op, Profile, Reply, Request};
@@ -169,14 +170,14 @@ impl<'a> Probe<'a> {
                 Ok(if again == reply || self.profile == Profile::Universal {
                     None
                 } else {
-                    broken("MSG-PURE", AGAIN, input, &reply, &again)
+                    broken(clause::MSG_PURE, AGAIN, input, &reply, &again)
                 })
             }
             Relation::UnknownFields => {
                 let input = with_unknown_fields(plan, input);
                 let other = self.answer(op, &input)?;
                 let what = "unknown fields";
-                Ok(if other == reply { None } else { broken("INP-2", what, &input, &reply, &other) })
+                Ok(if other == reply { None } else { broken(clause::INP_2, what, &input, &reply, &other) })
             }
             Relation::Growing => {
                 // The literal profile may name a result after a call that comes later.
@@ -189,7 +190,7 @@ impl<'a> Probe<'a> {
                 };
                 let grown = threadspec::oracle::append_only(first, all);
                 let what = "the document of half the events is not the beginning of the document of all";
-                Ok(grown.err().and_then(|_| broken("ATT-NAME-NEAREST", what, &whole, &before, &after)))
+                Ok(grown.err().and_then(|_| broken(clause::ATT_NAME_NEAREST, what, &whole, &before, &after)))
             }
             Relation::BothModes => {
                 let Plan::Loop(script) = plan else { return Ok(None) };
@@ -203,17 +204,17 @@ impl<'a> Probe<'a> {
                 Ok(if run(&standard) == run(&xml) {
                     None
                 } else {
-                    broken("LOOP-MODES", what, &inputs[1], &standard, &xml)
+                    broken(clause::LOOP_MODES, what, &inputs[1], &standard, &xml)
                 })
             }
         };
         // No relation holds between the replies of a testee that answers the same input in another way each time.
         if let Ok(Some(failure)) = &broken_relation
-            && failure.key.clause != "MSG-PURE"
+            && failure.key.clause != clause::MSG_PURE
         {
             let again = self.answer(op, input)?;
             if again != reply {
-                return Ok(broken("MSG-PURE", AGAIN, input, &reply, &again));
+                return Ok(broken(clause::MSG_PURE, AGAIN, input, &reply, &again));
             }
         }
         broken_relation
@@ -266,7 +267,7 @@ impl<'a> Probe<'a> {
         if self.profile != Profile::Universal && (failure.key.what.is_empty() || is_verdict) {
             let special = simpler::without_specials(&failure.input);
             // An earlier value of a repeated key crashes a testee for what it is.
-            let mut special = special.into_iter().filter(|(clause, _)| !is_verdict || *clause != "JSON-4");
+            let mut special = special.into_iter().filter(|(clause, _)| !is_verdict || *clause != clause::JSON_4);
             if let Some((clause, _)) = special.find(|(_, input)| self.answer(op, input).is_ok()) {
                 failure.key.clause = clause;
                 return Leads::new();

@@ -1,11 +1,12 @@
 //! Which properties of profile `universal` a reply breaks: no reference is needed.
 
+use threadspec_golden::clause;
 use threadspec_judge::compare::Difference;
 use threadspec_judge::protocol::Reply;
 use threadspec_judge::universal::{self, Abilities, Answer, Finding};
 
 /// The clause that is broken when a valid input gets no proper answer.
-pub(super) const ANSWERING: &str = "AGENT-GOES-ON";
+pub(super) const ANSWERING: &str = clause::AGENT_GOES_ON;
 
 /// The clauses that a reply breaks, each with the first finding.
 pub(super) fn broken(input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> Vec<Difference> {

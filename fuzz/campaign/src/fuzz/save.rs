@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
+use threadspec_golden::clause;
 use threadspec_judge::corpus::expectation::Pattern;
 use threadspec_judge::corpus::layout::canonical;
 use threadspec_judge::corpus::{AGENT, Corpus, File, Level, cases_in};
@@ -99,7 +100,7 @@ impl Cases {
         let after = match &finding.after {
             Some(after) if threadspec_judge::json::interoperable(after).is_ok() => format!(r#""after":[{after}],"#),
             // Without the request before it, the case would show nothing.
-            _ if finding.clause == "AGENT-INDEPENDENT" => return,
+            _ if finding.clause == clause::AGENT_INDEPENDENT => return,
             _ => String::new(),
         };
         let member = match threadspec_judge::json::interoperable(&input) {

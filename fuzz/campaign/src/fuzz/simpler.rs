@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use threadspec::{is_xml_char, json_stringify};
+use threadspec_golden::clause;
 use threadspec_judge::json::{read, replace_halves, tokens};
 use threadspec_judge::protocol::{Op, Reply};
 
@@ -80,12 +81,12 @@ pub(super) fn forms(op: Op, input: &str, expected: Option<&Reply>, ops: &BTreeSe
 pub(super) fn without_specials(input: &str) -> Vec<(&'static str, String)> {
     let mut inputs = Vec::new();
     if let Cow::Owned(whole) = replace_halves(input, "\\ufffd") {
-        inputs.push(("INP-SURROGATE", whole));
+        inputs.push((clause::INP_SURROGATE, whole));
     }
     let Ok(mut value) = read(input) else { return inputs };
     let once = value.to_string();
     if tokens(&once).count() < tokens(input).count() {
-        inputs.push(("JSON-4", once.clone()));
+        inputs.push((clause::JSON_4, once.clone()));
     }
     let events = value.get_mut("events").and_then(Value::as_array_mut);
     for event in events.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -93,7 +94,7 @@ pub(super) fn without_specials(input: &str) -> Vec<(&'static str, String)> {
     }
     let known = value.to_string();
     if known != once {
-        inputs.push(("INP-2", known));
+        inputs.push((clause::INP_2, known));
     }
     inputs
 }

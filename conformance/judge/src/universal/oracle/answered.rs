@@ -4,8 +4,9 @@ use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::shown;
 use crate::universal::message::Role;
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-ANSWERED";
+const CLAUSE: &str = clause::AGENT_ANSWERED;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for round in course.rounds.iter().filter(|round| round.response.is_some()) {
@@ -26,9 +27,9 @@ fn judge_round(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) 
             [] => {
                 let fails = |asked: &CallRecord<'_>| course.script.outcome(asked.call).is_failure();
                 let (clause, why) = if fails(asked) {
-                    ("AGENT-FAILURE", ", whose tool fails or is unknown,")
+                    (clause::AGENT_FAILURE, ", whose tool fails or is unknown,")
                 } else if round.calls.iter().any(fails) {
-                    ("AGENT-FAILURE", ", a sibling of a call that fails,")
+                    (clause::AGENT_FAILURE, ", a sibling of a call that fails,")
                 } else {
                     (CLAUSE, "")
                 };

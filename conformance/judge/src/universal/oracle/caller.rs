@@ -3,6 +3,7 @@
 use crate::universal::Property;
 use crate::universal::course::Course;
 use crate::universal::finding::Findings;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let given = &course.script.given;
@@ -19,9 +20,10 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if given.len() != after.len() {
         let what =
             format!("the caller's list had {} messages before the run, and {} after it", given.len(), after.len());
-        findings.add("AGENT-CALLER", what);
+        findings.add(clause::AGENT_CALLER, what);
     } else if let Some(index) = given.iter().zip(after).position(|pair| !same(pair)) {
         let (before, after) = (given[index].shown(), after[index].shown());
-        findings.add("AGENT-CALLER", format!("message {} of the caller's list: {before} became {after}", index + 1));
+        findings
+            .add(clause::AGENT_CALLER, format!("message {} of the caller's list: {before} became {after}", index + 1));
     }
 }

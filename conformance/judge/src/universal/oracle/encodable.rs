@@ -3,6 +3,7 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::has_half;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for (number, request) in course.record.requests.iter().enumerate() {
@@ -15,7 +16,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             });
             let mut texts = content.chain(answered).chain(calls);
             if let Some((what, _)) = texts.find(|(_, text)| has_half(text)) {
-                findings.add("AGENT-ENCODABLE", format!("{}: its {what} holds a lone surrogate", at(number, index)));
+                findings
+                    .add(clause::AGENT_ENCODABLE, format!("{}: its {what} holds a lone surrogate", at(number, index)));
                 // Later requests repeat it.
                 return;
             }

@@ -9,16 +9,18 @@ use crate::universal::refusal::may_refuse;
 use crate::universal::script::Turn;
 use crate::universal::valid::faults;
 use crate::universal::value::{differences, quote_text};
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-END";
+const CLAUSE: &str = clause::AGENT_END;
 /// What became of calls in general has these clauses.
-const OF_CALLS: [&str; 5] = ["AGENT-RESPONSE", "AGENT-IDS", "AGENT-TEXT", "AGENT-NUMBERS", "AGENT-ORDINARY"];
+const OF_CALLS: [&str; 5] =
+    [clause::AGENT_RESPONSE, clause::AGENT_IDS, clause::AGENT_TEXT, clause::AGENT_NUMBERS, clause::AGENT_ORDINARY];
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let wrong_count =
         !matches!(course.end, End::Stopped { extra: 0 } | End::ModelFailed { extra: 0 } | End::Limited { extra: 0 });
     let may_be_aborted = course.record.says_why() && is_short_of_the_limit(course);
-    let is_judged = !wrong_count && !findings.cut_short && !findings.breaks(&["AGENT-PREFIX"]) && !may_be_aborted;
+    let is_judged = !wrong_count && !findings.cut_short && !findings.breaks(&[clause::AGENT_PREFIX]) && !may_be_aborted;
     let Some(last) = course.requests.last().filter(|_| is_judged) else { return };
     let Some(messages) = &course.record.messages else {
         findings.unobserved.push((Property::AgentEnd, "the run hands no list back".into()));
@@ -32,7 +34,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for shown in &last.rest {
         let Some(offset) = messages[place..].iter().position(|message| is(message, shown.message)) else {
             // What the model was shown in place of a result has a clause of its own.
-            if shown.message.role == Role::Tool && findings.breaks(&["AGENT-RESULT"]) {
+            if shown.message.role == Role::Tool && findings.breaks(&[clause::AGENT_RESULT]) {
                 return;
             }
             let what = format!("message {} of the last request is missing: {}", shown.index + 1, shown.message.shown());

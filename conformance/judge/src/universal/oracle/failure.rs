@@ -8,8 +8,9 @@ use crate::universal::message::Call;
 use crate::universal::script::Outcome;
 use crate::universal::value::quote_text;
 use std::fmt::Write;
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-FAILURE-TOLD";
+const CLAUSE: &str = clause::AGENT_FAILURE_TOLD;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if !course.pairs_up() {

@@ -6,6 +6,7 @@ use crate::universal::finding::Findings;
 use crate::universal::refusal::may_refuse;
 use crate::universal::script::{Script, Turn};
 use crate::universal::value::quote_text;
+use threadspec_golden::clause;
 
 /// What adapters that were written for an older protocol have to change.
 const REJECTED: &str = "`reject` is for input that was refused before the model was asked; an exception after the first request is `ok` \
@@ -74,14 +75,14 @@ fn reported(course: &Course<'_>) -> String {
 fn subject(script: &Script, turns: impl IntoIterator<Item = usize>) -> &'static str {
     for turn in turns {
         if matches!(script.turn(turn), Turn::Failure) {
-            return "AGENT-MODEL-FAILURE";
+            return clause::AGENT_MODEL_FAILURE;
         }
         if script.calls(turn).iter().any(|call| script.outcome(call).is_failure()) {
-            return "AGENT-FAILURE";
+            return clause::AGENT_FAILURE;
         }
         if script.meets_halves(turn) {
-            return "AGENT-ENCODABLE";
+            return clause::AGENT_ENCODABLE;
         }
     }
-    "AGENT-GOES-ON"
+    clause::AGENT_GOES_ON
 }

@@ -6,6 +6,7 @@ use crate::universal::halves::{arrived, arrived_inside};
 use crate::universal::message::{Message, Role};
 use crate::universal::valid;
 use crate::universal::value::quote_text;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let (given, Some(request)) = (&course.script.given, course.record.requests.first()) else { return };
@@ -13,7 +14,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         return;
     }
     for fault in valid::faults(request).into_iter().filter(|fault| fault.pairing) {
-        findings.add("AGENT-HISTORY", format!("{}: {}", at(0, fault.index), fault.what));
+        findings.add(clause::AGENT_HISTORY, format!("{}: {}", at(0, fault.index), fault.what));
     }
     for role in [Role::System, Role::Human] {
         let texts = texts(given, role);
@@ -21,7 +22,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         if let Some(lost) = lost(&texts, &sent, |text, sent| arrived(text, sent) || arrived_inside(text, sent)) {
             let who = if role == Role::System { "system" } else { "human" };
             findings.add(
-                "AGENT-HISTORY",
+                clause::AGENT_HISTORY,
                 format!("request 1: the {who} message {} of the given list is lost", quote_text(lost)),
             );
         }
@@ -30,7 +31,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let sent: Vec<&str> = request.iter().filter(|message| message.role == Role::Ai).map(Message::text).collect();
     if let Some(lost) = lost(&said, &sent, arrived_inside) {
         findings.add(
-            "AGENT-HISTORY",
+            clause::AGENT_HISTORY,
             format!("request 1: the assistant's text {} of the given list is lost", quote_text(lost)),
         );
     }

@@ -5,8 +5,9 @@ use crate::universal::finding::{Findings, at};
 use crate::universal::halves::{arrived, shown};
 use crate::universal::message::Call;
 use crate::universal::value::is_odd_name;
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-IDS";
+const CLAUSE: &str = clause::AGENT_IDS;
 /// The strictest provider takes ids of this length; a shorter one was not cut for a provider.
 const ALWAYS_SHORT_ENOUGH: usize = 9;
 /// Ids that are longer are too long for some provider, so that anything shorter may stand for them.
@@ -54,7 +55,7 @@ fn judge_call(
     if may_be_renamed && sent.id.is_some() || arrived(id, new) && sent.id.is_some() || is_cut(id, new) {
         return;
     }
-    let clause = if is_odd_name(id) { "AGENT-ORDINARY" } else { CLAUSE };
+    let clause = if is_odd_name(id) { clause::AGENT_ORDINARY } else { CLAUSE };
     let what = match &sent.id {
         Some(_) => format!("{place}: the id `{}` became `{}`", shown(id), shown(new)),
         None => format!("{place}: the id `{}` is gone", shown(id)),

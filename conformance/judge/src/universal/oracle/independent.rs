@@ -4,6 +4,7 @@ use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::shown;
 use std::collections::HashSet;
+use threadspec_golden::clause;
 
 /// `strangers` are the texts and ids that only other runs have.
 pub(in crate::universal) fn judge(course: &Course<'_>, strangers: &HashSet<String>, findings: &mut Findings) {
@@ -15,7 +16,7 @@ pub(in crate::universal) fn judge(course: &Course<'_>, strangers: &HashSet<Strin
             if let Some(text) = texts.find(|text| strangers.contains(*text)) {
                 let place =
                     number.map_or(format!("the list at the end, message {}", index + 1), |number| at(number, index));
-                findings.add("AGENT-INDEPENDENT", format!("{place}: `{}` comes from another run", shown(text)));
+                findings.add(clause::AGENT_INDEPENDENT, format!("{place}: `{}` comes from another run", shown(text)));
                 return;
             }
         }

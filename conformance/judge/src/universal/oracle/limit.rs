@@ -2,12 +2,13 @@
 
 use crate::universal::course::{Course, End};
 use crate::universal::finding::Findings;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if let (End::Limited { extra: extra @ 1.. }, Some(limit)) = (course.end, course.script.limit) {
         let allowed = course.requests.len() - extra;
         findings.add(
-            "AGENT-LIMIT",
+            clause::AGENT_LIMIT,
             format!("`maxRecursionDepth` {limit} allows {allowed} requests, but there are {}", course.requests.len()),
         );
     }

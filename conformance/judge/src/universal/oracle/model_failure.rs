@@ -8,6 +8,7 @@ use crate::universal::message::{Call, Message, Role};
 use crate::universal::script::{Script, Turn};
 use crate::universal::value::quote_text;
 use std::collections::HashMap;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let failed = (0..course.requests.len()).filter(|&turn| matches!(course.script.turn(turn), Turn::Failure));
@@ -16,8 +17,10 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         let request = course.requests.len() - extra;
         let what =
             if course.retries.contains(&(request - 1)) { "and so did the retry" } else { "and this is no retry" };
-        findings
-            .add("AGENT-MODEL-FAILURE", format!("request {}: the model call before it failed, {what}", request + 1));
+        findings.add(
+            clause::AGENT_MODEL_FAILURE,
+            format!("request {}: the model call before it failed, {what}", request + 1),
+        );
     }
     let lists = course.record.requests.iter().enumerate().skip(failed + 1);
     // What was there before the failure is not its effect; a mended history may hold anything.
@@ -33,14 +36,14 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for (request, list) in lists {
         for (index, message) in list.iter().enumerate().filter(|(_, message)| invented(message)) {
             let what = format!("{}: the model never said {}", at(request, index), quote_text(message.text()));
-            findings.add("AGENT-MODEL-FAILURE", what);
+            findings.add(clause::AGENT_MODEL_FAILURE, what);
         }
     }
     for (index, message) in course.record.messages.iter().flatten().enumerate().filter(|(_, message)| invented(message))
     {
         let what =
             format!("the list at the end, message {}: the model never said {}", index + 1, quote_text(message.text()));
-        findings.add("AGENT-MODEL-FAILURE", what);
+        findings.add(clause::AGENT_MODEL_FAILURE, what);
     }
     match &course.record.failure {
         None => findings.unobserved.push((
@@ -48,7 +51,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             "the reply has no `failure`: how the run reports a failing model cannot be seen".into(),
         )),
         Some(failure) if failure.is_empty() && matches!(course.end, End::ModelFailed { .. }) => {
-            findings.add("AGENT-MODEL-FAILURE", "the model call failed, but the run ends as if nothing had happened");
+            findings
+                .add(clause::AGENT_MODEL_FAILURE, "the model call failed, but the run ends as if nothing had happened");
         }
         Some(_) => {}
     }

@@ -3,6 +3,7 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::shown;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if !course.pairs_up() {
@@ -16,7 +17,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             _ => None,
         }) {
             let what = format!("`{}` is answered before `{}`", shown(asked.call.id()), shown(before.call.id()));
-            findings.add("AGENT-ORDER", format!("{}: {what}, which was called first", at(round.turn + 1, place)));
+            findings.add(clause::AGENT_ORDER, format!("{}: {what}, which was called first", at(round.turn + 1, place)));
         }
     }
 }

@@ -4,8 +4,9 @@ use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::message::{Conversation, Placed};
 use crate::universal::systems::places;
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-PREFIX";
+const CLAUSE: &str = clause::AGENT_PREFIX;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for round in &course.rounds {

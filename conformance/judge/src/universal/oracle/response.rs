@@ -6,8 +6,9 @@ use crate::universal::halves::arrived;
 use crate::universal::message::Call;
 use crate::universal::script::Outcome;
 use crate::universal::value::{Difference, Kind, differences, is_odd_name, quote_text, text_difference};
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-RESPONSE";
+const CLAUSE: &str = clause::AGENT_RESPONSE;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for round in &course.rounds {

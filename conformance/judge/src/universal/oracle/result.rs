@@ -8,8 +8,9 @@ use crate::universal::value::{
     Difference, Kind, differences, is_odd_name, quote, quote_text, read_inside, text_difference,
 };
 use serde_json::Value;
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-RESULT";
+const CLAUSE: &str = clause::AGENT_RESULT;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if !course.pairs_up() {
@@ -53,7 +54,7 @@ fn judge_answer(
     }
     let text = answer.message.text();
     let is_taken_along = failures.iter().any(|message| text.contains(message));
-    let owner = if is_taken_along { "AGENT-FAILURE" } else { CLAUSE };
+    let owner = if is_taken_along { clause::AGENT_FAILURE } else { CLAUSE };
     findings.add_differences(owner, &at(round.turn + 1, answer.index), &found);
 }
 

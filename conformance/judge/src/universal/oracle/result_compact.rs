@@ -4,6 +4,7 @@ use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::script::Outcome;
 use crate::universal::value::read_inside;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if !course.pairs_up() {
@@ -16,7 +17,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
                 let text = answer.message.text();
                 if let Some(escape) = needless_escape(text).filter(|_| read_inside(text).is_ok()) {
                     let place = at(round.turn + 1, answer.index);
-                    findings.add("AGENT-RESULT-COMPACT", format!("{place}: `{escape}` is escaped without need"));
+                    findings.add(clause::AGENT_RESULT_COMPACT, format!("{place}: `{escape}` is escaped without need"));
                 }
             }
         }

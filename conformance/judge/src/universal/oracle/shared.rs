@@ -5,8 +5,9 @@ use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::message::Message;
 use crate::universal::record::LOOKS_SHARED;
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-SHARED";
+const CLAUSE: &str = clause::AGENT_SHARED;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let record = course.record;

@@ -6,8 +6,9 @@ use crate::universal::message::{Conversation, Message, Placed, Role};
 use crate::universal::value::{Difference, Kind, differences, quote, quote_text, text_difference};
 use crate::universal::{halves, systems, valid};
 use serde_json::Value;
+use threadspec_golden::clause;
 
-const CLAUSE: &str = "AGENT-START";
+const CLAUSE: &str = clause::AGENT_START;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let Some(request) = course.requests.first() else { return };

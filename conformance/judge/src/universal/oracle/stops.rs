@@ -2,10 +2,11 @@
 
 use crate::universal::course::{Course, End};
 use crate::universal::finding::Findings;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     if let End::Stopped { extra: extra @ 1.. } = course.end {
         let last = course.requests.len() - extra;
-        findings.add("AGENT-STOPS", format!("request {} follows a response without calls", last + 1));
+        findings.add(clause::AGENT_STOPS, format!("request {} follows a response without calls", last + 1));
     }
 }

@@ -3,26 +3,27 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::valid::faults;
+use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     const EXPLAIN: [&str; 8] = [
-        "AGENT-HISTORY",
-        "AGENT-START",
-        "AGENT-PREFIX",
-        "AGENT-RESPONSE",
-        "AGENT-IDS",
-        "AGENT-ANSWERED",
-        "AGENT-FAILURE",
-        "AGENT-RESULT",
+        clause::AGENT_HISTORY,
+        clause::AGENT_START,
+        clause::AGENT_PREFIX,
+        clause::AGENT_RESPONSE,
+        clause::AGENT_IDS,
+        clause::AGENT_ANSWERED,
+        clause::AGENT_FAILURE,
+        clause::AGENT_RESULT,
     ];
     if findings.breaks(&EXPLAIN) {
         return;
     }
     for (number, request) in course.record.requests.iter().enumerate() {
         for fault in faults(request) {
-            findings.add("AGENT-VALID", format!("{}: {}", at(number, fault.index), fault.what));
+            findings.add(clause::AGENT_VALID, format!("{}: {}", at(number, fault.index), fault.what));
         }
-        if findings.breaks(&["AGENT-VALID"]) {
+        if findings.breaks(&[clause::AGENT_VALID]) {
             // Later requests repeat it.
             return;
         }

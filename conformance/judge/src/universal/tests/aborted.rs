@@ -1,6 +1,7 @@
 //! Runs that report a failure, or are rejected.
 
 use super::*;
+use threadspec_golden::clause;
 
 fn clauses(input: &Value, answer: Answer<'_>) -> Vec<&'static str> {
     let ruling = judge(&input.to_string(), &[], Abilities::default(), answer).expect("a script and a record");
@@ -29,13 +30,13 @@ fn a_failure_that_nothing_explains_breaks_what_ended_the_run() {
         assert_eq!(ruling.holds(property) == Holding::Yes, is_judged, "{property}");
     }
     input["tools"]["a"]["byId"]["c1"] = json!({"error": "no disk"});
-    assert_eq!(found(&input), ["AGENT-FAILURE"]);
+    assert_eq!(found(&input), [clause::AGENT_FAILURE]);
     input["model"][1]["content"] = json!("\u{10d83d}");
     let half = |output: Value| serde_json::from_str(&output.to_string().replace('\u{10d83d}', "?")).expect("JSON");
     let input = halves::written(&input.to_string()).into_owned();
     let answer = Answer::Output(half(failing(&value::read(&input).expect("JSON"))));
     let ruling = judge(&input, &[], Abilities::default(), answer).expect("a run");
-    assert_eq!(ruling.findings().first().map(|finding| finding.clause), Some("AGENT-ENCODABLE"));
+    assert_eq!(ruling.findings().first().map(|finding| finding.clause), Some(clause::AGENT_ENCODABLE));
     assert_eq!(clauses(&sound().0, Answer::Output(output)), [""; 0]);
 }
 
@@ -45,7 +46,7 @@ fn a_failure_may_be_reported_where_something_explains_it() {
     input["maxRecursionDepth"] = json!(1);
     assert_eq!(found(&input), [""; 0], "the limit is reached");
     input["maxRecursionDepth"] = json!(2);
-    assert_eq!(found(&input), ["AGENT-GOES-ON"], "the limit is not reached");
+    assert_eq!(found(&input), [clause::AGENT_GOES_ON], "the limit is not reached");
     let (mut input, _) = sound();
     input["model"].as_array_mut().expect("turns").insert(1, json!({"error": "overloaded"}));
     let retried = {
@@ -63,7 +64,7 @@ fn a_failure_may_be_reported_where_something_explains_it() {
 
 #[test]
 fn what_a_response_holds_may_be_refused_after_it() {
-    for (ids, expected) in [(["c1", "c1"], &[][..]), (["", "c2"], &[]), (["c1", "c2"], &["AGENT-GOES-ON"])] {
+    for (ids, expected) in [(["c1", "c1"], &[][..]), (["", "c2"], &[]), (["c1", "c2"], &[clause::AGENT_GOES_ON])] {
         let (mut input, _) = sound();
         for (call, id) in ids.iter().enumerate() {
             input["model"][0]["tool_calls"][call]["id"] = json!(id);
@@ -93,11 +94,11 @@ fn a_rejection_is_a_run_without_requests() {
     };
     let failing_tool = with("tools", json!({"a": [{"error": "no"}], "b": ["x"]}));
     for (input, expected) in [
-        (sound().0, Some("AGENT-GOES-ON")),
-        (twice(), Some("AGENT-GOES-ON")),
-        (with("maxRecursionDepth", json!(1)), Some("AGENT-GOES-ON")),
-        (failing_tool, Some("AGENT-FAILURE")),
-        (with("model", json!([{"error": "overloaded"}])), Some("AGENT-MODEL-FAILURE")),
+        (sound().0, Some(clause::AGENT_GOES_ON)),
+        (twice(), Some(clause::AGENT_GOES_ON)),
+        (with("maxRecursionDepth", json!(1)), Some(clause::AGENT_GOES_ON)),
+        (failing_tool, Some(clause::AGENT_FAILURE)),
+        (with("model", json!([{"error": "overloaded"}])), Some(clause::AGENT_MODEL_FAILURE)),
         (with("messages", json!([])), None),
         (given(json!({"type": "tool", "content": "x", "tool_call_id": "lost"})), None),
         (given(json!({"type": "tool", "content": "x", "tool_call_id": ""})), None),
@@ -138,7 +139,7 @@ fn the_end_of_a_run_that_fails_at_its_limit_is_judged_where_only_the_limit_can_h
     output["requests"].as_array_mut().expect("requests").truncate(1);
     let first = output["requests"][0].clone();
     output["messages"] = first;
-    assert_eq!(clauses(&input, Answer::Output(output.clone())), ["AGENT-END"]);
+    assert_eq!(clauses(&input, Answer::Output(output.clone())), [clause::AGENT_END]);
     output["failure"] = json!("reused an id");
     assert_eq!(clauses(&input, Answer::Output(output.clone())), [""; 0]);
     // One request more, which the limit permits.
@@ -147,5 +148,5 @@ fn the_end_of_a_run_that_fails_at_its_limit_is_judged_where_only_the_limit_can_h
     let mut output = failing(&input);
     output["requests"].as_array_mut().expect("requests").truncate(2);
     output["messages"] = output["requests"][1].clone();
-    assert_eq!(clauses(&input, Answer::Output(output)), ["AGENT-END"]);
+    assert_eq!(clauses(&input, Answer::Output(output)), [clause::AGENT_END]);
 }

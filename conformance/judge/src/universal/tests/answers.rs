@@ -1,6 +1,7 @@
 //! Responses and answers: calls, ids, results and failures.
 
 use super::*;
+use threadspec_golden::clause;
 
 #[test]
 fn response() {
@@ -158,13 +159,13 @@ fn repeated_ids_are_renamed_or_refused() {
     let kept = "AGENT-IDS: request 2, message 3: the model repeats an id, and both calls keep it: `c1`";
     let found = ruling(&input, &output("c1", "c1", ["c1", "c1"]));
     assert_eq!(found.findings()[0].what, kept[11..]);
-    assert_eq!(found.findings().iter().filter(|found| found.clause != "AGENT-END").count(), 1);
+    assert_eq!(found.findings().iter().filter(|found| found.clause != clause::AGENT_END).count(), 1);
     let refusal =
         judge(&input.to_string(), &[], Abilities::default(), Answer::Refusal("duplicate id c1")).expect("a script");
-    assert_eq!(refusal.findings()[0].clause, "AGENT-GOES-ON", "the model was asked before");
+    assert_eq!(refusal.findings()[0].clause, clause::AGENT_GOES_ON, "the model was asked before");
     let mut refused = output("c1", "c1", ["c1", "c1"]);
     refused["requests"].as_array_mut().expect("requests").pop();
-    assert_eq!(ruling(&input, &refused).findings()[0].clause, "AGENT-GOES-ON", "it must say why");
+    assert_eq!(ruling(&input, &refused).findings()[0].clause, clause::AGENT_GOES_ON, "it must say why");
     refused["failure"] = json!("duplicate id");
     refused["messages"] = Value::Null;
     assert_found(&input, &refused, &[]);

@@ -7,6 +7,7 @@ mod runs;
 
 use super::*;
 use serde_json::json;
+use threadspec_golden::clause;
 
 /// A question, two calls at once, a last answer; and the record of a sound run of it.
 fn sound() -> (Value, Value) {
@@ -122,7 +123,8 @@ fn what_the_fairness_rules_allow_is_no_fault() {
         let (input, mut output) = sound();
         change(&mut output);
         let ruling = ruling(&input, &output);
-        let found: Vec<&Finding> = ruling.findings().iter().filter(|found| found.clause != "AGENT-ORDER").collect();
+        let found: Vec<&Finding> =
+            ruling.findings().iter().filter(|found| found.clause != clause::AGENT_ORDER).collect();
         assert!(found.is_empty(), "{index}: {found:?}");
     }
 }

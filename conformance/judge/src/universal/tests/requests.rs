@@ -1,6 +1,7 @@
 //! What is sent: the given list, what requests begin with, and what no provider takes.
 
 use super::*;
+use threadspec_golden::clause;
 
 #[test]
 fn start() {
@@ -101,11 +102,11 @@ fn halves_are_seen() {
         let ruling = judge(input, &[], Abilities::default(), Answer::Output(output)).expect("a run");
         ruling.findings().iter().map(|found| found.clause).collect::<Vec<_>>()
     };
-    assert_eq!(found(output(r#""cut \ud83d""#)), ["AGENT-ENCODABLE"]);
+    assert_eq!(found(output(r#""cut \ud83d""#)), [clause::AGENT_ENCODABLE]);
     assert!(found(output(r#""cut \ufffd""#)).is_empty() && found(output(r#""cut \\ud83d""#)).is_empty());
-    assert_eq!(found(output(r#""cu \ufffd""#)), ["AGENT-TEXT"]);
+    assert_eq!(found(output(r#""cu \ufffd""#)), [clause::AGENT_TEXT]);
     let refusal = judge(input, &[], Abilities::default(), Answer::Refusal("surrogates not allowed")).expect("a script");
-    assert_eq!(refusal.findings()[0].clause, "AGENT-ENCODABLE", "in the middle of a run");
+    assert_eq!(refusal.findings()[0].clause, clause::AGENT_ENCODABLE, "in the middle of a run");
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn histories_are_mended_or_refused() {
     ]);
     let as_it_is = run(&input);
     let found = ruling(&input, &as_it_is);
-    assert_eq!(found.findings().iter().filter(|found| found.clause == "AGENT-HISTORY").count(), 2);
+    assert_eq!(found.findings().iter().filter(|found| found.clause == clause::AGENT_HISTORY).count(), 2);
     assert_eq!(found.findings()[0].what, "request 1, message 2: its call `h1` is not answered directly behind it");
     let mended = |list: Value| {
         let mut script = input.clone();
@@ -163,7 +164,7 @@ fn the_callers_list_and_other_runs() {
     };
     assert!(judged(&output).is_empty());
     from_second(&mut output, |list| list[3]["content"] = json!("another"));
-    assert_eq!(judged(&output), ["AGENT-RESULT", "AGENT-INDEPENDENT"]);
+    assert_eq!(judged(&output), [clause::AGENT_RESULT, clause::AGENT_INDEPENDENT]);
 }
 
 #[test]
@@ -176,5 +177,5 @@ fn what_half_a_character_becomes_may_be_what_another_run_says() {
     let end = json!([given[0], {"type": "ai", "content": "Done"}]);
     let output = json!({"requests": [given], "messages": end, "given": given, "failure": null});
     let ruling = judge(&input, &[&other], Abilities::default(), Answer::Output(output)).expect("a run");
-    assert!(ruling.findings().iter().all(|found| found.clause != "AGENT-INDEPENDENT"), "{:?}", ruling.findings());
+    assert!(ruling.findings().iter().all(|found| found.clause != clause::AGENT_INDEPENDENT), "{:?}", ruling.findings());
 }

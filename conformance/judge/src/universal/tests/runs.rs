@@ -2,6 +2,7 @@
 
 use super::*;
 use std::time::{Duration, Instant};
+use threadspec_golden::clause;
 
 #[test]
 fn going_on_and_stopping() {
@@ -53,13 +54,13 @@ fn limits_allow_what_the_clause_says() {
             let clauses: Vec<&str> = found.findings().iter().map(|found| found.clause).collect();
             let expected = match requests {
                 _ if allowed.contains(&requests) => Vec::new(),
-                few if few < *allowed.start() => vec!["AGENT-GOES-ON"],
-                _ => vec!["AGENT-LIMIT"],
+                few if few < *allowed.start() => vec![clause::AGENT_GOES_ON],
+                _ => vec![clause::AGENT_LIMIT],
             };
             assert_eq!(clauses, expected, "limit {limit}, {requests} requests");
             messages(&mut output["messages"]).pop();
             let cut = ruling(&input(limit), &output);
-            assert_eq!(cut.findings().iter().any(|found| found.clause == "AGENT-END"), expected.is_empty());
+            assert_eq!(cut.findings().iter().any(|found| found.clause == clause::AGENT_END), expected.is_empty());
         }
     }
 }
@@ -156,7 +157,7 @@ fn the_list_at_the_end_of_an_aborted_run_is_not_judged() {
     input["tools"]["a"]["byId"]["c1"] = json!({"error": "boom"});
     let output = json!({"requests": [input["messages"]], "messages": input["messages"], "failure": "boom"});
     let found = ruling(&input, &output);
-    assert!(found.findings().iter().all(|finding| finding.clause == "AGENT-FAILURE"), "{:?}", found.findings());
+    assert!(found.findings().iter().all(|finding| finding.clause == clause::AGENT_FAILURE), "{:?}", found.findings());
 }
 
 #[test]
@@ -182,6 +183,6 @@ fn a_long_wrong_run_is_judged_in_time() {
     let begun = Instant::now();
     let ruling = ruling(&input, &json!({"requests": [request], "messages": end, "given": input["messages"]}));
     let of = |clause: &str| ruling.findings().iter().filter(|finding| finding.clause == clause).count();
-    assert_eq!(of("AGENT-MODEL-FAILURE"), MANY);
+    assert_eq!(of(clause::AGENT_MODEL_FAILURE), MANY);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }

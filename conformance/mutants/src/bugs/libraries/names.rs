@@ -5,6 +5,7 @@ use crate::context::{message, system};
 use crate::document::{body, name, prefix};
 use serde_json::{Map, Value};
 use threadspec::{Event, EventKind};
+use threadspec_golden::clause;
 
 /// What two names have in common that a comparison takes for equal.
 type Key = fn(&str) -> String;
@@ -73,7 +74,7 @@ fn tools_by(input: &mut Value, key: Key) {
 /// A bug that compares names by a key.
 macro_rules! compared_by {
     ($name:literal, $key:path) => {
-        bug($name, &["ATT-NAME", "LOOP-TOOL-ERROR"], |twin| {
+        bug($name, &[clause::ATT_NAME, clause::LOOP_TOOL_ERROR], |twin| {
             twin.name = |events, position, id| name_by(events, position, id, $key);
             twin.answers = |events, position| answers_by(events, position, $key);
             twin.before = |_, _, input| tools_by(input, $key);
@@ -137,41 +138,45 @@ pub(in super::super) const BUGS: &[Bug] = &[
     compared_by!("names-compared-without-weightless-characters", weighty),
     compared_by!("names-compared-as-numbers", numeric),
     compared_by!("names-compared-in-any-case", in_any_case),
-    bug("numeric-ids-never-found", &["ATT-NAME"], |twin| {
+    bug("numeric-ids-never-found", &[clause::ATT_NAME], |twin| {
         // A key like "7" was stored as the integer 7, which is not identical to the text.
         twin.name = |events, position, id| {
             let is_integer = id.parse::<i64>().is_ok_and(|number| number.to_string() == id);
             name(events, position, id).filter(|_| !is_integer)
         };
     }),
-    bug("texts-of-a-zero-are-empty", &["ATT-NAME", "DOC-6", "CTX-SYSTEM", "LOOP-EVENTS"], |twin| {
-        twin.name = |events, position, id| name(events, position, id).filter(|name| !is_zero(name) && !is_zero(id));
-        twin.prefix = |raw| prefix(raw.filter(|raw| !is_zero(raw)));
-        twin.system = |summaries, instructions, mode| {
-            system(summaries, if is_zero(instructions) { "" } else { instructions }, mode)
-        };
-        twin.is_said = |text| !text.is_empty() && !is_zero(text);
-        twin.body = |twin, event| Some(body(twin, event)).filter(|text| !is_zero(text)).unwrap_or_default();
-        twin.message = |twin, event| match &event.kind {
-            EventKind::Message { content, .. } if is_zero(content) => None,
-            _ => message(twin, event),
-        };
-    }),
-    bug("members-in-the-order-of-hashes", &["JSON-4"], |twin| {
+    bug(
+        "texts-of-a-zero-are-empty",
+        &[clause::ATT_NAME, clause::DOC_6, clause::CTX_SYSTEM, clause::LOOP_EVENTS],
+        |twin| {
+            twin.name = |events, position, id| name(events, position, id).filter(|name| !is_zero(name) && !is_zero(id));
+            twin.prefix = |raw| prefix(raw.filter(|raw| !is_zero(raw)));
+            twin.system = |summaries, instructions, mode| {
+                system(summaries, if is_zero(instructions) { "" } else { instructions }, mode)
+            };
+            twin.is_said = |text| !text.is_empty() && !is_zero(text);
+            twin.body = |twin, event| Some(body(twin, event)).filter(|text| !is_zero(text)).unwrap_or_default();
+            twin.message = |twin, event| match &event.kind {
+                EventKind::Message { content, .. } if is_zero(content) => None,
+                _ => message(twin, event),
+            };
+        },
+    ),
+    bug("members-in-the-order-of-hashes", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let mut members: Vec<_> = object.iter().collect();
             members.sort_by_key(|(key, _)| bucket(key, object.len()));
             members
         };
     }),
-    bug("indices-by-a-pattern-of-any-script", &["JSON-4"], |twin| {
+    bug("indices-by-a-pattern-of-any-script", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let mut members: Vec<_> = object.iter().collect();
             members.sort_by_key(|(key, _)| index_by_pattern(key).map_or((true, 0), |index| (false, index)));
             members
         };
     }),
-    bug("sorted-by-iteration-without-keeping-order", &["DOC-2", "EQ-2"], |twin| {
+    bug("sorted-by-iteration-without-keeping-order", &[clause::DOC_2, clause::EQ_2], |twin| {
         twin.events = |events| {
             let mut events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
             // Short lists are sorted by insertion, which keeps the order of what is equal.
@@ -181,7 +186,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             Ok(events)
         };
     }),
-    bug("summarized-iterations-sorted-as-text", &["ATT-SUMMARIZED"], |twin| {
+    bug("summarized-iterations-sorted-as-text", &[clause::ATT_SUMMARIZED], |twin| {
         twin.summarized = |iterations| {
             let mut texts: Vec<String> = iterations.iter().map(u64::to_string).collect();
             texts.sort();

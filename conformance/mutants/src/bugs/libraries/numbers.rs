@@ -3,6 +3,7 @@
 use super::super::{Bug, bug};
 use crate::text::number;
 use serde_json::Number;
+use threadspec_golden::clause;
 
 /// The digits of a number, shortest or so many, and the exponent of the first.
 fn digits(double: f64, places: Option<usize>) -> (String, i32) {
@@ -80,18 +81,18 @@ const RYU: Style = Style { places: None, plain: -5..16, has_fraction: [true, fal
 const GO: Style = Style { places: None, plain: -4..6, has_fraction: [false, false], signs: ["e+", "e-"], width: 2 };
 
 pub(in super::super) const BUGS: &[Bug] = &[
-    bug("numbers-as-java-writes-doubles", &["JSON-3"], |twin| twin.number = |raw| JAVA.of_float(raw)),
-    bug("whole-numbers-as-doubles", &["JSON-3"], |twin| {
+    bug("numbers-as-java-writes-doubles", &[clause::JSON_3], |twin| twin.number = |raw| JAVA.of_float(raw)),
+    bug("whole-numbers-as-doubles", &[clause::JSON_3], |twin| {
         twin.number = |raw| raw.as_f64().map_or_else(String::new, |double| JAVA.of(double))
     }),
-    bug("numbers-as-dotnet-writes-doubles", &["JSON-3"], |twin| twin.number = |raw| DOTNET.of_float(raw)),
-    bug("numbers-with-six-digits", &["JSON-3"], |twin| twin.number = |raw| SIX.of_float(raw)),
-    bug("numbers-with-seventeen-digits", &["JSON-3"], |twin| twin.number = |raw| SEVENTEEN.of_float(raw)),
-    bug("numbers-with-fourteen-digits", &["JSON-3"], |twin| twin.number = |raw| FOURTEEN.of_float(raw)),
-    bug("numbers-as-ruby-writes-floats", &["JSON-3"], |twin| twin.number = |raw| RUBY.of_float(raw)),
-    bug("numbers-as-ryu-writes-them", &["JSON-3"], |twin| twin.number = |raw| RYU.of_float(raw)),
-    bug("numbers-as-go-prints-them", &["JSON-3"], |twin| twin.number = |raw| GO.of_float(raw)),
-    bug("decimal-point-as-a-comma", &["JSON-3"], |twin| twin.number = |raw| number(raw).replace('.', ",")),
+    bug("numbers-as-dotnet-writes-doubles", &[clause::JSON_3], |twin| twin.number = |raw| DOTNET.of_float(raw)),
+    bug("numbers-with-six-digits", &[clause::JSON_3], |twin| twin.number = |raw| SIX.of_float(raw)),
+    bug("numbers-with-seventeen-digits", &[clause::JSON_3], |twin| twin.number = |raw| SEVENTEEN.of_float(raw)),
+    bug("numbers-with-fourteen-digits", &[clause::JSON_3], |twin| twin.number = |raw| FOURTEEN.of_float(raw)),
+    bug("numbers-as-ruby-writes-floats", &[clause::JSON_3], |twin| twin.number = |raw| RUBY.of_float(raw)),
+    bug("numbers-as-ryu-writes-them", &[clause::JSON_3], |twin| twin.number = |raw| RYU.of_float(raw)),
+    bug("numbers-as-go-prints-them", &[clause::JSON_3], |twin| twin.number = |raw| GO.of_float(raw)),
+    bug("decimal-point-as-a-comma", &[clause::JSON_3], |twin| twin.number = |raw| number(raw).replace('.', ",")),
 ];
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::super::{Bug, bug, crash};
 use super::{each_payload, each_text, each_value};
 use crate::input::raw_input;
 use serde_json::{Map, Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::json::{Node, tokens};
 
 /// The members of requests that a program declares as fields.
@@ -186,7 +187,7 @@ fn nearly(value: &mut Value) {
 }
 
 pub(in super::super) const BUGS: &[Bug] = &[
-    bug("repeated-names-end-the-program", &["JSON-4"], |twin| {
+    bug("repeated-names-end-the-program", &[clause::JSON_4], |twin| {
         twin.raw_input = |raw| {
             if repeats(&Node::of(raw)) {
                 crash("An item with the same key has already been added.");
@@ -194,33 +195,41 @@ pub(in super::super) const BUGS: &[Bug] = &[
             raw_input(raw)
         };
     }),
-    bug("fields-set-in-any-case", &["INP-2"], |twin| twin.before = |_, _, input| fields_in_any_case(input)),
-    bug("names-that-begin-with-nul-refused", &["JSON-4"], |twin| {
+    bug("fields-set-in-any-case", &[clause::INP_2], |twin| twin.before = |_, _, input| fields_in_any_case(input)),
+    bug("names-that-begin-with-nul-refused", &[clause::JSON_4], |twin| {
         twin.raw_input = |raw| {
             let text = raw_input(raw);
             let marked = renamed(&text, |name| if name.starts_with("\"\\u0000") { "!" } else { name });
             if marked.contains("!:") && marked.len() < text.len() { "null".to_owned() } else { text }
         };
     }),
-    bug("empty-names-filled-in", &["JSON-4"], |twin| {
+    bug("empty-names-filled-in", &[clause::JSON_4], |twin| {
         twin.raw_input = |raw| renamed(&raw_input(raw), |name| if name == "\"\"" { "\"_empty_\"" } else { name });
     }),
-    bug("objects-that-look-like-lists-become-lists", &["JSON-4", "MSG-RESULT", "TOOLS-RESULT"], |twin| {
-        twin.before = |_, _, input| {
-            each_payload(input, &|payload| {
-                let was_arguments = payload.is_object();
-                each_value(payload, &as_list);
-                // Arguments themselves are declared as an object; an empty one is kept apart by that.
-                if was_arguments && payload.as_array().is_some_and(Vec::is_empty) {
-                    *payload = json!({});
-                }
-            });
-        };
-    }),
-    bug("dates-written-anew", &["EVT-CALL", "EVT-RESULT", "MSG-RESULT", "TOOLS-RESULT"], |twin| {
-        twin.before = |_, _, input| each_payload(input, &dates_anew);
-    }),
-    bug("members-with-a-dollar-sign-dropped", &["JSON-4", "MSG-CALL", "TOOLS-RESULT"], |twin| {
+    bug(
+        "objects-that-look-like-lists-become-lists",
+        &[clause::JSON_4, clause::MSG_RESULT, clause::TOOLS_RESULT],
+        |twin| {
+            twin.before = |_, _, input| {
+                each_payload(input, &|payload| {
+                    let was_arguments = payload.is_object();
+                    each_value(payload, &as_list);
+                    // Arguments themselves are declared as an object; an empty one is kept apart by that.
+                    if was_arguments && payload.as_array().is_some_and(Vec::is_empty) {
+                        *payload = json!({});
+                    }
+                });
+            };
+        },
+    ),
+    bug(
+        "dates-written-anew",
+        &[clause::EVT_CALL, clause::EVT_RESULT, clause::MSG_RESULT, clause::TOOLS_RESULT],
+        |twin| {
+            twin.before = |_, _, input| each_payload(input, &dates_anew);
+        },
+    ),
+    bug("members-with-a-dollar-sign-dropped", &[clause::JSON_4, clause::MSG_CALL, clause::TOOLS_RESULT], |twin| {
         twin.before = |_, _, input| {
             each_payload(input, &|payload| {
                 each_value(payload, &|value| {
@@ -231,10 +240,15 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("byte-order-mark-dropped", &["ESC-3", "EVT-RESULT", "MSG-RESULT", "TOOLS-RESULT"], |twin| {
-        twin.before = |_, _, input| each_text(input, |text| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned());
-    }),
-    bug("texts-read-as-yaml", &["EVT-RESULT", "MSG-RESULT", "TOOLS-RESULT"], |twin| {
+    bug(
+        "byte-order-mark-dropped",
+        &[clause::ESC_3, clause::EVT_RESULT, clause::MSG_RESULT, clause::TOOLS_RESULT],
+        |twin| {
+            twin.before =
+                |_, _, input| each_text(input, |text| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned());
+        },
+    ),
+    bug("texts-read-as-yaml", &[clause::EVT_RESULT, clause::MSG_RESULT, clause::TOOLS_RESULT], |twin| {
         twin.before = |_, _, input| {
             each_payload(input, &|payload| {
                 if let Some(value) = payload.as_str().and_then(as_yaml) {
@@ -243,7 +257,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("requests-end-at-line-separators", &["ESC-3"], |twin| {
+    bug("requests-end-at-line-separators", &[clause::ESC_3], |twin| {
         twin.raw_input = |raw| {
             if raw.contains(['\u{2028}', '\u{2029}']) {
                 crash("Unterminated string in JSON");
@@ -251,7 +265,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             raw_input(raw)
         };
     }),
-    bug("numbers-as-they-were-spelled", &["JSON-3"], |twin| {
+    bug("numbers-as-they-were-spelled", &[clause::JSON_3], |twin| {
         twin.raw_input = |raw| numbers_marked(Node::of(&raw_input(raw)), false);
         twin.quoted = |text| match text.strip_prefix(SPELLED) {
             Some(token) => token.to_owned(),
@@ -259,10 +273,10 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
         twin.after = |_, _, _, output| numbers_unmarked(output);
     }),
-    bug("numbers-off-by-one-place", &["JSON-3", "MSG-CALL"], |twin| {
+    bug("numbers-off-by-one-place", &[clause::JSON_3, clause::MSG_CALL], |twin| {
         twin.before = |_, _, input| each_payload(input, &|payload| each_value(payload, &nearly));
     }),
-    bug("truth-is-an-integer", &["INP-1"], |twin| {
+    bug("truth-is-an-integer", &[clause::INP_1], |twin| {
         twin.before = |_, _, input| {
             for event in input["events"].as_array_mut().into_iter().flatten() {
                 if let Some(truth) = event["iteration"].as_bool() {

@@ -4,6 +4,7 @@ use super::super::{Bug, bug, crash, hardened};
 use super::each_text;
 use crate::text::{attribute, quoted, text};
 use threadspec::is_xml_char;
+use threadspec_golden::clause;
 
 /// `"\n".join(text.splitlines())` in Python.
 fn split_lines(text: &str) -> String {
@@ -147,7 +148,7 @@ fn escape_of(c: char, hex: fn(u16) -> String) -> String {
     c.encode_utf16(&mut [0; 2]).iter().map(|&unit| hex(unit)).collect()
 }
 
-const EVERYWHERE: &[&str] = &["ESC-3", "MSG-RESULT", "TOOLS-RESULT"];
+const EVERYWHERE: &[&str] = &[clause::ESC_3, clause::MSG_RESULT, clause::TOOLS_RESULT];
 
 /// A bug that changes each text of an input.
 macro_rules! on_texts {
@@ -168,11 +169,11 @@ pub(in super::super) const BUGS: &[Bug] = &[
     on_texts!("texts-without-tags", without_tags),
     on_texts!("white-space-joined-by-a-pattern", white_space_joined),
     on_texts!("texts-in-latin-1", in_latin_1),
-    bug("character-with-its-mark-not-escaped", &["ESC-1", "ATT-ESCAPED"], |twin| {
+    bug("character-with-its-mark-not-escaped", &[clause::ESC_1, clause::ATT_ESCAPED], |twin| {
         twin.text = |twin, raw| by_characters(raw, |c| text(twin, c));
         twin.attribute = |twin, raw| by_characters(raw, |c| attribute(twin, c));
     }),
-    bug("forbidden-characters-end-the-program", &["ESC-FORBIDDEN"], |twin| {
+    bug("forbidden-characters-end-the-program", &[clause::ESC_FORBIDDEN], |twin| {
         twin.text = |twin, raw| {
             if !raw.chars().all(is_xml_char) {
                 crash("hexadecimal value 0x1B, is an invalid character");
@@ -180,7 +181,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             text(twin, raw)
         };
     }),
-    bug("pairs-as-two-references", &["ESC-3"], |twin| {
+    bug("pairs-as-two-references", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| {
             let reference = |c: char| {
                 if c > '\u{ffff}' { escape_of(c, |unit| format!("&#{unit};")) } else { c.to_string() }
@@ -188,24 +189,24 @@ pub(in super::super) const BUGS: &[Bug] = &[
             text(twin, raw).chars().map(reference).collect()
         };
     }),
-    bug("line-feeds-as-two-characters", &["ESC-3"], |twin| {
+    bug("line-feeds-as-two-characters", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, raw).replace('\n', "\r\n");
     }),
-    bug("line-feeds-in-hexadecimal", &["ESC-3"], |twin| {
+    bug("line-feeds-in-hexadecimal", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, raw).replace('\n', "&#xA;").replace('\t', "&#x9;");
     }),
-    hardened("white-space-in-attributes-in-hexadecimal", &["ATT-WHITESPACE"], |twin| {
+    hardened("white-space-in-attributes-in-hexadecimal", &[clause::ATT_WHITESPACE], |twin| {
         twin.attribute = |twin, raw| {
             attribute(twin, raw).replace("&#9;", "&#x9;").replace("&#10;", "&#xA;").replace("&#13;", "&#xD;")
         };
     }),
-    hardened("tab-in-attributes-with-two-digits", &["ATT-WHITESPACE"], |twin| {
+    hardened("tab-in-attributes-with-two-digits", &[clause::ATT_WHITESPACE], |twin| {
         twin.attribute = |twin, raw| attribute(twin, raw).replace("&#9;", "&#09;");
     }),
-    bug("equals-signs-and-backquotes-as-references", &["ESC-3"], |twin| {
+    bug("equals-signs-and-backquotes-as-references", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, raw).replace('=', "&#x3D;").replace('`', "&#x60;");
     }),
-    bug("json-safe-for-every-page", &["JSON-1", "JSON-2"], |twin| {
+    bug("json-safe-for-every-page", &[clause::JSON_1, clause::JSON_2], |twin| {
         twin.quoted = |raw| {
             let escape = |c: char| match c {
                 '<' | '>' | '&' | '\'' | '+' | '`' | '\u{7f}'.. => escape_of(c, |unit| format!("\\u{unit:04X}")),
@@ -214,7 +215,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             quoted(raw).replace("\\\"", "\\u0022").replace("\\u000b", "\\u000B").chars().map(escape).collect()
         };
     }),
-    bug("json-safe-for-html-and-its-attributes", &["JSON-1"], |twin| {
+    bug("json-safe-for-html-and-its-attributes", &[clause::JSON_1], |twin| {
         twin.quoted = |raw| {
             let escape = |c: char| match c {
                 '<' | '>' | '&' | '\'' | '=' | '\u{2028}' | '\u{2029}' => escape_of(c, |unit| format!("\\u{unit:04x}")),

@@ -6,6 +6,7 @@ use crate::document::{calls, join};
 use crate::text::{attribute, members, quoted, string, text};
 use crate::twin::Twin;
 use serde_json::Value;
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// Escapes a text but for the characters that it misses, given their place in bytes.
@@ -83,24 +84,24 @@ fn exactly(twin: &mut Twin, size: usize) {
 }
 
 pub(in super::super) const BUGS: &[Bug] = &[
-    bug("pairs-split-at-8-units", &["ESC-3"], |twin| utf16(twin, 8)),
-    bug("pairs-split-at-256-units", &["ESC-3"], |twin| utf16(twin, 256)),
-    bug("pairs-split-at-8192-units", &["ESC-3"], |twin| utf16(twin, 8_192)),
-    bug("pairs-split-at-65536-units", &["ESC-3"], |twin| utf16(twin, 65_536)),
-    bug("characters-split-at-16-bytes", &["ESC-3"], |twin| utf8(twin, 16)),
-    bug("characters-split-at-1024-bytes", &["ESC-3"], |twin| utf8(twin, 1_024)),
-    bug("characters-split-at-4096-bytes", &["ESC-3"], |twin| utf8(twin, 4_096)),
-    bug("characters-split-at-65536-bytes", &["ESC-3"], |twin| utf8(twin, 65_536)),
-    bug("last-byte-of-32-not-escaped", &["ESC-1"], |twin| last_byte(twin, 32)),
-    bug("last-byte-of-512-not-escaped", &["ESC-1"], |twin| last_byte(twin, 512)),
-    bug("last-byte-of-16384-not-escaped", &["ESC-1"], |twin| last_byte(twin, 16_384)),
-    bug("apostrophes-raw-behind-the-last-full-block-of-16", &["ESC-1"], |twin| {
+    bug("pairs-split-at-8-units", &[clause::ESC_3], |twin| utf16(twin, 8)),
+    bug("pairs-split-at-256-units", &[clause::ESC_3], |twin| utf16(twin, 256)),
+    bug("pairs-split-at-8192-units", &[clause::ESC_3], |twin| utf16(twin, 8_192)),
+    bug("pairs-split-at-65536-units", &[clause::ESC_3], |twin| utf16(twin, 65_536)),
+    bug("characters-split-at-16-bytes", &[clause::ESC_3], |twin| utf8(twin, 16)),
+    bug("characters-split-at-1024-bytes", &[clause::ESC_3], |twin| utf8(twin, 1_024)),
+    bug("characters-split-at-4096-bytes", &[clause::ESC_3], |twin| utf8(twin, 4_096)),
+    bug("characters-split-at-65536-bytes", &[clause::ESC_3], |twin| utf8(twin, 65_536)),
+    bug("last-byte-of-32-not-escaped", &[clause::ESC_1], |twin| last_byte(twin, 32)),
+    bug("last-byte-of-512-not-escaped", &[clause::ESC_1], |twin| last_byte(twin, 512)),
+    bug("last-byte-of-16384-not-escaped", &[clause::ESC_1], |twin| last_byte(twin, 16_384)),
+    bug("apostrophes-raw-behind-the-last-full-block-of-16", &[clause::ESC_1], |twin| {
         twin.text = |twin, raw| missing(twin, raw, |at, c| c == '\'' && raw.len() > 16 && at >= raw.len() / 16 * 16);
     }),
-    bug("apostrophes-raw-in-full-blocks-of-16", &["ESC-1"], |twin| {
+    bug("apostrophes-raw-in-full-blocks-of-16", &[clause::ESC_1], |twin| {
         twin.text = |twin, raw| missing(twin, raw, |at, c| c == '\'' && at < raw.len() / 16 * 16);
     }),
-    bug("second-markup-in-a-block-of-8-missed", &["ESC-1"], |twin| {
+    bug("second-markup-in-a-block-of-8-missed", &[clause::ESC_1], |twin| {
         twin.text = |twin, raw| {
             let is_markup = |c: u8| matches!(c, b'&' | b'<' | b'>' | b'"' | b'\'');
             missing(twin, raw, |at, c| {
@@ -109,39 +110,39 @@ pub(in super::super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    bug("last-character-of-a-long-text-not-escaped", &["ESC-1"], |twin| {
+    bug("last-character-of-a-long-text-not-escaped", &[clause::ESC_1], |twin| {
         twin.text =
             |twin, raw| missing(twin, raw, |at, c| raw.len() > 64 && at + 1 == raw.len() && c.is_ascii_punctuation());
     }),
-    bug("markup-looked-for-in-the-first-1024-bytes", &["ESC-1"], |twin| {
+    bug("markup-looked-for-in-the-first-1024-bytes", &[clause::ESC_1], |twin| {
         twin.text = |twin, raw| {
             let first = raw.bytes().take(1_024).any(|c| matches!(c, b'&' | b'<' | b'>' | b'"' | b'\''));
             if first || raw.len() <= 1_024 { text(twin, raw) } else { raw.to_owned() }
         };
     }),
-    bug("markup-looked-for-in-every-fourth-place-of-long-texts", &["ESC-1"], |twin| {
+    bug("markup-looked-for-in-every-fourth-place-of-long-texts", &[clause::ESC_1], |twin| {
         twin.text = |twin, raw| {
             let found = raw.bytes().step_by(4).any(|c| matches!(c, b'&' | b'<' | b'>' | b'"' | b'\''));
             if found || raw.len() <= 128 { text(twin, raw) } else { raw.to_owned() }
         };
     }),
-    bug("forbidden-character-in-the-last-place-kept", &["ESC-FORBIDDEN"], |twin| {
+    bug("forbidden-character-in-the-last-place-kept", &[clause::ESC_FORBIDDEN], |twin| {
         twin.text = |twin, raw| {
             missing(twin, raw, |at, c| {
                 at > 0 && at + c.len_utf8() == raw.len() && c < ' ' && !matches!(c, '\t' | '\n' | '\r')
             })
         };
     }),
-    hardened("carriage-return-at-the-end-of-a-block-of-64-raw", &["ESC-CR"], |twin| {
+    hardened("carriage-return-at-the-end-of-a-block-of-64-raw", &[clause::ESC_CR], |twin| {
         twin.text = |twin, raw| missing(twin, raw, |at, c| c == '\r' && at % 64 == 63);
     }),
-    hardened("carriage-return-at-the-end-of-a-block-of-4096-raw", &["ESC-CR"], |twin| {
+    hardened("carriage-return-at-the-end-of-a-block-of-4096-raw", &[clause::ESC_CR], |twin| {
         twin.text = |twin, raw| missing(twin, raw, |at, c| c == '\r' && at % 4_096 == 4_095);
     }),
-    bug("texts-of-exactly-128-bytes-lose-their-last", &["ESC-3"], |twin| exactly(twin, 128)),
-    bug("texts-of-exactly-1024-bytes-lose-their-last", &["ESC-3"], |twin| exactly(twin, 1_024)),
-    bug("texts-of-exactly-65536-bytes-lose-their-last", &["ESC-3"], |twin| exactly(twin, 65_536)),
-    bug("last-character-of-attributes-not-escaped", &["ATT-ESCAPED"], |twin| {
+    bug("texts-of-exactly-128-bytes-lose-their-last", &[clause::ESC_3], |twin| exactly(twin, 128)),
+    bug("texts-of-exactly-1024-bytes-lose-their-last", &[clause::ESC_3], |twin| exactly(twin, 1_024)),
+    bug("texts-of-exactly-65536-bytes-lose-their-last", &[clause::ESC_3], |twin| exactly(twin, 65_536)),
+    bug("last-character-of-attributes-not-escaped", &[clause::ATT_ESCAPED], |twin| {
         twin.attribute = |twin, raw| {
             let mut chars = raw.chars();
             match chars.next_back() {
@@ -150,7 +151,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("last-byte-of-64-of-attributes-not-escaped", &["ATT-ESCAPED"], |twin| {
+    bug("last-byte-of-64-of-attributes-not-escaped", &[clause::ATT_ESCAPED], |twin| {
         twin.attribute = |twin, raw| {
             let one = |(at, c): (usize, char)| {
                 if at % 64 == 63 && c.is_ascii() { c.to_string() } else { attribute(twin, c.encode_utf8(&mut [0; 4])) }
@@ -158,7 +159,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             raw.char_indices().map(one).collect()
         };
     }),
-    bug("json-quotes-at-the-end-of-a-block-of-16-raw", &["JSON-2"], |twin| {
+    bug("json-quotes-at-the-end-of-a-block-of-16-raw", &[clause::JSON_2], |twin| {
         twin.quoted = |raw| {
             let inner = |c: char| {
                 let quoted = quoted(c.encode_utf8(&mut [0; 4]));
@@ -168,7 +169,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             format!("\"{}\"", raw.char_indices().map(one).collect::<String>())
         };
     }),
-    bug("json-control-characters-raw-behind-32-bytes", &["JSON-2"], |twin| {
+    bug("json-control-characters-raw-behind-32-bytes", &[clause::JSON_2], |twin| {
         twin.quoted = |raw| match raw.char_indices().find(|&(at, c)| at >= 32 && c == '\n') {
             Some((at, _)) => format!(
                 "{}\n{}",
@@ -178,25 +179,25 @@ pub(in super::super) const BUGS: &[Bug] = &[
             None => quoted(raw),
         };
     }),
-    bug("names-looked-up-in-blocks-of-256-events", &["ATT-NAME"], names_in_blocks),
-    bug("objects-of-more-than-4-members-sorted", &["JSON-4"], |twin| sorted_from(twin, 4)),
-    bug("objects-of-more-than-8-members-sorted", &["JSON-4"], |twin| sorted_from(twin, 8)),
-    bug("objects-of-more-than-32-members-sorted", &["JSON-4"], |twin| sorted_from(twin, 32)),
-    bug("index-keys-in-order-only-among-the-first-16-members", &["JSON-4"], |twin| {
+    bug("names-looked-up-in-blocks-of-256-events", &[clause::ATT_NAME], names_in_blocks),
+    bug("objects-of-more-than-4-members-sorted", &[clause::JSON_4], |twin| sorted_from(twin, 4)),
+    bug("objects-of-more-than-8-members-sorted", &[clause::JSON_4], |twin| sorted_from(twin, 8)),
+    bug("objects-of-more-than-32-members-sorted", &[clause::JSON_4], |twin| sorted_from(twin, 32)),
+    bug("index-keys-in-order-only-among-the-first-16-members", &[clause::JSON_4], |twin| {
         twin.members = |object| {
             let ordered = members(object);
             if object.len() > 16 { object.iter().collect() } else { ordered }
         };
     }),
-    bug("comma-lost-behind-16-summarized-numbers", &["ATT-SUMMARIZED"], |twin| {
+    bug("comma-lost-behind-16-summarized-numbers", &[clause::ATT_SUMMARIZED], |twin| {
         twin.summarized = |iterations| iterations.chunks(16).map(|chunk| join(chunk, ",")).collect();
     }),
-    bug("last-summarized-number-of-many-lost", &["ATT-SUMMARIZED"], |twin| {
+    bug("last-summarized-number-of-many-lost", &[clause::ATT_SUMMARIZED], |twin| {
         twin.summarized = |iterations| {
             join(&iterations[..if iterations.len() > 8 { iterations.len() - 1 } else { iterations.len() }], ",")
         };
     }),
-    bug("lists-typed-by-their-first-number", &["EVT-CALL"], |twin| {
+    bug("lists-typed-by-their-first-number", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Value::Array(elements) = value
@@ -211,7 +212,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("lists-typed-by-their-first-text", &["EVT-CALL"], |twin| {
+    bug("lists-typed-by-their-first-text", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Value::Array(elements) = value
@@ -224,7 +225,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("records-with-the-members-of-the-first", &["EVT-CALL"], |twin| {
+    bug("records-with-the-members-of-the-first", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Value::Array(elements) = value
@@ -237,7 +238,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    literal("nulls-behind-the-eighth-element-in-words", &["STR-2"], |twin| {
+    literal("nulls-behind-the-eighth-element-in-words", &[clause::STR_2], |twin| {
         twin.string = |twin, value| match value {
             Value::Array(elements) if elements.len() > 8 => {
                 let (first, rest) = elements.split_at(8);
@@ -248,36 +249,36 @@ pub(in super::super) const BUGS: &[Bug] = &[
             _ => string(twin, value),
         };
     }),
-    hardened("results-found-within-128-events", &["MSG-PAIRED"], |twin| {
+    hardened("results-found-within-128-events", &[clause::MSG_PAIRED], |twin| {
         twin.answers = |events, position| answers(events, position).filter(|call| position - call < 128);
     }),
-    hardened("groups-of-eight-calls-at-most", &["MSG-GROUP"], |twin| {
+    hardened("groups-of-eight-calls-at-most", &[clause::MSG_GROUP], |twin| {
         twin.joins = |group, next| group.len() < 8 && crate::context::joins(group, next);
     }),
-    bug("instructions-split-at-1024-bytes", &["CTX-SYSTEM"], |twin| {
+    bug("instructions-split-at-1024-bytes", &[clause::CTX_SYSTEM], |twin| {
         twin.system = |summaries, instructions, mode| system(summaries, &split_in_utf8(instructions, 1_024), mode);
     }),
-    bug("user-texts-split-at-64-units-in-messages", &["MSG-USER"], |twin| {
+    bug("user-texts-split-at-64-units-in-messages", &[clause::MSG_USER], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages {
                 super::change(input, "user", |text| split_in_utf16(text, 64));
             }
         };
     }),
-    bug("results-split-at-8192-bytes-in-messages", &["MSG-RESULT"], |twin| {
+    bug("results-split-at-8192-bytes-in-messages", &[clause::MSG_RESULT], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages {
                 super::change(input, "tool_result", |text| split_in_utf8(text, 8_192));
             }
         };
     }),
-    bug("results-of-tools-split-at-2048-bytes", &["TOOLS-RESULT"], |twin| {
+    bug("results-of-tools-split-at-2048-bytes", &[clause::TOOLS_RESULT], |twin| {
         twin.tool_message = |call, content| threadspec::Message::tool(&call.id, split_in_utf8(&content, 2_048));
     }),
-    bug("prefix-split-at-16-units", &["DOC-6"], |twin| {
+    bug("prefix-split-at-16-units", &[clause::DOC_6], |twin| {
         twin.prefix = |raw| crate::document::prefix(raw.map(|raw| split_in_utf16(raw, 16)).as_deref());
     }),
-    bug("every-third-event-of-many-keeps-its-blanks-alone", &["DOC-2"], |twin| {
+    bug("every-third-event-of-many-keeps-its-blanks-alone", &[clause::DOC_2], |twin| {
         twin.before = |_, op, input| {
             let many = input["events"].as_array().is_some_and(|events| events.len() > 2);
             for (_, event) in
@@ -289,7 +290,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("event-at-place-128-in-the-iteration-of-the-one-before", &["ATT-ITERATION"], |twin| {
+    bug("event-at-place-128-in-the-iteration-of-the-one-before", &[clause::ATT_ITERATION], |twin| {
         twin.before = |_, op, input| {
             let before = input["events"][127]["iteration"].clone();
             if let Some(event) = events(input).nth(128).filter(|_| op == Op::Serialize && before.is_number()) {

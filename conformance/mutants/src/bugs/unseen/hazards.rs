@@ -8,6 +8,7 @@ use crate::twin::Twin;
 use serde_json::{Value, json};
 use threadspec::agent::ToolError;
 use threadspec::{Event, EventKind};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// Writes characters of JSON strings as escapes.
@@ -28,65 +29,67 @@ fn is_list(members: &serde_json::Map<String, Value>) -> bool {
 
 pub(in super::super) const BUGS: &[Bug] = &[
     // Texts.
-    bug("next-line-characters-become-line-feeds", &["ESC-3"], |twin| {
+    bug("next-line-characters-become-line-feeds", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace('\u{85}', "\n"));
     }),
-    bug("byte-order-mark-in-front-lost", &["ESC-3"], |twin| {
+    bug("byte-order-mark-in-front-lost", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, raw.strip_prefix('\u{feff}').unwrap_or(raw));
     }),
-    bug("replacement-with-dollar-signs", &["ESC-3"], |twin| {
+    bug("replacement-with-dollar-signs", &[clause::ESC_3], |twin| {
         twin.element = |attributes, body| element(attributes, &body.replace("$$", "$").replace("$&", "{body}"));
     }),
-    bug("replacement-with-backslashes", &["ESC-3"], |twin| {
+    bug("replacement-with-backslashes", &[clause::ESC_3], |twin| {
         twin.element = |attributes, body| element(attributes, &body.replace("\\\\", "\\").replace("\\0", "{body}"));
     }),
-    bug("replacement-with-group-references", &["ATT-NAME"], |twin| {
+    bug("replacement-with-group-references", &[clause::ATT_NAME], |twin| {
         twin.attribute = |twin, raw| attribute(twin, &raw.replace("$1", "").replace("\\1", ""));
     }),
-    bug("dollar-signs-of-the-prefix-read", &["DOC-6"], |twin| {
+    bug("dollar-signs-of-the-prefix-read", &[clause::DOC_6], |twin| {
         twin.prefix = |raw| prefix(raw.map(|raw| raw.replace("$$", "$").replace("$&", "")).as_deref());
     }),
-    bug("percent-codes-decoded", &["ESC-3"], |twin| {
+    bug("percent-codes-decoded", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace("%20", " ").replace("%41", "A").replace("%25", "%"));
     }),
-    bug("plus-signs-of-names-as-spaces", &["ATT-NAME"], |twin| {
+    bug("plus-signs-of-names-as-spaces", &[clause::ATT_NAME], |twin| {
         twin.attribute = |twin, raw| attribute(twin, &raw.replace('+', " "));
     }),
-    bug("text-of-zero-is-empty", &["DOC-2"], |twin| {
+    bug("text-of-zero-is-empty", &[clause::DOC_2], |twin| {
         twin.text = |twin, raw| text(twin, if raw == "0" { "" } else { raw })
     }),
-    bug("prefix-of-zero-ignored", &["DOC-6"], |twin| twin.prefix = |raw| prefix(raw.filter(|raw| *raw != "0"))),
-    bug("instructions-of-zero-ignored", &["CTX-SYSTEM"], |twin| {
+    bug("prefix-of-zero-ignored", &[clause::DOC_6], |twin| twin.prefix = |raw| prefix(raw.filter(|raw| *raw != "0"))),
+    bug("instructions-of-zero-ignored", &[clause::CTX_SYSTEM], |twin| {
         twin.system = |summaries, instructions, mode| {
             system(summaries, if instructions == "0" { "" } else { instructions }, mode)
         };
     }),
-    bug("percent-signs-of-instructions-read", &["CTX-SYSTEM"], |twin| {
+    bug("percent-signs-of-instructions-read", &[clause::CTX_SYSTEM], |twin| {
         twin.system = |summaries, instructions, mode| system(summaries, instructions, mode).replace("%%", "%");
     }),
-    bug("braces-of-instructions-read", &["CTX-SYSTEM"], |twin| {
+    bug("braces-of-instructions-read", &[clause::CTX_SYSTEM], |twin| {
         twin.system = |summaries, instructions, mode| {
             system(summaries, &instructions.replace("{{", "{").replace("}}", "}"), mode)
         };
     }),
-    bug("final-line-feed-of-instructions-lost", &["CTX-SYSTEM"], |twin| {
+    bug("final-line-feed-of-instructions-lost", &[clause::CTX_SYSTEM], |twin| {
         twin.system = |summaries, instructions, mode| {
             system(summaries, instructions.strip_suffix('\n').unwrap_or(instructions), mode)
         };
     }),
-    bug("percent-signs-of-feedback-read", &["LOOP-VERIFY"], |twin| {
+    bug("percent-signs-of-feedback-read", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| {
             crate::agent::feedback(iteration, reason.map(|reason| reason.replace("%%", "%").replace("%s", "")))
         };
     }),
-    bug("tool-errors-to-their-first-line", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("tool-errors-to-their-first-line", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::Failed(message)) => format!("Tool error: {}", message.lines().next().unwrap_or_default()),
             result => crate::agent::outcome(twin, call, result),
         };
     }),
-    bug("text-of-zero-not-recorded", &["LOOP-EVENTS"], |twin| twin.is_said = |text| !text.is_empty() && text != "0"),
-    bug("characters-taken-by-their-low-byte", &["ESC-3"], |twin| {
+    bug("text-of-zero-not-recorded", &[clause::LOOP_EVENTS], |twin| {
+        twin.is_said = |text| !text.is_empty() && text != "0"
+    }),
+    bug("characters-taken-by-their-low-byte", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| {
             exchanged(twin, raw, |c| match (u32::from(c) > 0xff, u32::from(c) & 0xff) {
                 (true, 0x26) => Some("&"),
@@ -96,25 +99,25 @@ pub(in super::super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    bug("private-characters-forbidden", &["ESC-3"], |twin| {
+    bug("private-characters-forbidden", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace(|c| matches!(c, '\u{e000}'..='\u{f8ff}'), "\u{fffd}"));
     }),
-    bug("arabic-noncharacters-forbidden", &["ESC-3"], |twin| {
+    bug("arabic-noncharacters-forbidden", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace(|c| matches!(c, '\u{fdd0}'..='\u{fdef}'), "\u{fffd}"));
     }),
-    bug("formatting-characters-removed", &["ESC-3"], |twin| {
+    bug("formatting-characters-removed", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace(['\u{ad}', '\u{61c}', '\u{180e}', '\u{fff9}'], ""));
     }),
-    bug("variation-selectors-removed", &["ESC-3"], |twin| {
+    bug("variation-selectors-removed", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace(['\u{fe0e}', '\u{fe0f}'], ""));
     }),
-    bug("tag-characters-removed", &["ESC-3"], |twin| {
+    bug("tag-characters-removed", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace(|c| matches!(c, '\u{e0001}'..='\u{e007f}'), ""));
     }),
-    bug("unassigned-characters-replaced", &["ESC-3"], |twin| {
+    bug("unassigned-characters-replaced", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace(['\u{378}', '\u{2fe0}', '\u{e0080}'], "\u{fffd}"));
     }),
-    bug("compatibility-characters-folded", &["ESC-3"], |twin| {
+    bug("compatibility-characters-folded", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| {
             exchanged(twin, raw, |c| match c {
                 'ﬁ' => Some("fi"),
@@ -127,13 +130,13 @@ pub(in super::super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    bug("full-width-markup-folded-behind-escaping", &["ESC-3"], |twin| {
+    bug("full-width-markup-folded-behind-escaping", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, raw).replace('＜', "<").replace('＆', "&").replace('＞', ">");
     }),
-    bug("curly-quotes-straightened", &["ESC-3"], |twin| {
+    bug("curly-quotes-straightened", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace(['‘', '’'], "'").replace(['“', '”'], "\""));
     }),
-    bug("c1-controls-as-windows-characters", &["ESC-3"], |twin| {
+    bug("c1-controls-as-windows-characters", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| {
             exchanged(twin, raw, |c| match c {
                 '\u{80}' => Some("€"),
@@ -144,10 +147,10 @@ pub(in super::super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    bug("spaces-of-other-kinds-as-spaces", &["ESC-3"], |twin| {
+    bug("spaces-of-other-kinds-as-spaces", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace(['\u{2009}', '\u{202f}', '\u{3000}', '\u{1680}'], " "));
     }),
-    bug("any-entity-name-not-escaped-again", &["ESC-2"], |twin| {
+    bug("any-entity-name-not-escaped-again", &[clause::ESC_2], |twin| {
         twin.text = |twin, raw| {
             let escaped = text(twin, raw);
             let mut parts = escaped.split("&amp;");
@@ -163,7 +166,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // Numbers.
-    bug("numbers-to-seventeen-digits", &["JSON-3"], |twin| {
+    bug("numbers-to-seventeen-digits", &[clause::JSON_3], |twin| {
         twin.number = |raw| match raw.as_f64() {
             Some(double) if raw.is_f64() && double.abs() < 1.0 && double.abs() > 1e-3 => {
                 let precise = format!("{double:.17}");
@@ -172,23 +175,23 @@ pub(in super::super) const BUGS: &[Bug] = &[
             _ => number(raw),
         };
     }),
-    bug("smallest-double-with-two-digits", &["JSON-3"], |twin| {
+    bug("smallest-double-with-two-digits", &[clause::JSON_3], |twin| {
         twin.number = |raw| number(raw).replace("5e-324", "4.9e-324");
     }),
-    bug("denormal-numbers-flushed", &["JSON-3"], |twin| {
+    bug("denormal-numbers-flushed", &[clause::JSON_3], |twin| {
         twin.number = |raw| match raw.as_f64() {
             Some(double) if double.is_subnormal() => "0".to_owned(),
             _ => number(raw),
         };
     }),
-    bug("numbers-with-a-decimal-comma", &["JSON-3"], |twin| twin.number = |raw| number(raw).replace('.', ",")),
-    bug("integers-wrap-at-63-bits", &["JSON-LARGE"], |twin| {
+    bug("numbers-with-a-decimal-comma", &[clause::JSON_3], |twin| twin.number = |raw| number(raw).replace('.', ",")),
+    bug("integers-wrap-at-63-bits", &[clause::JSON_LARGE], |twin| {
         twin.number = |raw| match raw.as_u64() {
             Some(large) if i64::try_from(large).is_err() => large.cast_signed().to_string(),
             _ => number(raw),
         };
     }),
-    bug("whole-doubles-cut-at-63-bits", &["JSON-3"], |twin| {
+    bug("whole-doubles-cut-at-63-bits", &[clause::JSON_3], |twin| {
         twin.number = |raw| match raw.as_f64() {
             Some(double) if raw.is_f64() && double.fract() == 0.0 && double.abs() < 1e21 => {
                 #[allow(clippy::cast_possible_truncation, reason = "that is the bug")]
@@ -198,7 +201,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             _ => number(raw),
         };
     }),
-    bug("halves-rounded-in-the-last-place", &["JSON-3"], |twin| {
+    bug("halves-rounded-in-the-last-place", &[clause::JSON_3], |twin| {
         twin.number = |raw| match raw.as_f64() {
             Some(double) if raw.is_f64() && double.fract() != 0.0 && double.abs() >= 1e-6 && double.abs() < 1e15 => {
                 format!("{double:.16e}").parse::<f64>().map_or_else(
@@ -213,28 +216,28 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // JSON strings.
-    bug("json-plus-and-backtick-escaped", &["JSON-2"], |twin| {
+    bug("json-plus-and-backtick-escaped", &[clause::JSON_2], |twin| {
         twin.quoted = |raw| with_escapes(raw, |c| matches!(c, '+' | '`'))
     }),
-    bug("json-equals-sign-escaped", &["JSON-2"], |twin| twin.quoted = |raw| with_escapes(raw, |c| c == '=')),
-    bug("json-next-line-escaped", &["JSON-1"], |twin| twin.quoted = |raw| with_escapes(raw, |c| c == '\u{85}')),
-    bug("json-c1-controls-escaped", &["JSON-1"], |twin| {
+    bug("json-equals-sign-escaped", &[clause::JSON_2], |twin| twin.quoted = |raw| with_escapes(raw, |c| c == '=')),
+    bug("json-next-line-escaped", &[clause::JSON_1], |twin| twin.quoted = |raw| with_escapes(raw, |c| c == '\u{85}')),
+    bug("json-c1-controls-escaped", &[clause::JSON_1], |twin| {
         twin.quoted = |raw| with_escapes(raw, |c| matches!(c, '\u{80}'..='\u{9f}'));
     }),
-    bug("json-noncharacters-escaped", &["JSON-1"], |twin| {
+    bug("json-noncharacters-escaped", &[clause::JSON_1], |twin| {
         twin.quoted = |raw| with_escapes(raw, |c| matches!(c, '\u{fffe}' | '\u{ffff}'));
     }),
-    bug("json-byte-order-marks-escaped", &["JSON-1"], |twin| {
+    bug("json-byte-order-marks-escaped", &[clause::JSON_1], |twin| {
         twin.quoted = |raw| with_escapes(raw, |c| c == '\u{feff}')
     }),
-    bug("json-private-characters-escaped", &["JSON-1"], |twin| {
+    bug("json-private-characters-escaped", &[clause::JSON_1], |twin| {
         twin.quoted = |raw| with_escapes(raw, |c| matches!(c, '\u{e000}'..='\u{f8ff}'));
     }),
-    bug("json-soft-hyphens-escaped", &["JSON-1"], |twin| {
+    bug("json-soft-hyphens-escaped", &[clause::JSON_1], |twin| {
         twin.quoted = |raw| with_escapes(raw, |c| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}'));
     }),
     // Values.
-    bug("metadata-members-dropped", &["EVT-CALL"], |twin| {
+    bug("metadata-members-dropped", &[clause::EVT_CALL], |twin| {
         twin.members = |object| {
             members(object)
                 .into_iter()
@@ -242,7 +245,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
                 .collect()
         };
     }),
-    bug("dates-in-arguments-written-anew", &["EVT-CALL"], |twin| {
+    bug("dates-in-arguments-written-anew", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Value::String(text) = value
@@ -255,7 +258,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("numeric-texts-in-arguments-as-numbers", &["EVT-CALL"], |twin| {
+    bug("numeric-texts-in-arguments-as-numbers", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Some(number) = value.as_str().and_then(|text| text.parse::<i64>().ok()) {
@@ -264,7 +267,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("words-of-yaml-in-arguments-read", &["EVT-CALL"], |twin| {
+    bug("words-of-yaml-in-arguments-read", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 *value = match value.as_str() {
@@ -276,7 +279,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("empty-objects-in-arguments-as-lists", &["EVT-CALL"], |twin| {
+    bug("empty-objects-in-arguments-as-lists", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
                 args.values_mut().for_each(|value| {
@@ -289,7 +292,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("objects-with-the-keys-of-a-list-as-lists", &["EVT-CALL"], |twin| {
+    bug("objects-with-the-keys-of-a-list-as-lists", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
                 args.values_mut().for_each(|value| {
@@ -302,7 +305,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("empty-lists-in-arguments-as-objects", &["EVT-CALL"], |twin| {
+    bug("empty-lists-in-arguments-as-objects", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if *value == json!([]) {
@@ -311,7 +314,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("nulls-at-the-end-of-lists-lost", &["EVT-CALL"], |twin| {
+    bug("nulls-at-the-end-of-lists-lost", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Value::Array(elements) = value {
@@ -322,7 +325,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("dots-in-keys-as-paths", &["EVT-CALL"], |twin| {
+    bug("dots-in-keys-as-paths", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Value::Object(members) = value {
@@ -331,7 +334,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("keys-trimmed", &["EVT-CALL"], |twin| {
+    bug("keys-trimmed", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Value::Object(members) = value {
@@ -340,7 +343,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("keys-composed", &["EVT-CALL"], |twin| {
+    bug("keys-composed", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             inside(input, |value| {
                 if let Value::Object(members) = value {
@@ -349,7 +352,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("object-like-texts-compacted-in-messages", &["MSG-RESULT"], |twin| {
+    bug("object-like-texts-compacted-in-messages", &[clause::MSG_RESULT], |twin| {
         twin.before = |_, op, input| {
             for result in events(input).filter(|_| op == Op::Messages).filter_map(|event| event.get_mut("result")) {
                 let read = result
@@ -362,10 +365,10 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("null-results-undefined-in-messages", &["MSG-RESULT"], |twin| {
+    bug("null-results-undefined-in-messages", &[clause::MSG_RESULT], |twin| {
         twin.result_content = |twin, result| result_content(twin, result.filter(|result| !result.is_null()));
     }),
-    literal("empty-inner-arrays-left-out", &["STR-2"], |twin| {
+    literal("empty-inner-arrays-left-out", &[clause::STR_2], |twin| {
         twin.string = |twin, value| match value {
             Value::Array(elements) => {
                 let elements: Vec<Value> = elements.iter().filter(|element| **element != json!([])).cloned().collect();
@@ -374,7 +377,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             _ => crate::text::string(twin, value),
         };
     }),
-    bug("summarized-numbers-in-32-bits", &["ATT-SUMMARIZED"], |twin| {
+    bug("summarized-numbers-in-32-bits", &[clause::ATT_SUMMARIZED], |twin| {
         twin.summarized = |iterations| {
             let wrapped = |&number: &u64| {
                 #[allow(clippy::cast_possible_truncation, reason = "that is the bug")]
@@ -384,7 +387,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             iterations.iter().map(wrapped).collect::<Vec<_>>().join(",")
         };
     }),
-    bug("iteration-in-single-precision", &["ATT-ITERATION"], |twin| {
+    bug("iteration-in-single-precision", &[clause::ATT_ITERATION], |twin| {
         twin.iteration = |event: &Event| {
             #[allow(
                 clippy::cast_precision_loss,
@@ -396,7 +399,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             if matches!(event.kind, EventKind::Completion { .. }) { event.iteration } else { rounded }.to_string()
         };
     }),
-    bug("tools-found-in-any-case", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("tools-found-in-any-case", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.before = |_, _, input| {
             let Some(tools) = input.get_mut("tools").and_then(Value::as_object_mut) else { return };
             for (name, results) in tools.clone() {

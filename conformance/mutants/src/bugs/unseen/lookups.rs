@@ -5,6 +5,7 @@ use crate::context::answers;
 use crate::document::calls;
 use serde_json::Value;
 use threadspec::{Event, EventKind};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// The name of the nearest preceding call with such an id.
@@ -39,26 +40,26 @@ fn id(event: &Event) -> &str {
 
 pub(in super::super) const BUGS: &[Bug] = &[
     // Swift's `==`, and SQL with an accent-aware collation.
-    bug("ids-equal-once-composed", &["ATT-NAME"], |twin| {
+    bug("ids-equal-once-composed", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| named(events, position, |call| same(call, id, composed));
     }),
     // .NET's comparison by culture ignores them.
-    bug("ids-equal-but-for-invisible-characters", &["ATT-NAME"], |twin| {
+    bug("ids-equal-but-for-invisible-characters", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| named(events, position, |call| same(call, id, without_invisible));
     }),
     // Strings that end at NUL.
-    bug("ids-equal-up-to-nul", &["ATT-NAME"], |twin| {
+    bug("ids-equal-up-to-nul", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| {
             named(events, position, |call| same(call, id, |id| id.split('\0').next().unwrap_or_default().to_owned()))
         };
     }),
     // SQL's PAD SPACE.
-    bug("ids-equal-but-for-blanks-behind", &["ATT-NAME"], |twin| {
+    bug("ids-equal-but-for-blanks-behind", &[clause::ATT_NAME], |twin| {
         twin.name =
             |events, position, id| named(events, position, |call| same(call, id, |id| id.trim_end().to_owned()));
     }),
     // PHP's `==` on numeric strings.
-    bug("ids-equal-as-numbers", &["ATT-NAME"], |twin| {
+    bug("ids-equal-as-numbers", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| {
             named(events, position, |call| {
                 call == id || call.trim().parse::<f64>().is_ok_and(|one| id.trim().parse::<f64>() == Ok(one))
@@ -66,7 +67,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // Python's `casefold`, and caseless comparison of other libraries.
-    bug("ids-equal-once-folded-beyond-ascii", &["ATT-NAME"], |twin| {
+    bug("ids-equal-once-folded-beyond-ascii", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| {
             let fold = |id: &str| -> String {
                 let folded = id.replace(['ß', 'ẞ'], "ss").replace('ſ', "s").replace('\u{212a}', "k");
@@ -76,10 +77,10 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // PHP's `array_merge` numbers integer keys anew.
-    bug("ids-of-digits-numbered-anew", &["ATT-NAME"], |twin| {
+    bug("ids-of-digits-numbered-anew", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| if is_index(id) { None } else { named(events, position, |call| call == id) };
     }),
-    bug("long-ids-equal-by-length-and-both-ends", &["ATT-NAME"], |twin| {
+    bug("long-ids-equal-by-length-and-both-ends", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| {
             let ends = |id: &str| {
                 let bytes = id.as_bytes();
@@ -88,7 +89,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             named(events, position, |call| call == id || call.len() > 32 && id.len() > 32 && ends(call) == ends(id))
         };
     }),
-    bug("ids-equal-by-their-first-64-bytes", &["ATT-NAME"], |twin| {
+    bug("ids-equal-by-their-first-64-bytes", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| {
             named(events, position, |call| {
                 call == id || call.len() > 64 && id.len() > 64 && call.as_bytes()[..64] == id.as_bytes()[..64]
@@ -96,7 +97,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // A string hash that is not compared again: Java's, where `Aa` and `BB` are one.
-    bug("ids-equal-by-their-hash", &["ATT-NAME"], |twin| {
+    bug("ids-equal-by-their-hash", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| {
             let hash =
                 |id: &str| id.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()));
@@ -104,22 +105,22 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // PHP's `empty("0")`.
-    bug("tool-called-zero-is-unknown", &["ATT-NAME"], |twin| {
+    bug("tool-called-zero-is-unknown", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| named(events, position, |call| call == id).filter(|name| name != "0");
     }),
-    bug("id-of-zero-finds-nothing", &["ATT-NAME"], |twin| {
+    bug("id-of-zero-finds-nothing", &[clause::ATT_NAME], |twin| {
         twin.name =
             |events, position, id| named(events, position, |call| call == id).filter(|_| id != "0" && id != "false");
     }),
     // A sentinel for "not found" that is an ordinary name as well.
-    bug("tool-called-unknown-is-looked-up-further", &["ATT-NAME-NEAREST"], |twin| {
+    bug("tool-called-unknown-is-looked-up-further", &[clause::ATT_NAME_NEAREST], |twin| {
         twin.name = |events, position, id| {
             let mut found = calls(&events[..position]).rev().filter(|&(call, _)| call == id).map(|(_, name)| name);
             found.find(|&name| name != "unknown").map(str::to_owned)
         };
     }),
     // JavaScript's objects list integer keys first.
-    bug("tool-messages-in-the-order-of-object-keys", &["TOOLS-ACCUMULATE"], |twin| {
+    bug("tool-messages-in-the-order-of-object-keys", &[clause::TOOLS_ACCUMULATE], |twin| {
         twin.calls = |_, calls| {
             let mut calls = calls.to_vec();
             calls.sort_by_key(|call| call.id.parse::<u32>().map_or((true, 0), |index| (false, index)));
@@ -127,10 +128,10 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // Positions sorted as `Array.prototype.sort` does by default.
-    hardened("results-in-the-order-of-their-positions-as-text", &["MSG-PAIRED"], |twin| {
+    hardened("results-in-the-order-of-their-positions-as-text", &[clause::MSG_PAIRED], |twin| {
         twin.order_of_results = |results| results.sort_by_key(ToString::to_string);
     }),
-    hardened("results-find-their-call-by-number", &["MSG-PAIRED"], |twin| {
+    hardened("results-find-their-call-by-number", &[clause::MSG_PAIRED], |twin| {
         twin.answers = |events, position| {
             let wanted = id(&events[position]).parse::<f64>();
             let is_call = |event: &Event| matches!(event.kind, EventKind::ToolCall { .. });
@@ -143,7 +144,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // A regular expression whose `$` stands before a final line feed, too.
-    hardened("results-find-their-call-but-for-a-line-feed", &["MSG-PAIRED"], |twin| {
+    hardened("results-find-their-call-but-for-a-line-feed", &[clause::MSG_PAIRED], |twin| {
         twin.answers = |events, position| {
             let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
             let wanted = tool_call_id.strip_suffix('\n').unwrap_or(tool_call_id);
@@ -154,7 +155,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             events[..position].iter().rposition(is_it)
         };
     }),
-    bug("ids-trimmed-in-messages", &["MSG-CALL"], |twin| {
+    bug("ids-trimmed-in-messages", &[clause::MSG_CALL], |twin| {
         twin.before = |_, op, input| {
             for event in events(input).filter(|_| op == Op::Messages) {
                 if let Some(Value::String(id)) = event.get_mut("toolCallId") {
@@ -163,7 +164,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("ids-fitted-to-a-pattern-in-messages", &["MSG-CALL"], |twin| {
+    bug("ids-fitted-to-a-pattern-in-messages", &[clause::MSG_CALL], |twin| {
         twin.before = |_, op, input| {
             for event in events(input).filter(|_| op == Op::Messages) {
                 if let Some(Value::String(id)) = event.get_mut("toolCallId") {
@@ -172,7 +173,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("names-fitted-to-a-pattern-in-messages", &["MSG-CALL"], |twin| {
+    bug("names-fitted-to-a-pattern-in-messages", &[clause::MSG_CALL], |twin| {
         twin.before = |_, op, input| {
             for event in events(input).filter(|_| op == Op::Messages) {
                 if let Some(Value::String(name)) = event.get_mut("toolName") {
@@ -181,7 +182,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("empty-ids-numbered-in-messages", &["MSG-CALL"], |twin| {
+    bug("empty-ids-numbered-in-messages", &[clause::MSG_CALL], |twin| {
         twin.before = |_, op, input| {
             for event in events(input).filter(|_| op == Op::Messages) {
                 if event["toolCallId"] == "" {
@@ -191,7 +192,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // Go's `encoding/json` takes members in any case, and the last one counts.
-    bug("members-in-any-case", &["INP-2"], |twin| {
+    bug("members-in-any-case", &[clause::INP_2], |twin| {
         twin.event = |event| {
             let Some(members) = event.as_object().cloned() else { return };
             for (name, value) in members {
@@ -204,7 +205,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // Snake case and camel case at once, as many decoders offer.
-    bug("members-in-snake-case", &["INP-2"], |twin| {
+    bug("members-in-snake-case", &[clause::INP_2], |twin| {
         twin.event = |event| {
             for (alias, name) in [("tool_name", "toolName"), ("tool_call_id", "toolCallId")] {
                 if let Some(value) = event.get(alias).cloned().filter(Value::is_string) {

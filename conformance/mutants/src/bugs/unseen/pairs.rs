@@ -6,6 +6,7 @@ use crate::document::element;
 use crate::text::string;
 use serde_json::{Map, Value, json};
 use threadspec::EventKind;
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// Removes the events that are like the one before them and of this type.
@@ -27,25 +28,25 @@ fn messages(output: &mut Value) -> Option<&mut Vec<Value>> {
 
 pub(in super::super) const BUGS: &[Bug] = &[
     // A type of event and a class of texts, in the document.
-    bug("apostrophes-raw-in-questions", &["ESC-1"], |twin| {
+    bug("apostrophes-raw-in-questions", &[clause::ESC_1], |twin| {
         twin.element = |attributes, body| {
             let is_one = attributes.contains("type=\"human_input_requested\"");
             element(attributes, &if is_one { body.replace("&apos;", "'") } else { body.to_owned() })
         };
     }),
-    bug("quotes-raw-in-completions", &["ESC-1"], |twin| {
+    bug("quotes-raw-in-completions", &[clause::ESC_1], |twin| {
         twin.element = |attributes, body| {
             let is_one = attributes.contains("type=\"completion\"");
             element(attributes, &if is_one { body.replace("&quot;", "\"") } else { body.to_owned() })
         };
     }),
-    bug("greater-than-raw-in-errors", &["ESC-1"], |twin| {
+    bug("greater-than-raw-in-errors", &[clause::ESC_1], |twin| {
         twin.element = |attributes, body| {
             let is_one = attributes.contains("type=\"error\"");
             element(attributes, &if is_one { body.replace("&gt;", ">") } else { body.to_owned() })
         };
     }),
-    bug("references-in-summaries-not-escaped-again", &["ESC-2"], |twin| {
+    bug("references-in-summaries-not-escaped-again", &[clause::ESC_2], |twin| {
         twin.element = |attributes, body| {
             let is_one = attributes.contains("type=\"summary\"");
             element(
@@ -54,19 +55,19 @@ pub(in super::super) const BUGS: &[Bug] = &[
             )
         };
     }),
-    hardened("carriage-returns-raw-in-answers", &["ESC-CR"], |twin| {
+    hardened("carriage-returns-raw-in-answers", &[clause::ESC_CR], |twin| {
         twin.element = |attributes, body| {
             let is_one = attributes.contains("type=\"human_input_received\"");
             element(attributes, &if is_one { body.replace("&#13;", "\r") } else { body.to_owned() })
         };
     }),
-    hardened("carriage-returns-raw-in-summaries", &["ESC-CR"], |twin| {
+    hardened("carriage-returns-raw-in-summaries", &[clause::ESC_CR], |twin| {
         twin.element = |attributes, body| {
             let is_one = attributes.contains("type=\"summary\"");
             element(attributes, &if is_one { body.replace("&#13;", "\r") } else { body.to_owned() })
         };
     }),
-    hardened("forbidden-characters-of-questions-removed", &["ESC-FORBIDDEN"], |twin| {
+    hardened("forbidden-characters-of-questions-removed", &[clause::ESC_FORBIDDEN], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Serialize {
                 change(input, "human_input_requested", |text| {
@@ -75,19 +76,19 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("line-feeds-raw-in-the-names-of-results", &["ATT-WHITESPACE"], |twin| {
+    hardened("line-feeds-raw-in-the-names-of-results", &[clause::ATT_WHITESPACE], |twin| {
         twin.element = |attributes, body| {
             let is_one = attributes.contains("type=\"tool_output\"");
             element(&if is_one { attributes.replace("&#10;", "\n") } else { attributes.to_owned() }, body)
         };
     }),
-    bug("apostrophes-raw-in-the-names-of-results", &["ATT-ESCAPED"], |twin| {
+    bug("apostrophes-raw-in-the-names-of-results", &[clause::ATT_ESCAPED], |twin| {
         twin.element = |attributes, body| {
             let is_one = attributes.contains("type=\"tool_output\"");
             element(&if is_one { attributes.replace("&apos;", "'") } else { attributes.to_owned() }, body)
         };
     }),
-    bug("names-of-results-trimmed", &["ATT-NAME"], |twin| {
+    bug("names-of-results-trimmed", &[clause::ATT_NAME], |twin| {
         twin.attributes = |list, event| {
             for (_, value) in list
                 .iter_mut()
@@ -97,14 +98,14 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("empty-questions-in-words", &["EVT-ASK"], |twin| {
+    bug("empty-questions-in-words", &[clause::EVT_ASK], |twin| {
         twin.before = |_, _, input| {
             change(input, "human_input_requested", |text| {
                 if text.is_empty() { "(no question)".to_owned() } else { text.to_owned() }
             });
         };
     }),
-    bug("empty-errors-in-words", &["EVT-ERROR"], |twin| {
+    bug("empty-errors-in-words", &[clause::EVT_ERROR], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Serialize {
                 change(
@@ -115,7 +116,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("empty-errors-in-words-in-messages", &["MSG-ERROR"], |twin| {
+    bug("empty-errors-in-words-in-messages", &[clause::MSG_ERROR], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages {
                 change(
@@ -126,7 +127,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("results-that-say-undefined-emptied", &["EVT-RESULT"], |twin| {
+    bug("results-that-say-undefined-emptied", &[clause::EVT_RESULT], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Serialize {
                 change(input, "tool_result", |text| {
@@ -135,14 +136,14 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("errors-of-iteration-zero-unrecoverable", &["ATT-RECOVERABLE"], |twin| {
+    bug("errors-of-iteration-zero-unrecoverable", &[clause::ATT_RECOVERABLE], |twin| {
         twin.attributes = |list, event| {
             for (_, value) in list.iter_mut().filter(|(name, _)| *name == "recoverable" && event.iteration == 0) {
                 *value = "false".to_owned();
             }
         };
     }),
-    bug("iteration-of-a-result-from-its-call", &["ATT-ITERATION"], |twin| {
+    bug("iteration-of-a-result-from-its-call", &[clause::ATT_ITERATION], |twin| {
         twin.before = |_, _, input| {
             let mut calls = Map::new();
             for event in events(input) {
@@ -155,7 +156,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("iteration-of-a-summary-is-its-last", &["ATT-ITERATION"], |twin| {
+    bug("iteration-of-a-summary-is-its-last", &[clause::ATT_ITERATION], |twin| {
         twin.iteration = |event| match &event.kind {
             EventKind::Summary { summarized_iterations, .. } => {
                 summarized_iterations.last().unwrap_or(&event.iteration).to_string()
@@ -164,7 +165,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // A place and a class of texts.
-    bug("last-event-without-text-left-out", &["DOC-2"], |twin| {
+    bug("last-event-without-text-left-out", &[clause::DOC_2], |twin| {
         twin.before = |_, op, input| {
             if let Some(events) = input.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Serialize)
                 && events.last_mut().and_then(text_of).is_some_and(|text| text.is_empty())
@@ -173,21 +174,21 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("line-feed-in-front-of-the-first-event-lost", &["DOC-2"], |twin| {
+    bug("line-feed-in-front-of-the-first-event-lost", &[clause::DOC_2], |twin| {
         twin.before = |_, op, input| {
             if let Some(text) = events(input).next().filter(|_| op == Op::Serialize).and_then(text_of) {
                 *text = text.strip_prefix('\n').unwrap_or(text).to_owned();
             }
         };
     }),
-    bug("line-feed-behind-the-last-event-lost", &["DOC-2"], |twin| {
+    bug("line-feed-behind-the-last-event-lost", &[clause::DOC_2], |twin| {
         twin.before = |_, op, input| {
             if let Some(text) = events(input).last().filter(|_| op == Op::Serialize).and_then(text_of) {
                 *text = text.strip_suffix('\n').unwrap_or(text).to_owned();
             }
         };
     }),
-    bug("blanks-behind-the-last-assistant-message-lost", &["MSG-ASSISTANT"], |twin| {
+    bug("blanks-behind-the-last-assistant-message-lost", &[clause::MSG_ASSISTANT], |twin| {
         twin.before = |_, op, input| {
             if let Some(last) = events(input).last().filter(|event| op == Op::Messages && kind(event) == "assistant")
                 && let Some(text) = text_of(last)
@@ -196,7 +197,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("system-message-in-front-unmarked", &["MSG-SYSTEM"], |twin| {
+    bug("system-message-in-front-unmarked", &[clause::MSG_SYSTEM], |twin| {
         twin.after = |_, op, input, output| {
             let is_first = kind(&input["events"][0]) == "system" && input["contextMode"] != "xml";
             if let Some(first) = messages(output)
@@ -208,21 +209,21 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("marked-system-messages-not-marked-again", &["MSG-SYSTEM"], |twin| {
+    bug("marked-system-messages-not-marked-again", &[clause::MSG_SYSTEM], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages && input["contextMode"] != "xml" {
                 change(input, "system", |text| text.strip_prefix("[System]: ").unwrap_or(text).to_owned());
             }
         };
     }),
-    bug("marked-errors-not-marked-again", &["MSG-ERROR"], |twin| {
+    bug("marked-errors-not-marked-again", &[clause::MSG_ERROR], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages && input["contextMode"] != "xml" {
                 change(input, "error", |text| text.strip_prefix("[Error]: ").unwrap_or(text).to_owned());
             }
         };
     }),
-    hardened("marked-answers-not-marked-again", &["MSG-ANSWER"], |twin| {
+    hardened("marked-answers-not-marked-again", &[clause::MSG_ANSWER], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages && input["contextMode"] != "xml" {
                 change(input, "human_input_received", |text| {
@@ -231,21 +232,21 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("empty-answers-to-questions-left-out", &["MSG-ANSWER"], |twin| {
+    bug("empty-answers-to-questions-left-out", &[clause::MSG_ANSWER], |twin| {
         twin.before = |_, op, input| {
             if let Some(events) = input.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Messages) {
                 events.retain(|event| kind(event) != "human_input_received" || event["response"] != "");
             }
         };
     }),
-    bug("empty-system-messages-left-out", &["MSG-SYSTEM"], |twin| {
+    bug("empty-system-messages-left-out", &[clause::MSG_SYSTEM], |twin| {
         twin.before = |_, op, input| {
             if let Some(events) = input.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Messages) {
                 events.retain(|event| kind(event) != "system" || event["content"] != "");
             }
         };
     }),
-    bug("user-texts-of-content-blocks-unpacked", &["MSG-USER"], |twin| {
+    bug("user-texts-of-content-blocks-unpacked", &[clause::MSG_USER], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages {
                 change(input, "user", |text| match serde_json::from_str::<Value>(text) {
@@ -257,7 +258,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("empty-assistant-message-before-a-call-dropped", &["MSG-ASSISTANT"], |twin| {
+    bug("empty-assistant-message-before-a-call-dropped", &[clause::MSG_ASSISTANT], |twin| {
         twin.before = |_, op, input| {
             if let Some(events) = input.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Messages) {
                 let next: Vec<bool> =
@@ -270,28 +271,28 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // A type of event and its repetition.
-    bug("error-like-the-one-before-dropped", &["MSG-ERROR"], |twin| {
+    bug("error-like-the-one-before-dropped", &[clause::MSG_ERROR], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages {
                 without_echoes(input, "error");
             }
         };
     }),
-    bug("assistant-message-like-the-one-before-dropped", &["MSG-ASSISTANT"], |twin| {
+    bug("assistant-message-like-the-one-before-dropped", &[clause::MSG_ASSISTANT], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages {
                 without_echoes(input, "assistant");
             }
         };
     }),
-    bug("answer-like-the-one-before-dropped", &["MSG-ANSWER"], |twin| {
+    bug("answer-like-the-one-before-dropped", &[clause::MSG_ANSWER], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages {
                 without_echoes(input, "human_input_received");
             }
         };
     }),
-    bug("event-like-the-one-before-dropped", &["DOC-2"], |twin| {
+    bug("event-like-the-one-before-dropped", &[clause::DOC_2], |twin| {
         twin.before = |_, op, input| {
             if let Some(events) = input.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Serialize)
             {
@@ -299,7 +300,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("summary-like-an-earlier-one-dropped", &["MSG-SUMMARY"], |twin| {
+    bug("summary-like-an-earlier-one-dropped", &[clause::MSG_SUMMARY], |twin| {
         twin.before = |_, op, input| {
             if let Some(events) = input.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Messages) {
                 let mut known: Vec<Value> = Vec::new();
@@ -311,7 +312,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("results-seen-before-in-short", &["MSG-RESULT"], |twin| {
+    bug("results-seen-before-in-short", &[clause::MSG_RESULT], |twin| {
         twin.before = |_, op, input| {
             let mut known: Vec<String> = Vec::new();
             for event in events(input).filter(|event| op == Op::Messages && kind(event) == "tool_result") {
@@ -326,13 +327,13 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // A place in a value and a class of values.
-    literal("exponents-in-lists-without-plus", &["STR-2"], |twin| {
+    literal("exponents-in-lists-without-plus", &[clause::STR_2], |twin| {
         twin.string = |twin, value| match value {
             Value::Array(_) => string(twin, value).replace("e+", "e"),
             _ => string(twin, value),
         };
     }),
-    literal("truth-in-lists-in-python", &["STR-2"], |twin| {
+    literal("truth-in-lists-in-python", &[clause::STR_2], |twin| {
         twin.string = |twin, value| match value {
             Value::Array(elements) => {
                 let text = |element: &Value| match element {
@@ -345,13 +346,13 @@ pub(in super::super) const BUGS: &[Bug] = &[
             _ => string(twin, value),
         };
     }),
-    literal("minus-zero-kept-in-results", &["STR-1"], |twin| {
+    literal("minus-zero-kept-in-results", &[clause::STR_1], |twin| {
         twin.string = |twin, value| match value.as_f64() {
             Some(double) if double == 0.0 && double.is_sign_negative() => "-0".to_owned(),
             _ => string(twin, value),
         };
     }),
-    literal("null-in-inner-lists-in-words", &["STR-2"], |twin| {
+    literal("null-in-inner-lists-in-words", &[clause::STR_2], |twin| {
         twin.string = |twin, value| match value {
             Value::Array(elements) => {
                 let element = |element: &Value| match element {
@@ -366,7 +367,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             _ => string(twin, value),
         };
     }),
-    bug("keys-of-inner-objects-sorted", &["JSON-4"], |twin| {
+    bug("keys-of-inner-objects-sorted", &[clause::JSON_4], |twin| {
         twin.before = |_, _, input| {
             for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
                 args.values_mut().for_each(|value| {
@@ -379,14 +380,14 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("index-keys-of-results-as-inserted", &["JSON-4"], |twin| {
+    bug("index-keys-of-results-as-inserted", &[clause::JSON_4], |twin| {
         twin.result_content = |twin, result| {
             let mut other = twin.clone();
             other.members = |object| object.iter().collect();
             result_content(&other, result)
         };
     }),
-    bug("control-characters-dropped-from-keys", &["JSON-2"], |twin| {
+    bug("control-characters-dropped-from-keys", &[clause::JSON_2], |twin| {
         twin.before = |_, _, input| {
             super::inside(input, |value| {
                 if let Value::Object(members) = value {
@@ -395,7 +396,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             });
         };
     }),
-    bug("empty-keys-of-inner-objects-lost", &["JSON-4"], |twin| {
+    bug("empty-keys-of-inner-objects-lost", &[clause::JSON_4], |twin| {
         twin.before = |_, _, input| {
             for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
                 args.values_mut().for_each(|value| {
@@ -408,7 +409,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("null-members-of-inner-objects-dropped", &["EVT-CALL"], |twin| {
+    bug("null-members-of-inner-objects-dropped", &[clause::EVT_CALL], |twin| {
         twin.before = |_, _, input| {
             for args in events(input).filter_map(|event| event.get_mut("args")?.as_object_mut()) {
                 args.values_mut().for_each(|value| {
@@ -422,7 +423,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // A member that belongs to another type of event.
-    bug("content-of-a-call-is-its-text", &["INP-2"], |twin| {
+    bug("content-of-a-call-is-its-text", &[clause::INP_2], |twin| {
         twin.after = |_, op, input, output| {
             let call = input["events"]
                 .as_array()
@@ -436,7 +437,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("error-mark-of-a-result-shown", &["INP-2"], |twin| {
+    bug("error-mark-of-a-result-shown", &[clause::INP_2], |twin| {
         twin.before = |_, _, input| {
             for event in events(input).filter(|event| kind(event) == "tool_result" && event["isError"] == true) {
                 if let Some(text) = text_of(event) {
@@ -445,7 +446,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("name-of-a-user-shown", &["INP-2"], |twin| {
+    bug("name-of-a-user-shown", &[clause::INP_2], |twin| {
         twin.before = |_, op, input| {
             for event in events(input).filter(|event| op == Op::Messages && kind(event) == "user") {
                 if let (Some(name), Some(text)) = (event["name"].as_str().map(str::to_owned), text_of(event)) {

@@ -6,6 +6,7 @@ use crate::agent::{distinct, feedback, outcome};
 use crate::context::{answers, joins, orphan, system};
 use serde_json::{Value, json};
 use threadspec::{ContextMode, Event, EventKind, Message};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// The messages of an output in which something is wrong.
@@ -15,26 +16,26 @@ fn messages(output: &mut Value) -> Option<&mut Vec<Value>> {
 
 pub(in super::super) const BUGS: &[Bug] = &[
     // A mode and a state of the thread.
-    bug("instructions-lost-for-an-empty-thread-in-xml-mode", &["CTX-SYSTEM"], |twin| {
+    bug("instructions-lost-for-an-empty-thread-in-xml-mode", &[clause::CTX_SYSTEM], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages && input["contextMode"] == "xml" && input["events"] == json!([]) {
                 input["instructions"] = "".into();
             }
         };
     }),
-    bug("summaries-without-instructions-trimmed-in-xml-mode", &["CTX-SYSTEM"], |twin| {
+    bug("summaries-without-instructions-trimmed-in-xml-mode", &[clause::CTX_SYSTEM], |twin| {
         twin.system = |summaries, instructions, mode| match mode {
             ContextMode::Xml if instructions.is_empty() => summaries.trim_end().to_owned(),
             _ => system(summaries, instructions, mode),
         };
     }),
-    bug("blank-instructions-dropped-in-xml-mode", &["CTX-SYSTEM"], |twin| {
+    bug("blank-instructions-dropped-in-xml-mode", &[clause::CTX_SYSTEM], |twin| {
         twin.system = |summaries, instructions, mode| match mode {
             ContextMode::Xml if instructions.trim().is_empty() => summaries.to_owned(),
             _ => system(summaries, instructions, mode),
         };
     }),
-    bug("thread-of-a-single-event-not-in-xml", &["CTX-XML"], |twin| {
+    bug("thread-of-a-single-event-not-in-xml", &[clause::CTX_XML], |twin| {
         twin.before = |_, op, input| {
             if op == Op::Messages
                 && input["contextMode"] == "xml"
@@ -45,7 +46,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("summary-of-no-iteration-left-out", &["MSG-SUMMARY"], |twin| {
+    bug("summary-of-no-iteration-left-out", &[clause::MSG_SUMMARY], |twin| {
         twin.before = |_, op, input| {
             if let Some(events) = input.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Messages) {
                 events.retain(|event| kind(event) != "summary" || event["summarizedIterations"] != json!([]));
@@ -53,20 +54,20 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // The hardened profile and something else.
-    hardened("empty-ids-are-never-grouped", &["MSG-GROUP"], |twin| {
+    hardened("empty-ids-are-never-grouped", &[clause::MSG_GROUP], |twin| {
         twin.joins = |group, next| {
             let empty = matches!(&next.kind, EventKind::ToolCall { tool_call_id, .. } if tool_call_id.is_empty());
             !empty && joins(group, next)
         };
     }),
-    hardened("results-of-empty-ids-are-orphans", &["MSG-PAIRED"], |twin| {
+    hardened("results-of-empty-ids-are-orphans", &[clause::MSG_PAIRED], |twin| {
         twin.answers = |events, position| {
             let empty =
                 matches!(&events[position].kind, EventKind::ToolResult { tool_call_id, .. } if tool_call_id.is_empty());
             if empty { None } else { answers(events, position) }
         };
     }),
-    hardened("result-answers-a-later-call-of-its-iteration", &["MSG-ORPHAN"], |twin| {
+    hardened("result-answers-a-later-call-of-its-iteration", &[clause::MSG_ORPHAN], |twin| {
         twin.answers = |events, position| {
             let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
             let is_it = |event: &Event| {
@@ -76,13 +77,13 @@ pub(in super::super) const BUGS: &[Bug] = &[
             answers(events, position).or_else(|| Some(position + events[position..].iter().position(is_it)?))
         };
     }),
-    hardened("groups-end-where-a-call-has-no-arguments", &["MSG-GROUP"], |twin| {
+    hardened("groups-end-where-a-call-has-no-arguments", &[clause::MSG_GROUP], |twin| {
         twin.joins = |group, next| {
             let bare = matches!(&next.kind, EventKind::ToolCall { args, .. } if args.is_empty());
             !(bare && group.len() > 1) && joins(group, next)
         };
     }),
-    hardened("missing-result-at-the-end-left-out", &["MSG-MISSING"], |twin| {
+    hardened("missing-result-at-the-end-left-out", &[clause::MSG_MISSING], |twin| {
         twin.after = |_, op, _, output| {
             if let Some(list) = messages(output).filter(|_| op == Op::Messages)
                 && list.last().is_some_and(|last| last["content"] == "[No result recorded]")
@@ -91,22 +92,22 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("orphans-without-text-dropped", &["MSG-ORPHAN"], |twin| {
+    hardened("orphans-without-text-dropped", &[clause::MSG_ORPHAN], |twin| {
         twin.orphan = |twin, id, result| orphan(twin, id, result).filter(|_| result.is_none_or(|result| *result != ""));
     }),
-    hardened("structured-orphans-by-string", &["MSG-ORPHAN"], |twin| {
+    hardened("structured-orphans-by-string", &[clause::MSG_ORPHAN], |twin| {
         twin.orphan = |twin, id, result| match result {
             Some(value) if value.is_object() => Some(Message::human("[Tool result]: [object Object]")),
             _ => orphan(twin, id, result),
         };
     }),
-    hardened("absent-orphans-empty", &["MSG-ORPHAN"], |twin| {
+    hardened("absent-orphans-empty", &[clause::MSG_ORPHAN], |twin| {
         twin.orphan = |twin, id, result| match result {
             None => Some(Message::human("[Tool result]: ")),
             _ => orphan(twin, id, result),
         };
     }),
-    hardened("equal-second-results-dropped", &["MSG-ORPHAN"], |twin| {
+    hardened("equal-second-results-dropped", &[clause::MSG_ORPHAN], |twin| {
         twin.after = |_, op, _, output| {
             if let Some(list) = messages(output).filter(|_| op == Op::Messages) {
                 let answers: Vec<Value> = list
@@ -121,14 +122,14 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("ids-renamed-in-the-first-round-alone", &["TOOLS-DISTINCT"], |twin| {
+    hardened("ids-renamed-in-the-first-round-alone", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct = |twin, calls, thread| {
             if thread.is_empty() {
                 distinct(twin, calls, thread);
             }
         };
     }),
-    hardened("third-call-of-an-id-renamed-from-the-second", &["TOOLS-DISTINCT"], |twin| {
+    hardened("third-call-of-an-id-renamed-from-the-second", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct = |twin, calls, thread| {
             let own: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
             distinct(twin, calls, thread);
@@ -139,7 +140,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    hardened("empty-ids-renamed-without-a-line", &["TOOLS-DISTINCT"], |twin| {
+    hardened("empty-ids-renamed-without-a-line", &[clause::TOOLS_DISTINCT], |twin| {
         twin.distinct = |twin, calls, thread| {
             let own: Vec<String> = calls.iter().map(|call| call.id.clone()).collect();
             distinct(twin, calls, thread);
@@ -149,13 +150,13 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // Rounds.
-    bug("text-beside-several-calls-dropped", &["TOOLS-CONTENT"], |twin| {
+    bug("text-beside-several-calls-dropped", &[clause::TOOLS_CONTENT], |twin| {
         twin.assistant = |response| {
             let content = if response.tool_calls.len() > 1 { String::new() } else { response.content.clone() };
             Message::Ai { content, tool_calls: response.tool_calls.clone() }
         };
     }),
-    bug("blank-text-beside-calls-dropped", &["TOOLS-CONTENT"], |twin| {
+    bug("blank-text-beside-calls-dropped", &[clause::TOOLS_CONTENT], |twin| {
         twin.assistant = |response| {
             let content = if !response.tool_calls.is_empty() && response.content.trim().is_empty() {
                 String::new()
@@ -165,7 +166,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             Message::Ai { content, tool_calls: response.tool_calls.clone() }
         };
     }),
-    bug("calls-behind-a-failing-one-cancelled", &["TOOLS-RESULT"], |twin| {
+    bug("calls-behind-a-failing-one-cancelled", &[clause::TOOLS_RESULT], |twin| {
         twin.after = |_, op, _, output| {
             if op == Op::Tools {
                 in_lists(output, |list| {
@@ -183,19 +184,19 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("null-for-a-call-without-arguments-is-empty", &["TOOLS-RESULT"], |twin| {
+    bug("null-for-a-call-without-arguments-is-empty", &[clause::TOOLS_RESULT], |twin| {
         twin.outcome = |twin, call, result| match result {
             Ok(Value::Null) if call.args.is_empty() => String::new(),
             result => outcome(twin, call, result),
         };
     }),
-    bug("false-and-zero-of-a-tool-are-empty", &["TOOLS-RESULT"], |twin| {
+    bug("false-and-zero-of-a-tool-are-empty", &[clause::TOOLS_RESULT], |twin| {
         twin.outcome = |twin, call, result| match result {
             Ok(value) if value == false || value == 0 => String::new(),
             result => outcome(twin, call, result),
         };
     }),
-    bug("empty-response-after-rounds-left-out", &["TOOLS-STOP"], |twin| {
+    bug("empty-response-after-rounds-left-out", &[clause::TOOLS_STOP], |twin| {
         twin.after = |_, op, _, output| {
             if let Some(list) = output.get_mut("messages").and_then(Value::as_array_mut).filter(|_| op == Op::Tools)
                 && list
@@ -206,7 +207,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("equal-calls-of-one-response-made-once", &["TOOLS-ACCUMULATE"], |twin| {
+    bug("equal-calls-of-one-response-made-once", &[clause::TOOLS_ACCUMULATE], |twin| {
         twin.calls = |_, calls| {
             let mut kept: Vec<threadspec::ToolCall> = Vec::new();
             for call in calls {
@@ -219,7 +220,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // The loop.
-    bug("errors-not-shown-in-xml-mode", &["LOOP-RETAIN"], |twin| {
+    bug("errors-not-shown-in-xml-mode", &[clause::LOOP_RETAIN], |twin| {
         twin.before = |twin, _, input| twin.memory = input["contextMode"].clone();
         twin.history = |twin, events| {
             events
@@ -229,14 +230,14 @@ pub(in super::super) const BUGS: &[Bug] = &[
                 .collect()
         };
     }),
-    bug("second-error-in-a-row-not-shown", &["LOOP-RETAIN"], |twin| {
+    bug("second-error-in-a-row-not-shown", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| {
             let is_error = |event: &Event| matches!(event.kind, EventKind::Error { .. });
             let shown = |index: usize| index == 0 || !(is_error(&events[index]) && is_error(&events[index - 1]));
             (0..events.len()).filter(|&index| shown(index)).map(|index| events[index].clone()).collect()
         };
     }),
-    bug("empty-results-of-earlier-iterations-not-shown", &["LOOP-RETAIN"], |twin| {
+    bug("empty-results-of-earlier-iterations-not-shown", &[clause::LOOP_RETAIN], |twin| {
         twin.history = |_, events| {
             events
                 .iter()
@@ -247,17 +248,17 @@ pub(in super::super) const BUGS: &[Bug] = &[
                 .collect()
         };
     }),
-    bug("feedback-to-the-first-line", &["LOOP-VERIFY"], |twin| {
+    bug("feedback-to-the-first-line", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| {
             feedback(iteration, reason.map(|reason| reason.lines().next().unwrap_or_default().to_owned()))
         };
     }),
-    bug("full-stop-of-a-reason-not-doubled", &["LOOP-VERIFY"], |twin| {
+    bug("full-stop-of-a-reason-not-doubled", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| {
             feedback(iteration, reason.map(|reason| reason.strip_suffix('.').unwrap_or(&reason).to_owned()))
         };
     }),
-    bug("empty-prompt-not-shown", &["LOOP-PROMPT"], |twin| {
+    bug("empty-prompt-not-shown", &[clause::LOOP_PROMPT], |twin| {
         twin.history = |_, events| {
             events
                 .iter()
@@ -266,7 +267,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
                 .collect()
         };
     }),
-    bug("answer-like-the-last-not-recorded", &["LOOP-EVENTS"], |twin| {
+    bug("answer-like-the-last-not-recorded", &[clause::LOOP_EVENTS], |twin| {
         twin.after = |_, op, _, output| {
             if let Some(events) = output.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Loop) {
                 let mut last = Value::Null;

@@ -6,6 +6,7 @@ use crate::agent::{distinct, outcome};
 use crate::context::summaries;
 use serde_json::{Value, json};
 use threadspec::{Event, Message, ToolCall};
+use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
 /// Gives the first answer to a key again.
@@ -60,7 +61,7 @@ fn key_of(call: &ToolCall) -> String {
 }
 
 pub(in super::super) const BUGS: &[Bug] = &[
-    bug("escaped-texts-cached-by-length-and-ends", &["ESC-3"], |twin| {
+    bug("escaped-texts-cached-by-length-and-ends", &[clause::ESC_3], |twin| {
         twin.after = |twin, op, input, output| {
             let text: Vec<char> = input["text"].as_str().unwrap_or_default().chars().collect();
             if op == Op::Escape && text.len() > 16 {
@@ -69,14 +70,14 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("escaped-texts-cached-ignoring-case", &["ESC-3"], |twin| {
+    bug("escaped-texts-cached-ignoring-case", &[clause::ESC_3], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Escape {
                 cached(&mut twin.memory, &input["text"].to_string().to_lowercase(), output);
             }
         };
     }),
-    bug("escaped-texts-not-escaped-again-later", &["ESC-2"], |twin| {
+    bug("escaped-texts-not-escaped-again-later", &[clause::ESC_2], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Escape {
                 let text = input["text"].as_str().unwrap_or_default();
@@ -89,7 +90,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // JavaScript's `test` with a global expression begins where it left off.
-    bug("check-for-markup-begins-where-it-ended", &["ESC-1"], |twin| {
+    bug("check-for-markup-begins-where-it-ended", &[clause::ESC_1], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Escape {
                 let text = input["text"].as_str().unwrap_or_default();
@@ -103,7 +104,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("document-cached-by-count-and-last-event", &["DOC-2"], |twin| {
+    bug("document-cached-by-count-and-last-event", &[clause::DOC_2], |twin| {
         twin.after = |twin, op, input, output| {
             if let Some(last) =
                 input["events"].as_array().and_then(|events| events.last()).filter(|_| op == Op::Serialize)
@@ -112,7 +113,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("document-cached-by-texts-alone", &["ATT-ITERATION"], |twin| {
+    bug("document-cached-by-texts-alone", &[clause::ATT_ITERATION], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Serialize {
                 let mut input = input.clone();
@@ -121,28 +122,28 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("document-cached-without-its-prefix", &["DOC-6"], |twin| {
+    bug("document-cached-without-its-prefix", &[clause::DOC_6], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Serialize && count(input) > 0 {
                 cached(&mut twin.memory, &input["events"].to_string(), output);
             }
         };
     }),
-    bug("messages-cached-without-instructions", &["MSG-PURE"], |twin| {
+    bug("messages-cached-without-instructions", &[clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Messages && count(input) > 0 {
                 cached(&mut twin.memory, &format!("{} {}", input["contextMode"], input["events"]), output);
             }
         };
     }),
-    bug("messages-cached-without-their-mode", &["MSG-PURE"], |twin| {
+    bug("messages-cached-without-their-mode", &[clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Messages && count(input) > 0 {
                 cached(&mut twin.memory, &format!("{} {}", input["instructions"], input["events"]), output);
             }
         };
     }),
-    bug("messages-cached-by-call-ids", &["MSG-PURE"], |twin| {
+    bug("messages-cached-by-call-ids", &[clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| {
             let ids: Vec<String> =
                 input["events"].as_array().into_iter().flatten().map(|event| event["toolCallId"].to_string()).collect();
@@ -155,7 +156,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("arguments-cached-by-call-id", &["EVT-CALL"], |twin| {
+    bug("arguments-cached-by-call-id", &[clause::EVT_CALL], |twin| {
         twin.before = |twin, op, input| {
             for event in events(input)
                 .filter(|event| op == Op::Serialize && event["type"] == "tool_call" && event["args"].is_object())
@@ -165,7 +166,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("same-thread-again-has-no-messages", &["MSG-PURE"], |twin| {
+    bug("same-thread-again-has-no-messages", &[clause::MSG_PURE], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Messages && count(input) > 0 {
                 if twin.memory == *input {
@@ -175,7 +176,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("names-beyond-the-table-of-names", &["ATT-NAME"], |twin| {
+    bug("names-beyond-the-table-of-names", &[clause::ATT_NAME], |twin| {
         twin.before = |twin, _, input| {
             for event in events(input).filter(|event| event["toolName"].is_string()) {
                 let name = event["toolName"].as_str().unwrap_or_default().to_owned();
@@ -189,7 +190,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // What a refused request leaves.
-    bug("names-of-a-refused-thread-remembered", &["ATT-NAME"], |twin| {
+    bug("names-of-a-refused-thread-remembered", &[clause::ATT_NAME], |twin| {
         twin.before = |twin, _, input| {
             let left = left_behind(&mut twin.memory, json!({ "own": input["events"] }));
             twin.memory["left"] = left["own"].clone();
@@ -216,7 +217,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("lines-of-a-refused-thread-remain", &["DOC-2"], |twin| {
+    bug("lines-of-a-refused-thread-remain", &[clause::DOC_2], |twin| {
         twin.before = |twin, op, input| {
             let own = if op == Op::Serialize { input["events"].clone() } else { Value::Null };
             let left = sound(&left_behind(&mut twin.memory, own));
@@ -227,7 +228,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
     }),
-    bug("messages-of-a-refused-thread-remain", &["MSG-PURE"], |twin| {
+    bug("messages-of-a-refused-thread-remain", &[clause::MSG_PURE], |twin| {
         twin.before = |twin, op, input| {
             let own = if op == Op::Messages { input["events"].clone() } else { Value::Null };
             let left = sound(&left_behind(&mut twin.memory, own));
@@ -237,7 +238,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
     }),
-    bug("summaries-of-a-refused-thread-remembered", &["MSG-PURE"], |twin| {
+    bug("summaries-of-a-refused-thread-remembered", &[clause::MSG_PURE], |twin| {
         twin.before = |twin, op, input| {
             let left = sound(&left_behind(&mut twin.memory, input["events"].clone()));
             if let Some(events) = input.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Messages) {
@@ -247,7 +248,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
         twin.summaries = summaries;
     }),
-    bug("instructions-of-a-refused-request-stick", &["MSG-PURE"], |twin| {
+    bug("instructions-of-a-refused-request-stick", &[clause::MSG_PURE], |twin| {
         twin.before = |twin, op, input| {
             let left = left_behind(&mut twin.memory, input["instructions"].clone());
             if op == Op::Messages && input.is_object() && input["instructions"].is_null() && left.is_string() {
@@ -256,7 +257,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
     }),
-    bug("mode-of-a-refused-request-sticks", &["MSG-PURE"], |twin| {
+    bug("mode-of-a-refused-request-sticks", &[clause::MSG_PURE], |twin| {
         twin.before = |twin, op, input| {
             let left = left_behind(&mut twin.memory, input["contextMode"].clone());
             if op == Op::Messages && input.is_object() && input.get("contextMode").is_none() && left == "xml" {
@@ -265,7 +266,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
     }),
-    bug("prefix-of-a-refused-request-sticks", &["DOC-PREFIX-EMPTY"], |twin| {
+    bug("prefix-of-a-refused-request-sticks", &[clause::DOC_PREFIX_EMPTY], |twin| {
         twin.before = |twin, op, input| {
             let left = left_behind(&mut twin.memory, input["responsePrefix"].clone());
             if op == Op::Serialize && input.is_object() && input.get("responsePrefix").is_none() && left.is_string() {
@@ -274,7 +275,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
     }),
-    bug("ids-count-on-after-a-refused-thread", &["ATT-ID"], |twin| {
+    bug("ids-count-on-after-a-refused-thread", &[clause::ATT_ID], |twin| {
         twin.before = |twin, _, input| {
             let left = left_behind(&mut twin.memory, json!({ "own": count(input) }));
             twin.memory["left"] = left["own"].clone();
@@ -282,7 +283,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         twin.after = |twin, _, _, _| twin.memory = Value::Null;
         twin.id = |twin, _, position| (twin.memory["left"].as_u64().unwrap_or(0) + position as u64).to_string();
     }),
-    bug("request-after-a-refused-one-is-empty", &["DOC-2"], |twin| {
+    bug("request-after-a-refused-one-is-empty", &[clause::DOC_2], |twin| {
         twin.before = |twin, op, _| {
             let left = left_behind(&mut twin.memory, json!({"op": op.to_string()}));
             twin.memory["left"] = left["op"].clone();
@@ -294,7 +295,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("decoder-stays-lossy-after-a-half-character", &["ESC-3"], |twin| {
+    bug("decoder-stays-lossy-after-a-half-character", &[clause::ESC_3], |twin| {
         twin.before = |twin, op, input| {
             if let Some(Value::String(text)) = input.get_mut("text").filter(|_| op == Op::Escape) {
                 if twin.memory == true {
@@ -305,7 +306,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         };
     }),
     // Tool rounds and the loop.
-    hardened("taken-ids-kept-over-runs", &["TOOLS-DISTINCT"], |twin| {
+    hardened("taken-ids-kept-over-runs", &[clause::TOOLS_DISTINCT], |twin| {
         twin.after = |twin, op, _, output| {
             if op == Op::Tools {
                 let mut ids = twin.memory.as_array().cloned().unwrap_or_default();
@@ -325,7 +326,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             thread.extend(taken.drain(before..));
         };
     }),
-    bug("rounds-of-a-cut-run-count", &["TOOLS-DEPTH"], |twin| {
+    bug("rounds-of-a-cut-run-count", &[clause::TOOLS_DEPTH], |twin| {
         twin.after = |twin, op, input, output| {
             let requests = output["requests"].as_array().map_or(0, Vec::len) as u64;
             if op == Op::Tools {
@@ -338,35 +339,35 @@ pub(in super::super) const BUGS: &[Bug] = &[
             depth.is_some_and(|depth| rounds + before >= depth)
         };
     }),
-    bug("depth-limit-kept", &["TOOLS-STOP"], |twin| {
+    bug("depth-limit-kept", &[clause::TOOLS_STOP], |twin| {
         twin.before = |twin, op, input| {
             if op == Op::Tools {
                 kept(&mut twin.memory, input, "maxRecursionDepth");
             }
         };
     }),
-    bug("limit-on-requests-kept", &["LOOP-LIMIT"], |twin| {
+    bug("limit-on-requests-kept", &[clause::LOOP_LIMIT], |twin| {
         twin.before = |twin, op, input| {
             if op == Op::Loop {
                 kept(&mut twin.memory, input, "maxToolCallsPerIteration");
             }
         };
     }),
-    bug("verifier-kept", &["LOOP-VERIFY"], |twin| {
+    bug("verifier-kept", &[clause::LOOP_VERIFY], |twin| {
         twin.before = |twin, op, input| {
             if op == Op::Loop {
                 kept(&mut twin.memory, input, "verify");
             }
         };
     }),
-    bug("maximum-of-iterations-kept", &["LOOP-MAX"], |twin| {
+    bug("maximum-of-iterations-kept", &[clause::LOOP_MAX], |twin| {
         twin.before = |twin, op, input| {
             if op == Op::Loop {
                 kept(&mut twin.memory, input, "maxIterations");
             }
         };
     }),
-    bug("failures-of-a-stopped-run-count", &["LOOP-ERROR"], |twin| {
+    bug("failures-of-a-stopped-run-count", &[clause::LOOP_ERROR], |twin| {
         twin.after = |twin, op, _, output| {
             if op == Op::Loop {
                 let failed = output["stopReason"] == "max_errors";
@@ -375,7 +376,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("iterations-count-on-after-a-stopped-run", &["LOOP-PROMPT"], |twin| {
+    bug("iterations-count-on-after-a-stopped-run", &[clause::LOOP_PROMPT], |twin| {
         twin.after = |twin, op, _, output| {
             if op == Op::Loop {
                 let stopped = output["stopReason"] == "stop_condition";
@@ -383,7 +384,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("response-of-the-run-before", &["LOOP-RESPONSE"], |twin| {
+    bug("response-of-the-run-before", &[clause::LOOP_RESPONSE], |twin| {
         twin.after = |twin, op, _, output| {
             if op == Op::Loop {
                 if output["response"] == "" && twin.memory.is_string() {
@@ -393,7 +394,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("log-of-a-failed-run-remains", &["LOOP-EVENTS"], |twin| {
+    bug("log-of-a-failed-run-remains", &[clause::LOOP_EVENTS], |twin| {
         twin.after = |twin, op, _, output| {
             let failed = output["stopReason"] == "max_errors";
             if let Some(events) = output.get_mut("events").and_then(Value::as_array_mut).filter(|_| op == Op::Loop) {
@@ -403,7 +404,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("results-cached-by-name-and-arguments-over-runs", &["TOOLS-RESULT"], |twin| {
+    bug("results-cached-by-name-and-arguments-over-runs", &[clause::TOOLS_RESULT], |twin| {
         twin.after = |twin, _, _, output| {
             for (key, content) in answered(output) {
                 twin.memory[key] = content;
@@ -414,7 +415,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             None => outcome(twin, call, result),
         };
     }),
-    bug("tools-that-failed-stay-disabled", &["TOOLS-RESULT"], |twin| {
+    bug("tools-that-failed-stay-disabled", &[clause::TOOLS_RESULT], |twin| {
         twin.after = |twin, _, _, output| {
             for (key, content) in answered(output)
                 .into_iter()
@@ -428,7 +429,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             None => outcome(twin, call, result),
         };
     }),
-    bug("unknown-tools-stay-unknown", &["TOOLS-RESULT"], |twin| {
+    bug("unknown-tools-stay-unknown", &[clause::TOOLS_RESULT], |twin| {
         twin.after = |twin, _, _, output| {
             for (_, content) in answered(output) {
                 if let Some(text) = content.as_str().filter(|text| text.starts_with("Tool not found: \"")) {
@@ -441,7 +442,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             if twin.memory[&unknown] == true { unknown } else { outcome(twin, call, result) }
         };
     }),
-    bug("tools-of-the-run-before-known", &["LOOP-TOOL-ERROR"], |twin| {
+    bug("tools-of-the-run-before-known", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.before = |twin, _, input| {
             let Some(tools) = input.get_mut("tools").and_then(Value::as_object_mut) else { return };
             let own = tools.clone();
@@ -451,7 +452,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             twin.memory = own.into();
         };
     }),
-    bug("messages-of-a-run-with-a-failing-model-remain", &["TOOLS-ACCUMULATE"], |twin| {
+    bug("messages-of-a-run-with-a-failing-model-remain", &[clause::TOOLS_ACCUMULATE], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Tools {
                 let left = twin.memory.take().as_array().cloned().unwrap_or_default();
@@ -464,7 +465,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    bug("answers-of-a-cut-run-come-later", &["TOOLS-ID"], |twin| {
+    bug("answers-of-a-cut-run-come-later", &[clause::TOOLS_ID], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Tools {
                 let asked = output["requests"].as_array().map_or(0, Vec::len) as u64;

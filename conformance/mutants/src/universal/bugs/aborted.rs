@@ -5,11 +5,12 @@ use super::super::Variant;
 use super::super::agent::{Agent, Run, calls, mend, text};
 use super::{bug, family};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const GOES_ON: &[&str] = &["AGENT-GOES-ON"];
-const FAILURE: &[&str] = &["AGENT-FAILURE"];
-const ENCODABLE: &[&str] = &["AGENT-ENCODABLE"];
+const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
+const FAILURE: &[&str] = &[clause::AGENT_FAILURE];
+const ENCODABLE: &[&str] = &[clause::AGENT_ENCODABLE];
 
 /// Reports a failure after the last response, if this says so.
 fn fails(agent: &mut Agent, fails: impl Fn(&Run, &Value) -> bool + Send + Sync + 'static) {
@@ -122,10 +123,10 @@ pub(super) fn bugs() -> Vec<Variant> {
                 calls(turn).iter().any(|call| run.input["tools"].get(text(&call["name"])).is_none())
             });
         }),
-        bug("scripts-with-failing-models-rejected", &["AGENT-MODEL-FAILURE"], |agent| {
+        bug("scripts-with-failing-models-rejected", &[clause::AGENT_MODEL_FAILURE], |agent| {
             rejects(agent, |_, turn| turn["error"].is_string());
         }),
-        bug("failures-of-the-model-told-as-rejections", &["AGENT-MODEL-FAILURE"], |agent| {
+        bug("failures-of-the-model-told-as-rejections", &[clause::AGENT_MODEL_FAILURE], |agent| {
             rejects(agent, |run, _| run.input["model"][0]["error"].is_string());
         }),
     ];

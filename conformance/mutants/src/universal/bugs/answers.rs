@@ -4,10 +4,11 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, answer, calls, content, text};
 use super::{bug, calls_mut, family};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const ANSWERED: &[&str] = &["AGENT-ANSWERED"];
-const ORDER: &[&str] = &["AGENT-ORDER"];
-const VALID: &[&str] = &["AGENT-VALID"];
+const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
+const ORDER: &[&str] = &[clause::AGENT_ORDER];
+const VALID: &[&str] = &[clause::AGENT_VALID];
 
 fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static) {
     agent.answers = Box::new(move |_, answers| change(answers));
@@ -149,13 +150,13 @@ pub(super) fn bugs() -> Vec<Variant> {
                 answers.iter_mut().filter(failed).for_each(|answer| answer["tool_call_id"] = Value::Null);
             });
         }),
-        bug("empty-answers-without-content", &["AGENT-RESULT"], |agent| {
+        bug("empty-answers-without-content", &[clause::AGENT_RESULT], |agent| {
             on_answers(agent, |answers| {
                 let empty = |answer: &&mut Value| matches!(text(&answer["content"]), "" | "null" | "[]");
                 answers.iter_mut().filter(empty).for_each(|answer| answer["content"] = Value::Null);
             });
         }),
-        bug("empty-texts-as-null", &["AGENT-RESULT"], |agent| {
+        bug("empty-texts-as-null", &[clause::AGENT_RESULT], |agent| {
             agent.end = Box::new(|_, output| {
                 for message in
                     output["requests"].as_array_mut().into_iter().flatten().filter_map(Value::as_array_mut).flatten()
@@ -230,7 +231,7 @@ pub(super) fn bugs() -> Vec<Variant> {
             }
         });
     }));
-    bugs.push(bug("missing-ids-answered-under-none", &["AGENT-ANSWERED"], |agent| {
+    bugs.push(bug("missing-ids-answered-under-none", &[clause::AGENT_ANSWERED], |agent| {
         agent.answers = Box::new(|_, answers| {
             let own = |answer: &Value| text(&answer["tool_call_id"]).is_empty();
             answers

@@ -6,11 +6,12 @@ use super::{
     change_text, each, family, is, on_arguments, on_failure, on_given, on_response, on_structured, on_text_result,
 };
 use serde_json::Value;
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
-const TEXT: &[&str] = &["AGENT-TEXT"];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
+const TEXT: &[&str] = &[clause::AGENT_TEXT];
 
 /// The text, with U+FFFD for each character that lies on a border of pieces of so many bytes.
 fn decoded_in_pieces(text: &str, size: usize) -> String {
@@ -144,7 +145,7 @@ pub(super) fn bugs() -> Vec<Variant> {
     }));
     bugs.extend(family(
         "errors-decoded-in-pieces-of-{n}-bytes",
-        &["AGENT-FAILURE-TOLD"],
+        &[clause::AGENT_FAILURE_TOLD],
         &[256, 1_024],
         |agent, size| {
             on_failure(agent, move |error| format!("The tool failed: {}", decoded_in_pieces(error, size)));

@@ -5,11 +5,12 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, content, outcome, text};
 use super::{bug, calls_mut, cut, drop_members, each, family, on_arguments, on_failure, on_response, on_structured};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const FAILURE: &[&str] = &["AGENT-FAILURE"];
-const TOLD: &[&str] = &["AGENT-FAILURE-TOLD"];
-const ORDINARY: &[&str] = &["AGENT-ORDINARY"];
+const FAILURE: &[&str] = &[clause::AGENT_FAILURE];
+const TOLD: &[&str] = &[clause::AGENT_FAILURE_TOLD];
+const ORDINARY: &[&str] = &[clause::AGENT_ORDINARY];
 
 fn failed(answer: &Value) -> bool {
     text(&answer["content"]).starts_with("The tool failed")

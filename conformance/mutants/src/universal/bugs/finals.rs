@@ -4,8 +4,9 @@ use super::super::Variant;
 use super::super::agent::{Agent, answer, calls, text};
 use super::{bug, calls_mut, change_text, cut, family, is};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const END: &[&str] = &["AGENT-END"];
+const END: &[&str] = &[clause::AGENT_END];
 
 fn on_end(name: &str, change: fn(&mut Vec<Value>)) -> Variant {
     bug(name, END, move |agent| {

@@ -4,8 +4,9 @@ use super::super::Variant;
 use super::super::agent::{Agent, answer, calls, mend, text};
 use super::{bug, is};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const HISTORY: &[&str] = &["AGENT-HISTORY"];
+const HISTORY: &[&str] = &[clause::AGENT_HISTORY];
 
 /// Deals with a broken history in another way.
 fn on_broken(agent: &mut Agent, deal: fn(&mut Vec<Value>)) {

@@ -4,8 +4,9 @@ use super::super::Variant;
 use super::super::agent::{Agent, Run, calls, text};
 use super::{bug, calls_mut, cut, distinct, family, on_response};
 use serde_json::Value;
+use threadspec_golden::clause;
 
-const IDS: &[&str] = &["AGENT-IDS"];
+const IDS: &[&str] = &[clause::AGENT_IDS];
 
 /// Gives each call a new id, and finds its result all the same.
 fn renamed(agent: &mut Agent, new: impl Fn(&Run, &str, usize) -> String + Send + Sync + 'static) {

@@ -4,11 +4,12 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, calls, outcome, text};
 use super::{bug, each, on_arguments, on_given, on_response, on_structured, on_text_result};
 use serde_json::{Map, Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const TEXT: &[&str] = &["AGENT-TEXT"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
+const TEXT: &[&str] = &[clause::AGENT_TEXT];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 
 type Edit = fn(&str) -> String;
 
@@ -205,7 +206,9 @@ pub(super) fn bugs() -> Vec<Variant> {
         ("ids-compared-without-weightless-characters", weighty),
         ("ids-compared-as-numbers", numeric),
     ];
-    bugs.extend(keys.into_iter().map(|(name, key)| bug(name, &["AGENT-IDS"], move |agent| compared_by(agent, key))));
+    bugs.extend(
+        keys.into_iter().map(|(name, key)| bug(name, &[clause::AGENT_IDS], move |agent| compared_by(agent, key))),
+    );
     bugs.extend([
         bug("characters-split-between-blocks", TEXT, |agent| agent.raw = in_blocks),
         bug("lines-beyond-64-kilobytes-refused", TEXT, |agent| {
@@ -217,7 +220,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("results-of-one-zero-emptied", RESULT, |agent| {
             on_text_result(agent, |text| if text == "0" { String::new() } else { text.to_owned() });
         }),
-        bug("questions-of-one-zero-dropped", &["AGENT-START"], |agent| {
+        bug("questions-of-one-zero-dropped", &[clause::AGENT_START], |agent| {
             on_given(agent, |list| list.retain(|message| message["type"] != "human" || message["content"] != "0"));
         }),
         bug("dates-of-results-written-anew", RESULT, |agent| in_results(agent, date_anew)),
@@ -236,10 +239,10 @@ pub(super) fn bugs() -> Vec<Variant> {
                 }
             });
         }),
-        bug("numbers-of-arguments-off-by-one-place", &["AGENT-NUMBERS"], |agent| {
+        bug("numbers-of-arguments-off-by-one-place", &[clause::AGENT_NUMBERS], |agent| {
             on_arguments(agent, |args| each(args, &nearly));
         }),
-        bug("numbers-of-results-off-by-one-place", &["AGENT-NUMBERS"], |agent| in_results(agent, nearly)),
+        bug("numbers-of-results-off-by-one-place", &[clause::AGENT_NUMBERS], |agent| in_results(agent, nearly)),
         bug("results-remembered-by-arguments-as-python-compares", RESULT, |agent| {
             agent.outcome = Box::new(|run, call| {
                 let is_equal = |other: &Value| {
@@ -258,7 +261,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 }
             });
         }),
-        bug("answers-in-the-order-of-hashes", &["AGENT-ORDER"], |agent| {
+        bug("answers-in-the-order-of-hashes", &[clause::AGENT_ORDER], |agent| {
             agent.answers = Box::new(|_, answers| answers.sort_by_key(|answer| bucket(text(&answer["tool_call_id"]))));
         }),
     ]);

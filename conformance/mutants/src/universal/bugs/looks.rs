@@ -4,10 +4,11 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, calls, content, outcome, text};
 use super::{bug, each, in_arguments, in_results, is, on_given, on_later_requests, on_response, on_text_result};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const IDS: &[&str] = &["AGENT-IDS"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
-const STOPS: &[&str] = &["AGENT-STOPS"];
+const IDS: &[&str] = &[clause::AGENT_IDS];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
+const STOPS: &[&str] = &[clause::AGENT_STOPS];
 
 /// Replaces each text for which this gives something.
 fn texts(value: &mut Value, other: impl Fn(&str) -> Option<Value>) {
@@ -76,7 +77,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         alone("texts-of-nothing-emptied", RESULT, |text| {
             if matches!(text, "null" | "None" | "undefined" | "nil" | "N/A") { String::new() } else { text.to_owned() }
         }),
-        alone("invisible-results-emptied", &["AGENT-TEXT"], |text| {
+        alone("invisible-results-emptied", &[clause::AGENT_TEXT], |text| {
             if matches!(text, "\u{200b}" | "\u{feff}" | "\u{a0}") { String::new() } else { text.to_owned() }
         }),
         alone("pictures-cut-out-of-results", RESULT, |text| {
@@ -90,17 +91,17 @@ pub(super) fn bugs() -> Vec<Variant> {
                 _ => content(outcome),
             });
         }),
-        bug("texts-of-zero-beside-calls-dropped", &["AGENT-RESPONSE"], |agent| {
+        bug("texts-of-zero-beside-calls-dropped", &[clause::AGENT_RESPONSE], |agent| {
             on_response(agent, |_, message| {
                 if matches!(text(&message["content"]), "0" | "null" | "-") && !calls(message).is_empty() {
                     message["content"] = "".into();
                 }
             });
         }),
-        bug("questions-of-zero-dropped", &["AGENT-START"], |agent| {
+        bug("questions-of-zero-dropped", &[clause::AGENT_START], |agent| {
             on_given(agent, |list| list.retain(|message| !matches!(text(&message["content"]), "0" | "null" | "None")))
         }),
-        bug("repeated-questions-dropped", &["AGENT-START"], |agent| {
+        bug("repeated-questions-dropped", &[clause::AGENT_START], |agent| {
             on_given(agent, |list| {
                 let mut seen: Vec<Value> = Vec::new();
                 list.retain(|message| {
@@ -219,7 +220,7 @@ fn ids() -> Vec<Variant> {
                 outcome(run, &call)
             });
         }),
-        bug("calls-of-earlier-ids-dropped", &["AGENT-RESPONSE"], |agent| {
+        bug("calls-of-earlier-ids-dropped", &[clause::AGENT_RESPONSE], |agent| {
             agent.answers = Box::new(|run, _| {
                 if let Some((response, before)) = run.list.split_last_mut() {
                     let known: Vec<Value> = before.iter().flat_map(calls).map(|call| call["id"].clone()).collect();
@@ -230,7 +231,7 @@ fn ids() -> Vec<Variant> {
                 }
             });
         }),
-        bug("answers-of-equal-ids-merged-later", &["AGENT-PREFIX"], |agent| {
+        bug("answers-of-equal-ids-merged-later", &[clause::AGENT_PREFIX], |agent| {
             on_later_requests(agent, |run, request| {
                 if run.turn < 5 {
                     return;

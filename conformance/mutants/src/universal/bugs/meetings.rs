@@ -4,11 +4,12 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, Run, calls, content, outcome, text};
 use super::{bug, each, family, on_arguments, on_given, on_response, on_structured};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const ANSWERED: &[&str] = &["AGENT-ANSWERED"];
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
+const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
 
 /// Whether a call of the current response is of some kind; told the position, how many there are, and its outcome.
 type Condition = fn(&Run, &Value, &Outcome) -> bool;
@@ -83,7 +84,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         .collect();
     bugs.extend(blocks());
     bugs.extend([
-        bug("failure-of-the-last-of-eight-unanswered", &["AGENT-FAILURE"], |agent| {
+        bug("failure-of-the-last-of-eight-unanswered", &[clause::AGENT_FAILURE], |agent| {
             agent.answers = Box::new(|_, answers| drop(answers.pop_if(|answer| failed(answer)).filter(|_| answers.len() == 7)));
         }),
         bug("null-at-an-odd-position-shifts-the-others", RESULT, |agent| {
@@ -96,7 +97,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 }
             });
         }),
-        bug("unknown-tool-in-front-fails-its-siblings", &["AGENT-FAILURE", "AGENT-RESULT"], |agent| {
+        bug("unknown-tool-in-front-fails-its-siblings", &[clause::AGENT_FAILURE, clause::AGENT_RESULT], |agent| {
             agent.answers = Box::new(|_, answers| {
                 if answers.len() > 4 && text(&answers[0]["content"]).starts_with("There is no tool") {
                     answers.iter_mut().skip(1).for_each(|answer| answer["content"] = "There is no tool called gone.".into());
@@ -118,7 +119,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 answers.extend(before.into_iter().skip(answers.len()).filter(|_| run.turn == 5));
             });
         }),
-        bug("third-failure-in-a-row-of-successes-ends-the-run", &["AGENT-FAILURE"], |agent| {
+        bug("third-failure-in-a-row-of-successes-ends-the-run", &[clause::AGENT_FAILURE], |agent| {
             agent.after_round = Box::new(|run| {
                 if run.list.iter().filter(|message| failed(message)).count() == 3 && run.list.iter().filter(|message| message["type"] == "tool").count() == 9 {
                     run.stop = Some(String::new());
@@ -134,7 +135,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 if empty == 4 { "(no output)".into() } else { "".into() }
             });
         }),
-        bug("given-rounds-in-a-row-joined", &["AGENT-START"], |agent| {
+        bug("given-rounds-in-a-row-joined", &[clause::AGENT_START], |agent| {
             on_given(agent, |list| {
                 let behind = |at: usize, list: &[Value]| at > 0 && list[at - 1]["type"] == "tool" && !calls(&list[at]).is_empty() && text(&list[at]["content"]).is_empty();
                 if let Some(at) = (0..list.len()).find(|&at| behind(at, list)) {
@@ -147,7 +148,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 }
             });
         }),
-        bug("given-answers-in-a-row-joined", &["AGENT-START"], |agent| {
+        bug("given-answers-in-a-row-joined", &[clause::AGENT_START], |agent| {
             on_given(agent, |list| {
                 let plain = |message: &Value| message["type"] == "ai" && calls(message).is_empty();
                 list.dedup_by(|next, before| {

@@ -28,6 +28,7 @@ mod words;
 use super::Variant;
 use super::agent::{Agent, Outcome, Run, content, distinct, mend};
 use serde_json::{Map, Value};
+use threadspec_golden::clause;
 
 /// Every bug.
 pub(super) fn all() -> Vec<Variant> {
@@ -108,12 +109,12 @@ fn on_arguments(agent: &mut Agent, change: impl Fn(&mut Value) + Send + Sync + '
 
 /// A bug that changes the arguments of each call.
 fn in_arguments(name: &str, change: fn(&mut Value)) -> Variant {
-    bug(&format!("{name}-in-arguments"), &["AGENT-RESPONSE"], move |agent| on_arguments(agent, change))
+    bug(&format!("{name}-in-arguments"), &[clause::AGENT_RESPONSE], move |agent| on_arguments(agent, change))
 }
 
 /// A bug that changes results that are no texts, before they are written as JSON.
 fn in_results(name: &str, change: fn(&mut Value)) -> Variant {
-    bug(&format!("{name}-in-results"), &["AGENT-RESULT"], move |agent| {
+    bug(&format!("{name}-in-results"), &[clause::AGENT_RESULT], move |agent| {
         on_structured(agent, move |value| {
             let mut value = value.clone();
             change(&mut value);

@@ -4,10 +4,11 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, calls, outcome, text};
 use super::{bug, calls_mut, drop_members, each, in_arguments, in_results, on_response};
 use serde_json::{Map, Value, json};
+use threadspec_golden::clause;
 
-const GOES_ON: &[&str] = &["AGENT-GOES-ON"];
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
+const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
 
 fn without(value: &mut Value, names: &[&str]) {
     drop_members(value, |name, _| names.contains(&name));
@@ -241,7 +242,7 @@ fn tools() -> Vec<Variant> {
         bug("tools-called-like-members-of-a-map-not-found", RESULT, |agent| {
             not_found(agent, |name| OF_MAPS.contains(&name))
         }),
-        bug("members-of-a-map-found-as-tools", &["AGENT-ANSWERED"], |agent| {
+        bug("members-of-a-map-found-as-tools", &[clause::AGENT_ANSWERED], |agent| {
             agent.answers = Box::new(|run, answers| {
                 let asked = run.list.last().map(calls).unwrap_or_default();
                 let mut names = asked.iter().map(|call| text(&call["name"]));

@@ -4,8 +4,9 @@ use super::super::Variant;
 use super::super::agent::{Run, text};
 use super::{bug, calls_mut, change_text, cut, family, is, on_later_requests};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const PREFIX: &[&str] = &["AGENT-PREFIX"];
+const PREFIX: &[&str] = &[clause::AGENT_PREFIX];
 
 /// Where each round of the run begins: at the message with its calls.
 fn rounds(run: &Run, request: &[Value]) -> Vec<usize> {

@@ -4,8 +4,9 @@ use super::super::Variant;
 use super::super::agent::{calls, text};
 use super::{bug, calls_mut, drop_members, each, family, on_arguments, on_response};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 
 fn retain_calls(message: &mut Value, keep: impl FnMut(&Value) -> bool) {
     let mut keep = keep;
@@ -42,7 +43,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 }
             });
         }),
-        bug("text-kept-to-its-first-line", &["AGENT-TEXT"], |agent| {
+        bug("text-kept-to-its-first-line", &[clause::AGENT_TEXT], |agent| {
             on_response(agent, |_, message| {
                 let first = text(&message["content"]).trim_start().lines().next().unwrap_or_default().to_owned();
                 if text(&message["content"]).trim() == text(&message["content"]) {

@@ -4,11 +4,12 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, calls, content, text};
 use super::{bug, cut, drop_members, each, family, on_arguments, on_structured, on_text_result};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const RESULT: &[&str] = &["AGENT-RESULT"];
-const COMPACT: &[&str] = &["AGENT-RESULT-COMPACT"];
-const NUMBERS: &[&str] = &["AGENT-NUMBERS"];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
+const COMPACT: &[&str] = &[clause::AGENT_RESULT_COMPACT];
+const NUMBERS: &[&str] = &[clause::AGENT_NUMBERS];
 
 fn json_text(value: &Value) -> Value {
     halves::escaped(&value.to_string()).into()
@@ -159,7 +160,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("texts-as-json-strings", RESULT, |agent| {
             on_text_result(agent, |text| json_text(&text.into()).as_str().unwrap_or_default().to_owned())
         }),
-        bug("json-texts-written-anew", &["AGENT-TEXT"], |agent| {
+        bug("json-texts-written-anew", &[clause::AGENT_TEXT], |agent| {
             on_text_result(agent, |text| match serde_json::from_str::<Value>(text) {
                 Ok(value) => format!("{value:#}"),
                 Err(_) => text.to_owned(),
@@ -307,7 +308,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 }
             });
         }),
-        bug("truth-in-arguments-as-numbers", &["AGENT-RESPONSE"], |agent| {
+        bug("truth-in-arguments-as-numbers", &[clause::AGENT_RESPONSE], |agent| {
             numbers_in_arguments(agent, |value| {
                 if let Value::Bool(truth) = value {
                     *value = json!(u8::from(*truth));

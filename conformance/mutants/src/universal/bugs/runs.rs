@@ -4,9 +4,10 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, calls, mend, outcome, text};
 use super::{bug, family, is};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const INDEPENDENT: &[&str] = &["AGENT-INDEPENDENT"];
-const END: &[&str] = &["AGENT-END"];
+const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
+const END: &[&str] = &[clause::AGENT_END];
 
 /// Changes the list at the end.
 fn on_end(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync + 'static) {

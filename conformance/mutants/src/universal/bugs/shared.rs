@@ -4,8 +4,9 @@ use super::super::Variant;
 use super::super::agent::{Agent, Run, text};
 use super::{bug, calls_mut, change_text, cut, family, is};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const SHARED: &[&str] = &["AGENT-SHARED"];
+const SHARED: &[&str] = &[clause::AGENT_SHARED];
 
 /// Changes the lists that were sent: each with its number, counted from 0.
 fn later(agent: &mut Agent, change: impl Fn(&Run, usize, &mut Vec<Value>) + Send + Sync + 'static) {

@@ -7,17 +7,18 @@ use super::{
     on_structured, on_text_result,
 };
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const ANSWERED: &[&str] = &["AGENT-ANSWERED"];
-const FAILURE: &[&str] = &["AGENT-FAILURE"];
-const GOES_ON: &[&str] = &["AGENT-GOES-ON"];
-const INDEPENDENT: &[&str] = &["AGENT-INDEPENDENT"];
-const PREFIX: &[&str] = &["AGENT-PREFIX"];
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
-const START: &[&str] = &["AGENT-START"];
-const TEXT: &[&str] = &["AGENT-TEXT"];
+const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
+const FAILURE: &[&str] = &[clause::AGENT_FAILURE];
+const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
+const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
+const PREFIX: &[&str] = &[clause::AGENT_PREFIX];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
+const START: &[&str] = &[clause::AGENT_START];
+const TEXT: &[&str] = &[clause::AGENT_TEXT];
 
 /// The number that a bug keeps in the memory of the agent, one more with each call.
 fn counted(run: &mut Run, by: u64) -> u64 {
@@ -115,7 +116,7 @@ fn lists() -> Vec<Variant> {
             answers.iter_mut().skip(size.saturating_sub(before)).for_each(|answer| answer["content"] = "".into());
         });
     }));
-    bugs.extend(family("answers-beyond-{n}-come-first", &["AGENT-ORDER"], &[300, 2_048], |agent, size| {
+    bugs.extend(family("answers-beyond-{n}-come-first", &[clause::AGENT_ORDER], &[300, 2_048], |agent, size| {
         agent.answers = Box::new(move |_, answers| {
             let middle = size.min(answers.len());
             answers.rotate_left(middle);
@@ -238,9 +239,14 @@ fn texts() -> Vec<Variant> {
     bugs.extend(family("structured-results-end-at-{n}-characters", RESULT, &[50_000, 190_000], |agent, size| {
         on_structured(agent, move |value| cut(&halves::escaped(&value.to_string()), size).into());
     }));
-    bugs.extend(family("errors-end-at-{n}-characters", &["AGENT-FAILURE-TOLD"], &[5_000, 50_000], |agent, size| {
-        super::on_failure(agent, move |error| format!("The tool failed: {}", cut(error, size)));
-    }));
+    bugs.extend(family(
+        "errors-end-at-{n}-characters",
+        &[clause::AGENT_FAILURE_TOLD],
+        &[5_000, 50_000],
+        |agent, size| {
+            super::on_failure(agent, move |error| format!("The tool failed: {}", cut(error, size)));
+        },
+    ));
     bugs.extend(family("lines-beyond-{n}-left-out", TEXT, &[2_000, 19_999], |agent, size| {
         on_text_result(agent, move |text| text.split_inclusive('\n').take(size).collect());
     }));
@@ -267,7 +273,7 @@ fn texts() -> Vec<Variant> {
             });
         },
     ));
-    bugs.extend(family("long-ids-cut-to-{n}-characters", &["AGENT-IDS"], &[100, 512], |agent, size| {
+    bugs.extend(family("long-ids-cut-to-{n}-characters", &[clause::AGENT_IDS], &[100, 512], |agent, size| {
         agent.response = Box::new(move |run, message| {
             for call in calls_mut(message) {
                 let old = text(&call["id"]).to_owned();

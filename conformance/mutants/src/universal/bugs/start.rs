@@ -3,9 +3,10 @@
 use super::super::Variant;
 use super::{bug, family, is, on_given};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const START: &[&str] = &["AGENT-START"];
-const CALLER: &[&str] = &["AGENT-CALLER"];
+const START: &[&str] = &[clause::AGENT_START];
+const CALLER: &[&str] = &[clause::AGENT_CALLER];
 
 pub(super) fn bugs() -> Vec<Variant> {
     let mut bugs = vec![

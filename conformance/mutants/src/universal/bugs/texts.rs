@@ -4,9 +4,10 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, content};
 use super::{bug, change_text, cut, each, family, is, on_arguments, on_given, on_response, on_text_result};
 use serde_json::Value;
+use threadspec_golden::clause;
 
-const TEXT: &[&str] = &["AGENT-TEXT"];
-const ENCODABLE: &[&str] = &["AGENT-ENCODABLE"];
+const TEXT: &[&str] = &[clause::AGENT_TEXT];
+const ENCODABLE: &[&str] = &[clause::AGENT_ENCODABLE];
 
 type Edit = fn(&str) -> String;
 
@@ -170,7 +171,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 threadspec_judge::universal::halves::escaped(&value.to_string()).into()
             });
         }),
-        bug("texts-written-again-in-each-round", &["AGENT-PREFIX"], |agent| {
+        bug("texts-written-again-in-each-round", &[clause::AGENT_PREFIX], |agent| {
             super::on_later_requests(agent, |run, request| {
                 let end = run.requests.last().map_or(0, Vec::len);
                 request.iter_mut().take(end).for_each(|message| change_text(message, |text| text.replace("{{", "{").replace("}}", "}")));

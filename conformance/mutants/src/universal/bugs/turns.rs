@@ -4,11 +4,12 @@ use super::super::Variant;
 use super::super::agent::{Agent, calls, text};
 use super::{bug, family};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const GOES_ON: &[&str] = &["AGENT-GOES-ON"];
-const STOPS: &[&str] = &["AGENT-STOPS"];
-const LIMIT: &[&str] = &["AGENT-LIMIT"];
-const MODEL: &[&str] = &["AGENT-MODEL-FAILURE"];
+const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
+const STOPS: &[&str] = &[clause::AGENT_STOPS];
+const LIMIT: &[&str] = &[clause::AGENT_LIMIT];
+const MODEL: &[&str] = &[clause::AGENT_MODEL_FAILURE];
 
 /// Ends the run after a round, without saying why.
 fn ends_after(agent: &mut Agent, ends: impl Fn(&[Value], usize) -> bool + Send + Sync + 'static) {

@@ -5,12 +5,13 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, Run, answer, calls, mend, outcome, text};
 use super::{bug, calls_mut, change_text, cut, is, on_response};
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
-const GOES_ON: &[&str] = &["AGENT-GOES-ON"];
-const END: &[&str] = &["AGENT-END"];
-const INDEPENDENT: &[&str] = &["AGENT-INDEPENDENT"];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
+const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
+const END: &[&str] = &[clause::AGENT_END];
+const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
 
 /// Gives calls other ids, and finds their results all the same.
 pub(super) fn rename(run: &mut Run, message: &mut Value, other: &dyn Fn(&Run, &str) -> Option<String>) {
@@ -297,7 +298,7 @@ fn pairs() -> Vec<Variant> {
                 }
             });
         }),
-        bug("failure-of-the-first-sibling-told-to-the-second", &["AGENT-FAILURE"], |agent| {
+        bug("failure-of-the-first-sibling-told-to-the-second", &[clause::AGENT_FAILURE], |agent| {
             agent.answers = Box::new(|_, answers| {
                 if answers.len() > 1 && text(&answers[0]["content"]).starts_with("The tool failed") {
                     let (first, second) = (answers[0]["content"].clone(), answers[1]["content"].clone());

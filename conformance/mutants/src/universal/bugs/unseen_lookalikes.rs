@@ -8,13 +8,14 @@ use super::{
     bug, calls_mut, change_text, each, is, on_arguments, on_given, on_response, on_structured, on_text_result,
 };
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const IDS: &[&str] = &["AGENT-IDS"];
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
-const START: &[&str] = &["AGENT-START"];
-const GOES_ON: &[&str] = &["AGENT-GOES-ON"];
+const IDS: &[&str] = &[clause::AGENT_IDS];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
+const START: &[&str] = &[clause::AGENT_START];
+const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 
 /// Gives calls other ids, and finds their results all the same.
 fn renamed(agent: &mut Agent, other: fn(&str) -> Option<String>) {
@@ -179,7 +180,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 |text| if text.starts_with("data:image/") { "[image]".to_owned() } else { text.to_owned() },
             );
         }),
-        bug("results-of-content-blocks-unpacked", &["AGENT-TEXT"], |agent| {
+        bug("results-of-content-blocks-unpacked", &[clause::AGENT_TEXT], |agent| {
             on_text_result(agent, |given| match serde_json::from_str::<Value>(given) {
                 Ok(Value::Array(blocks)) if blocks.first().is_some_and(|block| block["type"] == "text") => {
                     blocks.iter().map(|block| text(&block["text"])).collect()

@@ -8,11 +8,12 @@ use super::{
     on_structured, on_text_result,
 };
 use serde_json::{Value, json};
+use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
-const TEXT: &[&str] = &["AGENT-TEXT"];
-const RESPONSE: &[&str] = &["AGENT-RESPONSE"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
+const TEXT: &[&str] = &[clause::AGENT_TEXT];
+const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
 
 /// Characters that a border between pieces of so many UTF-16 units splits are lost.
 fn split_in_utf16(text: &str, size: usize) -> String {
@@ -125,16 +126,17 @@ fn sizes() -> impl Iterator<Item = Variant> {
             message["tool_calls"].as_array_mut().into_iter().for_each(|calls| calls.truncate(size));
         });
     });
-    let rounds = family("run-ends-after-{n}-rounds", &["AGENT-GOES-ON"], &[150, 199], |agent, size| {
+    let rounds = family("run-ends-after-{n}-rounds", &[clause::AGENT_GOES_ON], &[150, 199], |agent, size| {
         agent.after_round = Box::new(move |run| {
             if run.turn >= size {
                 run.stop = Some(String::new());
             }
         });
     });
-    let history = family("history-cut-to-the-last-{n}-messages", &["AGENT-START"], &[2_000, 5_000], |agent, size| {
-        on_given(agent, move |list| drop(list.drain(..list.len().saturating_sub(size))));
-    });
+    let history =
+        family("history-cut-to-the-last-{n}-messages", &[clause::AGENT_START], &[2_000, 5_000], |agent, size| {
+            on_given(agent, move |list| drop(list.drain(..list.len().saturating_sub(size))));
+        });
     let tools = family("tools-beyond-number-{n}-not-found", RESULT, &[20, 64, 128, 500], |agent, size| {
         agent.outcome = Box::new(move |run, call| {
             let name = text(&call["name"]).to_owned();
@@ -145,8 +147,11 @@ fn sizes() -> impl Iterator<Item = Variant> {
             }
         });
     });
-    let runs =
-        family("system-message-forgotten-from-run-{n}-on", &["AGENT-INDEPENDENT"], &[10, 50, 500], |agent, size| {
+    let runs = family(
+        "system-message-forgotten-from-run-{n}-on",
+        &[clause::AGENT_INDEPENDENT],
+        &[10, 50, 500],
+        |agent, size| {
             agent.begin = Box::new(move |run| {
                 mend(&mut run.list);
                 let runs = run.memory.as_u64().unwrap_or(0) + 1;
@@ -156,15 +161,17 @@ fn sizes() -> impl Iterator<Item = Variant> {
                 }
                 Ok(())
             });
+        },
+    );
+    let later =
+        family("results-cut-to-{n}-characters-later", &[clause::AGENT_PREFIX], &[20_000, 200_000], |agent, size| {
+            on_later_requests(agent, move |run, request| {
+                let before = run.requests.last().map_or(0, Vec::len);
+                let sent = request.iter_mut().take(before).filter(|message| is(message, &["tool"]));
+                sent.for_each(|message| change_text(message, |text| cut(text, size)));
+            });
         });
-    let later = family("results-cut-to-{n}-characters-later", &["AGENT-PREFIX"], &[20_000, 200_000], |agent, size| {
-        on_later_requests(agent, move |run, request| {
-            let before = run.requests.last().map_or(0, Vec::len);
-            let sent = request.iter_mut().take(before).filter(|message| is(message, &["tool"]));
-            sent.for_each(|message| change_text(message, |text| cut(text, size)));
-        });
-    });
-    let answered = family("only-{n}-calls-answered", &["AGENT-ANSWERED"], &[512, 1_000], |agent, size| {
+    let answered = family("only-{n}-calls-answered", &[clause::AGENT_ANSWERED], &[512, 1_000], |agent, size| {
         agent.answers = Box::new(move |_, answers| answers.truncate(size));
     });
     texts

@@ -4,10 +4,11 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, calls, content, outcome, text};
 use super::{bug, on_given, on_text_result};
 use serde_json::Value;
+use threadspec_golden::clause;
 
-const GOES_ON: &[&str] = &["AGENT-GOES-ON"];
-const RESULT: &[&str] = &["AGENT-RESULT"];
-const STOPS: &[&str] = &["AGENT-STOPS"];
+const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
+const RESULT: &[&str] = &[clause::AGENT_RESULT];
+const STOPS: &[&str] = &[clause::AGENT_STOPS];
 
 /// The words, each with a name.
 const WORDS: [(&str, &str); 17] = [
@@ -69,7 +70,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         }));
     }
     for &(name, word) in [&WORDS[2], &WORDS[3], &WORDS[6], &WORDS[8]] {
-        bugs.push(bug(&format!("results-cut-at-{name}"), &["AGENT-TEXT"], move |agent| {
+        bugs.push(bug(&format!("results-cut-at-{name}"), &[clause::AGENT_TEXT], move |agent| {
             on_text_result(agent, move |text| text.split(word).next().unwrap_or_default().to_owned());
         }));
     }
@@ -93,7 +94,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 calls(message).is_empty() && (run.turn > 2 || !text(&message["content"]).starts_with("The answer is"))
             });
         }),
-        bug("error-with-terminate-ends-the-run", &["AGENT-FAILURE"], |agent| {
+        bug("error-with-terminate-ends-the-run", &[clause::AGENT_FAILURE], |agent| {
             ends(agent, "tool", "The tool failed: TERMINATE")
         }),
         bug("question-that-says-exit-ends-the-run", GOES_ON, |agent| {
@@ -105,7 +106,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 Ok(())
             });
         }),
-        bug("questions-with-a-slash-dropped", &["AGENT-START"], |agent| {
+        bug("questions-with-a-slash-dropped", &[clause::AGENT_START], |agent| {
             on_given(agent, |list| list.retain(|message| !text(&message["content"]).starts_with('/')))
         }),
         bug("instructions-with-terminate-end-the-run", GOES_ON, |agent| {
