@@ -57,6 +57,18 @@ fn lint_demands_that_a_registry_is_covered() -> io::Result<()> {
 }
 
 #[test]
+fn lint_refuses_a_case_that_a_template_says_shorter() -> io::Result<()> {
+    let registry = r#"{"clauses":[{"id":"ESC-1","level":"must","source":"s","text":"t"}]}"#;
+    for (length, is_long) in [(1000, false), (70_000, true)] {
+        let folder = corpus(&CASE.replace(r#""<""#, &format!(r#""<{}""#, "x".repeat(length))))?;
+        fs::write(folder.path().join("clauses.json"), registry)?;
+        let (_, said) = threadspec(&["lint", "--fix"], folder.path())?;
+        assert_eq!(said.contains("less-than: 70") && said.contains("at most 65536"), is_long, "{said}");
+    }
+    Ok(())
+}
+
+#[test]
 fn a_faulty_corpus_judges_nobody() -> io::Result<()> {
     let folder = corpus(&CASE.replace("ESC-1", "ESC-99"))?;
     for command in ["verify", "list"] {

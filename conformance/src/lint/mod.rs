@@ -19,10 +19,13 @@ use threadspec_judge::corpus::covering::{self, COVERING};
 use threadspec_judge::corpus::growth;
 use threadspec_judge::corpus::hazards::{HAZARDS, catalogue};
 use threadspec_judge::corpus::layout::canonical;
-use threadspec_judge::corpus::{self, Corpus, File, Level, MANIFEST, Problem};
+use threadspec_judge::corpus::{self, Case, Corpus, File, Level, MANIFEST, Problem};
 use threadspec_judge::json;
 use threadspec_runner::files::write;
 use threadspec_runner::folder;
+
+/// A case of the golden corpus takes at most so many bytes.
+const LONGEST_CASE: usize = 64 << 10;
 
 /// Reads a corpus, and returns it with everything that is wrong with it.
 pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
@@ -42,6 +45,7 @@ pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     problems.extend(files.iter().filter_map(i_json));
     if corpus.has_own_clauses {
         problems.extend(coverage_problems(&corpus));
+        problems.extend(length_problems(&corpus));
     }
     if let Some(scopes) = files.iter().find(|file| file.path == SCOPES) {
         problems.extend(scopes::problems(&scopes.text, &corpus));
@@ -59,6 +63,14 @@ pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
 
 fn case_files(files: &[File]) -> impl Iterator<Item = &File> {
     files.iter().filter(|file| file.path.contains('/'))
+}
+
+/// Cases of the golden corpus that are longer than a template would be.
+fn length_problems(corpus: &Corpus) -> Vec<Problem> {
+    let long = corpus.cases.iter().filter(|case| case.source().len() > LONGEST_CASE);
+    let message =
+        |case: &Case| format!("{} bytes; at most {LONGEST_CASE}: a template says it in a line", case.source().len());
+    long.map(|case| case.problem(message(case))).collect()
 }
 
 fn coverage_problems(corpus: &Corpus) -> Vec<Problem> {

@@ -6,7 +6,7 @@ use threadspec_campaign::generate::seeds;
 
 fn main() -> io::Result<()> {
     let corpus = env::args().nth(1).ok_or_else(|| io::Error::other("usage: fuzz_seeds FOLDER"))?;
-    for target in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/fuzz_targets"))? {
+    for target in fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz_targets"))? {
         let target = target?.path();
         let Some(name) = target.file_stem().and_then(|name| name.to_str()) else { continue };
         let folder = Path::new(&corpus).join(name);
