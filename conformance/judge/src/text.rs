@@ -35,12 +35,16 @@ pub fn visible(text: &str) -> String {
     text.chars().map(visible_char).collect()
 }
 
-/// So many characters of a text, and a sign if there are more.
+/// At most so many characters of a text, and the rest of it.
+pub fn cut(text: &str, longest: usize) -> (&str, &str) {
+    let at = text.char_indices().nth(longest).map_or(text.len(), |(at, _)| at);
+    text.split_at(at)
+}
+
+/// At most so many characters of a text, and a sign if there are more.
 pub fn beginning(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
+    let (head, rest) = cut(text, longest);
+    format!("{head}{}", if rest.is_empty() { "" } else { "…" })
 }
 
 fn visible_char(c: char) -> String {

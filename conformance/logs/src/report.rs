@@ -1,5 +1,7 @@
 //! Findings, and how they are handed on.
 
+use threadspec_judge::text::cut;
+
 /// How bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
@@ -77,6 +79,6 @@ impl<'a> Report<'a> {
 /// The beginning of a text, in quotes.
 pub(super) fn excerpt(text: &str) -> String {
     const LONGEST: usize = 60;
-    let short: String = text.chars().take(LONGEST).collect();
-    format!("{short:?}{}", if short.len() < text.len() { "…" } else { "" })
+    let (short, rest) = cut(text, LONGEST);
+    format!("{short:?}{}", if rest.is_empty() { "" } else { "…" })
 }

@@ -38,7 +38,7 @@ use causes::{Cause, Shown};
 use record::CaseRecord;
 use threadspec_judge::corpus::mismatch::Mismatch;
 use threadspec_judge::corpus::{Level, Severity};
-use threadspec_judge::text::visible;
+use threadspec_judge::text::{cut, visible};
 
 /// Failed cases by cause.
 fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
@@ -82,8 +82,8 @@ fn gravity(level: Level, severity: Option<Severity>) -> String {
 /// Text on one line, every character visible; if it is long, the rest is only counted.
 fn shortened(text: &str, longest: usize) -> String {
     let text = visible(text);
-    match text.char_indices().nth(longest) {
-        None => text,
-        Some((at, _)) => format!("{}…⟨{} more⟩", &text[..at], text[at..].chars().count()),
+    match cut(&text, longest) {
+        (_, "") => text,
+        (head, rest) => format!("{head}…⟨{} more⟩", rest.chars().count()),
     }
 }

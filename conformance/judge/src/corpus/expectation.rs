@@ -163,10 +163,10 @@ impl Pattern {
                 } else {
                     let order = if index == 0 { "" } else { " after the part before it" };
                     let actual = format!("{NOTHING} like it{order}: {}", json::shortened(actual, LONGEST_VALUE));
-                    found.add(values(path, parts[index].describe(), &actual));
+                    found.add(values(path, &parts[index].describe(), &actual));
                 }
             }
-            _ => found.add(values(path, self.describe(), &json::shortened(actual, LONGEST_VALUE))),
+            _ => found.add(values(path, &self.describe(), &json::shortened(actual, LONGEST_VALUE))),
         }
     }
 
@@ -243,12 +243,12 @@ fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mu
                 (here, there) = (here + 1, there + 1);
             }
             Next::Missing => {
-                found.add(values(format!("{path}/{here}"), expected[here].describe(), NOTHING));
+                found.add(values(format!("{path}/{here}"), &expected[here].describe(), NOTHING));
                 here += 1;
             }
             Next::Extra => {
                 let actual = json::shortened(&actual[there], LONGEST_VALUE);
-                found.add(values(format!("{path}/{there}"), NOTHING.to_owned(), &actual));
+                found.add(values(format!("{path}/{there}"), NOTHING, &actual));
                 there += 1;
             }
         }
@@ -260,12 +260,12 @@ fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, 
     for (key, expected) in expected {
         match actual.get(key) {
             Some(actual) => expected.compare(actual, || below(key), found),
-            None => found.add(values(below(key), expected.describe(), NOTHING)),
+            None => found.add(values(below(key), &expected.describe(), NOTHING)),
         }
     }
     let known: HashSet<&str> = expected.iter().map(|(key, _)| key.as_str()).collect();
     for (key, actual) in actual.iter().filter(|(key, _)| !known.contains(key.as_str())) {
-        found.add(values(below(key), NOTHING.to_owned(), &json::shortened(actual, LONGEST_VALUE)));
+        found.add(values(below(key), NOTHING, &json::shortened(actual, LONGEST_VALUE)));
     }
 }
 

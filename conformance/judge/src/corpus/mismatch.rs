@@ -1,6 +1,7 @@
 //! Where a value differs from an expected one.
 
 use crate::json::HALF;
+use crate::text::beginning;
 
 /// How much of a value is shown.
 pub(super) const LONGEST_VALUE: usize = 4 << 10;
@@ -97,11 +98,8 @@ impl Sides {
     }
 }
 
-pub(super) fn values(path: String, mut expected: String, actual: &str) -> Mismatch {
-    if let Some((at, _)) = expected.char_indices().nth(LONGEST_VALUE) {
-        expected.truncate(at);
-        expected.push('…');
-    }
+pub(super) fn values(path: String, expected: &str, actual: &str) -> Mismatch {
+    let expected = beginning(expected, LONGEST_VALUE);
     Mismatch { path, sides: Sides::Values { expected, actual: readable(actual) } }
 }
 
@@ -121,7 +119,7 @@ mod tests {
     #[test]
     fn of_many_mismatches_the_first_are_kept_and_all_are_counted() {
         let mut found = Mismatches::default();
-        let mismatch = |number: usize| values(format!("/{number}"), "x".repeat(LONGEST_VALUE), "y");
+        let mismatch = |number: usize| values(format!("/{number}"), &"x".repeat(LONGEST_VALUE), "y");
         (0..100).for_each(|number| found.add(mismatch(number)));
         assert_eq!((found.kept.len(), found.more, found.len()), (7, 93, 100));
         assert_eq!(found.distance, 100 * (LONGEST_VALUE + 2));

@@ -24,7 +24,7 @@ pub use severity::Severity;
 
 use crate::json::{self, on_deep_stack};
 use crate::protocol::Op;
-use crate::text::visible;
+use crate::text::{beginning, visible};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
@@ -257,7 +257,7 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
                 cases.push(case);
             }
             Err(message) => {
-                let case = Some(format!("case {index} ({})", beginning(source.get())));
+                let case = Some(format!("case {index} ({})", beginning_of(source.get())));
                 problems.push(Problem { file: file.path.clone(), case, message });
             }
         }
@@ -273,8 +273,9 @@ impl Case {
     }
 }
 
-fn beginning(source: &str) -> String {
-    json::compact(source).chars().take(60).collect::<String>() + "…"
+/// As much of a case without a name as tells which one it is.
+fn beginning_of(source: &str) -> String {
+    beginning(&json::compact(source), 60)
 }
 
 #[cfg(test)]

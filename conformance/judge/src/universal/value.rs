@@ -2,6 +2,7 @@
 
 use super::halves::{arrived, arrived_inside, has_half, mark_escapes, marked};
 use crate::json;
+use crate::text::cut;
 use serde_json::{Map, Number, Value};
 
 /// Reads JSON text; lone surrogates become marks ([`halves`](super::halves)), numbers beyond the doubles null.
@@ -207,7 +208,7 @@ fn integer(number: &Number) -> Option<i128> {
 
 /// A value for people, cut where it is long.
 pub(super) fn quote(value: &Value) -> String {
-    cut(&value.to_string())
+    for_people(&value.to_string())
 }
 
 /// A text for people, cut where it is long.
@@ -215,12 +216,12 @@ pub(super) fn quote_text(text: &str) -> String {
     quote(&Value::from(text))
 }
 
-fn cut(text: &str) -> String {
+fn for_people(text: &str) -> String {
     const LONG: usize = 120;
     let text = super::halves::shown(text);
-    match text.char_indices().nth(LONG) {
-        Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
-        None => text.into_owned(),
+    match cut(&text, LONG) {
+        (head, "") => head.to_owned(),
+        (head, _) => format!("{head}… ({} bytes)", text.len()),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::corpus::{Case, Expect, Level, Oracle, Severity};
 use crate::json;
 use crate::protocol::Profile;
 use crate::protocol::{Op, Reply};
-use crate::text::visible;
+use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
 use crate::universal::{self, Abilities, Answer, Holding, Property};
 use serde_json::Value;
@@ -177,16 +177,6 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
     }
 }
 
-/// As much of a text as a note shows.
-fn beginning(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_NOTE) {
-        text.truncate(end);
-        text.push('…');
-        text.shrink_to_fit();
-    }
-    text
-}
-
 /// Whether a reply matches as it is, which is the common case and needs no tolerance.
 fn is_expected(case: &Case, reply: &Reply) -> bool {
     matches!((case.expect(), reply), (Expect::Output(patterns), Reply::Ok(output))
@@ -195,7 +185,7 @@ fn is_expected(case: &Case, reply: &Reply) -> bool {
 
 fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
     match (case.expect(), reply) {
-        (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, beginning(why)),
+        (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, beginning(&why, LONGEST_NOTE)),
         (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(output)),
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
             judge_run(properties, case, terms, Answer::Refusal(&message))
@@ -211,7 +201,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
             if *kind != actual {
                 let note = format!(
                     "rejected as {actual}, but {kind} was expected; its message: {}",
-                    visible(&beginning(said))
+                    visible(&beginning(&said, LONGEST_NOTE))
                 );
                 return Judgement::new(Verdict::Rejected, note);
             }
@@ -232,7 +222,10 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
         }
         (_, Reply::Reject { kind, message }) => Judgement::new(
             Verdict::Rejected,
-            format!("an output was expected, but it rejected ({kind}): {}", visible(&beginning(message))),
+            format!(
+                "an output was expected, but it rejected ({kind}): {}",
+                visible(&beginning(&message, LONGEST_NOTE))
+            ),
         ),
     }
 }
