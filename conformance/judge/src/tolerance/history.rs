@@ -112,7 +112,10 @@ fn split(members: &Map<String, Value>) -> Vec<Value> {
     let alone = |call| {
         let mut members = rest.clone();
         members["tool_calls"] = json!([call]);
-        rest["content"] = "".into();
+        // A wrong reply may lack it.
+        if let Some(content) = rest.get_mut("content") {
+            *content = "".into();
+        }
         Value::Object(members)
     };
     calls.into_iter().map(alone).collect()
@@ -142,6 +145,19 @@ mod tests {
         };
         assert_eq!(settled([1, 1]), json!([message(&["a"]), message(&["b"])]));
         assert_eq!(settled([1, 2]), json!([message(&["a", "b"])]));
+    }
+
+    /// Found by libFuzzer.
+    #[test]
+    fn a_shared_message_may_lack_its_content() {
+        let without = |ids: &[&str]| {
+            let mut message = message(ids);
+            message.as_object_mut().expect("an object").remove("content");
+            message
+        };
+        let input = json!({"events": [call("a", 1), call("b", 1)]});
+        let settled = settle(Op::Messages, Profile::Literal, &[], &input, &json!([without(&["a", "b"])]));
+        assert_eq!(settled, json!([without(&["a"]), without(&["b"])]));
     }
 
     #[test]
