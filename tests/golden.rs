@@ -6,8 +6,7 @@ use threadspec_judge::corpus::{CLAUSES, Corpus, File};
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::reference::Reference;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::run::{Settings, run};
-use threadspec_runner::testee::InProcess;
+use threadspec_runner::{InProcess, Settings, run};
 
 datatest_stable::harness! {
     { test = every_case_of, root = "../golden", pattern = r"^[^/]+/[^/]+\.json$" },

@@ -11,7 +11,7 @@ use threadspec_judge::universal::Abilities;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Judgement, Terms, Verdict, judge};
 use threadspec_report::Failure;
-use threadspec_runner::run::CaseResult;
+use threadspec_runner::CaseResult;
 
 /// The text without its colours.
 fn plain(text: &str) -> String {

@@ -10,8 +10,7 @@ use threadspec_judge::corpus::{Case, Corpus, embedded};
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::run::{Settings, run};
-use threadspec_runner::testee::{InProcess, Process, Testee};
+use threadspec_runner::{InProcess, Process, Settings, Testee, run};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const WINDOW: usize = 16;

@@ -15,8 +15,7 @@ use threadspec_judge::json::DEEP_STACK;
 use threadspec_judge::protocol::{self, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
-use threadspec_runner::run::{CaseResult, Settings, run};
-use threadspec_runner::testee::{InProcess, Process, Testee};
+use threadspec_runner::{CaseResult, InProcess, Process, Settings, Testee, run};
 
 /// A planted bug in one profile.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use super::deeds;
 use std::io::{self, BufReader, Write};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::serve::serve;
+use threadspec_runner::serve;
 
 /// What is done instead of writing a reply line.
 #[derive(Clone, Copy, Debug)]

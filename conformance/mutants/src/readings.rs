@@ -16,7 +16,7 @@ use threadspec_campaign::fuzz::{self, Options};
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::{Implementation, Op};
 use threadspec_judge::verdict::Outcome;
-use threadspec_runner::testee::InProcess;
+use threadspec_runner::InProcess;
 
 /// A permitted deviation.
 #[derive(Clone, Copy)]

@@ -7,9 +7,7 @@ use threadspec_mutants::misbehaviour::Misbehaviour;
 use threadspec_mutants::readings::{all, permitted};
 use threadspec_mutants::universal::Together;
 use threadspec_mutants::{self as planted, growth, universal};
-use threadspec_runner::exit::Exit;
-use threadspec_runner::serve::{serve, serve_together};
-use threadspec_runner::testee::Testee;
+use threadspec_runner::{Exit, Testee, serve, serve_together};
 
 /// Answer protocol requests from stdin on stdout, as a planted bug, a permitted reading or a misbehaving process does
 #[derive(Debug, clap::Args)]

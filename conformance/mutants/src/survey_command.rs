@@ -11,7 +11,7 @@ use threadspec_mutants::matrix::{Matrix, Selection, Trial};
 use threadspec_mutants::pairs;
 use threadspec_mutants::readings::permitted;
 use threadspec_report::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// How many generated requests are put to each permitted reading; with `--quick`, fewer.
 const FUZZED: u64 = 300;

@@ -10,7 +10,7 @@ use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::Op;
 use threadspec_judge::verdict::Unready;
 use threadspec_mutants::{self as planted, Bug, growth};
-use threadspec_runner::testee::{InProcess, Testee};
+use threadspec_runner::{InProcess, Testee};
 
 fn settings(profile: Profile, cases: u64) -> Options {
     Options { seed: 1, cases: 0..cases, time: None, jobs: 2, profile: profile.into(), ops: Op::all().collect() }

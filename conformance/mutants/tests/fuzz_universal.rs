@@ -8,7 +8,7 @@ use threadspec_golden::clause;
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::reference::Reference;
 use threadspec_mutants::universal::{Variant, bugs, combined, readings, sound};
-use threadspec_runner::testee::{InProcess, Testee};
+use threadspec_runner::{InProcess, Testee};
 
 fn fuzz(variant: &Variant, cases: Range<u64>) -> Report {
     campaign(&|| Box::new(InProcess::new(variant.implementation())), cases)

@@ -12,9 +12,7 @@ use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
 use threadspec_mutants as planted;
 use threadspec_mutants::matrix::catches;
-use threadspec_runner::folder::files_in;
-use threadspec_runner::run::{Settings, run};
-use threadspec_runner::testee::{InProcess, Testee};
+use threadspec_runner::{InProcess, Settings, Testee, files_in, run};
 
 /// Inputs beyond this take their time, and show nothing here that smaller ones do not.
 const LARGE: usize = 2 << 10;

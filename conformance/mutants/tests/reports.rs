@@ -27,7 +27,7 @@ fn read(folder: &Path, name: &str) -> io::Result<Value> {
 }
 
 fn assert_follows_the_schema(run: &Value) {
-    let schema: Value = serde_json::from_str(threadspec_report::record::SCHEMA).expect("JSON");
+    let schema: Value = serde_json::from_str(threadspec_report::RUN_SCHEMA).expect("JSON");
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let errors: Vec<String> = validator.iter_errors(run).take(3).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");

@@ -4,7 +4,7 @@ use threadspec_judge::corpus::{Case, Corpus, embedded_files};
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::verdict::Verdict;
 use threadspec_mutants::universal::{Together, clashes};
-use threadspec_runner::run::{CaseResult, Settings, run};
+use threadspec_runner::{CaseResult, Settings, run};
 
 fn failed<'a>(agent: Together, cases: &'a [&'a Case]) -> Vec<CaseResult<'a>> {
     let run = run(&mut [Box::new(agent)], cases, &Settings::new(Profile::Universal), &mut ());

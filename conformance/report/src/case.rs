@@ -1,7 +1,7 @@
 //! One case, for people.
 
 use super::failure::{clause_line, severity_line};
-use super::gravity;
+use super::words::gravity;
 use crate::terminal::{FAINT, STRONG, styled};
 use std::fmt::Write;
 use strum::EnumMessage;

@@ -4,6 +4,7 @@
 //! most failures share is the first cause and takes all of them; the next one is sought among the rest.
 
 use super::diff;
+use super::record::{CaseRecord, Details};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::str::Chars;
@@ -77,6 +78,40 @@ pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
         (!counts, severity)
     });
     causes
+}
+
+/// Failed cases by cause.
+pub(super) fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
+    let mismatches: Vec<Vec<Mismatch>> =
+        failed.iter().map(|case| case.mismatches.iter().take(1).map(Mismatch::from).collect()).collect();
+    let shown: Vec<Shown<'_>> = failed
+        .iter()
+        .zip(&mismatches)
+        .map(|(case, mismatches)| {
+            // A large case is never the clearest.
+            let size = |details: &Details| if details.expand { usize::MAX } else { details.input.len() };
+            let size = case.details.as_ref().map_or(0, size);
+            Shown {
+                verdict: case.verdict,
+                note: &case.note,
+                mismatches,
+                size,
+                counts: case.counts,
+                severity: case.severity,
+            }
+        })
+        .collect();
+    causes(&shown)
+}
+
+/// The failed cases among these, those that hurt most first.
+pub(super) fn by_severity<'a>(
+    cases: impl IntoIterator<Item = &'a CaseRecord>,
+    failed: fn(&CaseRecord) -> bool,
+) -> Vec<&'a CaseRecord> {
+    let mut failed: Vec<&CaseRecord> = cases.into_iter().filter(|case| failed(case)).collect();
+    failed.sort_by_key(|case| case.severity);
+    failed
 }
 
 fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String> {

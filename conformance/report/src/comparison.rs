@@ -1,7 +1,6 @@
 //! Compares two runs, an earlier and a later one: what became worse, what became better, and which cases are not the same any more.
 
-use super::causes::Cause;
-use super::causes_of;
+use super::causes::{Cause, causes_of};
 use super::record::{CaseRecord, RunRecord};
 use crate::terminal::{BAD, GOOD, styled};
 use std::collections::HashMap;
@@ -13,17 +12,17 @@ use threadspec_judge::verdict::Verdict;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Comparison<'a> {
     /// Passed before and do not pass now, which includes not being run.
-    pub regressions: Vec<(&'a CaseRecord, &'a CaseRecord)>,
+    regressions: Vec<(&'a CaseRecord, &'a CaseRecord)>,
     /// Pass now and did not pass before.
-    pub fixes: Vec<(&'a CaseRecord, &'a CaseRecord)>,
+    fixes: Vec<(&'a CaseRecord, &'a CaseRecord)>,
     /// Passed neither before nor now, and end in another way.
-    pub otherwise: Vec<(&'a CaseRecord, &'a CaseRecord)>,
+    otherwise: Vec<(&'a CaseRecord, &'a CaseRecord)>,
     /// Ask or expect something else than before.
-    pub changed: Vec<(&'a CaseRecord, &'a CaseRecord)>,
+    changed: Vec<(&'a CaseRecord, &'a CaseRecord)>,
     /// Are in the later run only.
-    pub new: Vec<&'a CaseRecord>,
+    new: Vec<&'a CaseRecord>,
     /// Are in the earlier run only.
-    pub gone: Vec<&'a CaseRecord>,
+    gone: Vec<&'a CaseRecord>,
 }
 
 impl<'a> Comparison<'a> {
@@ -51,6 +50,11 @@ impl<'a> Comparison<'a> {
             }
         }
         comparison
+    }
+
+    /// Whether a case passed before and does not pass now, which includes not being run.
+    pub fn is_worse(&self) -> bool {
+        !self.regressions.is_empty()
     }
 
     /// The comparison for people, regressions by cause, with all cases or the first ten of each kind and cause.

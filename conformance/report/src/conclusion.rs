@@ -2,7 +2,7 @@
 
 use super::record::RunRecord;
 use strum::Display;
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// What a run says about the testee as a whole: good, bad, or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Display)]

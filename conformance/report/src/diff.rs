@@ -15,7 +15,7 @@ const SEARCHED: usize = 10_000;
 
 /// A piece of one side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub(super) enum Piece {
     /// Both sides have it.
     Equal(String),
     /// The other side has something else here, or nothing.
@@ -25,13 +25,7 @@ pub enum Piece {
 }
 
 /// The expected and the actual text, one line each, every character visible, their differences in `⟦…⟧`.
-///
-/// ```
-/// let [expected, actual] = threadspec_report::diff::texts("a &amp; b", "a & b");
-/// assert_eq!(anstream::adapter::strip_str(&expected).to_string(), "a &⟦amp;⟧ b");
-/// assert_eq!(anstream::adapter::strip_str(&actual).to_string(), "a &⟦⟧ b");
-/// ```
-pub fn texts(expected: &str, actual: &str) -> [String; 2] {
+pub(super) fn texts(expected: &str, actual: &str) -> [String; 2] {
     let [expected, actual] = pieces(expected, actual);
     let side = |pieces: Vec<Piece>, style| -> String {
         let shown = pieces.into_iter().map(|piece| match piece {
@@ -54,7 +48,7 @@ pub(super) fn pairs(expected: &str, actual: &str) -> Vec<(String, String)> {
 }
 
 /// The expected and the actual text in pieces, every character visible.
-pub fn pieces(expected: &str, actual: &str) -> [Vec<Piece>; 2] {
+pub(super) fn pieces(expected: &str, actual: &str) -> [Vec<Piece>; 2] {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
     let mut sides = [Vec::new(), Vec::new()];
     let operations = operations(&old, &new);
@@ -201,6 +195,7 @@ mod tests {
         assert_eq!(plain("", ""), ["", ""]);
         assert_eq!(plain("a", "a"), ["a", "a"]);
         assert_eq!(plain("", "a"), ["⟦⟧", "⟦a⟧"]);
+        assert_eq!(plain("a &amp; b", "a & b"), ["a &⟦amp;⟧ b", "a &⟦⟧ b"]);
         assert_eq!(plain("one", "two"), ["⟦one⟧", "⟦two⟧"]);
     }
 }

@@ -1,6 +1,7 @@
 //! One failure, for people: of a case of the corpus, or found by fuzzing.
 
-use super::{diff, gravity};
+use super::diff;
+use super::words::{self, gravity};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled};
 use std::fmt::Write;
 use threadspec_judge::corpus::layout::lay_out;
@@ -8,7 +9,7 @@ use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
 use threadspec_judge::corpus::{Clause, Corpus, Level, Severity};
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::run::CaseResult;
+use threadspec_runner::CaseResult;
 
 /// More mismatches than this are counted, not shown.
 const MISMATCHES: usize = 8;
@@ -137,5 +138,5 @@ fn difference(mismatch: &Mismatch) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    super::shortened(text, LONGEST_VALUE)
+    words::shortened(text, LONGEST_VALUE)
 }

@@ -1,8 +1,10 @@
 //! Runs as one self-contained page. It is also the readable specification: it shows every clause and every case.
 
+use super::causes::{Cause, by_severity, causes_of};
 use super::diff::{self, Piece};
 use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
-use super::{Conclusion, by_severity, causes_of, shortened, template};
+use super::words::shortened;
+use super::{Conclusion, template};
 use minijinja::{Value, context};
 use std::collections::HashMap;
 use strum::IntoEnumIterator;
@@ -110,7 +112,7 @@ fn run(run: &RunRecord) -> Value {
 
 fn causes(run: &RunRecord) -> Vec<Value> {
     let failed = by_severity(&run.cases, CaseRecord::failed);
-    let cause = |cause: super::causes::Cause| {
+    let cause = |cause: Cause| {
         let CaseRecord { counts, severity, .. } = failed[cause.members[0]];
         let severity = severity.map(|severity| severity.to_string());
         let case = |&index: &usize| {

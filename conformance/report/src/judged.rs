@@ -12,18 +12,21 @@ use threadspec_judge::verdict::Verdict;
 #[serde(rename_all = "camelCase")]
 pub struct Judged {
     /// The cases that were judged.
-    pub cases: usize,
+    pub(super) cases: usize,
     /// All cases of the profile.
-    pub of_cases: usize,
+    pub(super) of_cases: usize,
     /// The clauses of which a case was judged.
-    pub clauses: usize,
+    pub(super) clauses: usize,
     /// All clauses of these cases.
-    pub of_clauses: usize,
+    pub(super) of_clauses: usize,
 }
 
 impl Judged {
     /// What the cases of a run, given by their ids, have judged of a profile of a corpus.
-    pub fn of<'a>(run: impl IntoIterator<Item = (&'a str, Verdict)>, (corpus, profile): (&Corpus, Profile)) -> Self {
+    pub(super) fn of<'a>(
+        run: impl IntoIterator<Item = (&'a str, Verdict)>,
+        (corpus, profile): (&Corpus, Profile),
+    ) -> Self {
         let run: HashMap<&str, Verdict> = run.into_iter().collect();
         let (mut judged, mut clauses, mut of_clauses) = (Self::default(), HashSet::new(), HashSet::new());
         for case in corpus.cases.iter().filter(|case| case.is_in(profile)) {
@@ -42,7 +45,7 @@ impl Judged {
     }
 
     /// Whether that is all of it.
-    pub fn is_all(self) -> bool {
+    pub(super) fn is_all(self) -> bool {
         self.cases == self.of_cases
     }
 }

@@ -1,7 +1,7 @@
 //! A run as `JUnit` XML, as Jenkins, GitLab and most other CI systems read it.
 
 use super::record::{CaseRecord, RunRecord};
-use super::template;
+use super::{template, words};
 use minijinja::{Value, context};
 use strum::IntoEnumIterator;
 use threadspec_judge::protocol::Op;
@@ -88,5 +88,5 @@ fn lines(text: &str) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    super::shortened(text, 1000)
+    words::shortened(text, 1000)
 }

@@ -1,89 +1,53 @@
 //! Reports of a run, for people and for programs: a run goes in; text, JSON, `JUnit`, Markdown, HTML and badges come out.
 //!
+//! Nothing here decides a verdict or an exit code: a [`Run`](threadspec_runner::Run) brings its judgements, and each report tells the same
+//! story in another form. A [`RunRecord`] is what remains of a run, as JSON whose schema is [`RUN_SCHEMA`]; every report but the text
+//! for the terminal is made from it alone, so that it can be made later, on another machine, and from the shards of a run
+//! ([`merge`](fn@merge)). What a testee says is shown with every character visible, and escaped for the form in which it stands.
+//!
 //! | module | what it is |
 //! |---|---|
-//! | [`record`] | the canonical run file, from which every report is made |
-//! | [`causes`] | failures by cause |
-//! | [`comparison`] | two runs, an earlier and a later one |
-//! | [`diff`] | how two texts differ |
-//! | [`output`] | the forms of reports, and writing them to files |
+//! | `error` | what is wrong with run files, and with what is asked for |
+//! | `record` | the canonical run file, from which every report is made |
+//! | `merge` | one run from its shards |
+//! | `comparison` | two runs, an earlier and a later one |
+//! | `summary`, `judged`, `conclusion` | the numbers of a run, how much of the profile it judged, and what that says |
+//! | `failure`, `causes`, `diff` | one failure, failures by cause, and how two texts differ |
+//! | `case` | a case, as it is shown before it is run |
+//! | `output` | the forms of reports, and writing them to files |
+//! | `badge`, `html`, `junit`, `markdown` | one form each |
+//! | `template` | the templates of some of them |
+//! | `words` | what several reports say in the same words |
 //! | [`terminal`] | writing to a terminal |
 
 mod badge;
 mod case;
-pub mod causes;
-pub mod comparison;
+mod causes;
+mod comparison;
 mod conclusion;
-pub mod diff;
+mod diff;
+mod error;
 mod failure;
 mod html;
 mod judged;
 mod junit;
 mod markdown;
 mod merge;
-pub mod output;
-pub mod record;
+mod output;
+mod record;
 mod summary;
 mod template;
 pub mod terminal;
+mod words;
 
 pub use case::case;
+pub use causes::{Cause, Shown, causes};
+pub use comparison::Comparison;
 pub use conclusion::Conclusion;
+pub use error::Error;
 pub use failure::Failure;
 pub use judged::Judged;
 pub use merge::merge;
+pub use output::{Format, Target};
+pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
 pub use summary::Summary;
-
-use causes::{Cause, Shown};
-use record::CaseRecord;
-use threadspec_judge::corpus::mismatch::Mismatch;
-use threadspec_judge::corpus::{Level, Severity};
-use threadspec_judge::text::{cut, visible};
-
-/// Failed cases by cause.
-fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
-    let mismatches: Vec<Vec<Mismatch>> =
-        failed.iter().map(|case| case.mismatches.iter().take(1).map(Mismatch::from).collect()).collect();
-    let shown: Vec<Shown<'_>> = failed
-        .iter()
-        .zip(&mismatches)
-        .map(|(case, mismatches)| {
-            // A large case is never the clearest.
-            let size = |details: &record::Details| if details.expand { usize::MAX } else { details.input.len() };
-            let size = case.details.as_ref().map_or(0, size);
-            Shown {
-                verdict: case.verdict,
-                note: &case.note,
-                mismatches,
-                size,
-                counts: case.counts,
-                severity: case.severity,
-            }
-        })
-        .collect();
-    causes::causes(&shown)
-}
-
-/// The failed cases among these, those that hurt most first.
-fn by_severity<'a>(
-    cases: impl IntoIterator<Item = &'a CaseRecord>,
-    failed: fn(&CaseRecord) -> bool,
-) -> Vec<&'a CaseRecord> {
-    let mut failed: Vec<&CaseRecord> = cases.into_iter().filter(|case| failed(case)).collect();
-    failed.sort_by_key(|case| case.severity);
-    failed
-}
-
-/// A level, and a severity if there is one, in words.
-fn gravity(level: Level, severity: Option<Severity>) -> String {
-    severity.map_or_else(|| level.to_string(), |severity| format!("{level}, severity {severity}"))
-}
-
-/// Text on one line, every character visible; if it is long, the rest is only counted.
-fn shortened(text: &str, longest: usize) -> String {
-    let text = visible(text);
-    match cut(&text, longest) {
-        (_, "") => text,
-        (head, rest) => format!("{head}…⟨{} more⟩", rest.chars().count()),
-    }
-}

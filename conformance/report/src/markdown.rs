@@ -1,7 +1,9 @@
 //! A run as Markdown, for the summary of a CI job.
 
+use super::Conclusion;
+use super::causes::{by_severity, causes_of};
 use super::record::{CaseRecord, RunRecord};
-use super::{Conclusion, by_severity, causes_of, shortened};
+use super::words::shortened;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use threadspec_judge::text::count;

@@ -1,9 +1,10 @@
 //! Merges the shards of a run.
 
+use super::Error;
 use super::record::RunRecord;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use threadspec_judge::corpus::Corpus;
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// Merges the shards of each testee and profile. Testees keep the order in which they were given, and cases are in the order of the
 /// corpus. A run that is not a shard is not changed.
@@ -11,7 +12,7 @@ use threadspec_runner::exit::Exit;
 /// # Errors
 ///
 /// When a shard is missing or given twice, or the shards are of different runs.
-pub fn merge(runs: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, String> {
+pub fn merge(runs: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Error> {
     let mut merged: Vec<Vec<RunRecord>> = Vec::new();
     for run in runs {
         let same = |group: &&mut Vec<RunRecord>| {
@@ -33,14 +34,14 @@ pub fn merge(runs: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, St
     Ok(complete.into_iter().flatten().collect())
 }
 
-fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, String> {
+fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Error> {
     let mut numbers: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for run in &shards {
         let shard = run.options.shard.as_deref().unwrap_or_default();
         let parts = shard.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        let (number, of) = parts.ok_or_else(|| format!("{}: `{shard}` is not a shard", run.name()))?;
+        let (number, of) = parts.ok_or_else(|| Error::new(format!("{}: `{shard}` is not a shard", run.name())))?;
         if !numbers.entry(of).or_default().insert(number) {
-            return Err(format!("{}: shard {shard} comes twice", run.name()));
+            return Err(Error::new(format!("{}: shard {shard} comes twice", run.name())));
         }
     }
     // Declined cases are counted over all shards, below.
@@ -54,15 +55,17 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
     match numbers.first_key_value() {
         Some((of, found)) if numbers.len() == 1 => {
             if let Some(missing) = (1..=*of).find(|number| !found.contains(number)) {
-                return Err(format!("{name}: shard {missing}/{of} is missing"));
+                return Err(Error::new(format!("{name}: shard {missing}/{of} is missing")));
             }
         }
-        _ => return Err(format!("{name}: shards of different runs")),
+        _ => return Err(Error::new(format!("{name}: shards of different runs"))),
     }
     let mut total = merged.summary.total;
     for shard in shards {
         if shard.corpus != merged.corpus || shard.options.strict != merged.options.strict {
-            return Err(format!("{name}: its shards are of different runs: another corpus, or strict and not"));
+            return Err(Error::new(format!(
+                "{name}: its shards are of different runs: another corpus, or strict and not"
+            )));
         }
         total += shard.summary.total;
         // A testee that did not start has no hello.
@@ -94,7 +97,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Stri
     }
     let mut seen = HashSet::new();
     if let Some(twice) = merged.cases.iter().find(|case| !seen.insert(case.id.clone())) {
-        return Err(format!("{name}: two shards have the case {}", twice.id));
+        return Err(Error::new(format!("{name}: two shards have the case {}", twice.id)));
     }
     let place: HashMap<&str, usize> = corpus.cases.iter().enumerate().map(|(place, case)| (&*case.id, place)).collect();
     merged.cases.sort_by_key(|case| place.get(&*case.id).copied().unwrap_or(usize::MAX));

@@ -1,7 +1,7 @@
 //! Writes reports to files.
 
 use super::record::{self, RunRecord};
-use super::{badge, html, junit, markdown};
+use super::{Error, badge, html, junit, markdown};
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use threadspec_runner::files::{prepare, write};
 
 /// A form of report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
-#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_format, parse_err_ty = String)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_format, parse_err_ty = Error)]
 pub enum Format {
     /// The canonical run file.
     Json,
@@ -25,8 +25,8 @@ pub enum Format {
     Badge,
 }
 
-fn unknown_format(name: &str) -> String {
-    format!("there is no report `{name}`; the formats are {}", Format::VARIANTS.join(", "))
+fn unknown_format(name: &str) -> Error {
+    Error::new(format!("there is no report `{name}`; the formats are {}", Format::VARIANTS.join(", ")))
 }
 
 const NOT_A_TARGET: &str = "it is not FORMAT=PATH";
@@ -46,16 +46,17 @@ impl Target {
     /// # Errors
     ///
     /// Says what is wrong with it.
-    pub fn read(text: &OsStr) -> Result<Self, String> {
+    pub fn read(text: &OsStr) -> Result<Self, Error> {
         let text = text.as_encoded_bytes();
         let place = text.iter().position(|&byte| byte == b'=');
-        let (format, path) = place.map(|place| (&text[..place], &text[place + 1..])).ok_or(NOT_A_TARGET)?;
+        let (format, path) =
+            place.map(|place| (&text[..place], &text[place + 1..])).ok_or_else(|| Error::new(NOT_A_TARGET))?;
         #[cfg(unix)]
         let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path);
         #[cfg(not(unix))]
-        let path = str::from_utf8(path).map_err(|error| error.to_string())?;
+        let path = str::from_utf8(path).map_err(|error| Error::new(error.to_string()))?;
         if path.is_empty() {
-            return Err(NOT_A_TARGET.into());
+            return Err(Error::new(NOT_A_TARGET));
         }
         Ok(Self { format: String::from_utf8_lossy(format).parse()?, path: path.into() })
     }

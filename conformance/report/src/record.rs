@@ -2,7 +2,7 @@
 //!
 //! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
 
-use super::{Conclusion, Judged};
+use super::{Conclusion, Error, Judged, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -13,65 +13,63 @@ use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, Op, Profile};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::exit::Exit;
-use threadspec_runner::options::{Options, by_name};
-use threadspec_runner::run::{CaseResult, Run};
+use threadspec_runner::{CaseResult, Exit, Options, Run, by_name};
 
 /// The version of the format.
-pub const VERSION: u32 = 1;
-/// Its JSON Schema.
-pub const SCHEMA: &str = include_str!("../run.schema.json");
+const VERSION: u32 = 1;
+/// The JSON Schema of run files.
+pub const RUN_SCHEMA: &str = include_str!("../run.schema.json");
 
 /// One run of one testee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRecord {
     /// The version of the format.
-    pub format: u32,
+    pub(super) format: u32,
     /// The version of threadspec that ran.
-    pub threadspec: String,
+    pub(super) threadspec: String,
     /// When it began, in seconds since 1970.
-    pub started: u64,
+    pub(super) started: u64,
     /// How long it took, in seconds.
-    pub seconds: f64,
+    pub(super) seconds: f64,
     /// The testee's answer to `hello`; null if it gave none.
-    pub testee: Value,
+    pub(super) testee: Value,
     /// The command that started the testee; empty for the built-in reference.
-    pub command: Vec<String>,
+    pub(super) command: Vec<String>,
     /// The corpus.
-    pub corpus: CorpusRecord,
+    pub(super) corpus: CorpusRecord,
     /// How it was run.
     pub options: Options,
     /// Why it ended before its last case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<String>,
+    pub(super) stopped: Option<String>,
     /// What went wrong when the testee was ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shutdown: Vec<String>,
+    pub(super) shutdown: Vec<String>,
     /// How many cases it answered with `unsupported`, of operations that its hello names.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub declined: usize,
+    pub(super) declined: usize,
     /// What else counts against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub against: Vec<String>,
+    pub(super) against: Vec<String>,
     /// What is out of date in the file of known failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub out_of_date: Vec<String>,
+    pub(super) out_of_date: Vec<String>,
     /// The exit code of the run.
     pub exit_code: Exit,
     /// The numbers.
     pub summary: Counts,
     /// One entry per case of the profile, in the order of the corpus.
-    pub cases: Vec<CaseRecord>,
+    pub(super) cases: Vec<CaseRecord>,
 }
 
 /// Which corpus was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CorpusRecord {
+pub(super) struct CorpusRecord {
     /// A hash of the ids and hashes of all its cases.
-    pub hash: String,
+    pub(super) hash: String,
     /// How many cases it has.
-    pub cases: usize,
+    pub(super) cases: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -94,14 +92,14 @@ pub struct Counts {
     /// Those of them that were put to it.
     pub run: usize,
     /// Everything that counts against the testee.
-    pub failures: usize,
+    pub(super) failures: usize,
     /// Failed `should` cases that do not count.
-    pub warnings: usize,
+    pub(super) warnings: usize,
     /// Failed cases that severity C excuses.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub excused: usize,
+    pub(super) excused: usize,
     /// The cases by verdict.
-    pub verdicts: BTreeMap<String, usize>,
+    pub(super) verdicts: BTreeMap<String, usize>,
     /// How much of the profile was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
@@ -110,74 +108,74 @@ pub struct Counts {
 /// One case and how it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CaseRecord {
+pub(super) struct CaseRecord {
     /// Its id.
-    pub id: String,
+    pub(super) id: String,
     /// The hash of its content, as in the manifest.
-    pub hash: String,
+    pub(super) hash: String,
     /// What the testee was asked to do.
     #[serde(with = "by_name")]
-    pub op: Op,
+    pub(super) op: Op,
     /// The clauses that it tests.
-    pub clauses: Vec<String>,
+    pub(super) clauses: Vec<String>,
     /// How binding it is.
     #[serde(with = "by_name")]
-    pub level: Level,
+    pub(super) level: Level,
     /// How much its failure hurts, in profile `universal`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub severity: Option<Severity>,
+    pub(super) severity: Option<Severity>,
     /// The profile that it was judged by.
     #[serde(with = "by_name")]
-    pub profile: Profile,
+    pub(super) profile: Profile,
     /// How it ended.
     #[serde(with = "by_name")]
-    pub verdict: Verdict,
+    pub(super) verdict: Verdict,
     /// Whether that makes the testee not conformant.
-    pub counts: bool,
+    pub(super) counts: bool,
     /// What happened, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub note: String,
+    pub(super) note: String,
     /// Where the output differs from the expected one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mismatches: Vec<MismatchRecord>,
+    pub(super) mismatches: Vec<MismatchRecord>,
     /// How many more there are.
     #[serde(default, skip_serializing_if = "is_none")]
-    pub more_mismatches: usize,
+    pub(super) more_mismatches: usize,
     /// What else there is to say of a case that did not pass.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub details: Option<Details>,
+    pub(super) details: Option<Details>,
 }
 
 /// What it takes to understand a failure without the corpus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Details {
+pub(super) struct Details {
     /// Why the case exists.
-    pub why: String,
+    pub(super) why: String,
     /// The input, as JSON text.
-    pub input: String,
+    pub(super) input: String,
     /// The expectation, as JSON text.
-    pub expect: String,
+    pub(super) expect: String,
     /// Whether both are templates, as the corpus has them.
     #[serde(default, skip_serializing_if = "is_false")]
-    pub expand: bool,
+    pub(super) expand: bool,
     /// The reply, as JSON text; its first 64 KiB, if it is longer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub actual: Option<String>,
+    pub(super) actual: Option<String>,
     /// The command that repeats it alone.
-    pub repeat: String,
+    pub(super) repeat: String,
 }
 
 /// One difference from the expected output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MismatchRecord {
+pub(super) struct MismatchRecord {
     /// Where, as a JSON Pointer; empty for the whole output.
-    pub path: String,
+    pub(super) path: String,
     /// Whether both sides are texts, to be compared character by character. If not, they are descriptions.
-    pub text: bool,
+    pub(super) text: bool,
     /// What was expected.
-    pub expected: String,
+    pub(super) expected: String,
     /// What was there.
-    pub actual: String,
+    pub(super) actual: String,
 }
 
 /// Gives the command that repeats a case.
@@ -241,6 +239,36 @@ impl RunRecord {
         record
     }
 
+    /// Reads a run file: one run, or several.
+    ///
+    /// # Errors
+    ///
+    /// Says why it is not a run file.
+    pub fn read_all(text: &str) -> Result<Vec<Self>, Error> {
+        #[derive(Deserialize)]
+        struct Several {
+            runs: Vec<RunRecord>,
+        }
+        let wrong = |error: serde_json::Error| Error::new(format!("not a run file: {error}"));
+        let value: Value = serde_json::from_str(text).map_err(wrong)?;
+        let runs = if value.get("runs").is_some() {
+            serde_json::from_value::<Several>(value).map_err(wrong)?.runs
+        } else {
+            vec![serde_json::from_value(value).map_err(wrong)?]
+        };
+        if let Some(run) = runs.iter().find(|run| run.format != VERSION) {
+            return Err(Error::new(format!(
+                "a run file of format {}; this threadspec reads format {VERSION}",
+                run.format
+            )));
+        }
+        // Reports show names as they are, and no corpus has such names.
+        let mut names = runs.iter().flat_map(|run| &run.cases).flat_map(|case| case.clauses.iter().chain([&case.id]));
+        let odd = names.find(|name| visible(name) != **name).map(|name| visible(name));
+        drop(names);
+        odd.map_or(Ok(runs), |name| Err(Error::new(format!("not a run file: it names `{name}`, which no corpus does"))))
+    }
+
     /// Counts its cases anew.
     pub(super) fn count(&mut self, total: usize, corpus: &Corpus) {
         let mut verdicts: BTreeMap<String, usize> = BTreeMap::new();
@@ -270,10 +298,10 @@ impl RunRecord {
     /// The testee's name, version and language, on one line; its command if it gave no hello.
     pub fn name(&self) -> String {
         if self.testee.is_null() {
-            return super::shortened(&self.command.join(" "), 100);
+            return words::shortened(&self.command.join(" "), 100);
         }
         let about = |field: &str, longest: usize| {
-            super::shortened(self.testee["implementation"][field].as_str().unwrap_or("?"), longest)
+            words::shortened(self.testee["implementation"][field].as_str().unwrap_or("?"), longest)
         };
         format!("{} {} ({})", about("name", 100), about("version", 50), about("language", 50))
     }
@@ -312,7 +340,7 @@ impl RunRecord {
     /// # Errors
     ///
     /// Never in practice; `serde_json` can return errors.
-    pub fn to_json(&self) -> serde_json::Result<String> {
+    fn to_json(&self) -> serde_json::Result<String> {
         let mut head = serde_json::to_value(Self { cases: Vec::new(), ..self.clone() })?;
         if let Some(members) = head.as_object_mut() {
             members.remove("cases");
@@ -329,39 +357,12 @@ impl RunRecord {
 /// # Errors
 ///
 /// Never in practice; `serde_json` can return errors.
-pub fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
+pub(super) fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
     let texts = runs.iter().map(RunRecord::to_json).collect::<serde_json::Result<Vec<_>>>()?;
     Ok(match texts.as_slice() {
         [one] => one.clone(),
         several => format!("{{\"runs\": [\n{}]}}\n", several.join(",\n")),
     })
-}
-
-/// Reads a run file: one run, or several.
-///
-/// # Errors
-///
-/// Says why it is not a run file.
-pub fn from_json(text: &str) -> Result<Vec<RunRecord>, String> {
-    #[derive(Deserialize)]
-    struct Several {
-        runs: Vec<RunRecord>,
-    }
-    let wrong = |error: serde_json::Error| format!("not a run file: {error}");
-    let value: Value = serde_json::from_str(text).map_err(wrong)?;
-    let runs = if value.get("runs").is_some() {
-        serde_json::from_value::<Several>(value).map_err(wrong)?.runs
-    } else {
-        vec![serde_json::from_value(value).map_err(wrong)?]
-    };
-    if let Some(run) = runs.iter().find(|run| run.format != VERSION) {
-        return Err(format!("a run file of format {}; this threadspec reads format {VERSION}", run.format));
-    }
-    // Reports show names as they are, and no corpus has such names.
-    let mut names = runs.iter().flat_map(|run| &run.cases).flat_map(|case| case.clauses.iter().chain([&case.id]));
-    let odd = names.find(|name| visible(name) != **name).map(|name| visible(name));
-    drop(names);
-    odd.map_or(Ok(runs), |name| Err(format!("not a run file: it names `{name}`, which no corpus does")))
 }
 
 impl CaseRecord {
@@ -398,23 +399,23 @@ impl CaseRecord {
     }
 
     /// Whether it is a failed `must` that does not count, and is not known to fail: severity C excuses it.
-    pub fn is_excused(&self) -> bool {
+    pub(super) fn is_excused(&self) -> bool {
         self.verdict.is_news() && !self.counts && self.level == Level::Must
     }
 
     /// Its level, and its severity if it has one, in words.
     pub(super) fn gravity(&self) -> String {
-        super::gravity(self.level, self.severity)
+        words::gravity(self.level, self.severity)
     }
 
     /// Whether the testee did it wrong.
-    pub fn failed(&self) -> bool {
+    pub(super) fn failed(&self) -> bool {
         self.verdict.is_failure()
     }
 }
 
 /// What a case expects, as JSON text on one line.
-pub fn expectation(case: &Case) -> String {
+pub(super) fn expectation(case: &Case) -> String {
     json::member(case.source(), "expect").unwrap_or_default()
 }
 

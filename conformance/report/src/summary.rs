@@ -9,9 +9,7 @@ use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::exit::Exit;
-use threadspec_runner::options::Options;
-use threadspec_runner::run::{CaseResult, Run};
+use threadspec_runner::{CaseResult, Exit, Options, Run};
 
 /// How many of the known failures that pass are named.
 const OUT_OF_DATE: usize = 10;
@@ -20,35 +18,35 @@ const OUT_OF_DATE: usize = 10;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The cases that were chosen, whatever their profile.
-    pub total: usize,
+    total: usize,
     /// Those of the profile that the testee supports.
-    pub applicable: usize,
+    applicable: usize,
     /// Those of them that were put to it.
-    pub run: usize,
+    run: usize,
     /// Those of them that passed.
-    pub passed: usize,
+    passed: usize,
     /// Those that failed, and are known to.
-    pub known: usize,
+    known: usize,
     /// Those that passed, and were known to fail.
-    pub unexpected: usize,
+    unexpected: usize,
     /// What is out of date in the file of known failures.
-    pub out_of_date: Vec<String>,
+    out_of_date: Vec<String>,
     /// Failed `should` cases that do not count.
-    pub warnings: usize,
+    warnings: usize,
     /// Failed cases that severity C excuses.
-    pub excused: usize,
+    excused: usize,
     /// Everything that counts against the testee.
-    pub failures: usize,
+    failures: usize,
     /// What counts against it beyond its replies.
-    pub against: Vec<String>,
+    against: Vec<String>,
     /// The operations of which the profile has cases, but none was put to it.
-    pub untested: BTreeSet<Op>,
+    untested: BTreeSet<Op>,
     /// The profile.
-    pub profile: Profile,
+    profile: Profile,
     /// How much of it was judged.
-    pub judged: Judged,
+    judged: Judged,
     /// The cases that were left out because they take too long for every day.
-    pub left_out: usize,
+    left_out: usize,
 }
 
 impl Summary {

@@ -1,5 +1,6 @@
 //! What a command came to.
 
+use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::process::ExitCode;
@@ -63,11 +64,11 @@ impl From<Exit> for u8 {
 }
 
 impl TryFrom<u8> for Exit {
-    type Error = String;
+    type Error = Error;
 
-    fn try_from(code: u8) -> Result<Self, String> {
+    fn try_from(code: u8) -> Result<Self, Error> {
         let found = Self::ALL.into_iter().find(|exit| exit.code() == code);
-        found.ok_or_else(|| format!("{code} is not an exit code of threadspec"))
+        found.ok_or_else(|| Error::new(format_args!("{code} is not an exit code of threadspec")))
     }
 }
 

@@ -1,21 +1,50 @@
 //! Starts testees, puts cases to them, and says who is to blame for what comes back.
 //!
+//! A case that crashes, hangs or gets garbage is not simply charged to the request that was waiting: the testee may have been broken by
+//! an earlier one, or only be slow under load. [`run()`] asks again until that is known, in bounded time, and leaves no process behind.
+//! What a reply is worth is not decided here: `threadspec-judge` does, and this crate brings what it lacks, which is processes, time,
+//! signals and files. How results are shown is the business of `threadspec-report`.
+//!
+//! ```
+//! use threadspec_judge::corpus::Corpus;
+//! use threadspec_judge::protocol::Profile;
+//! use threadspec_judge::reference::Reference;
+//! use threadspec_runner::{InProcess, Settings, run};
+//!
+//! let corpus = Corpus::embedded();
+//! let cases: Vec<_> = corpus.cases.iter().filter(|case| case.id.starts_with("escape/")).collect();
+//! let settings = Settings::new(Profile::Literal);
+//! let run = run(&mut [Box::new(InProcess::new(Reference))], &cases, &settings, &mut ());
+//! assert!(run.results.iter().all(|result| !result.counts_against(settings.strict)));
+//! ```
+//!
 //! | module | what it is |
 //! |---|---|
-//! | [`exit`] | what a command came to: the exit codes |
+//! | `error` | what is wrong with a file or a word that a run depends on |
+//! | `exit` | what a command came to: the exit codes |
 //! | [`files`] | reading files, and writing them as a whole or not at all |
-//! | [`folder`] | reading a corpus from a folder |
-//! | [`options`] | how a run is made, as run files and transcripts tell it |
-//! | [`transcript`] | what was said in a run, from which it can be judged again |
-//! | [`serve`] | the loop that serves the protocol |
-//! | [`testee`] | what is being tested: a process, or an implementation in this process |
-//! | [`run`] | puts cases to a testee, in which order, again and again, and finds who is to blame |
+//! | `folder` | reading a corpus from a folder |
+//! | `options` | how a run is made, as run files and transcripts tell it |
+//! | `transcript` | what was said in a run, from which it can be judged again |
+//! | `serve` | the loop that serves the protocol |
+//! | `testee` | what is being tested: a process, or an implementation in this process |
+//! | `run` | puts cases to a testee, in which order, again and again, and finds who is to blame |
 
-pub mod exit;
+mod error;
+mod exit;
 pub mod files;
-pub mod folder;
-pub mod options;
-pub mod run;
-pub mod serve;
-pub mod testee;
-pub mod transcript;
+mod folder;
+mod options;
+mod run;
+mod serve;
+mod testee;
+mod transcript;
+
+pub use error::Error;
+pub use exit::Exit;
+pub use folder::files_in;
+pub use options::{Options, by_name};
+pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, run};
+pub use serve::{serve, serve_together};
+pub use testee::{InProcess, Process, Testee, Trouble, adopt_orphans, end_orphans, interrupt};
+pub use transcript::{Header, Recorder, Transcript};

@@ -4,6 +4,7 @@
 //! A line with an `id` instead of a `request` corrects an earlier one: the request was sent again. `shutdown` says what went
 //! wrong when the testee was ended. A file whose name ends in `.gz` is compressed.
 
+use crate::error::Error;
 use crate::files;
 use crate::options::Options;
 use flate2::Compression;
@@ -37,8 +38,8 @@ pub struct Header {
     pub cases: Vec<String>,
 }
 
-/// Writes a transcript.
-pub struct Writer(Box<dyn Write + Send>);
+/// Writes a transcript, line by line.
+struct Writer(Box<dyn Write + Send>);
 
 impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -47,12 +48,7 @@ impl std::fmt::Debug for Writer {
 }
 
 impl Writer {
-    /// Begins a file.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be written.
-    pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
+    fn create(path: &Path, header: &Header) -> io::Result<Self> {
         let file = BufWriter::new(files::create(path)?);
         let mut writer = Self(if path.extension().is_some_and(|extension| extension == "gz") {
             Box::new(GzEncoder::new(file, Compression::default()))
@@ -69,7 +65,7 @@ impl Writer {
     }
 }
 
-/// Records a run.
+/// Records a run as a transcript.
 #[derive(Debug)]
 pub struct Recorder {
     writer: Writer,
@@ -80,9 +76,13 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Records with this writer.
-    pub fn new(writer: Writer) -> Self {
-        Self { writer, written: HashMap::new(), error: None }
+    /// Begins a file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
+        Ok(Self { writer: Writer::create(path, header)?, written: HashMap::new(), error: None })
     }
 
     /// Notes the outcome of a request. A later outcome of the same one corrects it.
@@ -174,26 +174,28 @@ impl Transcript {
     /// # Errors
     ///
     /// Says why it is not a transcript, and where.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub fn read(path: &Path) -> Result<Self, Error> {
         let mut bytes = Vec::new();
-        let mut file = files::open(path).map_err(|error| error.to_string())?;
+        let mut file = files::open(path).map_err(Error::new)?;
         let read = if path.extension().is_some_and(|extension| extension == "gz") {
             GzDecoder::new(file).read_to_end(&mut bytes)
         } else {
             file.read_to_end(&mut bytes)
         };
-        read.map_err(|error| error.to_string())?;
-        let text = text::utf8(bytes)?;
+        read.map_err(Error::new)?;
+        let text = text::utf8(bytes).map_err(Error::new)?;
         let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
-        let (_, first) = lines.next().ok_or("it is empty")?;
-        let header: Header = serde_json::from_str(first).map_err(|error| format!("not a transcript: {error}"))?;
+        let (_, first) = lines.next().ok_or_else(|| Error::new("it is empty"))?;
+        let header: Header =
+            serde_json::from_str(first).map_err(|error| Error::new(format_args!("not a transcript: {error}")))?;
         if header.transcript != 1 {
-            return Err(format!("a transcript of version {}; this threadspec reads version 1", header.transcript));
+            let version = header.transcript;
+            return Err(Error::new(format_args!("a transcript of version {version}; this threadspec reads version 1")));
         }
-        let hello = Hello::from_json(&header.hello)?;
+        let hello = Hello::from_json(&header.hello).map_err(Error::new)?;
         let (mut keys, mut outcomes, mut shutdown) = (Vec::new(), HashMap::new(), Vec::new());
         for (number, line) in lines {
-            let line = Line::read(line, header.options.profile).map_err(|why| format!("line {number}: {why}"))?;
+            let line = Line::read(line, header.options.profile).map_err(|error| error.at_line(number))?;
             match line {
                 Record::Request { id, key, outcome } => {
                     outcomes.insert(id, outcome);
@@ -227,24 +229,26 @@ enum Record {
 }
 
 impl Line<'_> {
-    fn read(line: &str, profile: Profile) -> Result<Record, String> {
-        let line: Line<'_> = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    fn read(line: &str, profile: Profile) -> Result<Record, Error> {
+        let line: Line<'_> = serde_json::from_str(line).map_err(Error::new)?;
         if let Some(what) = line.shutdown {
             return Ok(Record::Shutdown(what));
         }
         let outcome = match (line.reply, line.crash, line.timeout, line.garbage) {
-            (Some(reply), None, None, None) => Outcome::Reply(Reply::read_for(profile, reply.get().as_bytes())?.1),
+            (Some(reply), None, None, None) => {
+                Outcome::Reply(Reply::read_for(profile, reply.get().as_bytes()).map_err(Error::new)?.1)
+            }
             (None, Some(what), None, None) => Outcome::Crash(what),
             (None, None, Some(what), None) => Outcome::Timeout(what),
             (None, None, None, Some(what)) => Outcome::Garbage(what),
-            _ => return Err("it must have exactly one of `reply`, `crash`, `timeout` and `garbage`".into()),
+            _ => return Err(Error::new("it must have exactly one of `reply`, `crash`, `timeout` and `garbage`")),
         };
         match (line.request, line.id) {
             (Some(RecordedRequest { id, op, profile, input }), _) => {
-                Ok(Record::Request { id, key: key(op.parse()?, &profile, input.get()), outcome })
+                Ok(Record::Request { id, key: key(op.parse().map_err(Error::new)?, &profile, input.get()), outcome })
             }
             (None, Some(id)) => Ok(Record::Correction { id, outcome }),
-            (None, None) => Err("it has neither a `request` nor an `id`".into()),
+            (None, None) => Err(Error::new("it has neither a `request` nor an `id`")),
         }
     }
 }

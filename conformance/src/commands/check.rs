@@ -7,8 +7,7 @@ use threadspec::oracle::Api;
 use threadspec_judge::text::{count, visible};
 use threadspec_logs::{Finding, Options, Report, Severity};
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
-use threadspec_runner::exit::Exit;
-use threadspec_runner::files;
+use threadspec_runner::{Exit, files};
 
 /// Report everything wrong with event logs, `<thread>` documents, or requests to model APIs
 ///

@@ -3,7 +3,7 @@
 use super::{Stop, not_writable, written};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// Print the completions of a shell, or write the man pages
 #[derive(Debug, clap::Args)]

@@ -2,9 +2,9 @@
 
 use super::{Stop, read_runs};
 use std::path::PathBuf;
-use threadspec_report::comparison::Comparison;
+use threadspec_report::Comparison;
 use threadspec_report::terminal::print;
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// Compare two runs: regressions, fixes, and cases that are new, gone or changed
 ///
@@ -39,6 +39,6 @@ impl Diff {
         }
         let comparison = Comparison::of(old, new);
         print(&comparison.text(self.all));
-        Ok(if comparison.regressions.is_empty() { Exit::Ok } else { Exit::NotConformant })
+        Ok(if comparison.is_worse() { Exit::NotConformant } else { Exit::Ok })
     }
 }

@@ -9,7 +9,7 @@ use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
 use threadspec_report;
 use threadspec_report::terminal::{STRONG, print, styled};
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// Explain a clause, a case, a verdict or an exit code
 #[derive(Debug, clap::Args)]

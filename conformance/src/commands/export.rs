@@ -11,7 +11,7 @@ use threadspec_judge::corpus::{Case, Expect};
 use threadspec_judge::json;
 use threadspec_judge::protocol::Profile;
 use threadspec_report::terminal::complain;
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 use threadspec_runner::files::create;
 
 /// Write the cases for use in a test framework of your own, one JSON object per line

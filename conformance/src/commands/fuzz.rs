@@ -17,9 +17,7 @@ use threadspec_judge::protocol::Profile;
 use threadspec_judge::text::visible;
 use threadspec_report::Failure;
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
-use threadspec_runner::exit::Exit;
-use threadspec_runner::testee::interrupt;
-use threadspec_runner::testee::{Process, Testee, adopt_orphans};
+use threadspec_runner::{Exit, Process, Testee, adopt_orphans, interrupt};
 
 const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// How often a line reports the progress where there is no terminal.

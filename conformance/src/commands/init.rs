@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use strum::{Display, EnumString, VariantNames};
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::print;
-use threadspec_runner::exit::Exit;
-use threadspec_runner::files;
+use threadspec_runner::{Exit, files};
 
 /// Begin an adapter: a program that answers `hello` and `escape`, its tests, and a CI workflow
 ///

@@ -12,9 +12,7 @@ use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
 use threadspec_report::terminal::print;
-use threadspec_runner::exit::Exit;
-use threadspec_runner::run::{CaseResult, Run};
-use threadspec_runner::transcript::Transcript;
+use threadspec_runner::{CaseResult, Exit, Run, Transcript};
 
 /// Judge a recorded exchange again, without the testee
 ///
@@ -47,7 +45,7 @@ impl Judge {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let known = self.known.read()?;
         self.output.prepare([], [&*self.transcript].into_iter().chain(self.known.path()))?;
-        let wrong = |why: String| Stop::new(Exit::Usage, visible(&format!("{}: {why}", self.transcript.display())));
+        let wrong = |error| Stop::new(Exit::Usage, visible(&format!("{}: {error}", self.transcript.display())));
         let mut transcript = Transcript::read(&self.transcript).map_err(wrong)?;
         let (header, hello) = (transcript.header.clone(), transcript.hello.clone());
         let recorded: HashSet<&str> = header.cases.iter().map(String::as_str).collect();
@@ -68,7 +66,7 @@ impl Judge {
             known
         });
         known.excuse(&mut run);
-        let options = threadspec_runner::options::Options { strict, ..header.options.clone() };
+        let options = threadspec_runner::Options { strict, ..header.options.clone() };
         let repeat = |result: &CaseResult<'_>| {
             let words = ["threadspec", "verify", "--filter", &result.case.id, "--profile", &profile.to_string()];
             let mut words = words.map(str::to_owned).to_vec();

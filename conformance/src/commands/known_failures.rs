@@ -1,16 +1,15 @@
 //! Files of known failures on the command line.
 
 use super::Stop;
-use std::io::ErrorKind;
+use std::fmt::Display;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::complain;
-use threadspec_runner::exit::Exit;
-use threadspec_runner::files;
-use threadspec_runner::run::{Known, Run};
+use threadspec_runner::{Exit, Known, Run, files};
 
 /// Which failures are known.
 #[derive(Debug, clap::Args)]
@@ -32,10 +31,10 @@ impl KnownFailures {
         let Some(path) = self.path() else { return Ok(Known::default()) };
         let bytes = match files::read(path) {
             Err(error) if error.kind() == ErrorKind::NotFound && self.update.is_some() => Vec::new(),
-            bytes => bytes.map_err(|error| wrong(path, &error.to_string()))?,
+            bytes => bytes.map_err(|error| wrong(path, &error))?,
         };
         let text = threadspec_judge::text::utf8(bytes).map_err(|why| wrong(path, &why))?;
-        Known::read(&text).map_err(|why| wrong(path, &why))
+        Known::read(&text).map_err(|error| wrong(path, &error))
     }
 
     /// Updates the file to fit the run, if asked to, and returns the known failures that apply then; those that applied before, with what
@@ -59,8 +58,9 @@ impl KnownFailures {
                 "{left_out} failures are not in {name}; --reason TEXT adds them, and says why they are known"
             ));
         }
-        let written = updated.text().and_then(|text| {
-            files::prepare(path).and_then(|()| files::write(path, text.as_bytes())).map_err(|error| error.to_string())
+        let written = updated.text().map_err(io::Error::other).and_then(|text| {
+            files::prepare(path)?;
+            files::write(path, text.as_bytes())
         });
         match written {
             Ok(()) => Ok(updated),
@@ -85,6 +85,6 @@ impl KnownFailures {
     }
 }
 
-fn wrong(path: &Path, why: &str) -> Stop {
-    Stop::new(Exit::Usage, visible(&format!("{}: {}", path.display(), why.trim_end())))
+fn wrong(path: &Path, why: &dyn Display) -> Stop {
+    Stop::new(Exit::Usage, visible(&format!("{}: {}", path.display(), why.to_string().trim_end())))
 }

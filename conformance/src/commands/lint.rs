@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use threadspec_judge::corpus::{CLAUSES, SCHEMA};
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::{BAD, GOOD, print, styled};
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// Check the corpus itself: form, layout, names, clauses, manifest, errata, coverage
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 use super::{Stop, corpus, did_you_mean, select};
 use std::path::PathBuf;
 use threadspec_report::terminal::{STRONG, print, styled};
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 use wildmatch::WildMatch;
 
 /// List the cases with their levels, profiles, clauses, severity and evidence

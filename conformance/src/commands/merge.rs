@@ -4,9 +4,9 @@ use super::outcome::{prepare, write};
 use super::{Stop, corpus_and_errata, read_runs, target_parser};
 use std::path::PathBuf;
 use threadspec_judge::text::visible;
-use threadspec_report::output::Target;
+use threadspec_report::Target;
 use threadspec_report::terminal::print;
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// Put the shards of a run together, and several implementations side by side
 ///
@@ -33,7 +33,7 @@ impl Merge {
     pub fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
-            .map_err(|why| Stop::new(Exit::Usage, visible(&why)))?;
+            .map_err(|error| Stop::new(Exit::Usage, visible(&error.to_string())))?;
         prepare(&self.report, [], self.runs.iter().map(PathBuf::as_path))?;
         let unwritten = write(&self.report, &runs, (&corpus, &errata));
         for run in &runs {

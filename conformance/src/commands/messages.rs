@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use threadspec::surrogates::unmark_surrogates;
 use threadspec::{ContextMode, ContextOptions, Message, Profile, build_messages, wire};
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// Print the messages that a model is shown for an event log
 #[derive(Debug, clap::Args)]

@@ -52,13 +52,8 @@ use threadspec_judge::corpus::Case;
 use threadspec_judge::corpus::{self, Corpus, File};
 use threadspec_judge::text;
 use threadspec_judge::text::{closest, visible};
-use threadspec_report::output::Target;
-use threadspec_report::record::{self, RunRecord};
-use threadspec_report::terminal;
-use threadspec_runner::exit::Exit;
-use threadspec_runner::files;
-use threadspec_runner::folder;
-use threadspec_runner::testee::end_orphans;
+use threadspec_report::{RunRecord, Target, terminal};
+use threadspec_runner::{Exit, end_orphans, files, files_in};
 use wildmatch::WildMatch;
 
 /// Why a command ended without doing what it was asked.
@@ -114,7 +109,7 @@ pub fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
         |folder| {
             // A folder that does not exist is wrong usage; one that cannot be read is a fault of the corpus.
             let code = if folder.is_dir() { Exit::Corpus } else { Exit::Usage };
-            folder::files_in(folder).map_err(|error| Stop::new(code, visible(&format!("the corpus: {error}"))))
+            files_in(folder).map_err(|error| Stop::new(code, visible(&format!("the corpus: {error}"))))
         },
     )
 }
@@ -156,10 +151,10 @@ fn corpus_and_errata(folder: Option<&Path>) -> Result<(Corpus, String), Stop> {
 fn read_runs(files: &[PathBuf]) -> Result<Vec<RunRecord>, Stop> {
     let mut runs = Vec::new();
     for file in files {
-        let wrong = |why: String| Stop::new(Exit::Usage, visible(&format!("{}: {why}", file.display())));
+        let wrong = |error| Stop::new(Exit::Usage, visible(&format!("{}: {error}", file.display())));
         // Not the code of `read_file`: to `diff`, 1 is a regression.
         let text = read_file(file).map_err(|stop| Stop { code: Exit::Usage, ..stop })?;
-        runs.extend(record::from_json(&text).map_err(wrong)?);
+        runs.extend(RunRecord::read_all(&text).map_err(wrong)?);
     }
     Ok(runs)
 }

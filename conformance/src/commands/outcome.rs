@@ -8,15 +8,9 @@ use std::time::SystemTime;
 use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Hello;
 use threadspec_judge::text::{count, visible};
-use threadspec_report::causes::{Cause, Shown, causes};
-use threadspec_report::output::Target;
-use threadspec_report::record::{Circumstances, Repeat, RunRecord};
 use threadspec_report::terminal::{FAINT, STRONG, WARNING, print, styled};
-use threadspec_report::{Conclusion, Failure, Summary};
-use threadspec_runner::exit::Exit;
-use threadspec_runner::options::Options;
-use threadspec_runner::run::{CaseResult, Run};
-use threadspec_runner::testee::interrupt;
+use threadspec_report::{Cause, Circumstances, Conclusion, Failure, Repeat, RunRecord, Shown, Summary, Target, causes};
+use threadspec_runner::{CaseResult, Exit, Options, Run, interrupt};
 
 /// How many further failures of a cause are named, and causes of warnings.
 const OTHERS: usize = 10;

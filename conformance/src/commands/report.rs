@@ -3,8 +3,8 @@
 use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_runs};
 use std::path::PathBuf;
 use threadspec_judge::text::visible;
-use threadspec_report::output::{Format, Target};
-use threadspec_runner::exit::Exit;
+use threadspec_report::{Format, Target};
+use threadspec_runner::Exit;
 use threadspec_runner::files::prepare;
 
 /// Make a report of run files
@@ -35,7 +35,7 @@ impl Report {
     pub fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
-            .map_err(|why| Stop::new(Exit::Usage, visible(&why)))?;
+            .map_err(|error| Stop::new(Exit::Usage, visible(&error.to_string())))?;
         let wrong = |error| not_writable(&self.output, &error);
         keep_apart([&*self.output], self.runs.iter().map(PathBuf::as_path))?;
         prepare(&self.output).map_err(wrong)?;

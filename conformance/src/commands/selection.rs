@@ -4,8 +4,7 @@ use super::{Stop, did_you_mean, select};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::protocol::Op;
 use threadspec_judge::text::visible;
-use threadspec_runner::exit::Exit;
-use threadspec_runner::run::order::Shard;
+use threadspec_runner::{Exit, Shard};
 use wildmatch::WildMatch;
 
 /// Which cases.

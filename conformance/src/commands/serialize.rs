@@ -7,8 +7,7 @@ use std::mem;
 use std::path::PathBuf;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{EventReader, Profile, SerializeOptions, ThreadStream, write_thread};
-use threadspec_runner::exit::Exit;
-use threadspec_runner::files;
+use threadspec_runner::{Exit, files};
 
 /// Write the `<thread>` document of an event log, and not one byte more
 ///

@@ -4,8 +4,7 @@ use super::Stop;
 use crate::bugs::BUGS;
 use std::io;
 use threadspec_judge::reference::Reference;
-use threadspec_runner::exit::Exit;
-use threadspec_runner::serve::serve;
+use threadspec_runner::{Exit, serve};
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
 #[derive(Debug, clap::Args)]

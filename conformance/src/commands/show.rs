@@ -6,7 +6,7 @@ use threadspec_judge::protocol::Profile;
 use threadspec_judge::text::visible;
 use threadspec_report;
 use threadspec_report::terminal::print;
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// Show one case, with the texts of its clauses and the request to send by hand
 #[derive(Debug, clap::Args)]

@@ -18,14 +18,12 @@ use threadspec_judge::reference::Reference;
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Judgement;
 use threadspec_judge::verdict::{Outcome, Unready};
-use threadspec_report::record::Circumstances;
-use threadspec_runner::exit::Exit;
+use threadspec_report::Circumstances;
 use threadspec_runner::files::prepare;
-use threadspec_runner::options::Options;
-use threadspec_runner::run::order::Shard;
-use threadspec_runner::run::{CaseResult, Known, Run, Settings, Watch, run};
-use threadspec_runner::testee::{InProcess, Process, Testee, adopt_orphans, interrupt};
-use threadspec_runner::transcript::{Header, Recorder, Writer};
+use threadspec_runner::{
+    CaseResult, Exit, Header, InProcess, Known, Options, Process, Recorder, Run, Settings, Shard, Testee, Watch,
+    adopt_orphans, interrupt, run,
+};
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The largest seed: seeds are short enough to be typed.
@@ -268,8 +266,8 @@ impl Verify {
                 options: options.clone(),
                 cases: cases.iter().map(|case| case.id.clone()).collect(),
             };
-            let writer = Writer::create(path, &header).map_err(|error| not_writable(path, &error))?;
-            recorder = Some((path.clone(), Recorder::new(writer)));
+            let created = Recorder::create(path, &header).map_err(|error| not_writable(path, &error))?;
+            recorder = Some((path.clone(), created));
         }
         Ok(Followed { bar, ended: HashSet::new(), failed: HashSet::new(), strict: self.strict, recorder })
     }

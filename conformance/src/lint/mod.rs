@@ -22,7 +22,7 @@ use threadspec_judge::corpus::layout::canonical;
 use threadspec_judge::corpus::{self, Case, Corpus, File, Level, MANIFEST, Problem};
 use threadspec_judge::json;
 use threadspec_runner::files::write;
-use threadspec_runner::folder;
+use threadspec_runner::files_in;
 
 /// A case of the golden corpus takes at most so many bytes.
 const LONGEST_CASE: usize = 64 << 10;
@@ -123,7 +123,7 @@ pub fn fix(folder: &Path) -> io::Result<()> {
 /// When a file cannot be read, when there is no case file, or when there is something that no corpus has: another JSON file in a
 /// subfolder, or a foreign file where the manifest or a page would be written.
 pub fn own_files(folder: &Path) -> io::Result<Vec<File>> {
-    let files = folder::files_in(folder)?;
+    let files = files_in(folder)?;
     let foreign = |name: &str, why: &str| {
         let message = format!("{name} {why}, so that this is no corpus; nothing was written");
         Err(io::Error::new(io::ErrorKind::InvalidData, message))

@@ -17,7 +17,7 @@ use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::json::{self, DEEP_STACK};
 use threadspec_judge::protocol::{Implementation, Profile};
 use threadspec_judge::verdict::Outcome;
-use threadspec_runner::testee::InProcess;
+use threadspec_runner::InProcess;
 
 /// Bugs that differ in size only.
 #[derive(Clone, Copy)]

@@ -15,8 +15,7 @@ use threadspec_judge::json::{self, DEEP_STACK};
 use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, Reply, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::judge;
-use threadspec_runner::run::CaseResult;
-use threadspec_runner::testee::{InProcess, Testee};
+use threadspec_runner::{CaseResult, InProcess, Testee};
 
 /// A bug: an input that has both features is answered as if one of its values were another: that of one feature, of the other, or a
 /// third one, where the first two are not shown or any text is right.

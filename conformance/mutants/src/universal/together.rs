@@ -9,7 +9,7 @@ use threadspec_golden::clause;
 use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, Reply, Request};
 use threadspec_judge::universal::halves;
 use threadspec_judge::verdict::Outcome;
-use threadspec_runner::testee::{Testee, Trouble};
+use threadspec_runner::{Testee, Trouble};
 
 /// What happens to a run before it asks its model while others are under way, given all of them and its place; an error refuses it.
 type Meet = Box<dyn Fn(&mut [Run], usize) -> Result<(), String> + Send + Sync>;

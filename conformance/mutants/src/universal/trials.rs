@@ -8,8 +8,7 @@ use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::{Implementation, Profile};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Judgement, Terms};
-use threadspec_runner::run::{Settings, run};
-use threadspec_runner::testee::{InProcess, Testee};
+use threadspec_runner::{InProcess, Settings, Testee, run};
 
 /// A case with a larger input, in bytes, those of the requests before it included, is put only to bugs that no smaller case of their clauses catches.
 const LARGE: usize = 4 << 10;

@@ -3,6 +3,7 @@
 //! A file of known failures can only shrink, unless somebody gives a reason for what is new.
 
 use super::{CaseResult, Run};
+use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -73,11 +74,10 @@ impl Known {
     /// # Errors
     ///
     /// Says what is wrong with it.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let known: Self = basic_toml::from_str(text).map_err(|error| error.to_string())?;
-        let fault = |(number, entry): (usize, &Entry)| {
-            Some(format!("entry {} ({}): {}", number + 1, entry.name(), entry.fault()?))
-        };
+    pub fn read(text: &str) -> Result<Self, Error> {
+        let known: Self = basic_toml::from_str(text).map_err(Error::new)?;
+        let fault =
+            |(number, entry): (usize, &Entry)| Some(Error::new(entry.fault()?).at_entry(number + 1, entry.name()));
         match known.known.iter().enumerate().find_map(fault) {
             Some(fault) => Err(fault),
             None => Ok(known),
@@ -89,9 +89,9 @@ impl Known {
     /// # Errors
     ///
     /// Never in practice; the TOML writer can return errors.
-    pub fn text(&self) -> Result<String, String> {
+    pub fn text(&self) -> Result<String, Error> {
         let entries = if self.known.is_empty() { Ok(String::new()) } else { basic_toml::to_string(self) };
-        Ok(format!("{HEAD}\n{}", entries.map_err(|error| error.to_string())?).trim_end().to_owned() + "\n")
+        Ok(format!("{HEAD}\n{}", entries.map_err(Error::new)?).trim_end().to_owned() + "\n")
     }
 
     /// Whether the case is known to fail.
@@ -249,7 +249,7 @@ mod tests {
             ("[[failure]]\npattern = \"a\"\nreason = \"r\"", "unknown field `failure`"),
             ("known", ""),
         ] {
-            let error = Known::read(text).expect_err(text);
+            let error = Known::read(text).expect_err(text).to_string();
             assert!(error.contains(says), "{text}: {error}");
         }
     }

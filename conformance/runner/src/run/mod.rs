@@ -6,11 +6,12 @@
 
 mod blame;
 mod known;
-pub mod order;
+mod order;
 mod together;
 mod worker;
 
 pub use known::Known;
+pub use order::Shard;
 
 use crate::testee::{Testee, interrupt};
 use std::panic::resume_unwind;

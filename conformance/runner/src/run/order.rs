@@ -1,5 +1,6 @@
 //! Which cases are run, in which order, and under which ids. Hashes decide, so that it is the same on every machine and in every version.
 
+use crate::error::Error;
 use std::fmt;
 use std::str::FromStr;
 use threadspec_judge::corpus::Case;
@@ -8,9 +9,9 @@ use threadspec_judge::corpus::Case;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// Its number, from 1.
-    pub number: u64,
+    number: u64,
     /// How many there are.
-    pub of: u64,
+    of: u64,
 }
 
 impl Shard {
@@ -21,13 +22,13 @@ impl Shard {
 }
 
 impl FromStr for Shard {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         let parts = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         match parts {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err("it is not I/N, as in 1/4".into()),
+            _ => Err(Error::new("it is not I/N, as in 1/4")),
         }
     }
 }

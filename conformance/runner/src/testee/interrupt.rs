@@ -2,6 +2,7 @@
 
 use super::children;
 use crate::exit::Exit;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,20 +14,21 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// # Errors
 ///
 /// When the system refuses the handler.
-pub fn listen() -> Result<(), ctrlc::Error> {
+pub fn listen() -> io::Result<()> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             children::kill_all();
             std::process::exit(Exit::Interrupted.code().into());
         }
     })
+    .map_err(io::Error::other)
 }
 
 /// How soon a wait notices that the run should end.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Waits so long, or until the run should end. Returns whether it should go on.
-pub fn wait(time: Duration) -> bool {
+pub(crate) fn wait(time: Duration) -> bool {
     let begun = Instant::now();
     while !requested() && begun.elapsed() < time {
         thread::sleep(POLL_INTERVAL.min(time.saturating_sub(begun.elapsed())));

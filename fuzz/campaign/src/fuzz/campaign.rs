@@ -16,7 +16,7 @@ use threadspec_judge::json::{DEEP_STACK, on_deep_stack};
 use threadspec_judge::protocol::{Op, Profile, Reply};
 use threadspec_judge::verdict::Unready;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::testee::{Testee, Trouble, interrupt};
+use threadspec_runner::{Testee, Trouble, interrupt};
 
 /// How many of the cases that fail for one reason are made smaller; the smallest are taken.
 const EXAMPLES: usize = 2;

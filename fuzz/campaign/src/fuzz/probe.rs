@@ -15,7 +15,7 @@ use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
 use threadspec_judge::protocol::{Op, Profile, Reply, Request};
 use threadspec_judge::verdict::Verdict;
 use threadspec_judge::verdict::{Outcome, Unready};
-use threadspec_runner::testee::Testee;
+use threadspec_runner::Testee;
 
 /// At most so many smaller forms of a failing case are tried, and for so long; so long, too, what is simpler than the smallest.
 const SHRINK_TRIES: usize = 400;
