@@ -1,12 +1,35 @@
-//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program, and the expansion of what stands there in short: [`covering`] arrays and [`template`]s. The ids of clauses
-//! are constants of [`clause`].
+//! The golden corpus as data: every JSON file of the `golden/` folder, embedded in the program, and the expansion of what stands there in
+//! short.
+//!
+//! The files are the corpus for every language; `golden/README.md` describes them. This crate only carries them to Rust, so that a program
+//! has the corpus in any folder. It knows neither what a case means nor how it is judged: `threadspec-judge` reads the files.
+//!
+//! ```
+//! use serde_json::json;
+//!
+//! assert!(threadspec_golden::FILES.iter().any(|(path, _)| *path == "clauses.json"));
+//! assert_eq!(threadspec_golden::clause::ESC_1, "ESC-1");
+//! assert_eq!(threadspec_golden::expand(&json!([{"repeat": ["{n}"], "times": 2}]))?, r#"["0","1"]"#);
+//! # Ok::<(), threadspec_golden::Error>(())
+//! ```
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `error` | what is wrong with a template or with covering arrays |
+//! | [`clause`] | the ids of the clauses, as constants |
+//! | [`covering`] | covering arrays: two conditions at once |
+//! | `template` | templates: large inputs and expectations in a few lines |
 
 /// The ids of the clauses: an unknown one does not compile.
 pub mod clause {
     include!(concat!(env!("OUT_DIR"), "/clauses.rs"));
 }
 pub mod covering;
-pub mod template;
+mod error;
+mod template;
+
+pub use error::Error;
+pub use template::{expand, outline};
 
 /// For each file its path, relative to `golden/` and with `/` as separator, and its content; sorted by path.
 ///

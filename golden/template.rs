@@ -1,5 +1,6 @@
 //! The compact form of large inputs and expectations: `golden/README.md` describes it.
 
+use crate::Error;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -18,15 +19,15 @@ const BUDGET: usize = 64 << 20;
 ///
 /// ```
 /// use serde_json::json;
-/// use threadspec_golden::template::expand;
+/// use threadspec_golden::expand;
 /// let events = json!([{"repeat": [{"content": "text {2n+1}", "iteration": {"number": "{n}"}}], "times": 2}]);
 /// let expanded = r#"[{"content":"text 1","iteration":0},{"content":"text 3","iteration":1}]"#;
 /// assert_eq!(expand(&events)?, expanded);
 /// assert_eq!(expand(&json!({"concat": ["<", {"repeat": ["{n},"], "times": 3}, ">"]}))?, r#""<0,1,2,>""#);
-/// # Ok::<(), String>(())
+/// # Ok::<(), threadspec_golden::Error>(())
 /// ```
-pub fn expand(template: &Value) -> Result<String, String> {
-    Expansion::new(u64::MAX).json(template)
+pub fn expand(template: &Value) -> Result<String, Error> {
+    Expansion::new(u64::MAX).json(template).map_err(Error::new)
 }
 
 /// Expands a template, but each repetition at most once: enough to see what a case is about, at the cost of a small case.
@@ -34,8 +35,8 @@ pub fn expand(template: &Value) -> Result<String, String> {
 /// # Errors
 ///
 /// Says which form is malformed.
-pub fn outline(template: &Value) -> Result<String, String> {
-    Expansion::new(1).json(template)
+pub fn outline(template: &Value) -> Result<String, Error> {
+    Expansion::new(1).json(template).map_err(Error::new)
 }
 
 struct Expansion {
@@ -291,11 +292,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn expand(template: &Value) -> Result<Value, String> {
+    fn expand(template: &Value) -> Result<Value, Error> {
         super::expand(template).map(|json| serde_json::from_str(&json).expect("JSON"))
     }
 
-    fn outline(template: &Value) -> Result<Value, String> {
+    fn outline(template: &Value) -> Result<Value, Error> {
         super::outline(template).map(|json| serde_json::from_str(&json).expect("JSON"))
     }
 

@@ -11,6 +11,7 @@ pub use compose::Row;
 pub use rows::{Column, Pair, extended, uncovered};
 pub use sample::{Rendering, Sample};
 
+use crate::Error;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -141,23 +142,23 @@ impl Covering {
     /// # Errors
     ///
     /// Says what is malformed, or which name nothing has.
-    pub fn read(text: &str) -> Result<Self, String> {
-        let covering: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    pub fn read(text: &str) -> Result<Self, Error> {
+        let covering: Self = serde_json::from_str(text).map_err(|error| Error::new(error.to_string()))?;
         for (name, classes) in &covering.types {
             if let Some(unknown) = classes.iter().find(|class| !covering.classes.contains_key(*class)) {
-                return Err(format!("type `{name}`: there is no class `{unknown}`"));
+                return Err(Error::new(format!("type `{name}`: there is no class `{unknown}`")));
             }
         }
         for array in &covering.arrays {
             if let Some(unknown) = array.blocks.iter().find(|block| !covering.blocks.contains_key(*block)) {
-                return Err(format!("array `{}`: there is no block `{unknown}`", array.op));
+                return Err(Error::new(format!("array `{}`: there is no block `{unknown}`", array.op)));
             }
             let types = array.fields(&covering).map(|(_, name)| name).collect::<Vec<_>>();
             if let Some(unknown) = types.into_iter().find(|name| !covering.types.contains_key(*name)) {
-                return Err(format!("array `{}`: there is no type `{unknown}`", array.op));
+                return Err(Error::new(format!("array `{}`: there is no type `{unknown}`", array.op)));
             }
             if let Some(row) = array.rows.iter().find(|row| !array.fits(&covering, row)) {
-                return Err(format!("array `{}`: malformed row `{row}`", array.op));
+                return Err(Error::new(format!("array `{}`: malformed row `{row}`", array.op)));
             }
         }
         Ok(covering)

@@ -1,5 +1,6 @@
 //! Text that came from files or testees: what it is, and how it is shown so that every character is visible.
 
+use crate::error::Error;
 use memchr::memchr_iter;
 use strsim::normalized_damerau_levenshtein;
 
@@ -63,14 +64,14 @@ fn visible_char(c: char) -> String {
 /// # Errors
 ///
 /// Says where it is not UTF-8, or what it is instead.
-pub fn utf8(bytes: Vec<u8>) -> Result<String, String> {
+pub fn utf8(bytes: Vec<u8>) -> Result<String, Error> {
     if let Some(encoding) = foreign_encoding(&bytes) {
-        return Err(format!("it is {encoding}; convert it to UTF-8 first"));
+        return Err(Error::new(format_args!("it is {encoding}; convert it to UTF-8 first")));
     }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let line = memchr_iter(b'\n', &error.as_bytes()[..at]).count() + 1;
-        format!("line {line}: not UTF-8 at byte {at} of the file")
+        Error::new(format_args!("not UTF-8 at byte {at} of the file")).at_line(line)
     })
 }
 

@@ -1,8 +1,33 @@
 //! Everything that is wrong with the logs, documents and requests that people have: the work of `threadspec check`.
 //!
-//! A log is judged in stretches of about a megabyte, while it is read: JSON Lines of any size take the memory of a few stretches.
-//! Findings are reported at once, with their line and event.
+//! [`check`](fn@check) reads one file, finds out what it is, and hands on what is wrong with it, with line and event, as soon as it is found.
+//! What is right is the library's to say, by its oracles and the rules of the model APIs; this crate brings them to files of any form,
+//! wrapping and size. A log is judged in stretches of about a megabyte, while it is read: JSON Lines of any size take the memory of a few
+//! stretches.
+//!
+//! ```
+//! use threadspec_logs::{Finding, Options, Report, check};
+//!
+//! let (mut what, mut found) = (String::new(), Vec::new());
+//! let mut begin = |about: &str| what = about.to_owned();
+//! let mut find = |findings: &[Finding]| found.extend_from_slice(findings);
+//! let mut report = Report::new(&mut begin, &mut find);
+//! check(&br#"[{"type": "user_input", "content": "2 + 2?"}]"#[..], Options::default(), &mut report)?;
+//! assert_eq!(what, "an event log, profile literal");
+//! assert_eq!(found[0].text, "event 0 (line 1): type: unknown event type \"user_input\"");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `check` | finds out what a file is, and has it checked |
+//! | `source`, `list` | a file in chunks, and the elements of a log, however they are wrapped |
+//! | `events`, `pairing` | logs: each event, and which call a result answers |
+//! | `document` | documents |
+//! | `requests` | requests to model APIs, alone and in sequence |
+//! | `report` | what is found, and how it is handed on |
 
+mod check;
 mod document;
 mod events;
 mod list;
@@ -11,82 +36,5 @@ mod report;
 mod requests;
 mod source;
 
+pub use check::{Options, check};
 pub use report::{Finding, Report, Severity};
-
-use list::{Batches, Form, Kind};
-use requests::Requests;
-use source::Chunks;
-use std::io::{self, Read};
-use threadspec::Profile;
-use threadspec::oracle::Api;
-use threadspec_judge::text;
-
-/// How to judge what is read.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
-    /// Documents are rendered, and judged, by this profile.
-    pub profile: Profile,
-    /// Read the input as requests to this API; without one, its form decides what it is.
-    pub api: Option<Api>,
-}
-
-/// Reads a log, a document or requests to the end and reports everything that is wrong.
-///
-/// # Errors
-///
-/// When it cannot be read to its end.
-pub fn check(input: impl Read + Send + 'static, options: Options, report: &mut Report<'_>) -> io::Result<()> {
-    let mut chunks = Chunks::new(Box::new(input));
-    let first = chunks.next()?.unwrap_or_default();
-    if let Some(encoding) = text::foreign_encoding(&first.bytes) {
-        report.about("a file");
-        report.error(format!("it is {encoding}; convert it to UTF-8 first"));
-        return Ok(());
-    }
-    let start = first.bytes.strip_prefix(source::BYTE_ORDER_MARK).unwrap_or(&first.bytes).trim_ascii_start();
-    if options.api.is_none() && start.starts_with(b"<") {
-        let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
-        document::check(&text, options.profile, report);
-        return Ok(());
-    }
-    if list::begins_lines(&first.bytes, chunks.has_ended()) {
-        let kind = list::kind_of_lines(&first.bytes);
-        return match (kind, options.api) {
-            (Kind::Requests, api) => check_requests(Batches::of_lines(first, chunks), api, report),
-            (_, None) => events::check(Batches::of_lines(first, chunks), kind, options, report),
-            // The messages of one request, each on a line.
-            (_, Some(_)) => {
-                let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
-                let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
-                let list = format!("[{}]", lines.collect::<Vec<_>>().join(","));
-                check_requests(Batches::of_list(&list, vec![&list]), options.api, report)
-            }
-        };
-    }
-    let Some(text) = source::whole(first, chunks, report)? else { return Ok(()) };
-    if options.api.is_some() {
-        return check_requests(Batches::of_list(&text, list::read_requests(&text)), options.api, report);
-    }
-    match list::read(&text) {
-        Ok(Form { kind: Kind::Requests, elements }) => check_requests(Batches::of_list(&text, elements), None, report),
-        Ok(Form { kind, elements }) => events::check(Batches::of_list(&text, elements), kind, options, report),
-        Err(reason) => {
-            report.about("a file");
-            report.error(reason);
-            Ok(())
-        }
-    }
-}
-
-fn check_requests(mut batches: Batches<'_>, api: Option<Api>, report: &mut Report<'_>) -> io::Result<()> {
-    report.about("requests");
-    let mut requests = Requests::new(api);
-    while let Some(batch) = batches.next()? {
-        for line in &batch.not_utf8 {
-            report.error(format!("line {line}: not UTF-8"));
-        }
-        report.find(&requests.push(&batch));
-    }
-    requests.conclude(report);
-    Ok(())
-}

@@ -81,7 +81,7 @@ pub(super) fn whole(first: Chunk, mut chunks: Chunks, report: &mut Report<'_>) -
         Ok(text) => Some(text),
         Err(why) => {
             report.about("a file");
-            report.error(why);
+            report.error(why.to_string());
             None
         }
     })

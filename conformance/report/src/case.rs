@@ -5,8 +5,7 @@ use super::words::gravity;
 use crate::terminal::{FAINT, STRONG, styled};
 use std::fmt::Write;
 use strum::EnumMessage;
-use threadspec_judge::corpus::layout::lay_out;
-use threadspec_judge::corpus::{Case, Corpus, Expect};
+use threadspec_judge::corpus::{Case, Corpus, Expect, lay_out};
 use threadspec_judge::protocol::{Profile, Request};
 
 /// A whole case: what it is for, what it demands, and for each of these profiles the request to paste to a testee by hand.

@@ -8,9 +8,7 @@ use super::record::{CaseRecord, Details};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::str::Chars;
-use threadspec_judge::corpus::Severity;
-use threadspec_judge::corpus::expectation::NOTHING;
-use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
+use threadspec_judge::corpus::{Mismatch, NOTHING, Severity, Sides};
 use threadspec_judge::text::{beginning, visible};
 use threadspec_judge::verdict::Verdict;
 

@@ -3,7 +3,7 @@
 use crate::terminal::{BAD, FAINT, GOOD, styled};
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use std::time::{Duration, Instant};
-use threadspec_judge::corpus::excerpt::CONTEXT;
+use threadspec_judge::corpus::CONTEXT;
 use threadspec_judge::text::{count, visible};
 
 /// A difference is shown up to this length.

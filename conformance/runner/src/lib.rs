@@ -6,13 +6,14 @@
 //! signals and files. How results are shown is the business of `threadspec-report`.
 //!
 //! ```
-//! use threadspec_judge::corpus::Corpus;
+//! use threadspec_judge::corpus::{Case, embedded};
 //! use threadspec_judge::protocol::Profile;
 //! use threadspec_judge::reference::Reference;
 //! use threadspec_runner::{InProcess, Settings, run};
 //!
-//! let corpus = Corpus::embedded();
-//! let cases: Vec<_> = corpus.cases.iter().filter(|case| case.id.starts_with("escape/")).collect();
+//! let (corpus, _) = embedded();
+//! let is_chosen = |case: &&Case| case.id.starts_with("escape/") && case.is_in(Profile::Literal);
+//! let cases: Vec<&Case> = corpus.cases.iter().filter(is_chosen).collect();
 //! let settings = Settings::new(Profile::Literal);
 //! let run = run(&mut [Box::new(InProcess::new(Reference))], &cases, &settings, &mut ());
 //! assert!(run.results.iter().all(|result| !result.counts_against(settings.strict)));

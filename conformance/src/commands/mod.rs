@@ -48,10 +48,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use threadspec::{Event, wire};
-use threadspec_judge::corpus::Case;
-use threadspec_judge::corpus::{self, Corpus, File};
-use threadspec_judge::text;
+use threadspec_judge::corpus::{Case, Corpus, File};
 use threadspec_judge::text::{closest, visible};
+use threadspec_judge::{corpus, text};
 use threadspec_report::{RunRecord, Target, terminal};
 use threadspec_runner::{Exit, end_orphans, files, files_in};
 use wildmatch::WildMatch;
@@ -67,8 +66,8 @@ pub struct Stop {
 
 impl Stop {
     /// A reason, with its exit code.
-    pub fn new(code: Exit, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    pub fn new(code: Exit, message: impl Display) -> Self {
+        Self { code, message: message.to_string() }
     }
 
     /// Both reasons, with the code of the first.

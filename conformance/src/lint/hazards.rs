@@ -18,7 +18,7 @@ pub(super) fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
     }
     let wrong = match catalogue(files) {
         Ok(catalogue) => wrong(&catalogue, corpus),
-        Err(why) => vec![why],
+        Err(error) => vec![error.to_string()],
     };
     wrong.into_iter().map(|what| Problem::in_file(HAZARDS, what)).collect()
 }

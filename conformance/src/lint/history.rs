@@ -4,9 +4,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use threadspec_judge::corpus::fingerprint;
-use threadspec_judge::corpus::layout::canonical;
-use threadspec_judge::corpus::{Case, Corpus, File, MANIFEST, Problem};
+use threadspec_judge::corpus::{Case, Corpus, File, MANIFEST, Problem, canonical, fingerprint};
 
 /// The manifest as it was at the last release: a copy, made by whoever makes the release.
 pub const RELEASED: &str = "released.json";

@@ -15,12 +15,10 @@ use seeds::SEEDS;
 use std::collections::HashSet;
 use std::path::Path;
 use std::{fs, io};
-use threadspec_judge::corpus::covering::{self, COVERING};
-use threadspec_judge::corpus::growth;
+use threadspec_judge::corpus::covering::COVERING;
 use threadspec_judge::corpus::hazards::{HAZARDS, catalogue};
-use threadspec_judge::corpus::layout::canonical;
-use threadspec_judge::corpus::{self, Case, Corpus, File, Level, MANIFEST, Problem};
-use threadspec_judge::json;
+use threadspec_judge::corpus::{Case, Corpus, File, Level, MANIFEST, Problem, canonical, covering, growth};
+use threadspec_judge::{corpus, json};
 use threadspec_runner::files::write;
 use threadspec_runner::files_in;
 

@@ -3,6 +3,7 @@
 use super::covering::Origin;
 use super::expectation::Pattern;
 use super::{AGENT, Accepted, Oracle, Severity, severity};
+use crate::error::Error;
 use crate::json;
 use crate::protocol::{Op, Profile, RejectKind, Request};
 use crate::universal::Property;
@@ -10,12 +11,12 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::{Arc, OnceLock};
-use threadspec_golden::template::{expand, outline};
+use threadspec_golden::{expand, outline};
 
 /// How binding a case is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase", parse_err_fn = unknown_level, parse_err_ty = String)]
+#[strum(serialize_all = "lowercase", parse_err_fn = unknown_level, parse_err_ty = Error)]
 pub enum Level {
     /// The sources decide it: whoever fails it is not conformant.
     #[default]
@@ -24,8 +25,8 @@ pub enum Level {
     Should,
 }
 
-fn unknown_level(name: &str) -> String {
-    format!("there is no level `{name}`")
+fn unknown_level(name: &str) -> Error {
+    Error::new(format_args!("there is no level `{name}`"))
 }
 
 /// What a reply must be.
@@ -74,8 +75,8 @@ pub struct Case {
     /// Whether it is a template, hence large.
     pub is_template: bool,
     /// These are made when they are asked for: most runs need few of them.
-    sent: OnceLock<Result<Sent, String>>,
-    expect: OnceLock<Result<Expect, String>>,
+    sent: OnceLock<Result<Sent, Error>>,
+    expect: OnceLock<Result<Expect, Error>>,
     accepted: OnceLock<Arc<[String]>>,
     outline: OnceLock<String>,
 }
@@ -156,26 +157,26 @@ impl Case {
 
     /// Why it cannot be expanded, if so.
     pub(super) fn template_problem(&self) -> Option<String> {
-        self.requests().err().or_else(|| self.expectation().err())
+        self.requests().err().or_else(|| self.expectation().err()).map(|error| error.to_string())
     }
 
-    fn written(&self) -> Result<Written<'_>, String> {
-        serde_json::from_str(self.source()).map_err(|error| error.to_string())
+    fn written(&self) -> Result<Written<'_>, Error> {
+        serde_json::from_str(self.source()).map_err(Error::new)
     }
 
     fn extent(&self) -> Extent {
         if self.is_template { Extent::Whole } else { Extent::Plain }
     }
 
-    fn requests(&self) -> Result<&Sent, String> {
+    fn requests(&self) -> Result<&Sent, Error> {
         self.sent.get_or_init(|| self.written()?.sent(self.extent())).as_ref().map_err(Clone::clone)
     }
 
-    fn expectation(&self) -> Result<&Expect, String> {
+    fn expectation(&self) -> Result<&Expect, Error> {
         let make = || {
             let mut problems = Vec::new();
             let expect = self.written()?.expect.read(self.extent(), &mut problems)?;
-            if problems.is_empty() { Ok(expect) } else { Err(problems.join("; ")) }
+            if problems.is_empty() { Ok(expect) } else { Err(Error::new(problems.join("; "))) }
         };
         self.expect.get_or_init(make).as_ref().map_err(Clone::clone)
     }
@@ -228,8 +229,8 @@ impl Case {
     }
 
     /// Reads a case, except for its inputs and its expectation, and returns it with what is wrong so far.
-    pub(crate) fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), String> {
-        let written: Written = serde_json::from_str(source.get()).map_err(|error| error.to_string())?;
+    pub(crate) fn read(source: &RawValue, op: Op, folder: &str, topic: &str) -> Result<(Self, Vec<String>), Error> {
+        let written: Written = serde_json::from_str(source.get()).map_err(Error::new)?;
         let mut problems = Vec::new();
         let id = format!("{folder}/{topic}/{}", written.name);
         if !is_kebab_case(&written.name) {
@@ -291,7 +292,7 @@ impl Case {
     /// # Errors
     ///
     /// Says why there is no usable case at all.
-    pub(super) fn check(&self) -> Result<Vec<String>, String> {
+    pub(super) fn check(&self) -> Result<Vec<String>, Error> {
         let (written, mut problems) = (self.written()?, Vec::new());
         let extent = if self.is_template { Extent::Outline } else { Extent::Plain };
         let sent = written.sent(extent)?;
@@ -308,7 +309,7 @@ impl Case {
 }
 
 /// Unwraps what can only fail for a case that was not checked.
-fn sound<T>(made: Result<T, String>) -> T {
+fn sound<T>(made: Result<T, Error>) -> T {
     made.expect("the corpus was checked")
 }
 
@@ -363,29 +364,34 @@ enum Extent {
 }
 
 impl Extent {
-    fn value(self, text: &str) -> Result<Value, String> {
-        if self == Self::Plain { json::read(text) } else { json::read(&self.text(text)?) }
+    fn value(self, text: &str) -> Result<Value, Error> {
+        if self == Self::Plain { read(text) } else { read(&self.text(text)?) }
     }
 
     /// JSON text on one line; outside of templates just as it was written.
-    fn text(self, text: &str) -> Result<String, String> {
+    fn text(self, text: &str) -> Result<String, Error> {
         match self {
             Self::Plain => Ok(json::compact(text)),
-            Self::Outline => outline(&json::read(text)?),
-            Self::Whole => expand(&json::read(text)?),
+            Self::Outline => outline(&read(text)?).map_err(Error::new),
+            Self::Whole => expand(&read(text)?).map_err(Error::new),
         }
     }
 }
 
+fn read(text: &str) -> Result<Value, Error> {
+    json::read(text).map_err(Error::new)
+}
+
 impl Written<'_> {
-    fn sent(&self, extent: Extent) -> Result<Sent, String> {
+    fn sent(&self, extent: Extent) -> Result<Sent, Error> {
         let input = match (self.input, &self.input_json) {
             (Some(input), None) => extent.text(input.get())?,
             (None, Some(text)) => {
-                serde_json::from_str::<&RawValue>(text).map_err(|error| format!("`input_json`: {error}"))?;
+                serde_json::from_str::<&RawValue>(text)
+                    .map_err(|error| Error::new(format_args!("`input_json`: {error}")))?;
                 json::compact(text)
             }
-            _ => return Err("exactly one of `input` and `input_json` is needed".into()),
+            _ => return Err(Error::new("exactly one of `input` and `input_json` is needed")),
         };
         let after = self.after.map(|inputs| read_after(inputs, extent)).transpose()?.unwrap_or_default();
         Ok(Sent { after, input })
@@ -393,11 +399,12 @@ impl Written<'_> {
 }
 
 /// The inputs that are sent first.
-fn read_after(inputs: &RawValue, extent: Extent) -> Result<Vec<String>, String> {
+fn read_after(inputs: &RawValue, extent: Extent) -> Result<Vec<String>, Error> {
     let text = extent.text(inputs.get())?;
-    let inputs: Vec<&RawValue> = serde_json::from_str(&text).map_err(|error| format!("`after`: {error}"))?;
+    let inputs: Vec<&RawValue> =
+        serde_json::from_str(&text).map_err(|error| Error::new(format_args!("`after`: {error}")))?;
     if inputs.is_empty() {
-        return Err("`after` names no input".into());
+        return Err(Error::new("`after` names no input"));
     }
     Ok(inputs.into_iter().map(|input| input.get().to_owned()).collect())
 }
@@ -428,7 +435,7 @@ impl WrittenExpect<'_> {
         templates.filter(|output| !Pattern::is_in(output)).filter_map(|output| expand(&output).ok()).collect()
     }
 
-    fn read(self, extent: Extent, problems: &mut Vec<String>) -> Result<Expect, String> {
+    fn read(self, extent: Extent, problems: &mut Vec<String>) -> Result<Expect, Error> {
         let pattern = |value: &RawValue| Pattern::read(&extent.value(value.get())?);
         if self.message.is_some() && self.reject.is_none() {
             problems.push("`message` goes with `reject` only".into());
@@ -447,14 +454,15 @@ impl WrittenExpect<'_> {
                 }
                 Ok(Expect::Output(patterns.into()))
             }
-            (None, None, Some(kind), None) => {
-                Ok(Expect::Reject { kind: kind.parse()?, message: self.message.map(pattern).transpose()? })
-            }
+            (None, None, Some(kind), None) => Ok(Expect::Reject {
+                kind: kind.parse().map_err(Error::new)?,
+                message: self.message.map(pattern).transpose()?,
+            }),
             (None, None, None, Some(names)) => {
                 if names.is_empty() {
                     problems.push("`holds` names no oracle".into());
                 }
-                let unknown = |name: &String| format!("unknown oracle `{name}`");
+                let unknown = |name: &String| Error::new(format_args!("unknown oracle `{name}`"));
                 if names.first().is_some_and(|name| name.starts_with("agent-")) {
                     let property = |name: &String| name.parse::<Property>().map_err(|_| unknown(name));
                     return Ok(Expect::Run(names.iter().map(property).collect::<Result<_, _>>()?));
@@ -462,7 +470,7 @@ impl WrittenExpect<'_> {
                 let oracle = |name: &String| name.parse().map_err(|_| unknown(name));
                 Ok(Expect::Holds(names.iter().map(oracle).collect::<Result<_, _>>()?))
             }
-            _ => Err("`expect` needs exactly one of `ok`, `oneOf`, `reject` and `holds`".into()),
+            _ => Err(Error::new("`expect` needs exactly one of `ok`, `oneOf`, `reject` and `holds`")),
         }
     }
 }

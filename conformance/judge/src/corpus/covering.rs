@@ -1,6 +1,7 @@
 //! Cases from covering arrays: each row of `covering.json` is one, or two where the profiles differ.
 
 use super::{Case, File, Level, Problem};
+use crate::error::Error;
 use crate::json;
 use crate::protocol::{Op, Profile};
 use serde_json::{Value, json};
@@ -69,9 +70,9 @@ fn is_thorough(row: usize) -> bool {
 /// # Errors
 ///
 /// Says what is malformed.
-pub fn read(files: &[File]) -> Result<Option<Covering>, String> {
+pub fn read(files: &[File]) -> Result<Option<Covering>, Error> {
     let file = files.iter().find(|file| file.path == COVERING);
-    file.map(|file| Covering::read(&file.text)).transpose()
+    file.map(|file| Covering::read(&file.text)).transpose().map_err(Error::new)
 }
 
 /// The cases of all arrays.
@@ -79,13 +80,13 @@ pub fn read(files: &[File]) -> Result<Option<Covering>, String> {
 /// # Errors
 ///
 /// Says what is malformed.
-pub(super) fn cases(files: &[File]) -> Result<Vec<Case>, String> {
+pub(super) fn cases(files: &[File]) -> Result<Vec<Case>, Error> {
     let Some(covering) = read(files)? else { return Ok(Vec::new()) };
     let text = files.iter().find(|file| file.path == COVERING).map(|file| file.text.clone());
     let data = Arc::new(Data { covering, text: text.unwrap_or_default(), fingerprint: OnceLock::new() });
     let mut cases = Vec::new();
     for (index, array) in data.covering.arrays.iter().enumerate() {
-        let op: Op = array.op.parse()?;
+        let op: Op = array.op.parse().map_err(Error::new)?;
         let level = array.level.as_deref().map(str::parse::<Level>).transpose()?.unwrap_or_default();
         for row in data.covering.rows(array) {
             let row_number = row.number();
@@ -114,7 +115,7 @@ pub fn problems(files: &[File]) -> Vec<Problem> {
     let covering = match read(files) {
         Ok(Some(covering)) => covering,
         Ok(None) => return Vec::new(),
-        Err(error) => return vec![Problem::in_file(COVERING, error)],
+        Err(error) => return vec![Problem::in_file(COVERING, error.to_string())],
     };
     let gap = |array: &Array| {
         let columns = array.columns(&covering);
@@ -137,8 +138,8 @@ pub fn problems(files: &[File]) -> Vec<Problem> {
 /// # Errors
 ///
 /// Says what is malformed.
-pub fn completed(text: &str) -> Result<String, String> {
-    let covering = Covering::read(text)?;
+pub fn completed(text: &str) -> Result<String, Error> {
+    let covering = Covering::read(text).map_err(Error::new)?;
     let mut completed = text.to_owned();
     for (index, array) in covering.arrays.iter().enumerate() {
         let rows = extended(&array.columns(&covering), &array.rows);
@@ -150,12 +151,13 @@ pub fn completed(text: &str) -> Result<String, String> {
 }
 
 /// The text with other rows for an array; the rest stays as it is laid out.
-fn with_rows(text: &str, array: usize, rows: &[String]) -> Result<String, String> {
+fn with_rows(text: &str, array: usize, rows: &[String]) -> Result<String, Error> {
     const ROWS: &str = "\"rows\": [";
-    let arrays = text.find("\"arrays\": [").ok_or("there are no `arrays`")?;
-    let (start, _) = text[arrays..].match_indices(ROWS).nth(array).ok_or("an array has no `rows`")?;
+    let arrays = text.find("\"arrays\": [").ok_or_else(|| Error::new("there are no `arrays`"))?;
+    let (start, _) =
+        text[arrays..].match_indices(ROWS).nth(array).ok_or_else(|| Error::new("an array has no `rows`"))?;
     let from = arrays + start + ROWS.len();
-    let to = text[from..].find(']').ok_or("`rows` does not end")? + from;
+    let to = text[from..].find(']').ok_or_else(|| Error::new("`rows` does not end"))? + from;
     let per_line = 150 / (rows.first().map_or(0, String::len) + 4);
     let lines = rows.chunks(per_line.max(1)).map(|rows| {
         format!(

@@ -7,14 +7,7 @@ const LONGEST: usize = 4 << 10;
 
 /// Two short texts as they are; of long ones what stands between the first and the last difference, with some context and a note on
 /// how many characters were left out.
-///
-/// ```
-/// use threadspec_judge::corpus::excerpt::excerpts;
-/// let same = "x".repeat(5000);
-/// let [expected, _] = excerpts(&format!("{same}a{same}"), &format!("{same}b{same}"));
-/// assert_eq!(expected, format!("…⟨4970 equal⟩…{0}a{0}…⟨4970 equal⟩…", "x".repeat(30)));
-/// ```
-pub fn excerpts(expected: &str, actual: &str) -> [String; 2] {
+pub(super) fn excerpts(expected: &str, actual: &str) -> [String; 2] {
     if expected.len().max(actual.len()) <= LONGEST {
         return [expected.to_owned(), actual.to_owned()];
     }

@@ -3,6 +3,7 @@
 use super::alignment::{self, Next};
 use super::excerpt::excerpts;
 use super::mismatch::{LONGEST_VALUE, Mismatches, texts, values};
+use crate::error::Error;
 use crate::json;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -35,7 +36,7 @@ impl Pattern {
     /// # Errors
     ///
     /// Says which matcher is malformed. An object that only looks like a matcher must be wrapped in `literally`.
-    pub fn read(value: &Value) -> Result<Self, String> {
+    pub fn read(value: &Value) -> Result<Self, Error> {
         if let Value::Object(members) = value
             && members.len() == 1
             && let Some((name, content)) = members.iter().next()
@@ -47,7 +48,7 @@ impl Pattern {
             Value::Array(elements) => Ok(Self::Array(elements.iter().map(Self::read).collect::<Result<_, _>>()?)),
             Value::Object(members) => {
                 let member = |(key, value): (&String, &Value)| Ok((key.clone(), Self::read(value)?));
-                Ok(Self::Object(members.iter().map(member).collect::<Result<_, String>>()?))
+                Ok(Self::Object(members.iter().map(member).collect::<Result<_, Error>>()?))
             }
             scalar => Ok(Self::literal(scalar)),
         }
@@ -66,21 +67,21 @@ impl Pattern {
         }
     }
 
-    fn matcher(name: &str, content: &Value) -> Option<Result<Self, String>> {
+    fn matcher(name: &str, content: &Value) -> Option<Result<Self, Error>> {
         Some(match (name, content) {
             ("any", Value::Bool(true)) => Ok(Self::Any),
             ("lines", Value::Array(lines)) => lines
                 .iter()
-                .map(|line| line.as_str().ok_or_else(|| "`lines` takes strings only".to_owned()))
+                .map(|line| line.as_str().ok_or_else(|| Error::new("`lines` takes strings only")))
                 .collect::<Result<Vec<_>, _>>()
                 .map(|lines| Self::Text(lines.join("\n"))),
             ("includes", Value::Array(parts)) if !parts.is_empty() => {
                 parts.iter().map(Self::read).collect::<Result<_, _>>().map(Self::Includes)
             }
             ("literally", value) => Ok(Self::literal(value)),
-            ("any" | "lines" | "includes", _) => Err(format!(
+            ("any" | "lines" | "includes", _) => Err(Error::new(format_args!(
                 "malformed matcher `{name}`: {content}; data that looks like a matcher goes in `literally`"
-            )),
+            ))),
             _ => return None,
         })
     }

@@ -1,6 +1,7 @@
 //! What grows: the table of quantities and places, each with the cases that are large enough to show what breaks with size.
 
 use super::{Case, Corpus, File, Problem};
+use crate::error::Error;
 use crate::json;
 use crate::protocol::{Op, Profile};
 use serde::Deserialize;
@@ -9,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 use strum::Display;
 
 /// The file that holds the table.
-pub const GROWTH: &str = "growth.json";
+const GROWTH: &str = "growth.json";
 
 /// What an input can have little or much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Display)]
@@ -109,8 +110,8 @@ impl Growth {
         cases
     }
 
-    fn size(&self, case: &Case) -> Result<u64, String> {
-        let input = json::read(case.input())?;
+    fn size(&self, case: &Case) -> Result<u64, Error> {
+        let input = json::read(case.input()).map_err(Error::new)?;
         let size = match self.members.as_slice() {
             [] => size(self.quantity, case, &input),
             members => members.iter().map(|member| size_of_texts(self.quantity, member, &input)).min().unwrap_or(0),
@@ -124,14 +125,14 @@ impl Growth {
 /// # Errors
 ///
 /// Says what is malformed.
-pub fn table(files: &[File]) -> Result<Vec<Growth>, String> {
+pub fn table(files: &[File]) -> Result<Vec<Growth>, Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Table {
         growth: Vec<Growth>,
     }
     let Some(file) = files.iter().find(|file| file.path == GROWTH) else { return Ok(Vec::new()) };
-    serde_json::from_str(&file.text).map(|table: Table| table.growth).map_err(|error| error.to_string())
+    serde_json::from_str(&file.text).map(|table: Table| table.growth).map_err(Error::new)
 }
 
 /// Everything that is wrong with the table: rows without a case in one of their profiles, cases that are elsewhere or not
@@ -139,7 +140,7 @@ pub fn table(files: &[File]) -> Result<Vec<Growth>, String> {
 pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
     let table = match table(files) {
         Ok(table) => table,
-        Err(error) => return vec![Problem::in_file(GROWTH, error)],
+        Err(error) => return vec![Problem::in_file(GROWTH, error.to_string())],
     };
     let mut problems = Vec::new();
     let mut problem = |message: String| problems.push(Problem::in_file(GROWTH, message));

@@ -1,6 +1,7 @@
 //! The catalogue of what usual libraries do with input that they were not made for, each with the cases and planted bugs that show it.
 
 use super::File;
+use crate::error::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use strum::{Display, EnumIter};
@@ -117,9 +118,9 @@ pub enum Place {
 /// # Errors
 ///
 /// Says what is wrong with the file.
-pub fn catalogue(files: &[File]) -> Result<Catalogue, String> {
+pub fn catalogue(files: &[File]) -> Result<Catalogue, Error> {
     match files.iter().find(|file| file.path == HAZARDS) {
         None => Ok(Catalogue::default()),
-        Some(file) => serde_json::from_str(&file.text).map_err(|error| error.to_string()),
+        Some(file) => serde_json::from_str(&file.text).map_err(Error::new),
     }
 }

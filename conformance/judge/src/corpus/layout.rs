@@ -11,9 +11,9 @@ const DEEPEST: usize = 16;
 ///
 /// ```
 /// let text = r#"{"op":"escape","cases":[{"name":"a","input":{"n":1.0}}]}"#;
-/// let laid_out = threadspec_judge::corpus::layout::canonical(text);
+/// let laid_out = threadspec_judge::corpus::canonical(text);
 /// assert!(laid_out.contains("      \"input\": {\"n\": 1.0}\n"));
-/// assert_eq!(threadspec_judge::corpus::layout::canonical(&laid_out), laid_out);
+/// assert_eq!(threadspec_judge::corpus::canonical(&laid_out), laid_out);
 /// ```
 pub fn canonical(text: &str) -> String {
     lay_out(text, 3)

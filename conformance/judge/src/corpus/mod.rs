@@ -5,23 +5,26 @@ mod alignment;
 mod case;
 mod clause;
 pub mod covering;
-pub mod excerpt;
-pub mod expectation;
+mod excerpt;
+pub(crate) mod expectation;
 pub mod growth;
 pub mod hazards;
-pub mod layout;
-pub mod mismatch;
+mod layout;
+pub(crate) mod mismatch;
 mod oracle;
 mod severity;
 
 pub use accepted::Accepted;
-pub use case::fingerprint;
-pub use case::is_kebab_case;
-pub use case::{Case, Expect, Level};
+pub use case::{Case, Expect, Level, fingerprint, is_kebab_case};
 pub use clause::Clause;
+pub use excerpt::CONTEXT;
+pub use expectation::{NOTHING, Pattern};
+pub use layout::{canonical, lay_out};
+pub use mismatch::{Mismatch, Sides};
 pub use oracle::Oracle;
 pub use severity::Severity;
 
+use crate::error::Error;
 use crate::json::{self, on_deep_stack};
 use crate::protocol::Op;
 use crate::text::{beginning, visible};
@@ -130,7 +133,7 @@ impl Corpus {
         }
         match covering::cases(files) {
             Ok(cases) => corpus.cases.extend(cases),
-            Err(error) => problems.push(Problem::in_file(covering::COVERING, error)),
+            Err(error) => problems.push(Problem::in_file(covering::COVERING, error.to_string())),
         }
         let known: HashSet<&str> = corpus.clauses.iter().map(|clause| clause.id.as_str()).collect();
         for case in &corpus.cases {
@@ -200,7 +203,7 @@ pub fn is_case_file(file: &File) -> bool {
 }
 
 /// What is wrong with the inputs and the expectation of a case; as an error, why there is no usable case at all.
-type ContentCheck = fn(&Case) -> Result<Vec<String>, String>;
+type ContentCheck = fn(&Case) -> Result<Vec<String>, Error>;
 
 /// The cases of a case file, and everything that is wrong with each of them or with the file.
 pub fn cases_in(file: &File) -> (Vec<Case>, Vec<Problem>) {
@@ -227,7 +230,7 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
         Ok(op) => op,
         // The cases of profile `universal` have a folder of their own.
         Err(_) if folder == AGENT => Op::Tools,
-        Err(error) => return (cases, vec![wrong(error)]),
+        Err(error) => return (cases, vec![wrong(error.to_string())]),
     };
     let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {
         Ok(contents) => contents,
@@ -256,9 +259,9 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
                 problems.extend(found.into_iter().map(|message| case.problem(message)));
                 cases.push(case);
             }
-            Err(message) => {
+            Err(error) => {
                 let case = Some(format!("case {index} ({})", beginning_of(source.get())));
-                problems.push(Problem { file: file.path.clone(), case, message });
+                problems.push(Problem { file: file.path.clone(), case, message: error.to_string() });
             }
         }
     }

@@ -11,11 +11,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, panic, thread};
 use threadspec_golden::clause;
-use threadspec_judge::corpus::mismatch::Mismatch;
+use threadspec_judge::corpus::Mismatch;
 use threadspec_judge::json::{DEEP_STACK, on_deep_stack};
 use threadspec_judge::protocol::{Op, Profile, Reply};
-use threadspec_judge::verdict::Unready;
-use threadspec_judge::verdict::Verdict;
+use threadspec_judge::verdict::{Unready, Verdict};
 use threadspec_runner::{Testee, Trouble, interrupt};
 
 /// How many of the cases that fail for one reason are made smaller; the smallest are taken.

@@ -5,8 +5,7 @@ use super::probe::{Failure, Key};
 use super::simpler::blank;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use threadspec_judge::corpus::expectation::NOTHING;
-use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
+use threadspec_judge::corpus::{Mismatch, NOTHING, Sides};
 use threadspec_judge::protocol::Op;
 
 /// What a wrong answer does to the expected one, whatever stands around it.

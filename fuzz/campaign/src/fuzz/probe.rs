@@ -11,10 +11,9 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 use threadspec_golden::clause;
 use threadspec_judge::compare::{Difference, answering_clause, compare};
-use threadspec_judge::corpus::mismatch::{Mismatch, Sides};
+use threadspec_judge::corpus::{Mismatch, Sides};
 use threadspec_judge::protocol::{Op, Profile, Reply, Request};
-use threadspec_judge::verdict::Verdict;
-use threadspec_judge::verdict::{Outcome, Unready};
+use threadspec_judge::verdict::{Outcome, Unready, Verdict};
 use threadspec_runner::Testee;
 
 /// At most so many smaller forms of a failing case are tried, and for so long; so long, too, what is simpler than the smallest.

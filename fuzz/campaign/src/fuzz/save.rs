@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 use threadspec_golden::clause;
-use threadspec_judge::corpus::expectation::Pattern;
-use threadspec_judge::corpus::layout::canonical;
-use threadspec_judge::corpus::{AGENT, Corpus, File, Level, cases_in};
+use threadspec_judge::corpus::{AGENT, Corpus, File, Level, Pattern, canonical, cases_in};
 use threadspec_judge::protocol::{Profile, Reply};
 use threadspec_runner::files::write;
 

@@ -1,0 +1,23 @@
+//! The error type of the crate.
+
+use std::{error, fmt};
+
+/// What is wrong with a template, or with the data of covering arrays.
+///
+/// Its `Display` form is one line that names the member, type or array at fault; the name of the file is the caller's to add.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(String);
+
+impl Error {
+    pub(crate) fn new(message: String) -> Self {
+        Self(message)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl error::Error for Error {}
