@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use threadspec::Profile;
-use threadspec_campaign::check;
 use threadspec_campaign::generate::{GoldenThread, Script, golden_inputs, seeds};
+use threadspec_campaign::laws;
 use threadspec_judge::protocol::Op;
 
 /// The value that a structured target decodes from the bytes of a seed.
@@ -30,7 +30,7 @@ fn text(bytes: &[u8]) -> &str {
 fn serialize() {
     replay("serialize", |bytes| {
         for profile in Profile::ALL {
-            check::serialize(&decoded::<GoldenThread>(bytes).events(), profile);
+            laws::serialize(&decoded::<GoldenThread>(bytes).events(), profile);
         }
     });
 }
@@ -39,7 +39,7 @@ fn serialize() {
 fn messages() {
     replay("messages", |bytes| {
         for profile in Profile::ALL {
-            check::messages(&decoded::<GoldenThread>(bytes).events(), profile);
+            laws::messages(&decoded::<GoldenThread>(bytes).events(), profile);
         }
     });
 }
@@ -48,45 +48,45 @@ fn messages() {
 fn equivalence() {
     replay("equivalence", |bytes| {
         for profile in Profile::ALL {
-            check::equivalence(&decoded::<GoldenThread>(bytes).events(), profile);
+            laws::equivalence(&decoded::<GoldenThread>(bytes).events(), profile);
         }
     });
 }
 
 #[test]
 fn run_loop() {
-    replay("loop", |bytes| check::agent(&decoded::<Script>(bytes)));
-    golden_inputs(Op::Loop).for_each(|input| check::run_loop(&input));
-    golden_inputs(Op::Tools).for_each(|input| check::tools(&input));
+    replay("loop", |bytes| laws::agent(&decoded::<Script>(bytes)));
+    golden_inputs(Op::Loop).for_each(|input| laws::run_loop(&input));
+    golden_inputs(Op::Tools).for_each(|input| laws::tools(&input));
 }
 
 #[test]
 fn escape() {
     replay("escape", |bytes| {
         for profile in Profile::ALL {
-            check::escape(text(bytes), profile);
+            laws::escape(text(bytes), profile);
         }
     });
 }
 
 #[test]
 fn read() {
-    replay("read", |bytes| check::read(text(bytes)));
+    replay("read", |bytes| laws::read(text(bytes)));
 }
 
 #[test]
 fn input() {
-    replay("input", check::input);
+    replay("input", laws::input);
 }
 
 #[test]
 fn case() {
-    replay("case", |bytes| check::case(text(bytes)));
+    replay("case", |bytes| laws::case(text(bytes)));
 }
 
 #[test]
 fn reply() {
-    replay("reply", check::reply);
+    replay("reply", laws::reply);
 }
 
 /// `fuzz/README.md` lists the targets that there are, and its links and commands are right.

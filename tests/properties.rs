@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use threadspec::{Profile, read_events};
-use threadspec_campaign::check;
 use threadspec_campaign::generate::{GoldenThread, Request, Script, Text, Thread};
+use threadspec_campaign::laws;
 use threadspec_judge::protocol::{Implementation, Reply, Request as Question};
 use threadspec_judge::reference::Reference;
 
@@ -18,12 +18,12 @@ proptest! {
 
     #[test]
     fn a_text_comes_back_from_a_parser(text: Text) {
-        for profile in Profile::ALL { check::escape(&text.text(), profile); }
+        for profile in Profile::ALL { laws::escape(&text.text(), profile); }
     }
 
     #[test]
     fn a_document_carries_each_event_and_nothing_else(thread: Thread) {
-        for profile in Profile::ALL { check::serialize(&thread.events(), profile); }
+        for profile in Profile::ALL { laws::serialize(&thread.events(), profile); }
     }
 
     #[test]
@@ -31,42 +31,42 @@ proptest! {
         let events = thread.events();
         let (before, after) = events.split_at(at.index(events.len() + 1));
         for profile in Profile::ALL {
-            check::serialize(before, profile);
-            check::serialize(after, profile);
+            laws::serialize(before, profile);
+            laws::serialize(after, profile);
         }
     }
 
     #[test]
     fn a_golden_thread_can_go_on_in_any_way(thread: GoldenThread) {
         for profile in Profile::ALL {
-            check::serialize(&thread.events(), profile);
-            check::messages(&thread.events(), profile);
+            laws::serialize(&thread.events(), profile);
+            laws::messages(&thread.events(), profile);
         }
     }
 
     #[test]
     fn messages_are_what_they_must_be_wherever_a_thread_is_cut(thread: Thread) {
-        for profile in Profile::ALL { check::messages(&thread.events(), profile); }
+        for profile in Profile::ALL { laws::messages(&thread.events(), profile); }
     }
 
     #[test]
     fn both_context_modes_carry_every_fact(thread: Thread) {
-        for profile in Profile::ALL { check::equivalence(&thread.events(), profile); }
+        for profile in Profile::ALL { laws::equivalence(&thread.events(), profile); }
     }
 
     #[test]
     fn requests_of_tool_rounds_grow_by_rounds(script: Script) {
-        check::tools(&script.tools_input());
+        laws::tools(&script.tools_input());
     }
 
     #[test]
     fn the_context_mode_changes_no_event_of_a_loop(script: Script) {
-        check::run_loop(&script.loop_input());
+        laws::run_loop(&script.loop_input());
     }
 
     #[test]
     fn a_log_survives_its_own_writing(thread: Thread) {
-        check::input(thread.json().as_bytes());
+        laws::input(thread.json().as_bytes());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use threadspec::{SerializeOptions, serialize_thread};
-use threadspec_campaign::check;
 use threadspec_campaign::generate::Thread;
+use threadspec_campaign::laws;
 
 /// Pieces from which documents are made: each is legal somewhere, and most are not legal everywhere.
 const PIECES: &[&str] = &[
@@ -98,7 +98,7 @@ fn on_documents_that_told_the_two_apart() {
         "<thread></:thread>",
         "<thread>\r&amp;\r\n</thread>",
     ] {
-        check::read(document);
+        laws::read(document);
     }
 }
 
@@ -118,22 +118,22 @@ proptest! {
 
     #[test]
     fn on_documents_of_random_pieces(document in pieces(12)) {
-        check::read(&document);
+        laws::read(&document);
     }
 
     #[test]
     fn on_a_thread_with_pieces_in_its_text(text in pieces(5)) {
-        check::read(&format!("<thread>\n  <event type=\"human\" id=\"0\">{text}</event>\n</thread>"));
+        laws::read(&format!("<thread>\n  <event type=\"human\" id=\"0\">{text}</event>\n</thread>"));
     }
 
     #[test]
     fn on_a_thread_with_pieces_in_its_tags(inside in pieces(4), value in pieces(3)) {
-        check::read(&format!("<thread><event{inside}>text</event><event type=\"{value}\"></event></thread>"));
+        laws::read(&format!("<thread><event{inside}>text</event><event type=\"{value}\"></event></thread>"));
     }
 
     #[test]
     fn on_a_thread_with_pieces_around_it(before in pieces(3), between in pieces(3), after in pieces(3)) {
-        check::read(&format!("{before}<thread>{between}<event type='a'/></thread>{after}"));
+        laws::read(&format!("{before}<thread>{between}<event type='a'/></thread>{after}"));
     }
 
     #[test]
@@ -141,7 +141,7 @@ proptest! {
         let document = "<thread>\n  <event type=\"human\" id=\"0\" iteration=\"0\">a &lt; b &#13;\n ]] c</event>\n  \
             <event type=\"tool_input\" id=\"1\" name=\"x&quot;y\" iteration=\"1\">{&quot;a&quot;:1}</event>\n</thread>";
         let (from, to) = (from.min(document.len()), to.min(document.len()));
-        check::read(&format!("{}{new}{}", &document[..from], &document[to.max(from)..]));
+        laws::read(&format!("{}{new}{}", &document[..from], &document[to.max(from)..]));
     }
 }
 
@@ -157,6 +157,6 @@ proptest! {
             document.splice(start..end, piece.chars());
         }
         let document: String = document.into_iter().collect();
-        check::read(&document);
+        laws::read(&document);
     }
 }

@@ -1,4 +1,4 @@
 //! Any text is a corpus file, or the linter lists its problems.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|file: &str| threadspec_campaign::check::case(file));
+libfuzzer_sys::fuzz_target!(|file: &str| threadspec_campaign::laws::case(file));

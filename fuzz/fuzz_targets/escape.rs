@@ -4,5 +4,5 @@
 use threadspec::Profile;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
-    threadspec_campaign::check::escape(text, Profile::ALL[text.len() % 2]);
+    threadspec_campaign::laws::escape(text, Profile::ALL[text.len() % 2]);
 });

@@ -1,4 +1,4 @@
 //! Any bytes are an error or a thread, never a panic.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| threadspec_campaign::check::input(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| threadspec_campaign::laws::input(bytes));

@@ -1,10 +1,10 @@
 //! Messages are what they must be, wherever a thread is cut.
 #![no_main]
 
-use threadspec_campaign::check;
+use threadspec_campaign::laws;
 use threadspec_campaign::generate::GoldenThread;
 
 libfuzzer_sys::fuzz_target!(|thread: GoldenThread| {
     let events = thread.events();
-    check::messages(&events, check::profile_of(&events));
+    laws::messages(&events, laws::profile_of(&events));
 });

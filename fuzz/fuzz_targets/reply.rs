@@ -1,4 +1,4 @@
 //! Any bytes that a testee sends get a verdict.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|line: &[u8]| threadspec_campaign::check::reply(line));
+libfuzzer_sys::fuzz_target!(|line: &[u8]| threadspec_campaign::laws::reply(line));

@@ -12,7 +12,7 @@ use super::twin::Twin;
 use std::collections::BTreeSet;
 use std::fmt;
 use threadspec::Profile;
-use threadspec_campaign::fuzz::{self, Options};
+use threadspec_campaign::{Finding, FuzzOptions, run};
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::{Implementation, Op};
 use threadspec_judge::verdict::Outcome;
@@ -176,14 +176,14 @@ impl Permitted {
     /// When the campaign cannot run.
     pub fn accusations(&self, cases: u64) -> Result<Vec<String>, String> {
         let ops = self.ops.clone();
-        let options = Options { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile.into(), ops };
-        let report = fuzz::run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {});
+        let options = FuzzOptions { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile.into(), ops };
+        let report = run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {});
         if let Some(why) = report.stopped {
             return Err(why);
         }
         let found = report.findings.iter().filter(|finding| !self.neglects.contains(&finding.clause));
-        let said = |finding: &fuzz::Finding| {
-            let fuzz::Finding { op, clause, what, note, mismatch, input, .. } = finding;
+        let said = |finding: &Finding| {
+            let Finding { op, clause, what, note, mismatch, input, .. } = finding;
             format!("{self}: is permitted, but fuzz says {op} {clause} {what} {note} {mismatch:?} of {input}")
         };
         Ok(found.map(said).collect())

@@ -4,7 +4,7 @@ use serde_json::Value;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
 use threadspec::Profile;
-use threadspec_campaign::fuzz::{Finding, Options, Report, first_failure, run};
+use threadspec_campaign::{Finding, FuzzOptions, FuzzReport, first_failure, run};
 use threadspec_golden::clause;
 use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::Op;
@@ -12,11 +12,11 @@ use threadspec_judge::verdict::Unready;
 use threadspec_mutants::{self as planted, Bug, growth};
 use threadspec_runner::{InProcess, Testee};
 
-fn settings(profile: Profile, cases: u64) -> Options {
-    Options { seed: 1, cases: 0..cases, time: None, jobs: 2, profile: profile.into(), ops: Op::all().collect() }
+fn settings(profile: Profile, cases: u64) -> FuzzOptions {
+    FuzzOptions { seed: 1, cases: 0..cases, time: None, jobs: 2, profile: profile.into(), ops: Op::all().collect() }
 }
 
-fn fuzz(bug: &str, settings: &Options) -> Report {
+fn fuzz(bug: &str, settings: &FuzzOptions) -> FuzzReport {
     let bug = planted::all().find(|planted| planted.name == bug).unwrap_or_else(|| panic!("no planted bug `{bug}`"));
     run(settings, &|| Ok(Box::new(InProcess::new(bug.implementation()))), &mut |_| {})
 }
@@ -44,7 +44,7 @@ fn planted_bugs_are_found_and_made_small() {
     ] {
         // In literal `escape` may leave forbidden characters alone.
         let profile = if op == Op::Escape { Profile::Hardened } else { Profile::Literal };
-        let report = fuzz(bug, &Options { ops: vec![op], ..settings(profile, 600) });
+        let report = fuzz(bug, &FuzzOptions { ops: vec![op], ..settings(profile, 600) });
         let found = report.findings.iter().find(|finding| finding.clause == clause);
         let finding = found.unwrap_or_else(|| panic!("{bug}: {:?}", report.findings));
         assert!(size(finding) <= 3, "{bug}: {}", finding.input);
@@ -56,7 +56,7 @@ fn planted_bugs_are_found_and_made_small() {
 fn bugs_of_size_are_found_and_made_small() {
     for (bug, op, most) in [("only-the-last-n-events:40", Op::Serialize, 130), ("rounds-end-after-n:12", Op::Tools, 60)]
     {
-        let settings = Options { ops: vec![op], ..settings(Profile::Literal, 1_500) };
+        let settings = FuzzOptions { ops: vec![op], ..settings(Profile::Literal, 1_500) };
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(growth::named(bug).expect(bug))) };
         let report = run(&settings, &|| Ok(start()), &mut |_| {});
         assert!(!report.findings.is_empty(), "{bug}");
@@ -69,7 +69,7 @@ fn bugs_of_size_are_found_and_made_small() {
 #[test]
 fn a_testee_that_does_not_start_again_costs_no_finding() {
     let bug = planted::all().find(|bug| bug.name == "empty-key-lost").expect("the bug");
-    let settings = Options { ops: vec![Op::Serialize], jobs: 1, ..settings(Profile::Hardened, 600) };
+    let settings = FuzzOptions { ops: vec![Op::Serialize], jobs: 1, ..settings(Profile::Hardened, 600) };
     for starts in [0, 1, 2, 3] {
         let left = AtomicI64::new(starts);
         let start = || -> Result<Box<dyn Testee>, Unready> {
@@ -179,7 +179,7 @@ fn one_cause_is_one_finding_for_more_bugs() {
 fn assert_one_finding<'a>(rows: impl Iterator<Item = &'a OneCause>) {
     let mut wrong = String::new();
     for (bug, ops, cases, clause) in rows {
-        let findings = fuzz(bug, &Options { ops: ops.to_vec(), ..settings(Profile::Hardened, *cases) }).findings;
+        let findings = fuzz(bug, &FuzzOptions { ops: ops.to_vec(), ..settings(Profile::Hardened, *cases) }).findings;
         let clauses: Vec<&str> = findings.iter().map(|finding| finding.clause).collect();
         if clauses != [*clause] {
             wrong += &format!("{bug}: {clause}\n{}", said(&findings));
@@ -213,7 +213,7 @@ fn two_causes_are_two_findings() {
     ] {
         let planted = bugs.map(|name| planted::all().find(|bug| bug.name == name).expect(name));
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(planted::together(&planted))) };
-        let settings = Options { ops: ops.to_vec(), ..settings(Profile::Hardened, cases) };
+        let settings = FuzzOptions { ops: ops.to_vec(), ..settings(Profile::Hardened, cases) };
         let findings = run(&settings, &|| Ok(start()), &mut |_| {}).findings;
         if !clauses.iter().all(|clause| findings.iter().any(|finding| finding.clause == *clause)) {
             wrong += &format!("{bugs:?}: {clauses:?}\n{}", said(&findings));
@@ -236,7 +236,7 @@ fn what_a_profile_accepts_is_no_finding() {
 #[test]
 fn a_campaign_depends_on_its_seed_alone() {
     let found = |seed, jobs| {
-        let settings = Options { seed, jobs, ..settings(Profile::Hardened, 400) };
+        let settings = FuzzOptions { seed, jobs, ..settings(Profile::Hardened, 400) };
         let findings = fuzz("ampersand-escaped-last", &settings).findings;
         findings.into_iter().map(|finding| (finding.count, finding.cases, finding.input)).collect::<Vec<_>>()
     };
@@ -248,7 +248,7 @@ fn a_campaign_depends_on_its_seed_alone() {
 fn a_finding_is_found_again_alone() {
     let all = settings(Profile::Literal, 400);
     for finding in fuzz("ampersand-escaped-last", &all).findings {
-        let alone = Options { ops: vec![finding.op], cases: finding.cases.clone(), ..all.clone() };
+        let alone = FuzzOptions { ops: vec![finding.op], cases: finding.cases.clone(), ..all.clone() };
         let again = fuzz("ampersand-escaped-last", &alone).findings;
         assert!(again.iter().any(|again| again.clause == finding.clause), "{finding:?}");
     }
@@ -298,7 +298,7 @@ fn exit_codes_say_what_came_of_it() {
 fn missed(n: usize, cases: u64) -> (usize, Vec<String>) {
     let bugs = growth::of_size(n);
     let is_missed = |(name, profile): &&(String, threadspec_judge::protocol::Profile)| {
-        let settings = Options { profile: *profile, ..settings(Profile::Literal, cases) };
+        let settings = FuzzOptions { profile: *profile, ..settings(Profile::Literal, cases) };
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(growth::named(name).expect(name))) };
         first_failure(&settings, &|| Ok(start())).expect("it starts").is_none()
     };

@@ -3,20 +3,20 @@
 
 use serde_json::Value;
 use std::ops::Range;
-use threadspec_campaign::fuzz::{Finding, Options, Report, run};
+use threadspec_campaign::{Finding, FuzzOptions, FuzzReport, run};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::reference::Reference;
 use threadspec_mutants::universal::{Variant, bugs, combined, readings, sound};
 use threadspec_runner::{InProcess, Testee};
 
-fn fuzz(variant: &Variant, cases: Range<u64>) -> Report {
+fn fuzz(variant: &Variant, cases: Range<u64>) -> FuzzReport {
     campaign(&|| Box::new(InProcess::new(variant.implementation())), cases)
 }
 
-fn campaign(start: &(dyn Fn() -> Box<dyn Testee> + Sync), cases: Range<u64>) -> Report {
+fn campaign(start: &(dyn Fn() -> Box<dyn Testee> + Sync), cases: Range<u64>) -> FuzzReport {
     let profile = Profile::Universal;
-    let settings = Options { seed: 1, cases, time: None, jobs: 2, profile, ops: vec![Op::Tools] };
+    let settings = FuzzOptions { seed: 1, cases, time: None, jobs: 2, profile, ops: vec![Op::Tools] };
     run(&settings, &|| Ok(start()), &mut |_| {})
 }
 
@@ -79,7 +79,7 @@ fn no_pair_of_readings_is_a_finding() {
 }
 
 /// What is found, in a few words.
-fn found(report: &Report) -> String {
+fn found(report: &FuzzReport) -> String {
     let line =
         |finding: &Finding| format!("{} {:?} {}\n{}\n", finding.clause, finding.cases, finding.note, finding.input);
     report.findings.iter().map(line).collect()
@@ -106,7 +106,7 @@ fn most_planted_bugs_are_found() {
     let sizes = [0, 100, 1_000, 5_000, 30_000];
     let (mut counts, mut missed, mut misnamed) = ([0; 4], Vec::new(), Vec::new());
     for bug in bugs() {
-        let clauses = |report: Report| report.findings.iter().map(|finding| finding.clause).collect::<Vec<_>>();
+        let clauses = |report: FuzzReport| report.findings.iter().map(|finding| finding.clause).collect::<Vec<_>>();
         let Some((size, clauses)) = sizes
             .windows(2)
             .enumerate()

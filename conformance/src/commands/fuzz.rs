@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io, thread};
-use threadspec_campaign::fuzz::{self, Finding, Options, Progress, Report};
+use threadspec_campaign::{Finding, FuzzOptions, FuzzReport, Progress, Start, prepare_folder, run, save_findings};
 use threadspec_judge::corpus::{Corpus, Level};
 use threadspec_judge::protocol::Op;
 use threadspec_judge::protocol::Profile;
@@ -65,12 +65,12 @@ fn prepare(folder: &Path) -> io::Result<()> {
     if folder.exists() && fs::read_dir(folder)?.next().is_some() {
         lint::own_files(folder)?;
     }
-    fuzz::prepare(folder)
+    prepare_folder(folder)
 }
 
 /// Saves findings as cases of a corpus that `lint` accepts.
 fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corpus) -> io::Result<Vec<PathBuf>> {
-    let files = fuzz::save(folder, findings, profile, corpus)?;
+    let files = save_findings(folder, findings, profile, corpus)?;
     lint::fix(folder)?;
     Ok(files)
 }
@@ -123,7 +123,7 @@ impl Fuzz {
         if !Op::all().any(|op| has(&op)) {
             return Err(Stop::new(Exit::Usage, format!("{} has no op of profile {profile}", visible(&hello.name))));
         }
-        let settings = Options {
+        let settings = FuzzOptions {
             seed: self.seed.unwrap_or_else(|| RandomState::new().build_hasher().finish() >> 32),
             cases: self.cases.clone().unwrap_or(0..u64::MAX),
             time: self.time.or(self.cases.is_none().then_some(DEFAULT_TIME)),
@@ -162,7 +162,7 @@ impl Fuzz {
     }
 
     /// A finding as it is reported.
-    fn failure<'a>(&self, finding: &Finding, settings: &Options, corpus: &'a Corpus) -> Result<Failure<'a>, Stop> {
+    fn failure<'a>(&self, finding: &Finding, settings: &FuzzOptions, corpus: &'a Corpus) -> Result<Failure<'a>, Stop> {
         let Finding { op, other_ops, clause, also, what, count, verdict, input, note, mismatch, .. } = finding;
         let clause = corpus
             .clause(clause)
@@ -199,8 +199,8 @@ impl Fuzz {
     }
 
     /// The command that finds it again at once.
-    fn repeat(&self, finding: &Finding, settings: &Options) -> String {
-        let Options { seed, profile, .. } = settings;
+    fn repeat(&self, finding: &Finding, settings: &FuzzOptions) -> String {
+        let FuzzOptions { seed, profile, .. } = settings;
         let Range { start, end } = finding.cases;
         let words =
             format!("threadspec fuzz --seed {seed} --op {} --cases {start}..{end} --profile {profile}", finding.op);
@@ -213,12 +213,12 @@ impl Fuzz {
 }
 
 /// Runs a campaign and shows its progress: as a bar on a terminal, elsewhere as a line now and then.
-fn watched(settings: &Options, start: fuzz::Start<'_>) -> Report {
+fn watched(settings: &FuzzOptions, start: Start<'_>) -> FuzzReport {
     let cases = &settings.cases;
     let length = (cases.end < u64::MAX).then(|| cases.end - cases.start);
     let bar = progress::bar(length, "{spinner} {pos} cases  {wide_msg}");
     let mut said = Duration::ZERO;
-    let report = fuzz::run(settings, start, &mut |progress: &Progress| {
+    let report = run(settings, start, &mut |progress: &Progress| {
         let Progress { coverage, findings, elapsed } = progress;
         let line =
             format!("{}/s  {findings} to look into  {}", rate(progress.coverage.total(), *elapsed), coverage.text());
@@ -241,8 +241,8 @@ fn name_orphans() {
 }
 
 /// What the campaign will do, on one line.
-fn plan(settings: &Options) -> String {
-    let Options { seed, cases, time, jobs, profile, ops } = settings;
+fn plan(settings: &FuzzOptions) -> String {
+    let FuzzOptions { seed, cases, time, jobs, profile, ops } = settings;
     let against = match profile {
         Profile::Universal => "judged by the properties of any agent",
         _ => "compared with the reference",
@@ -267,12 +267,12 @@ fn rate(cases: u64, elapsed: Duration) -> u128 {
 }
 
 /// Whether so much was unsupported that the rest says little: more than a tenth.
-fn says_little(report: &Report) -> bool {
+fn says_little(report: &FuzzReport) -> bool {
     report.unsupported * 10 > report.coverage.total()
 }
 
-fn summary(report: &Report, failing: usize, code: Exit) -> String {
-    let Report { coverage, unsupported, elapsed, findings, shutdown, stopped, not_ready: _ } = report;
+fn summary(report: &FuzzReport, failing: usize, code: Exit) -> String {
+    let FuzzReport { coverage, unsupported, elapsed, findings, shutdown, stopped, not_ready: _ } = report;
     let mut out = String::new();
     let rate = rate(coverage.total(), *elapsed);
     let cases: Vec<String> = coverage.cases.iter().map(|(op, cases)| format!("{op} {cases}")).collect();

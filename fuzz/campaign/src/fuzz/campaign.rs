@@ -26,7 +26,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// How to fuzz.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct FuzzOptions {
     /// What every case is drawn from.
     pub seed: u64,
     /// The numbers of the cases; the operations take turns.
@@ -88,7 +88,7 @@ pub struct Finding {
 
 /// The outcome of a campaign.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct FuzzReport {
     /// What was drawn.
     pub coverage: Coverage,
     /// Cases that the testee does not support.
@@ -108,7 +108,7 @@ pub struct Report {
 /// What the workers share.
 #[derive(Default)]
 struct Tally {
-    report: Report,
+    report: FuzzReport,
     failures: BTreeMap<Key, Failures>,
 }
 
@@ -123,7 +123,7 @@ struct Failures {
 }
 
 struct Campaign<'a> {
-    settings: &'a Options,
+    settings: &'a FuzzOptions,
     start: Start<'a>,
     began: Instant,
     tally: Mutex<Tally>,
@@ -133,7 +133,7 @@ struct Campaign<'a> {
 /// Runs a campaign.
 ///
 /// `watch` is told how far it is, about fifty times a second.
-pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> Report {
+pub fn run(settings: &FuzzOptions, start: Start<'_>, watch: &mut dyn FnMut(&Progress)) -> FuzzReport {
     let (tally, over) = (Mutex::default(), AtomicBool::new(false));
     let campaign = Campaign { settings, start, began: Instant::now(), tally, over };
     thread::scope(|scope| {
@@ -169,7 +169,7 @@ pub fn run(settings: &Options, start: Start<'_>, watch: &mut dyn FnMut(&Progress
     });
     let tally = campaign.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     let stopped = tally.report.stopped.or_else(|| interrupt::requested().then(|| "interrupted".to_owned()));
-    Report { elapsed, findings, stopped, ..tally.report }
+    FuzzReport { elapsed, findings, stopped, ..tally.report }
 }
 
 fn no_thread(error: &io::Error) -> Unready {
@@ -181,7 +181,7 @@ fn no_thread(error: &io::Error) -> Unready {
 /// # Errors
 ///
 /// When a testee cannot be started.
-pub fn first_failure(settings: &Options, start: Start<'_>) -> Result<Option<u64>, Unready> {
+pub fn first_failure(settings: &FuzzOptions, start: Start<'_>) -> Result<Option<u64>, Unready> {
     let mut probe = Probe::new(start()?, settings.profile);
     let draw = Draw::new(settings.seed, &settings.ops, settings.profile);
     let fails = |&case: &u64| {
@@ -215,7 +215,7 @@ impl Campaign<'_> {
 
     /// Runs the cases of one worker.
     fn work(&self, worker: u64) -> Result<(), Unready> {
-        let Options { seed, cases, jobs, ops, profile, .. } = self.settings;
+        let FuzzOptions { seed, cases, jobs, ops, profile, .. } = self.settings;
         let mut probe = self.probe()?;
         let draw = Draw::new(*seed, ops, *profile);
         let mut lost = 0;

@@ -17,7 +17,7 @@ const ABOUT: &str = "Found by fuzzing; candidates for a topic of their own.";
 /// # Errors
 ///
 /// When no file can be written there.
-pub fn prepare(folder: &Path) -> io::Result<()> {
+pub fn prepare_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let trial = folder.join(format!(".threadspec.{}", process::id()));
     fs::write(&trial, "")?;
@@ -32,7 +32,12 @@ pub fn prepare(folder: &Path) -> io::Result<()> {
 /// # Errors
 ///
 /// When a file cannot be read or written, or one that is there is not a case file.
-pub fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corpus) -> io::Result<Vec<PathBuf>> {
+pub fn save_findings(
+    folder: &Path,
+    findings: &[Finding],
+    profile: Profile,
+    corpus: &Corpus,
+) -> io::Result<Vec<PathBuf>> {
     let mut by_op: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
     for finding in findings {
         by_op.entry(finding.op).or_default().push(finding);

@@ -8,17 +8,17 @@
 //!
 //! | plan | what it stands for | from |
 //! |---|---|---|
-//! | [`Text`] | a text of pieces, each of a documented [`Class`] or any character | [`CLASSES`] |
-//! | [`Json`] | a JSON value that tries ECMAScript's rules | numbers, keys |
-//! | [`Name`] | the name of a tool or of a call; one in ten is odd | names |
+//! | [`Text`] | a text of pieces, each of a documented `Class` or any character | [`CLASSES`] |
+//! | `Json` | a JSON value that tries ECMAScript's rules | numbers, keys |
+//! | `Name` | the name of a tool or of a call; one in ten is odd | names |
 //! | [`Thread`] | a log of events; one reference in ten is deliberately wrong | the above |
 //! | [`Script`] | a model, tools, a verifier and limits | the above |
-//! | [`Scenario`] | a run of any agent, for profile `universal` | texts, values, odd names |
+//! | `Scenario` | a run of any agent, for profile `universal` | texts, values, odd names |
 //! | [`Request`] | an operation of the protocol with its input | all of it |
-//! | [`Growth`] | what of a request is made large, and how far | |
+//! | `Growth` | what of a request is made large, and how far | |
 //! | [`GoldenThread`] | a generated thread, perhaps after one of the golden corpus | the corpus |
 //!
-//! Choices that should be rare are [`Rarely`], so that both engines make them equally rare.
+//! Choices that should be rare are `Rarely`, so that both engines make them equally rare.
 
 mod golden;
 mod growth;
@@ -32,15 +32,21 @@ mod text;
 mod thread;
 mod wide;
 
-pub use golden::{GoldenThread, Seed, golden_inputs, seeds};
-pub use growth::Growth;
-pub use json::{Json, JsonOp, JsonStep};
-pub use list::{AtMost, Rarely};
-pub use request::{Mode, Request, samples};
-pub use scenario::{Last, Past, Round, Scenario, ScriptedCall, System};
-pub use script::{Call, Limit, Returned, Script, Turn, Verification};
-pub use text::{CLASSES, Class, Name, Piece, Text};
-pub use thread::{Alone, Iteration, Step, Thread, Tool, What};
+pub use golden::{GoldenThread, golden_inputs, seeds};
+pub use request::{Request, samples};
+pub use script::Script;
+pub use text::{CLASSES, Text};
+pub use thread::Thread;
+
+pub(crate) use growth::Growth;
+pub(crate) use request::Mode;
+pub(crate) use scenario::Scenario;
+pub(crate) use text::Class;
+
+use json::Json;
+use list::{AtMost, Rarely};
+use script::Returned;
+use text::{Name, Piece};
 
 /// How large things get: large enough for every situation that the specification speaks of, small enough for tens of
 /// thousands of runs a second.
