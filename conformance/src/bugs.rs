@@ -7,14 +7,14 @@ use threadspec_judge::reference::Reference;
 
 /// A planted bug: what becomes of an output of the reference.
 #[derive(Clone, Copy, Debug)]
-pub struct Bug {
+pub(crate) struct Bug {
     /// In kebab-case, telling the mechanism.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     plant: fn(Op, &mut Value),
 }
 
 /// The bugs that `threadspec serve --bug` knows.
-pub const BUGS: [Bug; 3] = [
+pub(crate) const BUGS: [Bug; 3] = [
     Bug { name: "ampersand-escaped-last", plant: escape_ampersands_last },
     Bug { name: "requests-share-one-list", plant: share_one_list },
     Bug { name: "tool-results-dropped", plant: drop_tool_results },

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use serve_command::Serve;
 use std::process::ExitCode;
 use survey_command::Run;
-use threadspec_conformance::commands;
+use threadspec_conformance::exit_code;
 use threadspec_judge::json;
 
 /// Planted bugs, permitted readings and misbehaving processes: what measures the threadspec corpus
@@ -30,5 +30,5 @@ fn main() -> ExitCode {
         Command::Run(command) => command.execute(),
         Command::Serve(command) => command.execute(),
     });
-    commands::exit_code(result)
+    exit_code(result)
 }

@@ -1,7 +1,7 @@
 //! `threadspec-mutants serve`.
 
 use std::io::{self, BufReader};
-use threadspec_conformance::commands::Stop;
+use threadspec_conformance::Stop;
 use threadspec_judge::reference::Reference;
 use threadspec_mutants::misbehaviour::Misbehaviour;
 use threadspec_mutants::readings::{all, permitted};

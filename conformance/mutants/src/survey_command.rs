@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use threadspec_conformance::commands::{Stop, corpus, files, select};
+use threadspec_conformance::{Stop, corpus, files, select};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::corpus::{covering, growth};
 use threadspec_mutants::growth::{Breadth, Survey, families, survey};

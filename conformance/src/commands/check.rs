@@ -19,7 +19,7 @@ use threadspec_runner::{Exit, files};
 /// against the rules by which these APIs refuse a history. Where a request goes on from an earlier one without extending it, a warning
 /// says where the prompt cache was lost.
 #[derive(Debug, clap::Args)]
-pub struct Check {
+pub(crate) struct Check {
     /// Event logs (a JSON array, an object with `events`, JSON Lines, an OpenAI-style transcript), documents or requests (one, a JSON
     /// array or JSON Lines); `-` is stdin
     #[arg(value_name = "FILE", required = true)]
@@ -41,7 +41,7 @@ impl Check {
     /// # Errors
     ///
     /// When the only file cannot be read.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let (mut at_fault, mut unread) = (0, 0);
         for file in &self.files {
             match self.check(file) {

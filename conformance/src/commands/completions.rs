@@ -7,7 +7,7 @@ use threadspec_runner::Exit;
 
 /// Print the completions of a shell, or write the man pages
 #[derive(Debug, clap::Args)]
-pub struct Completions {
+pub(crate) struct Completions {
     /// The shell
     #[arg(value_name = "SHELL", required_unless_present = "man")]
     shell: Option<clap_complete::Shell>,
@@ -22,7 +22,7 @@ impl Completions {
     /// # Errors
     ///
     /// When something cannot be written.
-    pub fn execute(&self, mut program: clap::Command) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self, mut program: clap::Command) -> Result<Exit, Stop> {
         if let Some(folder) = &self.man {
             let wrong = |error: io::Error| not_writable(folder, &error);
             std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder)).map_err(wrong)?;

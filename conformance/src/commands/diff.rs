@@ -10,7 +10,7 @@ use threadspec_runner::Exit;
 ///
 /// The exit code is 1 if a case that passed does not pass any more.
 #[derive(Debug, clap::Args)]
-pub struct Diff {
+pub(crate) struct Diff {
     /// Show every case, not the first ten of each kind, and of each cause of a regression
     #[arg(long)]
     all: bool,
@@ -28,7 +28,7 @@ impl Diff {
     /// # Errors
     ///
     /// When a run file cannot be read.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let (old, new) = (read_runs(std::slice::from_ref(&self.old))?, read_runs(std::slice::from_ref(&self.new))?);
         let ([old], [new]) = (old.as_slice(), new.as_slice()) else {
             return Err(Stop::new(Exit::Usage, "a file of several runs; compare them one by one"));

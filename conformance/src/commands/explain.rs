@@ -13,7 +13,7 @@ use threadspec_runner::Exit;
 
 /// Explain a clause, a case, a verdict or an exit code
 #[derive(Debug, clap::Args)]
-pub struct Explain {
+pub(crate) struct Explain {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
@@ -28,7 +28,7 @@ impl Explain {
     /// # Errors
     ///
     /// When the corpus is at fault or there is no such thing.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let text = if let Some(clause) = corpus.clauses.iter().find(|clause| clause.id.eq_ignore_ascii_case(&self.what))
         {

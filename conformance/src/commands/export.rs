@@ -20,7 +20,7 @@ use threadspec_runner::files::create;
 /// of which any is right, or `reject`, the kind of refusal, with `message`, texts that its message has in any order. A case that expects a
 /// property, or has a matcher in its output, is left out and counted on stderr: only `verify` can judge it.
 #[derive(Debug, clap::Args)]
-pub struct Export {
+pub(crate) struct Export {
     /// Write plain cases to this file; `-` is stdout
     #[arg(long, value_name = "FILE")]
     plain: PathBuf,
@@ -41,7 +41,7 @@ impl Export {
     /// # Errors
     ///
     /// When the corpus is at fault, a pattern matches nothing, no case is left, or the file cannot be written.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         let profiles = if self.profile.is_empty() { &Profile::OWN[..] } else { &self.profile };
         let chosen: Vec<(&Case, Profile)> = select(&corpus, &self.filter)?

@@ -30,7 +30,7 @@ const SAID_EVERY: Duration = Duration::from_secs(10);
 /// depends on the seed and its number alone.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
-pub struct Fuzz {
+pub(crate) struct Fuzz {
     /// Stop after this many seconds [default: 60, unless --cases says when]
     #[arg(long, value_name = "SECS", value_parser = verify::seconds)]
     time: Option<Duration>,
@@ -90,7 +90,7 @@ impl Fuzz {
     /// # Errors
     ///
     /// When the testee cannot be started or lacks what is asked for, or findings cannot be saved.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         // An unset variable leaves an empty word.
         if self.command.first().is_some_and(|word| word.is_empty()) {
             return Err(Stop::new(Exit::Usage, "no command behind `--`"));

@@ -14,7 +14,7 @@ use threadspec_runner::{Exit, files};
 /// into that of another framework. No existing file is overwritten.
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
-pub struct Init {
+pub(crate) struct Init {
     /// node, python, typescript, rust, go or java
     #[arg(value_name = "LANGUAGE", required_unless_present = "framework", conflicts_with = "framework")]
     language: Option<Language>,
@@ -132,7 +132,7 @@ impl Init {
     /// # Errors
     ///
     /// When a file exists already, or cannot be written.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let begun = self.language.map(Language::template).or_else(|| self.framework.map(Framework::template));
         let Some(template) = begun else {
             return Err(Stop::new(Exit::Usage, "name a language, or a framework with --framework"));

@@ -19,7 +19,7 @@ use threadspec_runner::{CaseResult, Exit, Run, Transcript};
 /// `verify --transcript FILE` records one. What was recorded is judged by the corpus as it is now: a case that is new or was
 /// changed since has no answer, and counts as not run.
 #[derive(Debug, clap::Args)]
-pub struct Judge {
+pub(crate) struct Judge {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
@@ -41,7 +41,7 @@ impl Judge {
     /// # Errors
     ///
     /// When the corpus is at fault, the transcript cannot be read, or a report cannot be written.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let known = self.known.read()?;
         self.output.prepare([], [&*self.transcript].into_iter().chain(self.known.path()))?;

@@ -1,8 +1,7 @@
 //! `threadspec lint`.
 
 use super::{Stop, files};
-use crate::lint::errata::ERRATA;
-use crate::lint::{fix, page_problems, problems};
+use crate::lint::{ERRATA, fix, page_problems, problems};
 use std::env;
 use std::path::PathBuf;
 use threadspec_judge::corpus::{CLAUSES, SCHEMA};
@@ -12,7 +11,7 @@ use threadspec_runner::Exit;
 
 /// Check the corpus itself: form, layout, names, clauses, manifest, errata, coverage
 #[derive(Debug, clap::Args)]
-pub struct Lint {
+pub(crate) struct Lint {
     /// Check the corpus in this folder [default: `golden` of the checkout, elsewhere the built-in corpus]
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
@@ -27,7 +26,7 @@ impl Lint {
     /// # Errors
     ///
     /// When the folder cannot be read or written.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let folder = self.corpus.clone().or_else(golden_of_checkout);
         if self.fix {
             let folder = folder.as_ref().ok_or_else(|| {

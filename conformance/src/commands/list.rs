@@ -8,7 +8,7 @@ use wildmatch::WildMatch;
 
 /// List the cases with their levels, profiles, clauses, severity and evidence
 #[derive(Debug, clap::Args)]
-pub struct List {
+pub(crate) struct List {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
@@ -26,7 +26,7 @@ impl List {
     /// # Errors
     ///
     /// When the corpus is at fault or a pattern matches nothing.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         if self.clauses {
             let patterns: Vec<WildMatch> = self.filter.iter().map(|pattern| WildMatch::new(pattern)).collect();

@@ -12,7 +12,7 @@ use threadspec_runner::Exit;
 ///
 /// The exit code is that of the merged run: 0 only if every implementation is conformant, and all of its shards are there.
 #[derive(Debug, clap::Args)]
-pub struct Merge {
+pub(crate) struct Merge {
     /// Write a report: json, junit, html, markdown or badge (repeatable)
     #[arg(long, value_name = "FORMAT=PATH", value_parser = target_parser(), required = true)]
     report: Vec<Target>,
@@ -30,7 +30,7 @@ impl Merge {
     /// # Errors
     ///
     /// When a run file cannot be read, shards do not fit, or a report cannot be written.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|error| Stop::new(Exit::Usage, visible(&error.to_string())))?;

@@ -11,7 +11,7 @@ use threadspec_runner::Exit;
 
 /// Print the messages that a model is shown for an event log
 #[derive(Debug, clap::Args)]
-pub struct Messages {
+pub(crate) struct Messages {
     /// Event log: a JSON array, an object with `events`, or JSON Lines; `-` is stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -67,7 +67,7 @@ impl Messages {
     /// # Errors
     ///
     /// When the log cannot be read, or there is nothing to send in the form of a provider.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let events = read_log(&self.file)?;
         let options =
             ContextOptions { profile: self.profile, mode: self.context_mode, instructions: &self.instructions };

@@ -11,7 +11,7 @@ use threadspec_runner::files::prepare;
 ///
 /// Several runs stand side by side, one per implementation and profile. Run files come from `verify --report json=PATH`.
 #[derive(Debug, clap::Args)]
-pub struct Report {
+pub(crate) struct Report {
     /// The form of the report: html, junit, markdown, badge or json
     #[arg(long)]
     format: Format,
@@ -32,7 +32,7 @@ impl Report {
     /// # Errors
     ///
     /// When a run file cannot be read, or the report not be written.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let runs = threadspec_report::merge(read_runs(&self.runs)?, &corpus)
             .map_err(|error| Stop::new(Exit::Usage, visible(&error.to_string())))?;

@@ -14,7 +14,7 @@ use threadspec_runner::{Exit, files};
 /// JSON Lines are written while they are read, in bounded memory: if a line is at fault, the document ends before it, and the exit
 /// code is 1.
 #[derive(Debug, clap::Args)]
-pub struct Serialize {
+pub(crate) struct Serialize {
     /// Event log: a JSON array, an object with `events`, or JSON Lines; `-` is stdin
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -29,7 +29,7 @@ impl Serialize {
     /// # Errors
     ///
     /// When the log cannot be read.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let cannot_read = |error: io::Error| cannot_read(&self.file, &error);
         let input = files::open(&self.file).map_err(cannot_read)?;
         let mut log = BufReader::with_capacity(1 << 17, input);

@@ -8,7 +8,7 @@ use threadspec_runner::{Exit, serve};
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
 #[derive(Debug, clap::Args)]
-pub struct Serve {
+pub(crate) struct Serve {
     /// Serve a planted bug instead, to see the suite catch it
     #[arg(long, value_name = "NAME", value_parser = BUGS.map(|bug| bug.name))]
     bug: Option<String>,
@@ -20,7 +20,7 @@ impl Serve {
     /// # Errors
     ///
     /// When stdin or stdout fails.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let (requests, replies) = (io::stdin().lock(), io::stdout().lock());
         let bug = BUGS.into_iter().find(|bug| self.bug.as_deref() == Some(bug.name));
         let served = match bug {

@@ -10,7 +10,7 @@ use threadspec_runner::Exit;
 
 /// Show one case, with the texts of its clauses and the request to send by hand
 #[derive(Debug, clap::Args)]
-pub struct Show {
+pub(crate) struct Show {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
@@ -28,7 +28,7 @@ impl Show {
     /// # Errors
     ///
     /// When the corpus is at fault, or there is no such case in the profile.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         let case = corpus.cases.iter().find(|case| case.id == self.id).ok_or_else(|| {
             let hint = did_you_mean(&self.id, corpus.cases.iter().map(|case| &case.id));

@@ -32,7 +32,7 @@ const MOST_SEED: u64 = 1 << 32;
 /// Run the corpus against a program, or against the built-in reference
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
-pub struct Verify {
+pub(crate) struct Verify {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
@@ -103,7 +103,7 @@ impl Verify {
     /// # Errors
     ///
     /// When there is nothing to run, or nothing to run it against.
-    pub fn execute(&self) -> Result<Exit, Stop> {
+    pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         // An unset variable leaves nothing, or an empty word.
         let is_empty = self.command.first().is_none_or(|word| word.is_empty());
         if is_empty && env::args_os().any(|argument| argument == "--") {

@@ -4,11 +4,11 @@ use threadspec_judge::corpus::{CLAUSES, Corpus, Problem};
 use wildmatch::WildMatch;
 
 /// The errata.
-pub const ERRATA: &str = "errata.md";
+pub(crate) const ERRATA: &str = "errata.md";
 
 /// Where the text of the errata and the corpus do not agree: entries without clauses or cases, unknown clauses and cases, and clauses
 /// whose source is an entry that does not exist.
-pub fn problems(errata: &str, corpus: &Corpus) -> Vec<Problem> {
+pub(super) fn problems(errata: &str, corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut entries = Vec::new();
     for section in errata.split("\n## ").skip(1) {

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use threadspec_judge::corpus::{Case, Corpus, File, MANIFEST, Problem, canonical, fingerprint};
 
 /// The manifest as it was at the last release: a copy, made by whoever makes the release.
-pub const RELEASED: &str = "released.json";
+pub(super) const RELEASED: &str = "released.json";
 /// The reasons for changed and retired cases.
-pub const CHANGES: &str = "changes.json";
+pub(super) const CHANGES: &str = "changes.json";
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,7 +33,7 @@ struct Change {
 }
 
 /// The manifest as it should be. It shows every changed, renamed or lost case in a review.
-pub fn manifest(corpus: &Corpus) -> String {
+pub(super) fn manifest(corpus: &Corpus) -> String {
     let hashes: Map<String, Value> = entries(corpus).into_iter().map(|(id, hash)| (id, hash.into())).collect();
     canonical(&json!({ "cases": hashes }).to_string())
 }
@@ -52,13 +52,13 @@ fn entries(corpus: &Corpus) -> BTreeMap<String, String> {
 }
 
 /// Whether a text is a manifest, of whatever cases.
-pub fn is_manifest(text: &str) -> bool {
+pub(super) fn is_manifest(text: &str) -> bool {
     let hashes = |manifest: Manifest| manifest.cases.values().all(|hash| hash.starts_with("sha256:"));
     serde_json::from_str(text).is_ok_and(hashes)
 }
 
 /// Everything that is wrong with the manifest and the history of a corpus.
-pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
+pub(super) fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let text = |path| files.iter().find(|file| file.path == path).map(|file| file.text.as_str());
     match text(MANIFEST) {

@@ -1,15 +1,16 @@
 //! Everything that can be wrong with a corpus.
 
 mod agent;
-pub mod coverage;
-pub mod errata;
-pub mod hazards;
-pub mod history;
-pub mod scopes;
-pub mod seeds;
+mod coverage;
+mod errata;
+mod hazards;
+mod history;
+mod scopes;
+mod seeds;
+
+pub(crate) use errata::ERRATA;
 
 use coverage::COVERAGE;
-use errata::ERRATA;
 use scopes::SCOPES;
 use seeds::SEEDS;
 use std::collections::HashSet;
@@ -26,7 +27,7 @@ use threadspec_runner::files_in;
 const LONGEST_CASE: usize = 64 << 10;
 
 /// Reads a corpus, and returns it with everything that is wrong with it.
-pub fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
+pub(crate) fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     let (corpus, mut problems) = Corpus::read(files);
     let template_problems = corpus.template_problems();
     if !template_problems.is_empty() {
@@ -88,7 +89,7 @@ fn coverage_problems(corpus: &Corpus) -> Vec<Problem> {
 /// # Errors
 ///
 /// When the folder is no corpus, and then nothing is written; when a file cannot be read or written.
-pub fn fix(folder: &Path) -> io::Result<()> {
+pub(crate) fn fix(folder: &Path) -> io::Result<()> {
     let files = own_files(folder)?;
     for file in case_files(&files) {
         let laid_out = canonical(&file.text);
@@ -120,7 +121,7 @@ pub fn fix(folder: &Path) -> io::Result<()> {
 ///
 /// When a file cannot be read, when there is no case file, or when there is something that no corpus has: another JSON file in a
 /// subfolder, or a foreign file where the manifest or a page would be written.
-pub fn own_files(folder: &Path) -> io::Result<Vec<File>> {
+pub(crate) fn own_files(folder: &Path) -> io::Result<Vec<File>> {
     let files = files_in(folder)?;
     let foreign = |name: &str, why: &str| {
         let message = format!("{name} {why}, so that this is no corpus; nothing was written");
@@ -153,7 +154,7 @@ fn hazards_page(files: &[File]) -> Option<String> {
 }
 
 /// What is wrong with the Markdown pages of a corpus folder. The embedded corpus has none.
-pub fn page_problems(folder: &Path, files: &[File], corpus: &Corpus) -> Vec<Problem> {
+pub(crate) fn page_problems(folder: &Path, files: &[File], corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut page = |name| match fs::read_to_string(folder.join(name)) {
         Ok(page) => Some(page),

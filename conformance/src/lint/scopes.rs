@@ -12,13 +12,13 @@ use threadspec_judge::json;
 use threadspec_judge::protocol::{Op, Profile};
 
 /// The file that holds the scopes.
-pub const SCOPES: &str = "scopes.json";
+pub(super) const SCOPES: &str = "scopes.json";
 
 /// An operation, with its context mode where that makes a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Display, EnumIter)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum Place {
+pub(super) enum Place {
     /// The operation `escape`.
     Escape,
     /// The operation `serialize`.
@@ -43,18 +43,18 @@ pub enum Place {
 
 impl Place {
     /// Every place.
-    pub fn all() -> impl Iterator<Item = Self> {
+    pub(super) fn all() -> impl Iterator<Item = Self> {
         Self::iter()
     }
 }
 
 /// What a case covers: its place, and the event types in its log.
 #[derive(Clone, Debug)]
-pub struct Reach {
+pub(super) struct Reach {
     /// The place.
-    pub place: Place,
+    pub(super) place: Place,
     /// The event types; none for an operation that takes no log.
-    pub events: HashSet<EventType>,
+    pub(super) events: HashSet<EventType>,
 }
 
 impl Reach {
@@ -63,7 +63,7 @@ impl Reach {
     /// # Errors
     ///
     /// When its input cannot be read.
-    pub fn of(case: &Case) -> Result<Self, String> {
+    pub(super) fn of(case: &Case) -> Result<Self, String> {
         let input = json::read(case.outline())?;
         let is_xml = input["contextMode"] == "xml";
         let place = match (case.op, is_xml) {
@@ -118,7 +118,7 @@ struct Scopes {
 
 /// Each case with what it covers, and the cases whose input cannot be read. Rows of covering arrays do not count: they cover too much
 /// at once to stand for anything alone.
-pub fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
+pub(super) fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
     let (mut reached, mut problems) = (Vec::new(), Vec::new());
     for case in corpus.cases.iter().filter(|case| !case.is_row()) {
         match Reach::of(case) {
@@ -131,7 +131,7 @@ pub fn reached(corpus: &Corpus) -> (Vec<(&Case, Reach)>, Vec<Problem>) {
 
 /// Checks the text of the scopes: what is in the scope of a clause but in none of its cases, clauses without a scope, and scopes
 /// of unknown clauses.
-pub fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
+pub(super) fn problems(scopes: &str, corpus: &Corpus) -> Vec<Problem> {
     let Scopes { scopes } = match serde_json::from_str(scopes) {
         Ok(scopes) => scopes,
         Err(error) => return vec![Problem::in_file(SCOPES, error.to_string())],

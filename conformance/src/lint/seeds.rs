@@ -3,13 +3,13 @@
 use threadspec_judge::corpus::{Corpus, Problem};
 
 /// The page.
-pub const SEEDS: &str = "seeds.md";
+pub(super) const SEEDS: &str = "seeds.md";
 /// The sources that it goes through.
 const SOURCES: [&str; 5] = ["SPEC-01", "SPEC-02", "SPEC-03", "PLAN", "FLOW"];
 
 /// Where the text of the page and the corpus do not agree: statements without a clause or an erratum, names of what does not exist, and clauses
 /// with one of these sources that no statement names.
-pub fn problems(page: &str, errata: &str, corpus: &Corpus) -> Vec<Problem> {
+pub(super) fn problems(page: &str, errata: &str, corpus: &Corpus) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut held: Vec<&str> = Vec::new();
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.rsplit_once(" | "));
