@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use threadspec::{Profile, read_events};
-use threadspec_campaign::generate::{GoldenThread, Request, Script, Text, Thread};
+use threadspec_campaign::generate::{GoldenThread, RequestPlan, Script, Text, Thread};
 use threadspec_campaign::laws;
-use threadspec_judge::protocol::{Implementation, Reply, Request as Question};
+use threadspec_judge::protocol::{Implementation, Reply, Request};
 use threadspec_judge::reference::Reference;
 
 proptest! {
@@ -75,9 +75,9 @@ proptest! {
     }
 
     #[test]
-    fn a_generated_request_is_valid(request: Request) {
+    fn a_generated_request_is_valid(request: RequestPlan) {
         for profile in Profile::ALL {
-            let reply = Reference.answer(&Question { id: 1, op: request.op(), profile: profile.into(), input: request.input() });
+            let reply = Reference.answer(&Request { id: 1, op: request.op(), profile: profile.into(), input: request.input() });
             prop_assert!(matches!(reply, Reply::Ok(_)), "{:?}", reply);
         }
     }

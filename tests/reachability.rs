@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{Event, EventKind, EventType, is_xml_char, read_events};
-use threadspec_campaign::generate::{CLASSES, LIMITS, Request, samples};
+use threadspec_campaign::generate::{CLASSES, LIMITS, RequestPlan, samples};
 use threadspec_judge::json::tokens;
 use threadspec_judge::protocol::Op;
 
@@ -93,7 +93,7 @@ const SITUATIONS: &[Situation] = &[
 ];
 
 impl Seen {
-    fn new(request: &Request) -> Self {
+    fn new(request: &RequestPlan) -> Self {
         let written = request.input();
         let input: Value = serde_json::from_str(&repair_surrogates(&written)).expect("an input is JSON");
         let events = input.get("events").map(|events| read_events(&events.to_string()).expect("a thread is valid"));
@@ -154,7 +154,7 @@ impl Seen {
 }
 
 /// Checks that a few thousand requests show everything that they should.
-fn compare(requests: impl Iterator<Item = Request>) {
+fn compare(requests: impl Iterator<Item = RequestPlan>) {
     let mut found = BTreeSet::new();
     let mut ops = BTreeSet::new();
     for request in requests.take(5_000) {
@@ -173,7 +173,7 @@ fn compare(requests: impl Iterator<Item = Request>) {
 
 #[test]
 fn proptest_reaches_everything() {
-    compare(samples::<Request>(1).map(|tree| tree.current()));
+    compare(samples::<RequestPlan>(1).map(|tree| tree.current()));
 }
 
 #[test]
@@ -188,6 +188,6 @@ fn libfuzzer_reaches_everything_from_random_bytes() {
     };
     compare(std::iter::from_fn(|| {
         let bytes: Vec<u8> = (0..256).flat_map(|_| random().to_le_bytes()).collect();
-        Request::arbitrary(&mut Unstructured::new(&bytes)).ok()
+        RequestPlan::arbitrary(&mut Unstructured::new(&bytes)).ok()
     }));
 }

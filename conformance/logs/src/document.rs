@@ -1,34 +1,34 @@
 //! Checks `<thread>` documents.
 
-use super::report::Report;
+use super::diagnostics::Diagnostics;
 use threadspec::oracle::Violation;
 use threadspec::{Profile, oracle, split_response_prefix};
 use threadspec_judge::text::count;
 
 const ORACLES: [&str; 3] = ["well-formed", "well-shaped", "well-escaped"];
 
-pub(super) fn check(text: &str, profile: Profile, report: &mut Report<'_>) {
-    report.about(&format!("a document, profile {profile}"));
+pub(super) fn check(text: &str, profile: Profile, diagnostics: &mut Diagnostics<'_>) {
+    diagnostics.about(&format!("a document, profile {profile}"));
     let without_mark = text.strip_prefix('\u{feff}').unwrap_or(text);
     if without_mark.len() < text.len() {
-        report.error("line 1: a byte order mark (U+FEFF) before the document, which a model would be shown, too");
+        diagnostics.error("line 1: a byte order mark (U+FEFF) before the document, which a model would be shown, too");
     }
     let start = without_mark.trim_start();
     let blank_lines = without_mark[..without_mark.len() - start.len()].matches('\n').count();
     let (document, behind) = split_response_prefix(start);
     let lines = lines_of_events(document);
-    report.total = count(lines.len(), "event");
+    diagnostics.total = count(lines.len(), "event");
     let mut holds = ORACLES.to_vec();
     for (oracle, violation) in oracle::form_violations(document, profile) {
         holds.retain(|name| *name != oracle);
-        report.error(placed(oracle, &violation, &lines, blank_lines));
+        diagnostics.error(placed(oracle, &violation, &lines, blank_lines));
     }
-    report.holds = holds;
+    diagnostics.holds = holds;
     // White space at the end is what an editor or a terminal adds.
     if !behind.trim().is_empty() {
         let line = blank_lines + document.matches('\n').count() + 1;
         let length = behind.chars().count();
-        report.warning(format!("line {line}: {length} characters of response prefix behind the document"));
+        diagnostics.warning(format!("line {line}: {length} characters of response prefix behind the document"));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Checks event logs and transcripts of messages.
 
-use super::Options;
+use super::CheckOptions;
+use super::diagnostics::{Diagnostic, Diagnostics};
 use super::list::{Batch, Batches, Kind};
 use super::pairing::Pairing;
-use super::report::{Finding, Report};
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -38,17 +38,22 @@ struct Stretch {
     /// The elements that could not be read.
     unreadable: Vec<usize>,
     /// What was found, by the number of the element.
-    found: Vec<(usize, Finding)>,
+    found: Vec<(usize, Diagnostic)>,
     /// The oracles that do not hold.
     violated: Vec<&'static str>,
 }
 
-pub(super) fn check(mut batches: Batches<'_>, kind: Kind, options: Options, report: &mut Report<'_>) -> io::Result<()> {
+pub(super) fn check(
+    mut batches: Batches<'_>,
+    kind: Kind,
+    options: CheckOptions,
+    diagnostics: &mut Diagnostics<'_>,
+) -> io::Result<()> {
     let (about, noun) = match kind {
         Kind::Messages => ("a transcript", "message"),
         _ => ("an event log", "event"),
     };
-    report.about(&format!("{about}, profile {}", options.profile));
+    diagnostics.about(&format!("{about}, profile {}", options.profile));
     let mut holds: Vec<&str> = ORACLES.to_vec();
     if options.profile == Profile::Literal {
         // Only the hardened profile promises it.
@@ -89,16 +94,16 @@ pub(super) fn check(mut batches: Batches<'_>, kind: Kind, options: Options, repo
             unreadable += stretch.unreadable.len();
             holds.retain(|oracle| !stretch.violated.contains(oracle));
             stretch.found.sort_by_key(|(index, _)| *index);
-            report.find(&stretch.found.into_iter().map(|(_, finding)| finding).collect::<Vec<_>>());
+            diagnostics.find(&stretch.found.into_iter().map(|(_, diagnostic)| diagnostic).collect::<Vec<_>>());
         }
     }
     let mut unanswered = Vec::new();
-    pairing.end(|place, what| unanswered.push(Finding::warning(refused(&place, &what))));
-    report.find(&unanswered);
-    report.holds = holds;
-    report.total = count(total, noun);
+    pairing.end(|place, what| unanswered.push(Diagnostic::warning(refused(&place, &what))));
+    diagnostics.find(&unanswered);
+    diagnostics.holds = holds;
+    diagnostics.total = count(total, noun);
     if unreadable > 0 {
-        report.total.push_str(&format!(", of which {unreadable} cannot be read"));
+        diagnostics.total.push_str(&format!(", of which {unreadable} cannot be read"));
     }
     failed.map_or(Ok(()), Err)
 }
@@ -142,7 +147,7 @@ impl Judge {
                     stretch.events.extend(events);
                     for what in unreadable_arguments(&message) {
                         let place = self.place((index, line));
-                        stretch.found.push((index, Finding::warning(format!("{place}: {what}"))));
+                        stretch.found.push((index, Diagnostic::warning(format!("{place}: {what}"))));
                     }
                 }
                 Err(error) => self.unreadable(&mut stretch, (index, line), &error),
@@ -155,13 +160,13 @@ impl Judge {
         let mut stretch = Stretch::default();
         for &line in &batch.not_utf8 {
             let index = batch.elements().find(|&(_, other, _)| other == line).map_or(batch.index, |(index, ..)| index);
-            stretch.found.push((index, Finding::error(format!("{}: not UTF-8", self.place((index, line))))));
+            stretch.found.push((index, Diagnostic::error(format!("{}: not UTF-8", self.place((index, line))))));
         }
         if repair_surrogates(batch.text()) != batch.text() {
             for (index, line, json) in batch.elements().filter(|(_, _, json)| repair_surrogates(json) != *json) {
                 let half = count(halves(json), "half character");
                 let what = format!("{}: {half} (a lone surrogate), read as U+FFFD", self.place((index, line)));
-                stretch.found.push((index, Finding::warning(what)));
+                stretch.found.push((index, Diagnostic::warning(what)));
             }
         }
         stretch
@@ -170,7 +175,7 @@ impl Judge {
     fn unreadable(&self, stretch: &mut Stretch, place: (usize, usize), error: &threadspec::Error) {
         let field = error.field().map(|field| format!("{field}: ")).unwrap_or_default();
         let what = format!("{}: {field}{}", self.place(place), error.reason());
-        stretch.found.push((place.0, Finding::error(what)));
+        stretch.found.push((place.0, Diagnostic::error(what)));
         stretch.unreadable.push(place.0);
     }
 
@@ -203,12 +208,12 @@ impl Judge {
         for (oracle, violation) in violations {
             let place = violation.event().and_then(|event| stretch.places.get(event)).copied().unwrap_or(first);
             let what = format!("{}: {oracle}: {}", self.place(place), violation.reason());
-            stretch.found.push((place.0, Finding::error(what)));
+            stretch.found.push((place.0, Diagnostic::error(what)));
             stretch.violated.push(oracle);
         }
         let lost = not_carried(events, profile).into_iter().map(|(event, what)| {
             let place = stretch.places[event];
-            (place.0, Finding::warning(format!("{} {what}", self.place(place))))
+            (place.0, Diagnostic::warning(format!("{} {what}", self.place(place))))
         });
         stretch.found.extend(lost);
         stretch
@@ -225,7 +230,7 @@ impl Judge {
                 event,
                 || self.place(place),
                 |at, what| {
-                    found.push((place.0, Finding::warning(refused(&at, &what))));
+                    found.push((place.0, Diagnostic::warning(refused(&at, &what))));
                 },
             );
         }
@@ -263,7 +268,7 @@ fn unreadable_arguments(message: &Value) -> Vec<String> {
             Ok(_) => "the JSON text of something else than an object".to_owned(),
             Err(error) => error.reason().to_owned(),
         };
-        Some(format!("{path}function.arguments: {why}: {}", super::report::excerpt(text)))
+        Some(format!("{path}function.arguments: {why}: {}", super::diagnostics::excerpt(text)))
     };
     calls.filter_map(arguments).collect()
 }

@@ -6,13 +6,13 @@
 //! stretches.
 //!
 //! ```
-//! use threadspec_logs::{Finding, Options, Report, check};
+//! use threadspec_logs::{Diagnostic, CheckOptions, Diagnostics, check};
 //!
 //! let (mut what, mut found) = (String::new(), Vec::new());
 //! let mut begin = |about: &str| what = about.to_owned();
-//! let mut find = |findings: &[Finding]| found.extend_from_slice(findings);
-//! let mut report = Report::new(&mut begin, &mut find);
-//! check(&br#"[{"type": "user_input", "content": "2 + 2?"}]"#[..], Options::default(), &mut report)?;
+//! let mut find = |diagnostics: &[Diagnostic]| found.extend_from_slice(diagnostics);
+//! let mut diagnostics = Diagnostics::new(&mut begin, &mut find);
+//! check(&br#"[{"type": "user_input", "content": "2 + 2?"}]"#[..], CheckOptions::default(), &mut diagnostics)?;
 //! assert_eq!(what, "an event log, profile literal");
 //! assert_eq!(found[0].text, "event 0 (line 1): type: unknown event type \"user_input\"");
 //! # Ok::<(), std::io::Error>(())
@@ -25,16 +25,16 @@
 //! | `events`, `pairing` | logs: each event, and which call a result answers |
 //! | `document` | documents |
 //! | `requests` | requests to model APIs, alone and in sequence |
-//! | `report` | what is found, and how it is handed on |
+//! | `diagnostics` | what is found, and how it is handed on |
 
 mod check;
+mod diagnostics;
 mod document;
 mod events;
 mod list;
 mod pairing;
-mod report;
 mod requests;
 mod source;
 
-pub use check::{Options, check};
-pub use report::{Finding, Report, Severity};
+pub use check::{CheckOptions, check};
+pub use diagnostics::{Diagnostic, Diagnostics};

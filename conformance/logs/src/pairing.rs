@@ -9,7 +9,7 @@ use threadspec::{Event, EventKind};
 struct Open {
     id: String,
     iteration: u64,
-    /// How a finding names the call: by its number and line.
+    /// How a diagnostic names the call: by its number and line.
     place: String,
     is_answered: bool,
 }

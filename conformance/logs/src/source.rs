@@ -1,6 +1,6 @@
 //! Reads files in chunks of whole lines.
 
-use super::Report;
+use super::Diagnostics;
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 use threadspec_judge::text;
@@ -70,8 +70,8 @@ impl Chunks {
     }
 }
 
-/// The whole file as text, with its byte order mark; if it is not UTF-8, `None`, and an error in the report.
-pub(super) fn whole(first: Chunk, mut chunks: Chunks, report: &mut Report<'_>) -> io::Result<Option<String>> {
+/// The whole file as text, with its byte order mark; if it is not UTF-8, `None`, and an error in the diagnostics.
+pub(super) fn whole(first: Chunk, mut chunks: Chunks, diagnostics: &mut Diagnostics<'_>) -> io::Result<Option<String>> {
     let mut bytes = first.bytes;
     if !chunks.has_ended() {
         bytes.append(&mut chunks.rest);
@@ -80,8 +80,8 @@ pub(super) fn whole(first: Chunk, mut chunks: Chunks, report: &mut Report<'_>) -
     Ok(match text::utf8(bytes) {
         Ok(text) => Some(text),
         Err(why) => {
-            report.about("a file");
-            report.error(why.to_string());
+            diagnostics.about("a file");
+            diagnostics.error(why.to_string());
             None
         }
     })

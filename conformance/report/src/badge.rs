@@ -1,7 +1,7 @@
 //! A run as a badge: in the endpoint format of shields.io, or as a picture.
 
 use super::record::RunRecord;
-use super::{Conclusion, template};
+use super::{Conclusion, pages};
 use minijinja::context;
 use serde_json::json;
 
@@ -51,5 +51,5 @@ pub(super) fn svg(runs: &[RunRecord]) -> String {
         Conclusion::Incomplete => "#5f6368",
         Conclusion::NotConformant => "#b3261e",
     };
-    template::render("badge.svg", &context! { left => width(&label), right => width(&message), label, message, fill })
+    pages::render("badge.svg", &context! { left => width(&label), right => width(&message), label, message, fill })
 }

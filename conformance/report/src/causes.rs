@@ -32,7 +32,7 @@ pub struct Cause {
 
 /// One failure, as far as its cause is concerned.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct Symptoms<'a> {
     /// How it ended.
     pub verdict: Verdict,
     /// What happened, in words.
@@ -48,7 +48,7 @@ pub struct Shown<'a> {
 }
 
 /// Groups failures by cause: first those that count, then those that hurt most, and of these the ones of the most cases.
-pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
+pub fn causes(failures: &[Symptoms<'_>]) -> Vec<Cause> {
     let signs: Vec<BTreeSet<String>> = failures.iter().map(signs).collect();
     let mut left: BTreeSet<usize> = (0..failures.len()).collect();
     let mut causes = Vec::new();
@@ -65,14 +65,14 @@ pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
         let mut members: Vec<usize> = left.iter().copied().filter(|&index| signs[index].contains(&sign)).collect();
         left.retain(|index| !members.contains(index));
         members.sort_by_key(|&index| {
-            let Shown { counts, severity, mismatches, size, .. } = failures[index];
+            let Symptoms { counts, severity, mismatches, size, .. } = failures[index];
             (!counts, severity, signs[index].len(), mismatches.len(), size, index)
         });
         causes.push(Cause { sign, members });
     }
     // Its first member counts if any does, and hurts most. Warnings hide nothing that counts.
     causes.sort_by_key(|cause| {
-        let Shown { counts, severity, .. } = failures[cause.members[0]];
+        let Symptoms { counts, severity, .. } = failures[cause.members[0]];
         (!counts, severity)
     });
     causes
@@ -82,14 +82,14 @@ pub fn causes(failures: &[Shown<'_>]) -> Vec<Cause> {
 pub(super) fn causes_of(failed: &[&CaseRecord]) -> Vec<Cause> {
     let mismatches: Vec<Vec<Mismatch>> =
         failed.iter().map(|case| case.mismatches.iter().take(1).map(Mismatch::from).collect()).collect();
-    let shown: Vec<Shown<'_>> = failed
+    let shown: Vec<Symptoms<'_>> = failed
         .iter()
         .zip(&mismatches)
         .map(|(case, mismatches)| {
             // A large case is never the clearest.
             let size = |details: &Details| if details.expand { usize::MAX } else { details.input.len() };
             let size = case.details.as_ref().map_or(0, size);
-            Shown {
+            Symptoms {
                 verdict: case.verdict,
                 note: &case.note,
                 mismatches,
@@ -112,7 +112,7 @@ pub(super) fn by_severity<'a>(
     failed
 }
 
-fn signs(Shown { verdict, note, mismatches, .. }: &Shown<'_>) -> BTreeSet<String> {
+fn signs(Symptoms { verdict, note, mismatches, .. }: &Symptoms<'_>) -> BTreeSet<String> {
     let name = if *verdict == Verdict::Fail { String::new() } else { format!("{verdict}: ") };
     let signs = match mismatches.first() {
         // Later differences may follow from the first one.
@@ -259,13 +259,13 @@ mod tests {
     }
 
     fn grouped(failures: &[(Verdict, &str, Vec<Mismatch>)]) -> Vec<(String, Vec<usize>)> {
-        let shown: Vec<Shown<'_>> = failures
+        let shown: Vec<Symptoms<'_>> = failures
             .iter()
             .map(|(verdict, note, mismatches)| {
                 // Notes of warnings say so.
                 let counts = !note.starts_with("warning");
                 let severity = note.rsplit_once("severity ").and_then(|(_, name)| name.parse().ok());
-                Shown { verdict: *verdict, note, mismatches, size: note.len(), counts, severity }
+                Symptoms { verdict: *verdict, note, mismatches, size: note.len(), counts, severity }
             })
             .collect();
         causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()

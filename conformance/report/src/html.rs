@@ -4,7 +4,7 @@ use super::causes::{Cause, by_severity, causes_of};
 use super::diff::{self, Piece};
 use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
 use super::words::shortened;
-use super::{Conclusion, template};
+use super::{Conclusion, pages};
 use minijinja::{Value, context};
 use std::collections::HashMap;
 use strum::IntoEnumIterator;
@@ -58,7 +58,7 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
         cases => cases.iter().map(|entry| case(entry, runs, corpus, &results)).collect::<Vec<_>>(),
         errata => self::errata(errata),
     };
-    template::render("report.html", &values)
+    pages::render("report.html", &values)
 }
 
 /// A note on each run against another corpus than the one shown, and on the cases that are not shown.

@@ -1,7 +1,7 @@
 //! A run as `JUnit` XML, as Jenkins, GitLab and most other CI systems read it.
 
 use super::record::{CaseRecord, RunRecord};
-use super::{template, words};
+use super::{pages, words};
 use minijinja::{Value, context};
 use strum::IntoEnumIterator;
 use threadspec_judge::protocol::Op;
@@ -14,7 +14,7 @@ const MISMATCHES: usize = 8;
 /// The report: a test suite for each operation of each run.
 pub(super) fn junit(runs: &[RunRecord]) -> String {
     let suites: Vec<Value> = runs.iter().flat_map(suites).collect();
-    template::render("junit.xml", &context! { suites })
+    pages::render("junit.xml", &context! { suites })
 }
 
 fn suites(run: &RunRecord) -> Vec<Value> {

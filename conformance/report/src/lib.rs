@@ -16,7 +16,7 @@
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and writing them to files |
 //! | `badge`, `html`, `junit`, `markdown` | one form each |
-//! | `template` | the templates of some of them |
+//! | `pages` | the pages that some of them fill in |
 //! | `words` | what several reports say in the same words |
 //! | [`terminal`] | writing to a terminal |
 
@@ -34,20 +34,20 @@ mod junit;
 mod markdown;
 mod merge;
 mod output;
+mod pages;
 mod record;
 mod summary;
-mod template;
 pub mod terminal;
 mod words;
 
 pub use case::case;
-pub use causes::{Cause, Shown, causes};
+pub use causes::{Cause, Symptoms, causes};
 pub use comparison::Comparison;
 pub use conclusion::Conclusion;
 pub use error::Error;
 pub use failure::Failure;
 pub use judged::Judged;
 pub use merge::merge;
-pub use output::{Format, Target};
+pub use output::{ReportFormat, Target};
 pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
 pub use summary::Summary;

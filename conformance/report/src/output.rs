@@ -12,7 +12,7 @@ use threadspec_runner::files::{prepare, write};
 /// A form of report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString, VariantNames)]
 #[strum(serialize_all = "kebab-case", parse_err_fn = unknown_format, parse_err_ty = Error)]
-pub enum Format {
+pub enum ReportFormat {
     /// The canonical run file.
     Json,
     /// `JUnit` XML, for CI systems.
@@ -26,7 +26,7 @@ pub enum Format {
 }
 
 fn unknown_format(name: &str) -> Error {
-    Error::new(format!("there is no report `{name}`; the formats are {}", Format::VARIANTS.join(", ")))
+    Error::new(format!("there is no report `{name}`; the formats are {}", ReportFormat::VARIANTS.join(", ")))
 }
 
 const NOT_A_TARGET: &str = "it is not FORMAT=PATH";
@@ -35,7 +35,7 @@ const NOT_A_TARGET: &str = "it is not FORMAT=PATH";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// In which form.
-    pub format: Format,
+    pub format: ReportFormat,
     /// To which file; `-` is stdout.
     pub path: PathBuf,
 }
@@ -78,12 +78,12 @@ impl Target {
     pub fn write(&self, runs: &[RunRecord], corpus: &Corpus, errata: &str) -> io::Result<()> {
         let is_picture = self.path.extension().is_some_and(|extension| extension == "svg");
         let text = match self.format {
-            Format::Json => record::to_json(runs)?,
-            Format::Junit => junit::junit(runs),
-            Format::Html => html::html(runs, corpus, errata),
-            Format::Markdown => markdown::markdown(runs),
-            Format::Badge if is_picture => badge::svg(runs),
-            Format::Badge => badge::endpoint(runs),
+            ReportFormat::Json => record::to_json(runs)?,
+            ReportFormat::Junit => junit::junit(runs),
+            ReportFormat::Html => html::html(runs, corpus, errata),
+            ReportFormat::Markdown => markdown::markdown(runs),
+            ReportFormat::Badge if is_picture => badge::svg(runs),
+            ReportFormat::Badge => badge::endpoint(runs),
         };
         write(&self.path, text.as_bytes())
     }

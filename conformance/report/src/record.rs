@@ -12,7 +12,7 @@ use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, Op, Profile};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::{CaseResult, Exit, Options, Run, by_name};
+use threadspec_runner::{CaseResult, Exit, Run, RunOptions, by_name};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -38,7 +38,7 @@ pub struct RunRecord {
     /// The corpus.
     pub(super) corpus: CorpusRecord,
     /// How it was run.
-    pub options: Options,
+    pub options: RunOptions,
     /// Why it ended before its last case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) stopped: Option<String>,
@@ -190,7 +190,7 @@ pub struct Circumstances<'a> {
     /// The command that started it.
     pub command: &'a [String],
     /// How it was run.
-    pub options: Options,
+    pub options: RunOptions,
     /// The cases that were chosen, whatever their profile.
     pub total: usize,
     /// When it began, and how long it took.
@@ -308,7 +308,7 @@ impl RunRecord {
     /// What the run leaves open: the other shards, what was not chosen, operations of which no case was run, or all of them.
     pub(super) fn limits(&self) -> Vec<String> {
         let mut limits: Vec<String> = self.options.shard.iter().map(|shard| format!("shard {shard}")).collect();
-        let Options { filter, op, clause, .. } = &self.options;
+        let RunOptions { filter, op, clause, .. } = &self.options;
         for (chosen, by) in [(filter, "cases"), (op, "operations"), (clause, "clauses")] {
             limits.extend((!chosen.is_empty()).then(|| format!("only the {by} {}", chosen.join(", "))));
         }
@@ -365,7 +365,7 @@ pub(super) fn to_json(runs: &[RunRecord]) -> serde_json::Result<String> {
 }
 
 impl CaseRecord {
-    fn new(result: &CaseResult<'_>, options: &Options, repeat: Repeat<'_>) -> Self {
+    fn new(result: &CaseResult<'_>, options: &RunOptions, repeat: Repeat<'_>) -> Self {
         let CaseResult { case, judgement } = result;
         let failed = judgement.verdict.is_failure();
         Self {

@@ -9,7 +9,7 @@ use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::{CaseResult, Exit, Options, Run};
+use threadspec_runner::{CaseResult, Exit, Run, RunOptions};
 
 /// How many of the known failures that pass are named.
 const OUT_OF_DATE: usize = 10;
@@ -55,12 +55,12 @@ impl Summary {
     pub fn of(
         run: &Run<'_>,
         corpus: &Corpus,
-        options: &Options,
+        options: &RunOptions,
         total: usize,
         against: &[String],
         out_of_date: &[String],
     ) -> Self {
-        let &Options { profile, strict, left_out, .. } = options;
+        let &RunOptions { profile, strict, left_out, .. } = options;
         let number = |verdict: Verdict| run.results.iter().filter(|result| result.judgement.verdict == verdict).count();
         let applicable = run.results.len() - number(Verdict::Unsupported);
         let counting = run.results.iter().filter(|result| result.counts_against(strict)).count();

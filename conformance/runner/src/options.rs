@@ -7,7 +7,7 @@ use threadspec_judge::text::count;
 /// How a run was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Options {
+pub struct RunOptions {
     /// The profile that it was judged by.
     #[serde(with = "by_name")]
     pub profile: Profile,
@@ -49,7 +49,7 @@ pub struct Options {
     pub left_out: usize,
 }
 
-impl Options {
+impl RunOptions {
     /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
     pub fn too_many_declined(&self, declined: usize) -> Option<String> {
         let most = self.max_unsupported;

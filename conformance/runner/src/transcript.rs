@@ -6,7 +6,7 @@
 
 use crate::error::Error;
 use crate::files;
-use crate::options::Options;
+use crate::options::RunOptions;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -25,7 +25,7 @@ use threadspec_judge::verdict::Outcome;
 
 /// The first line of a transcript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct TranscriptHeader {
     /// The version of the format.
     pub transcript: u32,
     /// The testee's answer to `hello`.
@@ -33,7 +33,7 @@ pub struct Header {
     /// The command that started it.
     pub command: Vec<String>,
     /// How it was run.
-    pub options: Options,
+    pub options: RunOptions,
     /// The ids of the cases that were to be run.
     pub cases: Vec<String>,
 }
@@ -48,7 +48,7 @@ impl std::fmt::Debug for Writer {
 }
 
 impl Writer {
-    fn create(path: &Path, header: &Header) -> io::Result<Self> {
+    fn create(path: &Path, header: &TranscriptHeader) -> io::Result<Self> {
         let file = BufWriter::new(files::create(path)?);
         let mut writer = Self(if path.extension().is_some_and(|extension| extension == "gz") {
             Box::new(GzEncoder::new(file, Compression::default()))
@@ -81,7 +81,7 @@ impl Recorder {
     /// # Errors
     ///
     /// When it cannot be written.
-    pub fn create(path: &Path, header: &Header) -> io::Result<Self> {
+    pub fn create(path: &Path, header: &TranscriptHeader) -> io::Result<Self> {
         Ok(Self { writer: Writer::create(path, header)?, written: HashMap::new(), error: None })
     }
 
@@ -133,7 +133,7 @@ impl Recorder {
 #[derive(Debug)]
 pub struct Transcript {
     /// What was run.
-    pub header: Header,
+    pub header: TranscriptHeader,
     /// What the testee said about itself.
     pub hello: Hello,
     /// What went wrong when it was ended.
@@ -143,7 +143,7 @@ pub struct Transcript {
 
 /// A line of a file, as it is written.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct TranscriptLine<'a> {
     #[serde(borrow)]
     request: Option<RecordedRequest<'a>>,
     id: Option<i64>,
@@ -186,7 +186,7 @@ impl Transcript {
         let text = text::utf8(bytes).map_err(Error::new)?;
         let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
         let (_, first) = lines.next().ok_or_else(|| Error::new("it is empty"))?;
-        let header: Header =
+        let header: TranscriptHeader =
             serde_json::from_str(first).map_err(|error| Error::new(format_args!("not a transcript: {error}")))?;
         if header.transcript != 1 {
             let version = header.transcript;
@@ -195,16 +195,16 @@ impl Transcript {
         let hello = Hello::from_json(&header.hello).map_err(Error::new)?;
         let (mut keys, mut outcomes, mut shutdown) = (Vec::new(), HashMap::new(), Vec::new());
         for (number, line) in lines {
-            let line = Line::read(line, header.options.profile).map_err(|error| error.at_line(number))?;
+            let line = TranscriptLine::read(line, header.options.profile).map_err(|error| error.at_line(number))?;
             match line {
-                Record::Request { id, key, outcome } => {
+                Recorded::Request { id, key, outcome } => {
                     outcomes.insert(id, outcome);
                     keys.push((id, key));
                 }
-                Record::Correction { id, outcome } => {
+                Recorded::Correction { id, outcome } => {
                     outcomes.insert(id, outcome);
                 }
-                Record::Shutdown(what) => shutdown.push(what),
+                Recorded::Shutdown(what) => shutdown.push(what),
             }
         }
         let mut by_key: HashMap<String, VecDeque<Outcome>> = HashMap::new();
@@ -222,17 +222,17 @@ impl Transcript {
 }
 
 /// What a line says.
-enum Record {
+enum Recorded {
     Request { id: i64, key: String, outcome: Outcome },
     Correction { id: i64, outcome: Outcome },
     Shutdown(String),
 }
 
-impl Line<'_> {
-    fn read(line: &str, profile: Profile) -> Result<Record, Error> {
-        let line: Line<'_> = serde_json::from_str(line).map_err(Error::new)?;
+impl TranscriptLine<'_> {
+    fn read(line: &str, profile: Profile) -> Result<Recorded, Error> {
+        let line: TranscriptLine<'_> = serde_json::from_str(line).map_err(Error::new)?;
         if let Some(what) = line.shutdown {
-            return Ok(Record::Shutdown(what));
+            return Ok(Recorded::Shutdown(what));
         }
         let outcome = match (line.reply, line.crash, line.timeout, line.garbage) {
             (Some(reply), None, None, None) => {
@@ -245,9 +245,9 @@ impl Line<'_> {
         };
         match (line.request, line.id) {
             (Some(RecordedRequest { id, op, profile, input }), _) => {
-                Ok(Record::Request { id, key: key(op.parse().map_err(Error::new)?, &profile, input.get()), outcome })
+                Ok(Recorded::Request { id, key: key(op.parse().map_err(Error::new)?, &profile, input.get()), outcome })
             }
-            (None, Some(id)) => Ok(Record::Correction { id, outcome }),
+            (None, Some(id)) => Ok(Recorded::Correction { id, outcome }),
             (None, None) => Err(Error::new("it has neither a `request` nor an `id`")),
         }
     }

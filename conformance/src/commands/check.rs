@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_judge::text::{count, visible};
-use threadspec_logs::{Finding, Options, Report, Severity};
+use threadspec_logs::{CheckOptions, Diagnostic, Diagnostics};
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
 use threadspec_runner::{Exit, files};
 
@@ -70,12 +70,12 @@ impl Check {
         let cannot_read = |error| Stop::new(Exit::Usage, format!("{name}: {}", visible(&format!("{error}"))));
         let input = files::open(file).map_err(cannot_read)?;
         let mut begin = |about: &str| print(&format!("{}: {about}\n", styled(STRONG, &name)));
-        let mut find = |found: &[Finding]| print(&found.iter().map(line).collect::<String>());
-        let mut report = Report::new(&mut begin, &mut find);
-        let options = Options { profile: self.profile, api: self.format };
-        let read = threadspec_logs::check(input, options, &mut report).map_err(cannot_read);
-        print(&conclusion(&report));
-        read.map(|()| report.errors > 0 || (self.strict && report.warnings > 0))
+        let mut find = |found: &[Diagnostic]| print(&found.iter().map(line).collect::<String>());
+        let mut diagnostics = Diagnostics::new(&mut begin, &mut find);
+        let options = CheckOptions { profile: self.profile, api: self.format };
+        let read = threadspec_logs::check(input, options, &mut diagnostics).map_err(cannot_read);
+        print(&conclusion(&diagnostics));
+        read.map(|()| diagnostics.errors > 0 || (self.strict && diagnostics.warnings > 0))
     }
 }
 
@@ -84,22 +84,19 @@ fn api(name: &str) -> Result<Api, String> {
     named.ok_or_else(|| "expected openai-chat, openai-responses or anthropic".to_owned())
 }
 
-fn line(Finding { severity, text }: &Finding) -> String {
-    let label = match severity {
-        Severity::Error => styled(BAD, "error"),
-        Severity::Warning => styled(WARNING, "warning"),
-    };
+fn line(Diagnostic { is_error, text }: &Diagnostic) -> String {
+    let label = if *is_error { styled(BAD, "error") } else { styled(WARNING, "warning") };
     format!("  {label} {}\n", visible(text))
 }
 
-fn conclusion(report: &Report<'_>) -> String {
+fn conclusion(diagnostics: &Diagnostics<'_>) -> String {
     let mut text = String::new();
-    if !report.holds.is_empty() {
-        text.push_str(&format!("  {} {}\n", styled(GOOD, "holds"), report.holds.join(", ")));
+    if !diagnostics.holds.is_empty() {
+        text.push_str(&format!("  {} {}\n", styled(GOOD, "holds"), diagnostics.holds.join(", ")));
     }
-    if !report.total.is_empty() {
-        let (errors, warnings) = (count(report.errors, "error"), count(report.warnings, "warning"));
-        text.push_str(&format!("  {}: {errors}, {warnings}\n", report.total));
+    if !diagnostics.total.is_empty() {
+        let (errors, warnings) = (count(diagnostics.errors, "error"), count(diagnostics.warnings, "warning"));
+        text.push_str(&format!("  {}: {errors}, {warnings}\n", diagnostics.total));
     }
     text
 }

@@ -1,6 +1,6 @@
 //! The adapters of real agent frameworks, as `init --framework` copies them.
 
-use super::init::Template;
+use super::init::Starter;
 use clap::ValueEnum;
 
 /// A framework that has an adapter.
@@ -50,7 +50,7 @@ macro_rules! node {
 }
 
 impl Framework {
-    pub(super) fn template(self) -> Template {
+    pub(super) fn starter(self) -> Starter {
         let (mut files, command) = match self {
             Self::MicrosoftAgent => python!("agent-framework"),
             Self::Agno => python!("agno"),
@@ -84,7 +84,7 @@ impl Framework {
         // Some frameworks are slow to import, and no adapter can observe everything.
         let options = "--profile universal --timeout 60 --max-unsupported 25 ";
         let leftovers = if is_python { "__pycache__/\n" } else { "node_modules/\n" };
-        Template { files, about: about(is_python), setup, build, options, command, leftovers }
+        Starter { files, about: about(is_python), setup, build, options, command, leftovers }
     }
 }
 

@@ -49,7 +49,7 @@ fn unknown_language(name: &str) -> String {
 }
 
 /// What an adapter begins with.
-pub(super) struct Template {
+pub(super) struct Starter {
     pub(super) files: Vec<(&'static str, String)>,
     /// What its README says first.
     pub(super) about: String,
@@ -74,7 +74,7 @@ macro_rules! files {
 }
 
 impl Language {
-    fn template(self) -> Template {
+    fn starter(self) -> Starter {
         let (files, setup, build, command, leftovers): (_, _, &[&str], _, _) = match self {
             Self::Node => (
                 files!("node": "adapter.mjs", "adapter.test.mjs", "package.json"),
@@ -122,7 +122,7 @@ impl Language {
         let about = "It connects this implementation with [threadspec](https://github.com/threadspec/threadspec), which tests \
                      it against the golden corpus. It answers `escape`;\nother operations are `unsupported` until \
                      you add them.";
-        Template { files, about: about.to_owned(), setup, build, options: "", command, leftovers }
+        Starter { files, about: about.to_owned(), setup, build, options: "", command, leftovers }
     }
 }
 
@@ -133,14 +133,14 @@ impl Init {
     ///
     /// When a file exists already, or cannot be written.
     pub(crate) fn execute(&self) -> Result<Exit, Stop> {
-        let begun = self.language.map(Language::template).or_else(|| self.framework.map(Framework::template));
-        let Some(template) = begun else {
+        let begun = self.language.map(Language::starter).or_else(|| self.framework.map(Framework::starter));
+        let Some(starter) = begun else {
             return Err(Stop::new(Exit::Usage, "name a language, or a framework with --framework"));
         };
-        let mut files = template.files.clone();
-        files.push(("README.md", template.readme()));
-        files.push((".github/workflows/threadspec.yml", template.workflow()));
-        files.push((".gitignore", format!("{}threadspec-report/\n", template.leftovers)));
+        let mut files = starter.files.clone();
+        files.push(("README.md", starter.readme()));
+        files.push((".github/workflows/threadspec.yml", starter.workflow()));
+        files.push((".gitignore", format!("{}threadspec-report/\n", starter.leftovers)));
         if let Some((name, _)) = files.iter().find(|(name, _)| self.folder.join(name).exists()) {
             let file = self.folder.join(name);
             let message = format!("{} is there already; choose another folder", file.display());
@@ -157,8 +157,8 @@ impl Init {
             "{} files in {shown}. Next:\n\n  cd {quoted}\n{}  {}\n\nFor the CI workflow in a folder of a repository, see \
              README.md.\n",
             files.len(),
-            template.steps("  "),
-            template.verify()
+            starter.steps("  "),
+            starter.verify()
         ));
         Ok(Exit::Ok)
     }
@@ -169,7 +169,7 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
     files::write(file, text.as_bytes())
 }
 
-impl Template {
+impl Starter {
     fn verify(&self) -> String {
         format!("threadspec verify {}-- {}", self.options, self.command)
     }

@@ -1,7 +1,7 @@
 //! `threadspec judge`.
 
 use super::known_failures::KnownFailures;
-use super::outcome::{Finished, Output};
+use super::outcome::{Finished, Reporting};
 use super::{Stop, corpus_and_errata, verify};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub(crate) struct Judge {
     #[command(flatten)]
     known: KnownFailures,
     #[command(flatten)]
-    output: Output,
+    output: Reporting,
     /// The transcript
     #[arg(value_name = "TRANSCRIPT")]
     transcript: PathBuf,
@@ -66,7 +66,7 @@ impl Judge {
             known
         });
         known.excuse(&mut run);
-        let options = threadspec_runner::Options { strict, ..header.options.clone() };
+        let options = threadspec_runner::RunOptions { strict, ..header.options.clone() };
         let repeat = |result: &CaseResult<'_>| {
             let words = ["threadspec", "verify", "--filter", &result.case.id, "--profile", &profile.to_string()];
             let mut words = words.map(str::to_owned).to_vec();

@@ -9,8 +9,10 @@ use threadspec_judge::corpus::Corpus;
 use threadspec_judge::protocol::Hello;
 use threadspec_judge::text::{count, visible};
 use threadspec_report::terminal::{FAINT, STRONG, WARNING, print, styled};
-use threadspec_report::{Cause, Circumstances, Conclusion, Failure, Repeat, RunRecord, Shown, Summary, Target, causes};
-use threadspec_runner::{CaseResult, Exit, Options, Run, interrupt};
+use threadspec_report::{
+    Cause, Circumstances, Conclusion, Failure, Repeat, RunRecord, Summary, Symptoms, Target, causes,
+};
+use threadspec_runner::{CaseResult, Exit, Run, RunOptions, interrupt};
 
 /// How many further failures of a cause are named, and causes of warnings.
 const OTHERS: usize = 10;
@@ -20,7 +22,7 @@ const LEGEND: &str =
 
 /// What is shown, and what is written.
 #[derive(Debug, clap::Args)]
-pub(super) struct Output {
+pub(super) struct Reporting {
     /// Print one line per failure, and no progress
     #[arg(long)]
     pub(super) quiet: bool,
@@ -66,7 +68,7 @@ pub(super) struct Finished<'a> {
     pub(super) against: Vec<String>,
     /// What is out of date in the file of known failures.
     pub(super) out_of_date: Vec<String>,
-    pub(super) options: Options,
+    pub(super) options: RunOptions,
     /// The cases that were chosen, whatever their profile.
     pub(super) total: usize,
     pub(super) began: SystemTime,
@@ -76,7 +78,7 @@ pub(super) struct Finished<'a> {
     pub(super) repeat: Repeat<'a>,
 }
 
-impl Output {
+impl Reporting {
     /// Finds out before a run whether its reports can be written.
     pub(super) fn prepare<'a>(
         &'a self,
@@ -159,9 +161,9 @@ impl Output {
         if self.quiet {
             return (0..failed.len()).map(|index| failure(index).headline()).collect();
         }
-        let shown: Vec<Shown<'_>> = failed
+        let shown: Vec<Symptoms<'_>> = failed
             .iter()
-            .map(|result| Shown {
+            .map(|result| Symptoms {
                 verdict: result.judgement.verdict,
                 note: &result.judgement.note,
                 mismatches: &result.judgement.mismatches,

@@ -3,7 +3,7 @@
 use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_runs};
 use std::path::PathBuf;
 use threadspec_judge::text::visible;
-use threadspec_report::{Format, Target};
+use threadspec_report::{ReportFormat, Target};
 use threadspec_runner::Exit;
 use threadspec_runner::files::prepare;
 
@@ -14,7 +14,7 @@ use threadspec_runner::files::prepare;
 pub(crate) struct Report {
     /// The form of the report: html, junit, markdown, badge or json
     #[arg(long)]
-    format: Format,
+    format: ReportFormat,
     /// The file to write; `-` is stdout. A badge is a picture if the name ends in .svg
     #[arg(short, long, value_name = "PATH")]
     output: PathBuf,

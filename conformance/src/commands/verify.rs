@@ -1,7 +1,7 @@
 //! `threadspec verify`.
 
 use super::known_failures::KnownFailures;
-use super::outcome::{Finished, Output};
+use super::outcome::{Finished, Reporting};
 use super::selection::{Chosen, Selection};
 use super::{Stop, corpus_and_errata, left_behind, not_writable, progress};
 use indicatif::ProgressBar;
@@ -21,8 +21,8 @@ use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_report::Circumstances;
 use threadspec_runner::files::prepare;
 use threadspec_runner::{
-    CaseResult, Exit, Header, InProcess, Known, Options, Process, Recorder, Run, Settings, Shard, Testee, Watch,
-    adopt_orphans, interrupt, run,
+    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunOptions, Settings, Shard, Testee, TranscriptHeader,
+    Watch, adopt_orphans, interrupt, run,
 };
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -80,7 +80,7 @@ pub(crate) struct Verify {
     #[command(flatten)]
     known: KnownFailures,
     #[command(flatten)]
-    output: Output,
+    output: Reporting,
     /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -221,10 +221,10 @@ impl Verify {
         unwritten.into_iter().fold(stop, Stop::and)
     }
 
-    fn options(&self, profile: Profile, chosen: &Chosen<'_>) -> Options {
+    fn options(&self, profile: Profile, chosen: &Chosen<'_>) -> RunOptions {
         let in_ci = env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
         let random = || RandomState::new().build_hasher().finish() % MOST_SEED;
-        Options {
+        RunOptions {
             profile,
             strict: self.strict,
             filter: self.selection.filter.clone(),
@@ -243,7 +243,7 @@ impl Verify {
     }
 
     /// What counts against the testee beyond its replies.
-    fn against(&self, run: &Run<'_>, hello: &Hello, options: &Options) -> Vec<String> {
+    fn against(&self, run: &Run<'_>, hello: &Hello, options: &RunOptions) -> Vec<String> {
         let missing = self.require_ops.iter().filter(|op| !hello.ops.contains(op));
         let mut against: Vec<String> =
             missing.map(|op| format!("its hello does not name the op {op}, which is required")).collect();
@@ -251,7 +251,7 @@ impl Verify {
         against
     }
 
-    fn followed(&self, cases: &[&Case], hello: &Hello, options: &Options) -> Result<Followed, Stop> {
+    fn followed(&self, cases: &[&Case], hello: &Hello, options: &RunOptions) -> Result<Followed, Stop> {
         let bar = if self.output.quiet {
             ProgressBar::hidden()
         } else {
@@ -259,7 +259,7 @@ impl Verify {
         };
         let mut recorder = None;
         if let Some(path) = &self.transcript {
-            let header = Header {
+            let header = TranscriptHeader {
                 transcript: 1,
                 hello: hello.to_json(),
                 command: shown(&self.command),
@@ -273,7 +273,7 @@ impl Verify {
     }
 
     /// The command that repeats one case alone, with the options of this run; or the whole run, if the case fails only after others.
-    fn repeat(&self, result: &CaseResult<'_>, options: &Options) -> String {
+    fn repeat(&self, result: &CaseResult<'_>, options: &RunOptions) -> String {
         let mut words = vec!["threadspec".to_owned(), "verify".into()];
         words.extend(self.strict.then(|| "--strict".to_owned()));
         let is_whole = result.judgement.after_others;

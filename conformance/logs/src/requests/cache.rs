@@ -7,7 +7,7 @@
 //! However long a log is, the memory is bounded: only the last requests are kept; of earlier ones there is a hash, by which a request
 //! that extends one of them is recognized.
 
-use super::segments::{Difference, Location, Role, Segment, difference};
+use super::segments::{Divergence, Location, Role, Segment, difference};
 use serde_json::Value;
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -70,7 +70,7 @@ pub(super) struct Loss {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum How {
-    Changed(Difference),
+    Changed(Divergence),
     /// This piece is gone, and what stood after it is still there.
     Removed(Location),
     /// Something new stands before what stood there.

@@ -6,8 +6,8 @@ mod segments;
 
 pub(super) use form::{body, is_request};
 
+use super::diagnostics::{Diagnostic, Diagnostics};
 use super::list::Batch;
-use super::report::{Finding, Report};
 use cache::{Conversations, How, Loss, Text};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -76,7 +76,7 @@ impl Requests {
     }
 
     /// What is wrong with the next elements of a log.
-    pub(super) fn push(&mut self, batch: &Batch<'_>) -> Vec<Finding> {
+    pub(super) fn push(&mut self, batch: &Batch<'_>) -> Vec<Diagnostic> {
         let elements: Vec<(usize, &str)> = batch.elements().map(|(_, line, json)| (line, json)).collect();
         let api = self.api;
         let read: Vec<(usize, LogEntry)> =
@@ -87,20 +87,20 @@ impl Requests {
     }
 
     /// Numbers a request, and finds its API: if it could be for several, that of the request before it.
-    fn place(&mut self, line: usize, element: LogEntry) -> Option<Result<(usize, String, Api, Value), Finding>> {
+    fn place(&mut self, line: usize, element: LogEntry) -> Option<Result<(usize, String, Api, Value), Diagnostic>> {
         let body = match element {
             LogEntry::Request(body) => body,
             LogEntry::Other | LogEntry::NotJson => {
                 self.others += 1;
                 let is_broken = matches!(element, LogEntry::NotJson);
-                return is_broken.then(|| Err(Finding::error(format!("line {line}: not readable as JSON"))));
+                return is_broken.then(|| Err(Diagnostic::error(format!("line {line}: not readable as JSON"))));
             }
         };
         self.count += 1;
         let place = format!("request {} (line {line})", self.count);
         let Body { value, api } = match body {
             Ok(body) => body,
-            Err(error) => return Some(Err(Finding::error(format!("{place}: {error}")))),
+            Err(error) => return Some(Err(Diagnostic::error(format!("{place}: {error}")))),
         };
         self.last = self.api.or(api).unwrap_or(self.last);
         self.apis.insert(self.last.to_string());
@@ -109,38 +109,39 @@ impl Requests {
 
     /// What is wrong with a request, without the faults that were reported of the request that it goes on from, and where the prompt
     /// cache of that one was lost.
-    fn relate(&mut self, Judged { number, place, key, texts, breaches }: Judged) -> Vec<Finding> {
+    fn relate(&mut self, Judged { number, place, key, texts, breaches }: Judged) -> Vec<Diagnostic> {
         let relation = key.map(|key| self.conversations.push(number, key, texts)).unwrap_or_default();
         let known = relation.parent.and_then(|parent| self.told.get(&parent));
         let identity = |breach: &Breach| cache::hash(&(&breach.place, &breach.what));
         let is_new = |breach: &&Breach| known.is_none_or(|known| !known.contains(&identity(breach)));
-        let mut found: Vec<Finding> = breaches.iter().filter(is_new).map(|breach| finding(&place, breach)).collect();
+        let mut found: Vec<Diagnostic> =
+            breaches.iter().filter(is_new).map(|breach| diagnostic(&place, breach)).collect();
         self.breaches += breaches.iter().filter(|breach| breach.is_certain).count();
         self.told.insert(number, breaches.iter().map(identity).collect());
         self.told.remove(&number.saturating_sub(cache::REACH));
         if let (Some(loss), Some(parent)) = (&relation.loss, relation.parent) {
             self.losses += 1;
-            found.push(Finding::warning(lost(&place, parent, loss)));
+            found.push(Diagnostic::warning(lost(&place, parent, loss)));
         }
         found
     }
 
-    pub(super) fn conclude(&self, report: &mut Report<'_>) {
-        report.total = count(self.count, "request");
+    pub(super) fn conclude(&self, diagnostics: &mut Diagnostics<'_>) {
+        diagnostics.total = count(self.count, "request");
         if !self.apis.is_empty() {
-            report.total.push_str(&format!(" ({})", self.apis.iter().cloned().collect::<Vec<_>>().join(", ")));
+            diagnostics.total.push_str(&format!(" ({})", self.apis.iter().cloned().collect::<Vec<_>>().join(", ")));
         }
         if self.others > 0 {
-            report.total.push_str(&format!(", {}", count(self.others, "other element")));
+            diagnostics.total.push_str(&format!(", {}", count(self.others, "other element")));
         }
         if self.count == 0 {
-            return report.error("there is no request in it");
+            return diagnostics.error("there is no request in it");
         }
         if self.breaches == 0 {
-            report.holds.push("provider-rules");
+            diagnostics.holds.push("provider-rules");
         }
         if self.losses == 0 && self.count > 1 {
-            report.holds.push("append-only");
+            diagnostics.holds.push("append-only");
         }
     }
 }
@@ -176,18 +177,18 @@ fn list_as_body(api: Api, list: &str) -> String {
     format!("{{\"{name}\":{list}}}")
 }
 
-/// A breach as a finding. `messages[4].tool_call_id` is in message 5.
-fn finding(request: &str, Breach { rule, place, what, is_certain }: &Breach) -> Finding {
+/// A breach as a diagnostic. `messages[4].tool_call_id` is in message 5.
+fn diagnostic(request: &str, Breach { rule, place, what, is_certain }: &Breach) -> Diagnostic {
     let number = |list: &str| place.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
     let element = number("messages[").map(|position| format!(", message {}", position + 1));
     let element = element.or_else(|| Some(format!(", item {}", number("input[")? + 1))).unwrap_or_default();
     let at = if place.is_empty() { Cow::Borrowed("") } else { format!(" at {place}").into() };
     let text = format!("{request}{element}: {what} ({rule}{at})");
     match *rule {
-        _ if *is_certain => Finding::error(text),
+        _ if *is_certain => Diagnostic::error(text),
         // No server objects, but the model does not see the result.
-        LOST_RESULT => Finding::warning(text),
-        _ => Finding::warning(format!("{text}; not every server or version refuses it")),
+        LOST_RESULT => Diagnostic::warning(text),
+        _ => Diagnostic::warning(format!("{text}; not every server or version refuses it")),
     }
 }
 

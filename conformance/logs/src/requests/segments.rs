@@ -187,7 +187,7 @@ fn sorted(object: &Value) -> Value {
 
 /// Where two pieces begin to differ: the path, the byte, and what stands there.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Difference {
+pub(super) struct Divergence {
     pub(super) path: String,
     pub(super) byte: usize,
     pub(super) before: String,
@@ -195,11 +195,11 @@ pub(super) struct Difference {
 }
 
 /// Finds the first difference of two pieces that differ.
-pub(super) fn difference(before: &Value, now: &Value) -> Difference {
+pub(super) fn difference(before: &Value, now: &Value) -> Divergence {
     difference_at(String::new(), before, now)
 }
 
-fn difference_at(path: String, before: &Value, now: &Value) -> Difference {
+fn difference_at(path: String, before: &Value, now: &Value) -> Divergence {
     match (before, now) {
         (Value::Object(one), Value::Object(other)) if one.keys().eq(other.keys()) => {
             let changed = one.iter().find_map(|(name, value)| {
@@ -230,7 +230,7 @@ fn same_text(one: &Value, other: &Value) -> bool {
     one == other
 }
 
-fn at_byte(path: String, before: &str, now: &str) -> Difference {
+fn at_byte(path: String, before: &str, now: &str) -> Divergence {
     const AROUND: usize = 24;
     let same = before.bytes().zip(now.bytes()).take_while(|(one, other)| one == other).count();
     let byte = (0..=same).rev().find(|&at| before.is_char_boundary(at) && now.is_char_boundary(at)).unwrap_or(0);
@@ -241,7 +241,7 @@ fn at_byte(path: String, before: &str, now: &str) -> Difference {
         let end = if byte + tail.len() < text.len() { "…" } else { "" };
         format!("{start}{}{tail}{end}", head.into_iter().rev().collect::<String>())
     };
-    Difference { path, byte, before: around(before), now: around(now) }
+    Divergence { path, byte, before: around(before), now: around(now) }
 }
 
 #[cfg(test)]

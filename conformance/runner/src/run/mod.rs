@@ -24,7 +24,7 @@ use threadspec_judge::json::DEEP_STACK;
 use threadspec_judge::protocol::{Op, Profile, Request};
 use threadspec_judge::verdict::{Judgement, Terms, Verdict};
 use threadspec_judge::verdict::{Outcome, Unready};
-use worker::{Part, Worker};
+use worker::{ShareResults, Worker};
 
 /// After this many cases that crashed, hung or got garbage the run ends: the others would only cost time.
 const MOST_LOST: usize = 10;
@@ -206,7 +206,8 @@ pub fn run<'a>(
                     Err(error) => shared.end_with(End::NotReady(Unready::Runner(format!("no thread: {error}")))),
                 }
             }
-            let join = |worker: ScopedJoinHandle<'_, Part>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let join =
+                |worker: ScopedJoinHandle<'_, ShareResults>| worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             workers.into_iter().map(join).collect()
         }),
     };
@@ -241,7 +242,7 @@ impl<'a> Shared<'_, 'a> {
         }
     }
 
-    fn conclude(self, parts: Vec<Part>, ops: &[Op]) -> Run<'a> {
+    fn conclude(self, parts: Vec<ShareResults>, ops: &[Op]) -> Run<'a> {
         let mut judgements: Vec<Option<Judgement>> = vec![None; self.cases.len()];
         let mut run = Run { requests: self.requests.load(Ordering::Relaxed).unsigned_abs(), ..Run::default() };
         for part in parts {

@@ -19,7 +19,7 @@ const MOST_ASKED: usize = 1 << 20;
 
 /// The results of a share.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct ShareResults {
     /// The judgements, by the position of the case.
     pub(super) judged: BTreeMap<usize, Judgement>,
     /// The cases that were answered with `unsupported`.
@@ -50,16 +50,16 @@ pub(super) struct Worker<'w, 's, 'a> {
     /// When this process was started, or is about to be.
     pub(super) since: Instant,
     round: u64,
-    pub(super) part: Part,
+    pub(super) part: ShareResults,
 }
 
 impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     pub(super) fn new(shared: &'w Shared<'s, 'a>, testee: &'w mut (dyn Testee + Send), share: Vec<usize>) -> Self {
         let (asked, answered, since) = (HashMap::new(), Vec::new(), Instant::now());
-        Self { shared, testee, share, asked, answered, served: 0, since, round: 0, part: Part::default() }
+        Self { shared, testee, share, asked, answered, served: 0, since, round: 0, part: ShareResults::default() }
     }
 
-    pub(super) fn work(mut self) -> Part {
+    pub(super) fn work(mut self) -> ShareResults {
         let window = self.window();
         if window == 1 || self.several_at_once(window) == Trust::Doubted {
             self.restart();
@@ -168,7 +168,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     }
 
     fn one_by_one(&mut self) {
-        self.part = Part::default();
+        self.part = ShareResults::default();
         let settings = self.shared.settings;
         while self.goes_on() {
             let mut order = self.share.clone();

@@ -3,7 +3,7 @@
 use super::Coverage;
 use super::cause::{Leads, by_cause};
 use super::draw::{Draw, Relation};
-use super::probe::{Failure, Key, Probe, Probed, Shrunk};
+use super::probe::{FailedCase, Key, Probe, Probed, Shrunk};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -119,7 +119,7 @@ struct Failures {
     /// Input length and number of the smallest cases: the same in whatever order cases fail.
     smallest: Vec<(usize, u64)>,
     /// The smallest one as it was first seen, in case it does not fail again.
-    as_it_came: Option<Failure>,
+    as_it_came: Option<FailedCase>,
 }
 
 struct Campaign<'a> {
@@ -315,13 +315,14 @@ impl Campaign<'_> {
 
 impl Probed {
     fn cost_the_process(&self) -> bool {
-        let costs = |failure: &Failure| matches!(failure.verdict, Verdict::Crash | Verdict::Timeout | Verdict::Garbage);
+        let costs =
+            |failure: &FailedCase| matches!(failure.verdict, Verdict::Crash | Verdict::Timeout | Verdict::Garbage);
         matches!(self, Self::Failed(failures) if failures.iter().any(costs))
     }
 }
 
 impl Failures {
-    fn add(&mut self, index: u64, failure: Failure) {
+    fn add(&mut self, index: u64, failure: FailedCase) {
         self.count += 1;
         self.smallest.push((failure.input.len(), index));
         self.smallest.sort_unstable();
@@ -332,13 +333,13 @@ impl Failures {
     }
 
     /// The smallest case as it was first seen.
-    fn as_it_came(&self) -> Option<(Range<u64>, Failure)> {
+    fn as_it_came(&self) -> Option<(Range<u64>, FailedCase)> {
         let (failure, &(_, index)) = (self.as_it_came.clone()?, self.smallest.first()?);
         Some((index..index + 1, failure))
     }
 
     /// The smallest case where none fails alone: the reply depends on what was asked before.
-    fn only_after_others(&self, profile: Profile) -> Option<(Range<u64>, Failure)> {
+    fn only_after_others(&self, profile: Profile) -> Option<(Range<u64>, FailedCase)> {
         let (cases, mut failure) = self.as_it_came()?;
         failure.key.clause = if profile == Profile::Universal { clause::AGENT_INDEPENDENT } else { clause::MSG_PURE };
         "only after other requests".clone_into(&mut failure.key.what);
@@ -348,8 +349,8 @@ impl Failures {
 }
 
 impl Finding {
-    fn new(cases: Range<u64>, failure: Failure) -> Self {
-        let Failure { key: Key { op, clause, what }, verdict, input, expected, after, note, mismatch } = failure;
+    fn new(cases: Range<u64>, failure: FailedCase) -> Self {
+        let FailedCase { key: Key { op, clause, what }, verdict, input, expected, after, note, mismatch } = failure;
         let (other_ops, also) = (BTreeSet::new(), BTreeSet::new());
         Self { op, other_ops, clause, also, what, count: 0, cases, verdict, input, expected, after, note, mismatch }
     }

@@ -1,7 +1,7 @@
 //! One finding for each cause: a failing input whose simpler forms fail in the same way shows nothing new.
 
 use super::Finding;
-use super::probe::{Failure, Key};
+use super::probe::{FailedCase, Key};
 use super::simpler::blank;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -68,7 +68,7 @@ pub(super) enum Likeness {
 }
 
 /// How well a failure of a simpler form explains another one; `None` if it does not.
-pub(super) fn likeness(simpler: &Failure, failure: &Failure) -> Option<Likeness> {
+pub(super) fn likeness(simpler: &FailedCase, failure: &FailedCase) -> Option<Likeness> {
     if simpler.key.what != failure.key.what {
         return None;
     }

@@ -1,6 +1,6 @@
 //! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else.
 
-use crate::generate::{Growth, Mode, Request as Plan, Scenario, Script, Text, Thread};
+use crate::generate::{Enlargement, Mode, RequestPlan, Scenario, Script, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -58,27 +58,28 @@ pub(super) struct Draw {
 
 /// The plans of an operation, and the large ones among them.
 struct Plans {
-    usual: BoxedStrategy<Plan>,
-    large: BoxedStrategy<Plan>,
+    usual: BoxedStrategy<RequestPlan>,
+    large: BoxedStrategy<RequestPlan>,
 }
 
 impl Draw {
     pub(super) fn new(seed: u64, ops: &[Op], profile: Profile) -> Self {
         let strategy = |&op| {
             let usual = match op {
-                Op::Escape => any::<Text>().prop_map(Plan::Escape).boxed(),
+                Op::Escape => any::<Text>().prop_map(RequestPlan::Escape).boxed(),
                 Op::Serialize => {
-                    any::<(Thread, Option<Text>)>().prop_map(|(log, text)| Plan::Serialize(log, text)).boxed()
+                    any::<(Thread, Option<Text>)>().prop_map(|(log, text)| RequestPlan::Serialize(log, text)).boxed()
                 }
                 Op::Messages => any::<(Thread, Mode, Option<Text>)>()
-                    .prop_map(|(log, mode, text)| Plan::Messages(log, mode, text))
+                    .prop_map(|(log, mode, text)| RequestPlan::Messages(log, mode, text))
                     .boxed(),
-                Op::Tools if profile == Profile::Universal => any::<Scenario>().prop_map(Plan::Agent).boxed(),
-                Op::Tools => any::<Script>().prop_map(Plan::Tools).boxed(),
-                Op::Loop => any::<Script>().prop_map(Plan::Loop).boxed(),
+                Op::Tools if profile == Profile::Universal => any::<Scenario>().prop_map(RequestPlan::Agent).boxed(),
+                Op::Tools => any::<Script>().prop_map(RequestPlan::Tools).boxed(),
+                Op::Loop => any::<Script>().prop_map(RequestPlan::Loop).boxed(),
             };
             // The growth comes first, so that a failing case that shrinks loses it first.
-            let large = (any::<Growth>(), usual.clone()).prop_map(|(growth, plan)| Plan::Large(growth, Box::new(plan)));
+            let large = (any::<Enlargement>(), usual.clone())
+                .prop_map(|(growth, plan)| RequestPlan::Large(growth, Box::new(plan)));
             (op, Plans { usual, large: large.boxed() })
         };
         Self { seed, ops: ops.iter().map(strategy).collect() }
@@ -91,7 +92,7 @@ impl Draw {
     }
 
     /// The plan of a case of an operation, which can be made smaller.
-    pub(super) fn plan(&self, op: Op, index: u64) -> Option<Box<dyn ValueTree<Value = Plan>>> {
+    pub(super) fn plan(&self, op: Op, index: u64) -> Option<Box<dyn ValueTree<Value = RequestPlan>>> {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&self.seed.to_le_bytes());
         bytes[8..16].copy_from_slice(&index.to_le_bytes());
@@ -105,9 +106,9 @@ impl Draw {
 }
 
 /// The same input with unknown fields in each event.
-pub(super) fn with_unknown_fields(plan: &Plan, input: &str) -> String {
+pub(super) fn with_unknown_fields(plan: &RequestPlan, input: &str) -> String {
     match plan {
-        Plan::Serialize(thread, _) | Plan::Messages(thread, ..) => {
+        RequestPlan::Serialize(thread, _) | RequestPlan::Messages(thread, ..) => {
             input.replacen(&thread.json(), &thread.json_with_unknown_fields(), 1)
         }
         _ => input.to_owned(),

@@ -5,7 +5,7 @@ use super::cause::{Leads, likeness};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
 use super::property;
 use super::simpler;
-use crate::generate::{Mode, Request as Plan};
+use crate::generate::{Mode, RequestPlan};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -39,12 +39,12 @@ pub(super) enum Probed {
     /// This program lacks the means to start it again.
     Unable(Unready),
     /// Once for each clause that is broken.
-    Failed(Vec<Failure>),
+    Failed(Vec<FailedCase>),
 }
 
 /// A case that failed.
 #[derive(Clone, Debug)]
-pub(super) struct Failure {
+pub(super) struct FailedCase {
     pub(super) key: Key,
     pub(super) verdict: Verdict,
     /// The input that shows it.
@@ -59,10 +59,10 @@ pub(super) struct Failure {
 
 /// A failing case made small.
 pub(super) struct Shrunk {
-    pub(super) plan: Plan,
-    pub(super) failure: Failure,
+    pub(super) plan: RequestPlan,
+    pub(super) failure: FailedCase,
     /// How still simpler forms of it failed.
-    simpler: Vec<Failure>,
+    simpler: Vec<FailedCase>,
 }
 
 /// A testee that is being asked.
@@ -97,7 +97,7 @@ impl<'a> Probe<'a> {
         let earlier = self.earlier.as_ref().map(|(_, input)| input.clone());
         let failed = |verdict, what: String, expected| {
             let (key, input, after) = (Key { op, clause, what }, input.to_owned(), earlier.clone());
-            Failure { key, verdict, input, expected, after, note: String::new(), mismatch: None }
+            FailedCase { key, verdict, input, expected, after, note: String::new(), mismatch: None }
         };
         let outcome = self.testee.ask(&request);
         let (verdict, note) = match outcome {
@@ -109,9 +109,9 @@ impl<'a> Probe<'a> {
                 let failure = |Difference { clause, note, .. }| {
                     let mut failure = failed(Verdict::Fail, String::new(), None);
                     failure.key.clause = clause;
-                    Failure { note, ..failure }
+                    FailedCase { note, ..failure }
                 };
-                let failures: Vec<Failure> = broken.into_iter().map(failure).collect();
+                let failures: Vec<FailedCase> = broken.into_iter().map(failure).collect();
                 return if failures.is_empty() { Ok(reply) } else { Err(Probed::Failed(failures)) };
             }
             Outcome::Reply(reply) => {
@@ -121,7 +121,7 @@ impl<'a> Probe<'a> {
                 let verdict = if rejected { Verdict::Rejected } else { Verdict::Fail };
                 let mut failure = failed(verdict, String::new(), Some(expected));
                 failure.key.clause = clause;
-                return Err(Probed::Failed(vec![Failure { note, mismatch, ..failure }]));
+                return Err(Probed::Failed(vec![FailedCase { note, mismatch, ..failure }]));
             }
             Outcome::NotReady(why @ Unready::Runner(_)) => return Err(Probed::Unable(why)),
             Outcome::Crash(what) | Outcome::NotReady(Unready::Testee(what)) => (Verdict::Crash, what),
@@ -129,11 +129,11 @@ impl<'a> Probe<'a> {
             Outcome::Garbage(what) | Outcome::Stray { what, .. } => (Verdict::Garbage, what),
         };
         let expected = (!is_universal).then(|| compare(&request, &Reply::Unsupported(String::new())).0);
-        Err(Probed::Failed(vec![Failure { note, ..failed(verdict, verdict.to_string(), expected) }]))
+        Err(Probed::Failed(vec![FailedCase { note, ..failed(verdict, verdict.to_string(), expected) }]))
     }
 
     /// Puts a case to the testee.
-    pub(super) fn probe(&mut self, op: Op, check: Relation, plan: &Plan) -> Probed {
+    pub(super) fn probe(&mut self, op: Op, check: Relation, plan: &RequestPlan) -> Probed {
         let input = plan.input();
         let probed = match self.relation(op, check, plan, &input) {
             Ok(None) => Probed::Sound,
@@ -144,7 +144,13 @@ impl<'a> Probe<'a> {
         probed
     }
 
-    fn relation(&mut self, op: Op, check: Relation, plan: &Plan, input: &str) -> Result<Option<Failure>, Probed> {
+    fn relation(
+        &mut self,
+        op: Op,
+        check: Relation,
+        plan: &RequestPlan,
+        input: &str,
+    ) -> Result<Option<FailedCase>, Probed> {
         if let Relation::Refused(how) = check {
             return self.answer(op, &with_wrong_event(input, how)).map(|_| None);
         }
@@ -156,7 +162,7 @@ impl<'a> Probe<'a> {
             let key = Key { op, clause, what: what.to_owned() };
             let (verdict, input, expected) = (Verdict::Fail, input.to_owned(), Some(expected.clone()));
             let note = what.to_owned();
-            Some(Failure { key, verdict, input, expected, after: None, note, mismatch: Some(mismatch) })
+            Some(FailedCase { key, verdict, input, expected, after: None, note, mismatch: Some(mismatch) })
         };
         let broken_relation = match check {
             Relation::Reply | Relation::Refused(_) => Ok(None),
@@ -192,7 +198,7 @@ impl<'a> Probe<'a> {
                 Ok(grown.err().and_then(|_| broken(clause::ATT_NAME_NEAREST, what, &whole, &before, &after)))
             }
             Relation::BothModes => {
-                let Plan::Loop(script) = plan else { return Ok(None) };
+                let RequestPlan::Loop(script) = plan else { return Ok(None) };
                 let inputs = [Mode::Standard, Mode::Xml].map(|mode| script.loop_input_in(mode));
                 let [standard, xml] = [self.answer(op, &inputs[0])?, self.answer(op, &inputs[1])?];
                 let run = |reply: &Reply| match reply {
@@ -224,7 +230,7 @@ impl<'a> Probe<'a> {
         &mut self,
         op: Op,
         check: Relation,
-        tree: &mut dyn ValueTree<Value = Plan>,
+        tree: &mut dyn ValueTree<Value = RequestPlan>,
         key: &Key,
     ) -> Option<Shrunk> {
         let started = Instant::now();
@@ -284,7 +290,7 @@ impl<'a> Probe<'a> {
     }
 
     /// How the simpler forms of a failing input fail.
-    fn simpler(&mut self, failure: &Failure) -> Vec<Failure> {
+    fn simpler(&mut self, failure: &FailedCase) -> Vec<FailedCase> {
         if self.profile == Profile::Universal {
             return Vec::new();
         }

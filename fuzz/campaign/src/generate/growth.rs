@@ -10,7 +10,7 @@ use threadspec_judge::json::tokens;
 ///
 /// Sizes are spread evenly over their orders of magnitude. When a failing case shrinks, its size does first.
 #[derive(Clone, Copy, Debug, proptest_derive::Arbitrary)]
-pub struct Growth {
+pub struct Enlargement {
     size: u16,
     what: u8,
     at: u8,
@@ -116,7 +116,7 @@ pub(super) fn repetitions(turns: usize, bytes: usize) -> usize {
     (LIMITS.large_run / bytes.max(1)).isqrt().clamp(2, LIMITS.many_turns / turns.max(1))
 }
 
-impl Growth {
+impl Enlargement {
     pub(super) fn size(self, limit: usize) -> usize {
         size(self.size, limit)
     }
@@ -185,7 +185,7 @@ fn longest(input: &str, text: &str) -> usize {
 }
 
 #[cfg(test)]
-impl Growth {
+impl Enlargement {
     /// The growth to a size below some hundred values.
     pub(super) fn of_size(size: usize, at: u8) -> Self {
         let which = (0..=u16::MAX).find(|&which| self::size(which, LIMITS.many_values) == size);
@@ -197,8 +197,8 @@ impl Growth {
 mod tests {
     use super::*;
 
-    fn growth(size: u16, what: u8, at: u8) -> Growth {
-        Growth { size, what, at, length: 0 }
+    fn growth(size: u16, what: u8, at: u8) -> Enlargement {
+        Enlargement { size, what, at, length: 0 }
     }
 
     #[test]

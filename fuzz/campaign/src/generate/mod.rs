@@ -2,7 +2,7 @@
 //!
 //! There is one description, the *plans*: plain data types that derive both `arbitrary::Arbitrary` (libFuzzer) and
 //! `proptest::arbitrary::Arbitrary` (property tests, differential fuzzing, shrinking). A plan holds choices, mostly small
-//! numbers, and every combination of choices is valid. [`Thread::json`], [`Script::loop_input`] and [`Request::input`]
+//! numbers, and every combination of choices is valid. [`Thread::json`], [`Script::loop_input`] and [`RequestPlan::input`]
 //! write what was chosen as JSON text, the one form in which lone surrogates, number spellings and repeated keys can
 //! exist; Rust values are read from that text as from any other log.
 //!
@@ -14,8 +14,8 @@
 //! | [`Thread`] | a log of events; one reference in ten is deliberately wrong | the above |
 //! | [`Script`] | a model, tools, a verifier and limits | the above |
 //! | `Scenario` | a run of any agent, for profile `universal` | texts, values, odd names |
-//! | [`Request`] | an operation of the protocol with its input | all of it |
-//! | `Growth` | what of a request is made large, and how far | |
+//! | [`RequestPlan`] | an operation of the protocol with its input | all of it |
+//! | `Enlargement` | what of a request is made large, and how far | |
 //! | [`GoldenThread`] | a generated thread, perhaps after one of the golden corpus | the corpus |
 //!
 //! Choices that should be rare are `Rarely`, so that both engines make them equally rare.
@@ -33,12 +33,12 @@ mod thread;
 mod wide;
 
 pub use golden::{GoldenThread, golden_inputs, seeds};
-pub use request::{Request, samples};
+pub use request::{RequestPlan, samples};
 pub use script::Script;
 pub use text::{CLASSES, Text};
 pub use thread::Thread;
 
-pub(crate) use growth::Growth;
+pub(crate) use growth::Enlargement;
 pub(crate) use request::Mode;
 pub(crate) use scenario::Scenario;
 pub(crate) use text::Class;

@@ -1,7 +1,7 @@
 //! Generates whole requests.
 
 use super::wide::widened;
-use super::{Growth, Scenario, Script, Text, Thread};
+use super::{Enlargement, Scenario, Script, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -35,7 +35,7 @@ impl Mode {
 
 /// A request to any implementation: an operation of the protocol, and its input.
 #[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub enum Request {
+pub enum RequestPlan {
     /// `escape`.
     Escape(Text),
     /// `serialize`, possibly with a response prefix.
@@ -53,10 +53,10 @@ pub enum Request {
     /// Another request made large, drawn only where it is asked for.
     #[arbitrary(skip)]
     #[proptest(skip)]
-    Large(Growth, Box<Request>),
+    Large(Enlargement, Box<RequestPlan>),
 }
 
-impl Request {
+impl RequestPlan {
     /// The operation.
     pub fn op(&self) -> Op {
         match self {
@@ -94,8 +94,8 @@ impl Request {
     }
 }
 
-impl Request {
-    fn grown_input(&self, growth: Growth) -> String {
+impl RequestPlan {
+    fn grown_input(&self, growth: Enlargement) -> String {
         match (self, growth.inside()) {
             _ if growth.is_of_a_text() => growth.with_long_text(&self.input()),
             (_, Some(kind)) if self.op() != Op::Escape => widened(growth, kind, &self.input()),
@@ -110,7 +110,7 @@ impl Request {
     }
 }
 
-impl fmt::Debug for Request {
+impl fmt::Debug for RequestPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.op(), self.input())
     }
@@ -121,8 +121,8 @@ impl fmt::Debug for Request {
 ///
 /// ```
 /// use proptest::strategy::ValueTree;
-/// use threadspec_campaign::generate::{Request, samples};
-/// let first = |seed| samples::<Request>(seed).next().map(|tree| tree.current().input());
+/// use threadspec_campaign::generate::{RequestPlan, samples};
+/// let first = |seed| samples::<RequestPlan>(seed).next().map(|tree| tree.current().input());
 /// assert_eq!(first(7), first(7));
 /// assert_ne!(first(7), first(8));
 /// ```

@@ -2,7 +2,7 @@
 
 use super::growth::{Grown, repetitions};
 use super::list::join;
-use super::{AtMost, Growth, Json, LIMITS, Mode, Name, Rarely, Text};
+use super::{AtMost, Enlargement, Json, LIMITS, Mode, Name, Rarely, Text};
 use std::fmt;
 
 /// A run of the agent: what is asked, what the model, the tools and the verifier answer, and the limits.
@@ -115,7 +115,7 @@ impl Script {
     }
 
     /// A script with more rounds, calls or iterations, and with limits that allow them.
-    pub(super) fn grown(&self, growth: Growth, is_loop: bool) -> Self {
+    pub(super) fn grown(&self, growth: Enlargement, is_loop: bool) -> Self {
         let what = growth.of_script(is_loop);
         let is_round = |turn: &&Turn| matches!(turn, Turn::Use(_, calls) if !calls.is_empty());
         let round = self.turns.iter().find(is_round);

@@ -2,7 +2,7 @@
 
 use super::growth::Repeated;
 use super::list::{join, pick};
-use super::{AtMost, Growth, Json, LIMITS, Name, Rarely, Returned, Text};
+use super::{AtMost, Enlargement, Json, LIMITS, Name, Rarely, Returned, Text};
 use std::fmt;
 use threadspec::{Event, read_events};
 
@@ -116,7 +116,7 @@ impl Thread {
     }
 
     /// A longer log.
-    pub(super) fn grown(&self, growth: Growth) -> Self {
+    pub(super) fn grown(&self, growth: Enlargement) -> Self {
         let is_preferred = |step: &Step| match growth.of_thread() {
             Repeated::Anything => false,
             Repeated::Call => matches!(step.what, What::Tool(Tool::Call { .. })),

@@ -1,6 +1,6 @@
 //! Makes something inside an input wide or deep: a value, the messages that are given, the tools.
 
-use super::{Growth, LIMITS};
+use super::{Enlargement, LIMITS};
 use threadspec_judge::json::Node;
 
 /// What grows inside an input.
@@ -27,7 +27,7 @@ struct Added {
 }
 
 /// The input with one thing of this kind, chosen by the growth, made large; the same input where it has none.
-pub(super) fn widened(growth: Growth, kind: Widened, input: &str) -> String {
+pub(super) fn widened(growth: Enlargement, kind: Widened, input: &str) -> String {
     let limit = if kind == Widened::Depth { LIMITS.depth } else { LIMITS.many_values };
     let all = 0..growth.size(limit);
     let added = Added {
@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     fn wide(kind: Widened, input: &str) -> String {
-        widened(Growth::of_size(3, 2), kind, input).replace(", ", ",").replace(": ", ":")
+        widened(Enlargement::of_size(3, 2), kind, input).replace(", ", ",").replace(": ", ":")
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The templates of reports. What they show is escaped by the engine, whatever a testee said.
+//! The pages that reports fill in. What they show is escaped by the engine, whatever a testee said.
 
 use minijinja::{Environment, Value};
 

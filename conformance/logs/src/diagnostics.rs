@@ -1,39 +1,30 @@
-//! Findings, and how they are handed on.
+//! Diagnostics, and how they are handed on.
 
 use threadspec_judge::text::cut;
 
-/// How bad something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Severity {
-    /// A fault.
-    Error,
-    /// Something that its owner may want to know.
-    Warning,
-}
-
 /// One thing that was found, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// How bad it is.
-    pub severity: Severity,
+pub struct Diagnostic {
+    /// Whether it is a fault, and not only something that the owner may want to know.
+    pub is_error: bool,
     /// Where and what. It may hold any character of the input, control characters included.
     pub text: String,
 }
 
-impl Finding {
+impl Diagnostic {
     pub(super) fn error(text: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, text: text.into() }
+        Self { is_error: true, text: text.into() }
     }
 
     pub(super) fn warning(text: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, text: text.into() }
+        Self { is_error: false, text: text.into() }
     }
 }
 
-/// Hands on what is found in one file, and counts it.
-pub struct Report<'a> {
+/// What is found in one file: handed on at once, and counted.
+pub struct Diagnostics<'a> {
     begin: &'a mut dyn FnMut(&str),
-    find: &'a mut dyn FnMut(&[Finding]),
+    find: &'a mut dyn FnMut(&[Diagnostic]),
     about: bool,
     /// How many errors there were.
     pub errors: usize,
@@ -45,9 +36,9 @@ pub struct Report<'a> {
     pub holds: Vec<&'static str>,
 }
 
-impl<'a> Report<'a> {
-    /// A report that calls `begin` once with what the file is, then `find` with findings, as often as there are any.
-    pub fn new(begin: &'a mut dyn FnMut(&str), find: &'a mut dyn FnMut(&[Finding])) -> Self {
+impl<'a> Diagnostics<'a> {
+    /// They call `begin` once with what the file is, then `find` with what was found, as often as there is anything.
+    pub fn new(begin: &'a mut dyn FnMut(&str), find: &'a mut dyn FnMut(&[Diagnostic])) -> Self {
         Self { begin, find, about: false, errors: 0, warnings: 0, total: String::new(), holds: Vec::new() }
     }
 
@@ -58,21 +49,21 @@ impl<'a> Report<'a> {
         self.about = true;
     }
 
-    pub(super) fn find(&mut self, findings: &[Finding]) {
-        let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    pub(super) fn find(&mut self, diagnostics: &[Diagnostic]) {
+        let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error).count();
         self.errors += errors;
-        self.warnings += findings.len() - errors;
-        if !findings.is_empty() {
-            (self.find)(findings);
+        self.warnings += diagnostics.len() - errors;
+        if !diagnostics.is_empty() {
+            (self.find)(diagnostics);
         }
     }
 
     pub(super) fn error(&mut self, text: impl Into<String>) {
-        self.find(&[Finding::error(text)]);
+        self.find(&[Diagnostic::error(text)]);
     }
 
     pub(super) fn warning(&mut self, text: impl Into<String>) {
-        self.find(&[Finding::warning(text)]);
+        self.find(&[Diagnostic::warning(text)]);
     }
 }
 
