@@ -7,7 +7,6 @@ use strum::IntoEnumIterator;
 use threadspec_judge::corpus::{Clause, Corpus};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
-use threadspec_report;
 use threadspec_report::terminal::{STRONG, print, styled};
 use threadspec_runner::Exit;
 

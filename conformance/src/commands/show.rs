@@ -4,7 +4,6 @@ use super::{Stop, corpus, did_you_mean};
 use std::path::PathBuf;
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::text::visible;
-use threadspec_report;
 use threadspec_report::terminal::print;
 use threadspec_runner::Exit;
 

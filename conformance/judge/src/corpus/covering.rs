@@ -115,7 +115,7 @@ pub fn problems(files: &[File]) -> Vec<Problem> {
     let covering = match read(files) {
         Ok(Some(covering)) => covering,
         Ok(None) => return Vec::new(),
-        Err(error) => return vec![Problem::in_file(COVERING, error.to_string())],
+        Err(error) => return vec![Problem::in_file(COVERING, error)],
     };
     let gap = |array: &Array| {
         let columns = array.columns(&covering);

@@ -140,7 +140,7 @@ pub fn table(files: &[File]) -> Result<Vec<Growth>, Error> {
 pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
     let table = match table(files) {
         Ok(table) => table,
-        Err(error) => return vec![Problem::in_file(GROWTH, error.to_string())],
+        Err(error) => return vec![Problem::in_file(GROWTH, error)],
     };
     let mut problems = Vec::new();
     let mut problem = |message: String| problems.push(Problem::in_file(GROWTH, message));

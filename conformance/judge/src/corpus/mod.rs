@@ -56,8 +56,8 @@ pub struct Problem {
 
 impl Problem {
     /// A problem with a file as a whole.
-    pub fn in_file(file: &str, message: impl Into<String>) -> Self {
-        Self { file: file.to_owned(), case: None, message: message.into() }
+    pub fn in_file(file: &str, message: impl fmt::Display) -> Self {
+        Self { file: file.to_owned(), case: None, message: message.to_string() }
     }
 }
 
@@ -133,7 +133,7 @@ impl Corpus {
         }
         match covering::cases(files) {
             Ok(cases) => corpus.cases.extend(cases),
-            Err(error) => problems.push(Problem::in_file(covering::COVERING, error.to_string())),
+            Err(error) => problems.push(Problem::in_file(covering::COVERING, error)),
         }
         let known: HashSet<&str> = corpus.clauses.iter().map(|clause| clause.id.as_str()).collect();
         for case in &corpus.cases {
@@ -230,7 +230,7 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
         Ok(op) => op,
         // The cases of profile `universal` have a folder of their own.
         Err(_) if folder == AGENT => Op::Tools,
-        Err(error) => return (cases, vec![wrong(error.to_string())]),
+        Err(error) => return (cases, vec![Problem::in_file(&file.path, error)]),
     };
     let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {
         Ok(contents) => contents,
