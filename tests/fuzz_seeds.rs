@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use threadspec::Profile;
-use threadspec_campaign::generate::{GoldenThread, Script, golden_inputs, seeds};
+use threadspec_campaign::generate::{GoldenThread, ScriptPlan, golden_inputs, seeds};
 use threadspec_campaign::laws;
 use threadspec_judge::protocol::Op;
 
@@ -55,7 +55,7 @@ fn equivalence() {
 
 #[test]
 fn run_loop() {
-    replay("loop", |bytes| laws::agent(&decoded::<Script>(bytes)));
+    replay("loop", |bytes| laws::agent(&decoded::<ScriptPlan>(bytes)));
     golden_inputs(Op::Loop).for_each(|input| laws::run_loop(&input));
     golden_inputs(Op::Tools).for_each(|input| laws::tools(&input));
 }

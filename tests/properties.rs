@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use threadspec::{Profile, read_events};
-use threadspec_campaign::generate::{GoldenThread, RequestPlan, Script, Text, Thread};
+use threadspec_campaign::generate::{GoldenThread, RequestPlan, ScriptPlan, Text, Thread};
 use threadspec_campaign::laws;
 use threadspec_judge::protocol::{Implementation, Reply, Request};
 use threadspec_judge::reference::Reference;
@@ -55,12 +55,12 @@ proptest! {
     }
 
     #[test]
-    fn requests_of_tool_rounds_grow_by_rounds(script: Script) {
+    fn requests_of_tool_rounds_grow_by_rounds(script: ScriptPlan) {
         laws::tools(&script.tools_input());
     }
 
     #[test]
-    fn the_context_mode_changes_no_event_of_a_loop(script: Script) {
+    fn the_context_mode_changes_no_event_of_a_loop(script: ScriptPlan) {
         laws::run_loop(&script.loop_input());
     }
 

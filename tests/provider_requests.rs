@@ -4,7 +4,7 @@ use proptest::strategy::ValueTree;
 use serde_json::json;
 use threadspec::oracle::{Api, provider_breaches};
 use threadspec::{ContextMode, ContextOptions, Error, Event, Message, Profile, build_messages, wire};
-use threadspec_campaign::generate::{GoldenThread, Script, golden_inputs, samples};
+use threadspec_campaign::generate::{GoldenThread, ScriptPlan, golden_inputs, samples};
 use threadspec_judge::protocol::{Implementation, Op, Reply, Request};
 use threadspec_judge::reference::Reference;
 
@@ -81,7 +81,7 @@ fn of_generated_threads() {
 
 #[test]
 fn of_generated_runs() {
-    for script in samples::<Script>(18).take(1000) {
+    for script in samples::<ScriptPlan>(18).take(1000) {
         let script = script.current();
         for (op, input) in [(Op::Tools, script.tools_input()), (Op::Loop, script.loop_input())] {
             for list in lists(op, input) {

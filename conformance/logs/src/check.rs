@@ -1,7 +1,7 @@
 //! Finds out what a file is, and has it checked.
 
 use super::diagnostics::Diagnostics;
-use super::list::{self, Batches, Form, Kind};
+use super::list::{self, Batches, Contents, ElementKind};
 use super::requests::Requests;
 use super::source::{self, Chunks};
 use super::{document, events};
@@ -45,7 +45,7 @@ pub fn check(
     if list::begins_lines(&first.bytes, chunks.has_ended()) {
         let kind = list::kind_of_lines(&first.bytes);
         return match (kind, options.api) {
-            (Kind::Requests, api) => check_requests(Batches::of_lines(first, chunks), api, diagnostics),
+            (ElementKind::Requests, api) => check_requests(Batches::of_lines(first, chunks), api, diagnostics),
             (_, None) => events::check(Batches::of_lines(first, chunks), kind, options, diagnostics),
             // The messages of one request, each on a line.
             (_, Some(_)) => {
@@ -61,10 +61,10 @@ pub fn check(
         return check_requests(Batches::of_list(&text, list::read_requests(&text)), options.api, diagnostics);
     }
     match list::read(&text) {
-        Ok(Form { kind: Kind::Requests, elements }) => {
+        Ok(Contents { kind: ElementKind::Requests, elements }) => {
             check_requests(Batches::of_list(&text, elements), None, diagnostics)
         }
-        Ok(Form { kind, elements }) => events::check(Batches::of_list(&text, elements), kind, options, diagnostics),
+        Ok(Contents { kind, elements }) => events::check(Batches::of_list(&text, elements), kind, options, diagnostics),
         Err(reason) => {
             diagnostics.about("a file");
             diagnostics.error(reason);

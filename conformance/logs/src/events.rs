@@ -2,7 +2,7 @@
 
 use super::CheckOptions;
 use super::diagnostics::{Diagnostic, Diagnostics};
-use super::list::{Batch, Batches, Kind};
+use super::list::{Batch, Batches, ElementKind};
 use super::pairing::Pairing;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
@@ -45,12 +45,12 @@ struct Stretch {
 
 pub(super) fn check(
     mut batches: Batches<'_>,
-    kind: Kind,
+    kind: ElementKind,
     options: CheckOptions,
     diagnostics: &mut Diagnostics<'_>,
 ) -> io::Result<()> {
     let (about, noun) = match kind {
-        Kind::Messages => ("a transcript", "message"),
+        ElementKind::Messages => ("a transcript", "message"),
         _ => ("an event log", "event"),
     };
     diagnostics.about(&format!("{about}, profile {}", options.profile));
@@ -59,7 +59,7 @@ pub(super) fn check(
         // Only the hardened profile promises it.
         holds.retain(|oracle| *oracle != "provider-valid");
     }
-    let judge = Judge { profile: options.profile, noun };
+    let judge = StretchJudge { profile: options.profile, noun };
     let mut pairing = Pairing::default();
     let mut transcript = TranscriptReader::default();
     let (mut total, mut unreadable) = (0, 0);
@@ -81,10 +81,10 @@ pub(super) fn check(
         }
         total += some.iter().map(|batch| batch.elements().count()).sum::<usize>();
         let stretches: Vec<Stretch> = match kind {
-            Kind::Events | Kind::Requests => {
+            ElementKind::Events | ElementKind::Requests => {
                 some.par_iter().map(|batch| judge.of_events(judge.read_events(batch))).collect()
             }
-            Kind::Messages => {
+            ElementKind::Messages => {
                 let read: Vec<_> = some.iter().map(|batch| judge.read_messages(batch, &mut transcript)).collect();
                 read.into_par_iter().map(|stretch| judge.of_events(stretch)).collect()
             }
@@ -113,13 +113,13 @@ fn refused(place: &str, what: &str) -> String {
     format!("{place}: {what}: providers refuse that; the hardened profile mends it")
 }
 
-struct Judge {
+struct StretchJudge {
     profile: Profile,
     /// What an element is called.
     noun: &'static str,
 }
 
-impl Judge {
+impl StretchJudge {
     fn place(&self, (index, line): (usize, usize)) -> String {
         format!("{} {index} (line {line})", self.noun)
     }

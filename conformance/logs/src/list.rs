@@ -12,7 +12,7 @@ use threadspec::wire;
 
 /// What the elements of a list are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ElementKind {
     Events,
     /// Messages of an OpenAI-style transcript.
     Messages,
@@ -20,15 +20,15 @@ pub(super) enum Kind {
 }
 
 /// What a text of one JSON value holds.
-pub(super) struct Form<'a> {
-    pub(super) kind: Kind,
+pub(super) struct Contents<'a> {
+    pub(super) kind: ElementKind,
     pub(super) elements: Vec<&'a str>,
 }
 
-pub(super) type Members<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+pub(super) type RawMembers<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// The members of a JSON object; `None` for anything else.
-pub(super) fn members(json: &str) -> Option<Members<'_>> {
+pub(super) fn members(json: &str) -> Option<RawMembers<'_>> {
     json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
 }
 
@@ -46,23 +46,23 @@ pub(super) fn begins_lines(bytes: &[u8], is_all: bool) -> bool {
 }
 
 /// What the elements of JSON Lines are.
-pub(super) fn kind_of_lines(bytes: &[u8]) -> Kind {
+pub(super) fn kind_of_lines(bytes: &[u8]) -> ElementKind {
     let text = String::from_utf8_lossy(bytes);
     kind_of(text.trim_start_matches('\u{feff}').lines())
 }
 
 /// What elements are, by the first that can be read.
-fn kind_of<'a>(mut elements: impl Iterator<Item = &'a str>) -> Kind {
+fn kind_of<'a>(mut elements: impl Iterator<Item = &'a str>) -> ElementKind {
     let kind = elements.find_map(|element| {
         let members = members(element)?;
         let has = |name: &str| members.contains_key(name);
         Some(match (has("type"), has("role")) {
-            (false, true) => Kind::Messages,
-            _ if !has("iteration") && requests::body(element).is_some() => Kind::Requests,
-            _ => Kind::Events,
+            (false, true) => ElementKind::Messages,
+            _ if !has("iteration") && requests::body(element).is_some() => ElementKind::Requests,
+            _ => ElementKind::Events,
         })
     });
-    kind.unwrap_or(Kind::Events)
+    kind.unwrap_or(ElementKind::Events)
 }
 
 /// Reads a text that is one JSON value.
@@ -70,10 +70,12 @@ fn kind_of<'a>(mut elements: impl Iterator<Item = &'a str>) -> Kind {
 /// # Errors
 ///
 /// Says why it is no log.
-pub(super) fn read(text: &str) -> Result<Form<'_>, String> {
+pub(super) fn read(text: &str) -> Result<Contents<'_>, String> {
     let json = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
     let list = match members(json) {
-        Some(_) if requests::is_request(json) => return Ok(Form { kind: Kind::Requests, elements: vec![json] }),
+        Some(_) if requests::is_request(json) => {
+            return Ok(Contents { kind: ElementKind::Requests, elements: vec![json] });
+        }
         Some(members) => LISTS.iter().find_map(|&name| members.get(name).map(|list| list.get())),
         None => Some(json),
     };
@@ -86,7 +88,7 @@ pub(super) fn read(text: &str) -> Result<Form<'_>, String> {
             Err(error) => return Err(error.to_string()),
         },
     };
-    Ok(Form { kind: kind_of(elements.iter().copied()), elements })
+    Ok(Contents { kind: kind_of(elements.iter().copied()), elements })
 }
 
 /// The members that hold the list of a log, a transcript or a batch.

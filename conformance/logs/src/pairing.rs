@@ -6,7 +6,7 @@
 use threadspec::{Event, EventKind};
 
 #[derive(Debug)]
-struct Open {
+struct OpenCall {
     id: String,
     iteration: u64,
     /// How a diagnostic names the call: by its number and line.
@@ -17,7 +17,7 @@ struct Open {
 /// Follows a log event by event.
 #[derive(Debug, Default)]
 pub(super) struct Pairing {
-    open: Vec<Open>,
+    open: Vec<OpenCall>,
     /// An event could not be read: it may be the call that a result seems to lack.
     is_blind: bool,
 }
@@ -38,7 +38,7 @@ impl Pairing {
                     warn(place.clone(), format!("{what}: {tool_call_id:?}"));
                 }
                 let (id, iteration) = (tool_call_id.clone(), event.iteration);
-                self.open.push(Open { id, iteration, place, is_answered: false });
+                self.open.push(OpenCall { id, iteration, place, is_answered: false });
             }
             EventKind::ToolResult { tool_call_id, .. } => {
                 let mut calls = self.open.iter_mut().filter(|call| call.id == *tool_call_id).peekable();

@@ -15,7 +15,7 @@ const SEARCHED: usize = 10_000;
 
 /// A piece of one side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum DiffPiece {
     /// Both sides have it.
     Equal(String),
     /// The other side has something else here, or nothing.
@@ -27,11 +27,11 @@ pub(super) enum Piece {
 /// The expected and the actual text, one line each, every character visible, their differences in `⟦…⟧`.
 pub(super) fn texts(expected: &str, actual: &str) -> [String; 2] {
     let [expected, actual] = pieces(expected, actual);
-    let side = |pieces: Vec<Piece>, style| -> String {
+    let side = |pieces: Vec<DiffPiece>, style| -> String {
         let shown = pieces.into_iter().map(|piece| match piece {
-            Piece::Equal(text) => text,
-            Piece::Different(text) => format!("⟦{}⟧", styled(style, text)),
-            Piece::LeftOut(what) => styled(FAINT, what),
+            DiffPiece::Equal(text) => text,
+            DiffPiece::Different(text) => format!("⟦{}⟧", styled(style, text)),
+            DiffPiece::LeftOut(what) => styled(FAINT, what),
         });
         shown.collect()
     };
@@ -48,7 +48,7 @@ pub(super) fn pairs(expected: &str, actual: &str) -> Vec<(String, String)> {
 }
 
 /// The expected and the actual text in pieces, every character visible.
-pub(super) fn pieces(expected: &str, actual: &str) -> [Vec<Piece>; 2] {
+pub(super) fn pieces(expected: &str, actual: &str) -> [Vec<DiffPiece>; 2] {
     let (old, new): (Vec<char>, Vec<char>) = (expected.chars().collect(), actual.chars().collect());
     let mut sides = [Vec::new(), Vec::new()];
     let operations = operations(&old, &new);
@@ -60,7 +60,7 @@ pub(super) fn pieces(expected: &str, actual: &str) -> [Vec<Piece>; 2] {
             let rest = operations[index..].iter().filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
             let rest = left_out(&count(rest.count(), "more difference"));
             return sides.map(|mut side| {
-                side.push(Piece::LeftOut(rest.clone()));
+                side.push(DiffPiece::LeftOut(rest.clone()));
                 side
             });
         }
@@ -139,24 +139,28 @@ fn left_out(what: &str) -> String {
     format!("…⟨{what}⟩…")
 }
 
-fn equal(text: &[char], first: bool, last: bool) -> Vec<Piece> {
+fn equal(text: &[char], first: bool, last: bool) -> Vec<DiffPiece> {
     let before = if first { 0 } else { CONTEXT };
     let after = if last { 0 } else { CONTEXT };
     let hidden = text.len().saturating_sub(before + after);
     if hidden <= CONTEXT {
-        return vec![Piece::Equal(show(text))];
+        return vec![DiffPiece::Equal(show(text))];
     }
     let end = show(&text[text.len() - after..]);
-    vec![Piece::Equal(show(&text[..before])), Piece::LeftOut(left_out(&format!("{hidden} equal"))), Piece::Equal(end)]
+    vec![
+        DiffPiece::Equal(show(&text[..before])),
+        DiffPiece::LeftOut(left_out(&format!("{hidden} equal"))),
+        DiffPiece::Equal(end),
+    ]
 }
 
-fn differing(text: &[char]) -> Piece {
+fn differing(text: &[char]) -> DiffPiece {
     if text.len() <= LONGEST {
-        return Piece::Different(show(text));
+        return DiffPiece::Different(show(text));
     }
     let half = LONGEST / 2;
     let hidden = left_out(&format!("{} more", text.len() - LONGEST));
-    Piece::Different(format!("{}{hidden}{}", show(&text[..half]), show(&text[text.len() - half..])))
+    DiffPiece::Different(format!("{}{hidden}{}", show(&text[..half]), show(&text[text.len() - half..])))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Runs as one self-contained page. It is also the readable specification: it shows every clause and every case.
 
 use super::causes::{Cause, by_severity, causes_of};
-use super::diff::{self, Piece};
+use super::diff::{self, DiffPiece};
 use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
 use super::words::shortened;
 use super::{Conclusion, pages};
@@ -25,11 +25,11 @@ const LONGEST_VALUE: usize = 2000;
 const MISMATCHES: usize = 8;
 
 /// The results of one case, each with the number of its run.
-type Results<'a> = HashMap<&'a str, Vec<(usize, &'a CaseRecord)>>;
+type ResultsByCase<'a> = HashMap<&'a str, Vec<(usize, &'a CaseRecord)>>;
 
 /// The page.
 pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String {
-    let mut results: Results<'_> = HashMap::new();
+    let mut results: ResultsByCase<'_> = HashMap::new();
     for (number, run) in runs.iter().enumerate() {
         for case in &run.cases {
             results.entry(&case.id).or_default().push((number, case));
@@ -124,7 +124,7 @@ fn causes(run: &RunRecord) -> Vec<Value> {
     causes_of(&failed).into_iter().map(cause).collect()
 }
 
-fn clause(clause: &Clause, runs: &[RunRecord], cases: &[&Case], results: &Results<'_>) -> Value {
+fn clause(clause: &Clause, runs: &[RunRecord], cases: &[&Case], results: &ResultsByCase<'_>) -> Value {
     let of_it: Vec<&Case> = cases.iter().copied().filter(|case| case.clauses.contains(&clause.id)).collect();
     let cell = |number: usize| {
         let all = of_it.iter().filter_map(|case| results.get(&*case.id)).flatten();
@@ -156,7 +156,7 @@ fn clause(clause: &Clause, runs: &[RunRecord], cases: &[&Case], results: &Result
     }
 }
 
-fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &Results<'_>) -> Value {
+fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &ResultsByCase<'_>) -> Value {
     let results = results.get(&*case.id).map_or(&[][..], Vec::as_slice);
     // What nobody failed is shorter: the page holds thousands of such cases.
     let failed = results.iter().any(|(_, result)| result.failed());
@@ -234,13 +234,13 @@ fn mismatch(mismatch: &MismatchRecord) -> Value {
     let [expected, actual] = if *text {
         diff::pieces(expected, actual)
     } else {
-        [expected, actual].map(|side| vec![Piece::Different(shortened(side, LONGEST_VALUE))])
+        [expected, actual].map(|side| vec![DiffPiece::Different(shortened(side, LONGEST_VALUE))])
     };
-    let side = |pieces: Vec<Piece>| -> Vec<Value> {
+    let side = |pieces: Vec<DiffPiece>| -> Vec<Value> {
         let piece = |piece| match piece {
-            Piece::Equal(text) => context! { kind => "equal", text },
-            Piece::Different(text) => context! { kind => "different", text },
-            Piece::LeftOut(text) => context! { kind => "left-out", text },
+            DiffPiece::Equal(text) => context! { kind => "equal", text },
+            DiffPiece::Different(text) => context! { kind => "different", text },
+            DiffPiece::LeftOut(text) => context! { kind => "left-out", text },
         };
         pieces.into_iter().map(piece).collect()
     };

@@ -7,7 +7,7 @@
 //! However long a log is, the memory is bounded: only the last requests are kept; of earlier ones there is a hash, by which a request
 //! that extends one of them is recognized.
 
-use super::segments::{Divergence, Location, Role, Segment, difference};
+use super::segments::{Divergence, Location, Owner, Segment, difference};
 use serde_json::Value;
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -22,40 +22,40 @@ const MOST_WHOLE: usize = 1 << 16;
 
 /// A segment as it is compared.
 #[derive(Debug)]
-pub(super) struct Text {
-    piece: Piece,
+pub(super) struct SegmentText {
+    piece: StoredPiece,
     text: String,
 }
 
 /// The segments of a request as they are compared.
-pub(super) fn texts(segments: Vec<Segment>) -> Vec<Text> {
+pub(super) fn texts(segments: Vec<Segment>) -> Vec<SegmentText> {
     let text = |Segment { place, role, value }: Segment| {
         let text = value.to_string();
-        Text { piece: Piece { hash: hash(&text), place, role }, text }
+        SegmentText { piece: StoredPiece { hash: hash(&text), place, role }, text }
     };
     segments.into_iter().map(text).collect()
 }
 
 /// A piece of a request. Its text is kept once for all requests.
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct StoredPiece {
     hash: u64,
     place: Location,
-    role: Role,
+    role: Owner,
 }
 
 #[derive(Debug)]
-struct Earlier {
+struct EarlierRequest {
     number: usize,
     /// Requests with another key share no cache.
     key: u64,
-    pieces: Vec<Piece>,
+    pieces: Vec<StoredPiece>,
     replies: usize,
 }
 
 /// How a request relates to the earlier ones.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Relation {
+pub(super) struct Lineage {
     /// The number of the request that it goes on from.
     pub(super) parent: Option<usize>,
     pub(super) loss: Option<Loss>,
@@ -89,7 +89,7 @@ struct Whole {
 #[derive(Debug, Default)]
 pub(super) struct Conversations {
     /// The oldest first.
-    requests: VecDeque<Earlier>,
+    requests: VecDeque<EarlierRequest>,
     /// How many pieces they have.
     pieces: usize,
     whole: HashMap<u64, Whole>,
@@ -101,10 +101,10 @@ pub(super) struct Conversations {
 
 impl Conversations {
     /// Adds the next request. What its cache depends on beside its pieces, such as the model, is in `key`.
-    pub(super) fn push(&mut self, number: usize, key: impl Hash, texts: Vec<Text>) -> Relation {
+    pub(super) fn push(&mut self, number: usize, key: impl Hash, texts: Vec<SegmentText>) -> Lineage {
         let key = hash(&key);
         let mut pieces = Vec::with_capacity(texts.len());
-        for Text { piece, text } in texts {
+        for SegmentText { piece, text } in texts {
             self.texts.entry(piece.hash).or_insert((text, 0)).1 += 1;
             pieces.push(piece);
         }
@@ -112,12 +112,12 @@ impl Conversations {
         let (parent, whole) = self.longest_extended(key, &pieces);
         let begun = parent.map_or(0, |parent| parent.length);
         let explained = usize::from(parent.is_some());
-        let now = Earlier { number, key, pieces, replies };
-        let mut relation = Relation { parent: parent.map(|parent| parent.number), loss: None };
+        let now = EarlierRequest { number, key, pieces, replies };
+        let mut relation = Lineage { parent: parent.map(|parent| parent.number), loss: None };
         if replies_behind(&now.pieces, begun) > explained
             && let Some(before) = self.continued(&now, begun)
         {
-            relation = Relation { parent: Some(before.number), loss: Some(self.loss(before, &now)) };
+            relation = Lineage { parent: Some(before.number), loss: Some(self.loss(before, &now)) };
         }
         self.whole.insert(whole, Whole { number, length: now.pieces.len() });
         self.order.push_back((whole, number));
@@ -151,12 +151,12 @@ impl Conversations {
     }
 
     /// The longest earlier request that the pieces begin with, and the hash of all pieces.
-    fn longest_extended(&self, key: u64, pieces: &[Piece]) -> (Option<Whole>, u64) {
+    fn longest_extended(&self, key: u64, pieces: &[StoredPiece]) -> (Option<Whole>, u64) {
         let mut chain = key;
         let mut longest = None;
         for piece in pieces {
             chain = hash(&(chain, piece.hash));
-            if piece.role != Role::Setting {
+            if piece.role != Owner::Setting {
                 longest = self.whole.get(&chain).copied().or(longest);
             }
         }
@@ -164,22 +164,22 @@ impl Conversations {
     }
 
     /// The request that this one clearly goes on from, although it does not extend it.
-    fn continued(&self, now: &Earlier, begun: usize) -> Option<&Earlier> {
+    fn continued(&self, now: &EarlierRequest, begun: usize) -> Option<&EarlierRequest> {
         let known: HashSet<u64> = now.pieces.iter().map(|piece| piece.hash).collect();
-        let mut best: Option<(usize, &Earlier)> = None;
+        let mut best: Option<(usize, &EarlierRequest)> = None;
         for before in self.requests.iter().rev().filter(|before| before.key == now.key) {
             let common = common(before, now);
             let has_new_reply = || {
                 let said: HashSet<u64> = before.pieces.iter().map(|piece| piece.hash).collect();
-                now.pieces.iter().any(|piece| piece.role == Role::Model && !said.contains(&piece.hash))
+                now.pieces.iter().any(|piece| piece.role == Owner::Model && !said.contains(&piece.hash))
             };
             if common == now.pieces.len() || common == before.pieces.len() || !has_new_reply() {
                 continue;
             }
-            let said: Vec<&Piece> = before.pieces.iter().filter(|piece| piece.role != Role::Setting).collect();
+            let said: Vec<&StoredPiece> = before.pieces.iter().filter(|piece| piece.role != Owner::Setting).collect();
             let shared = said.iter().filter(|piece| known.contains(&piece.hash));
             let (shared, replies) =
-                shared.fold((0, 0), |(all, model), piece| (all + 1, model + usize::from(piece.role == Role::Model)));
+                shared.fold((0, 0), |(all, model), piece| (all + 1, model + usize::from(piece.role == Owner::Model)));
             let is_clear = if before.replies == 0 {
                 shared == said.len() && shared > 0 && self.have_similar_settings(before, now)
             } else {
@@ -189,7 +189,7 @@ impl Conversations {
                 (has_most && (replies > 0 || shared > 1)) || (has_end && replies > 0 && shared > 1)
             };
             // What the request extends explains it better, unless it shares more with this one.
-            let extended = now.pieces[..begun].iter().filter(|piece| piece.role != Role::Setting).count();
+            let extended = now.pieces[..begun].iter().filter(|piece| piece.role != Owner::Setting).count();
             if is_clear && shared > extended && best.is_none_or(|(most, _)| shared > most) {
                 best = Some((shared, before));
             }
@@ -198,9 +198,9 @@ impl Conversations {
     }
 
     /// Whether tools and system texts are those of one agent: at least half of them are equal, or three quarters of their text.
-    fn have_similar_settings(&self, before: &Earlier, now: &Earlier) -> bool {
-        let texts = |request: &Earlier| -> Vec<&str> {
-            let settings = request.pieces.iter().filter(|piece| piece.role == Role::Setting);
+    fn have_similar_settings(&self, before: &EarlierRequest, now: &EarlierRequest) -> bool {
+        let texts = |request: &EarlierRequest| -> Vec<&str> {
+            let settings = request.pieces.iter().filter(|piece| piece.role == Owner::Setting);
             settings.filter_map(|piece| self.texts.get(&piece.hash)).map(|(text, _)| text.as_str()).collect()
         };
         let (one, other) = (texts(before), texts(now));
@@ -219,11 +219,11 @@ impl Conversations {
         4 * (start + end) >= 3 * one.len().max(other.len())
     }
 
-    fn loss(&self, before: &Earlier, now: &Earlier) -> Loss {
+    fn loss(&self, before: &EarlierRequest, now: &EarlierRequest) -> Loss {
         let at = common(before, now);
         let (lost, found) = (before.pieces[at], now.pieces[at]);
-        let stands = |piece: Piece, pieces: &[Piece]| pieces.iter().any(|other| other.hash == piece.hash);
-        let value = |piece: Piece| -> Value {
+        let stands = |piece: StoredPiece, pieces: &[StoredPiece]| pieces.iter().any(|other| other.hash == piece.hash);
+        let value = |piece: StoredPiece| -> Value {
             // The texts were written from values.
             self.texts.get(&piece.hash).and_then(|(text, _)| serde_json::from_str(text).ok()).unwrap_or_default()
         };
@@ -239,13 +239,14 @@ impl Conversations {
 }
 
 /// How many pieces two requests have in common at the beginning.
-fn common(one: &Earlier, other: &Earlier) -> usize {
+fn common(one: &EarlierRequest, other: &EarlierRequest) -> usize {
     one.pieces.iter().zip(&other.pieces).take_while(|(one, other)| one.hash == other.hash).count()
 }
 
 /// How many replies a model has given from a place on; neighbouring pieces of it are one reply.
-fn replies_behind(pieces: &[Piece], begun: usize) -> usize {
-    let begins = |at: &usize| pieces[*at].role == Role::Model && (*at == begun || pieces[*at - 1].role != Role::Model);
+fn replies_behind(pieces: &[StoredPiece], begun: usize) -> usize {
+    let begins =
+        |at: &usize| pieces[*at].role == Owner::Model && (*at == begun || pieces[*at - 1].role != Owner::Model);
     (begun..pieces.len()).filter(begins).count()
 }
 
@@ -266,9 +267,9 @@ mod tests {
         words
             .map(|(position, word)| {
                 let (place, role) = match word.as_bytes()[0] {
-                    b's' => (Location::System, Role::Setting),
-                    b'a'..=b'c' | b'A' => (Location::Message(position), Role::Model),
-                    _ => (Location::Message(position), Role::Other),
+                    b's' => (Location::System, Owner::Setting),
+                    b'a'..=b'c' | b'A' => (Location::Message(position), Owner::Model),
+                    _ => (Location::Message(position), Owner::Other),
                 };
                 Segment { place, role, value: json!(word) }
             })
@@ -352,7 +353,7 @@ mod tests {
     fn how_a_cache_was_lost() {
         let how = |requests: &[&str]| {
             let mut conversations = Conversations::default();
-            let relations: Vec<Relation> = requests
+            let relations: Vec<Lineage> = requests
                 .iter()
                 .enumerate()
                 .map(|(number, request)| conversations.push(number, (), texts(segments(request))))

@@ -8,7 +8,7 @@ pub(super) use form::{body, is_request};
 
 use super::diagnostics::{Diagnostic, Diagnostics};
 use super::list::Batch;
-use cache::{Conversations, How, Loss, Text};
+use cache::{Conversations, How, Loss, SegmentText};
 use rayon::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -37,25 +37,25 @@ pub(super) struct Requests {
 
 /// What an element of a log is.
 enum LogEntry {
-    Request(Result<Body, threadspec::Error>),
+    Request(Result<RequestBody, threadspec::Error>),
     Other,
     NotJson,
 }
 
 /// The body of a request.
-struct Body {
+struct RequestBody {
     value: Value,
     /// The API that it is for; `None` if it could be for several.
     api: Option<Api>,
 }
 
 /// A request, and what is wrong with it on its own.
-struct Judged {
+struct JudgedRequest {
     number: usize,
     place: String,
     /// Requests with different keys share no cache. `None` if the server keeps the history.
     key: Option<(Api, String)>,
-    texts: Vec<Text>,
+    texts: Vec<SegmentText>,
     breaches: Vec<Breach>,
 }
 
@@ -82,7 +82,7 @@ impl Requests {
         let read: Vec<(usize, LogEntry)> =
             elements.into_par_iter().map(|(line, json)| (line, LogEntry::read(json, api))).collect();
         let placed: Vec<_> = read.into_iter().filter_map(|(line, element)| self.place(line, element)).collect();
-        let judged: Vec<_> = placed.into_par_iter().map(|request| request.map(Judged::of)).collect();
+        let judged: Vec<_> = placed.into_par_iter().map(|request| request.map(JudgedRequest::of)).collect();
         judged.into_iter().flat_map(|judged| judged.map_or_else(|found| vec![found], |one| self.relate(one))).collect()
     }
 
@@ -98,7 +98,7 @@ impl Requests {
         };
         self.count += 1;
         let place = format!("request {} (line {line})", self.count);
-        let Body { value, api } = match body {
+        let RequestBody { value, api } = match body {
             Ok(body) => body,
             Err(error) => return Some(Err(Diagnostic::error(format!("{place}: {error}")))),
         };
@@ -109,7 +109,7 @@ impl Requests {
 
     /// What is wrong with a request, without the faults that were reported of the request that it goes on from, and where the prompt
     /// cache of that one was lost.
-    fn relate(&mut self, Judged { number, place, key, texts, breaches }: Judged) -> Vec<Diagnostic> {
+    fn relate(&mut self, JudgedRequest { number, place, key, texts, breaches }: JudgedRequest) -> Vec<Diagnostic> {
         let relation = key.map(|key| self.conversations.push(number, key, texts)).unwrap_or_default();
         let known = relation.parent.and_then(|parent| self.told.get(&parent));
         let identity = |breach: &Breach| cache::hash(&(&breach.place, &breach.what));
@@ -155,11 +155,11 @@ impl LogEntry {
             (None, _) if serde_json::from_str::<&RawValue>(json).is_ok() => return Self::Other,
             (None, _) => return Self::NotJson,
         };
-        Self::Request(read_json(&body).map(|value| Body { api: form::api_of(&value), value }))
+        Self::Request(read_json(&body).map(|value| RequestBody { api: form::api_of(&value), value }))
     }
 }
 
-impl Judged {
+impl JudgedRequest {
     fn of((number, place, api, body): (usize, String, Api, Value)) -> Self {
         // A history that the server keeps is no part of the request.
         let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();

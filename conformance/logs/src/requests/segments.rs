@@ -30,7 +30,7 @@ impl fmt::Display for Location {
 
 /// Whose a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum Owner {
     /// Tools, system texts: what a conversation has from its beginning.
     Setting,
     Model,
@@ -41,7 +41,7 @@ pub(super) enum Role {
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) place: Location,
-    pub(super) role: Role,
+    pub(super) role: Owner,
     pub(super) value: Value,
 }
 
@@ -54,21 +54,21 @@ pub(super) fn segments(api: Api, body: &Value) -> Vec<Segment> {
         if let Some(members) = tool.as_object_mut() {
             members.shift_remove("cache_control");
         }
-        found.push(Segment { place: Location::Tool(position), role: Role::Setting, value: tool });
+        found.push(Segment { place: Location::Tool(position), role: Owner::Setting, value: tool });
     }
     let system = if api == Api::OpenAiResponses { &body["instructions"] } else { &body["system"] };
     for block in blocks(system) {
-        found.push(Segment { place: Location::System, role: Role::Setting, value: block });
+        found.push(Segment { place: Location::System, role: Owner::Setting, value: block });
     }
     if api == Api::OpenAiResponses {
         if let Some(text) = body["input"].as_str() {
             let value = message(&json!({"role": "user", "content": text}));
-            found.push(Segment { place: Location::Item(0), role: Role::Other, value });
+            found.push(Segment { place: Location::Item(0), role: Owner::Other, value });
         }
         for (position, item) in list("input").filter(|(_, item)| item["type"] != "reasoning") {
             let kind = item["type"].as_str().unwrap_or_default();
             let is_call = kind.ends_with("_call");
-            let role = if is_call { Role::Model } else { role_of(item) };
+            let role = if is_call { Owner::Model } else { role_of(item) };
             found.push(Segment { place: Location::Item(position), role, value: message(item) });
         }
         return found;
@@ -87,11 +87,11 @@ pub(super) fn segments(api: Api, body: &Value) -> Vec<Segment> {
     found
 }
 
-fn role_of(message: &Value) -> Role {
+fn role_of(message: &Value) -> Owner {
     match message["role"].as_str() {
-        Some("assistant") => Role::Model,
-        Some("system" | "developer") => Role::Setting,
-        _ => Role::Other,
+        Some("assistant") => Owner::Model,
+        Some("system" | "developer") => Owner::Setting,
+        _ => Owner::Other,
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! The cases are asked again for this, each time on a fresh process.
 
-use super::End;
+use super::Ending;
 use super::worker::{Worker, is_declined};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -54,8 +54,8 @@ impl Worker<'_, '_, '_> {
         }
         let own = match alone {
             Outcome::Reply(_) | Outcome::Accepted(..) => self.testee.overhear(MOMENT),
-            Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
-            Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
+            Outcome::Interrupted => return self.shared.end_with(Ending::Interrupted),
+            Outcome::NotReady(why) => return self.shared.end_with(Ending::NotReady(why)),
             _ => {
                 self.started();
                 return self.charge(index, outcome, BY_ITSELF);
@@ -112,10 +112,10 @@ impl Worker<'_, '_, '_> {
     fn is_silent_after_hello(&mut self, time: Duration) -> bool {
         let Some(unasked) = self.testee.overhear(time) else { return true };
         self.shared.end_with(match unasked {
-            Outcome::Interrupted => End::Interrupted,
-            Outcome::NotReady(why) => End::NotReady(why),
+            Outcome::Interrupted => Ending::Interrupted,
+            Outcome::NotReady(why) => Ending::NotReady(why),
             Outcome::Crash(what) | Outcome::Timeout(what) | Outcome::Garbage(what) | Outcome::Stray { what, .. } => {
-                End::NotReady(format!("after its hello: {what}").into())
+                Ending::NotReady(format!("after its hello: {what}").into())
             }
             Outcome::Reply(_) | Outcome::Accepted(_) => return true,
         });

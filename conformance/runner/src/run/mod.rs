@@ -150,7 +150,7 @@ impl Watch for () {}
 
 /// Why a run ends before its last case.
 #[derive(Clone, Debug)]
-enum End {
+enum Ending {
     Interrupted,
     FirstFailure,
     Lost,
@@ -163,7 +163,7 @@ struct Shared<'s, 'a> {
     terms: Terms,
     cases: &'s [&'a Case],
     watch: Mutex<&'s mut (dyn Watch + 's)>,
-    end: Mutex<Option<End>>,
+    end: Mutex<Option<Ending>>,
     /// How many cases cost the testee its process, and how many of them hung.
     lost: AtomicUsize,
     hung: AtomicUsize,
@@ -203,7 +203,7 @@ pub fn run<'a>(
                 let deep = thread::Builder::new().stack_size(DEEP_STACK);
                 match deep.spawn_scoped(scope, || worker.work()) {
                     Ok(worker) => workers.push(worker),
-                    Err(error) => shared.end_with(End::NotReady(Unready::Runner(format!("no thread: {error}")))),
+                    Err(error) => shared.end_with(Ending::NotReady(Unready::Runner(format!("no thread: {error}")))),
                 }
             }
             let join =
@@ -215,18 +215,18 @@ pub fn run<'a>(
 }
 
 impl<'a> Shared<'_, 'a> {
-    fn end(&self) -> MutexGuard<'_, Option<End>> {
+    fn end(&self) -> MutexGuard<'_, Option<Ending>> {
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the run; the first reason counts.
-    fn end_with(&self, reason: End) {
+    fn end_with(&self, reason: Ending) {
         self.end().get_or_insert(reason);
     }
 
     fn is_over(&self) -> bool {
         if interrupt::requested() {
-            self.end_with(End::Interrupted);
+            self.end_with(Ending::Interrupted);
         }
         self.end().is_some()
     }
@@ -238,7 +238,7 @@ impl<'a> Shared<'_, 'a> {
     /// Counts a case that cost the testee its process.
     fn count_loss(&self) {
         if self.lost.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_LOST && !self.settings.keep_going {
-            self.end_with(End::Lost);
+            self.end_with(Ending::Lost);
         }
     }
 
@@ -258,12 +258,12 @@ impl<'a> Shared<'_, 'a> {
         }
         let end = self.end.into_inner().unwrap_or_else(PoisonError::into_inner);
         run.stopped = end.map(|end| match end {
-            End::Interrupted => "interrupted".into(),
-            End::FirstFailure => "the first failure ends the run".into(),
-            End::Lost => {
+            Ending::Interrupted => "interrupted".into(),
+            Ending::FirstFailure => "the first failure ends the run".into(),
+            Ending::Lost => {
                 format!("{MOST_LOST} cases crashed, timed out or got garbage; --keep-going goes on all the same")
             }
-            End::NotReady(why) => {
+            Ending::NotReady(why) => {
                 run.not_ready = Some(why.clone());
                 why.to_string()
             }

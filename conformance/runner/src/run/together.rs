@@ -1,6 +1,6 @@
 //! Runs at the same time: AGENT-INDEPENDENT, where the hello declares that several requests may be sent at once.
 
-use super::End;
+use super::Ending;
 use super::worker::{Worker, join};
 use std::collections::HashMap;
 use threadspec_golden::clause;
@@ -44,8 +44,8 @@ impl Worker<'_, '_, '_> {
         while !waiting.is_empty() {
             let (id, outcome) = self.testee.receive();
             match outcome {
-                Outcome::Interrupted => return self.shared.end_with(End::Interrupted),
-                Outcome::NotReady(why) => return self.shared.end_with(End::NotReady(why)),
+                Outcome::Interrupted => return self.shared.end_with(Ending::Interrupted),
+                Outcome::NotReady(why) => return self.shared.end_with(Ending::NotReady(why)),
                 outcome if outcome.is_reply() => {
                     let Some((step, request)) = waiting.remove(&id) else { return };
                     if is_settled {

@@ -2,7 +2,7 @@
 
 use super::blame::{AFTER_OTHERS, as_loss};
 use super::order::{request_id, sort};
-use super::{End, Shared};
+use super::{Ending, Shared};
 use crate::testee::{Testee, Trouble, interrupt};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
@@ -204,8 +204,8 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                     self.answer(index);
                     return;
                 }
-                (_, Outcome::Interrupted) => return self.shared.end_with(End::Interrupted),
-                (_, Outcome::NotReady(why)) => return self.shared.end_with(End::NotReady(why)),
+                (_, Outcome::Interrupted) => return self.shared.end_with(Ending::Interrupted),
+                (_, Outcome::NotReady(why)) => return self.shared.end_with(Ending::NotReady(why)),
                 (_, Outcome::Stray { id: 0, what }) => return self.charge_for_id_of_hello(index, what),
                 (_, Outcome::Stray { id, what }) => {
                     let culprit = self.asked.get(&id).copied().unwrap_or(index);
@@ -303,7 +303,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.shared.watch(|watch| watch.result(case, &judgement));
         let settings = self.shared.settings;
         if settings.fail_fast && !settings.known.covers(case) && judgement.counts_against(case, settings.strict) {
-            self.shared.end_with(End::FirstFailure);
+            self.shared.end_with(Ending::FirstFailure);
         }
         self.part.judged.insert(index, judgement);
     }

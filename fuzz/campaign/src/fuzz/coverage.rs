@@ -1,6 +1,6 @@
 //! What has been drawn so far.
 
-use crate::generate::{CLASSES, Class, LIMITS};
+use crate::generate::{CLASSES, LIMITS, TextClass};
 use std::collections::{BTreeMap, BTreeSet};
 use threadspec::EventType;
 use threadspec_judge::protocol::Op;
@@ -33,7 +33,7 @@ impl Coverage {
             self.events.extend(new);
         }
         if self.classes.len() < CLASSES.len() {
-            let drawn = |class: &&Class| {
+            let drawn = |class: &&TextClass| {
                 let times = if class.name == "long" { LIMITS.repeats } else { 1 };
                 class.texts.iter().any(|text| !text.is_empty() && input.contains(&text.repeat(times)))
             };

@@ -1,6 +1,6 @@
 //! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else.
 
-use crate::generate::{Enlargement, Mode, RequestPlan, Scenario, Script, Text, Thread};
+use crate::generate::{Enlargement, Mode, RequestPlan, Scenario, ScriptPlan, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -74,8 +74,8 @@ impl Draw {
                     .prop_map(|(log, mode, text)| RequestPlan::Messages(log, mode, text))
                     .boxed(),
                 Op::Tools if profile == Profile::Universal => any::<Scenario>().prop_map(RequestPlan::Agent).boxed(),
-                Op::Tools => any::<Script>().prop_map(RequestPlan::Tools).boxed(),
-                Op::Loop => any::<Script>().prop_map(RequestPlan::Loop).boxed(),
+                Op::Tools => any::<ScriptPlan>().prop_map(RequestPlan::Tools).boxed(),
+                Op::Loop => any::<ScriptPlan>().prop_map(RequestPlan::Loop).boxed(),
             };
             // The growth comes first, so that a failing case that shrinks loses it first.
             let large = (any::<Enlargement>(), usual.clone())

@@ -90,7 +90,7 @@ pub struct Seed {
 /// The seeds of a fuzz target; empty for an unknown target.
 ///
 /// A target that takes text begins with texts of the golden corpus, one that takes a [`GoldenThread`] with the
-/// corpus's threads, each followed by nothing, and one that takes a [`Script`](super::Script) with random bytes, each of
+/// corpus's threads, each followed by nothing, and one that takes a [`ScriptPlan`](super::ScriptPlan) with random bytes, each of
 /// which is a script.
 pub fn seeds(target: &str) -> Vec<Seed> {
     let text = |(name, text): (String, String)| Seed { name, bytes: text.into_bytes() };

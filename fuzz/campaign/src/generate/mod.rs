@@ -2,17 +2,17 @@
 //!
 //! There is one description, the *plans*: plain data types that derive both `arbitrary::Arbitrary` (libFuzzer) and
 //! `proptest::arbitrary::Arbitrary` (property tests, differential fuzzing, shrinking). A plan holds choices, mostly small
-//! numbers, and every combination of choices is valid. [`Thread::json`], [`Script::loop_input`] and [`RequestPlan::input`]
+//! numbers, and every combination of choices is valid. [`Thread::json`], [`ScriptPlan::loop_input`] and [`RequestPlan::input`]
 //! write what was chosen as JSON text, the one form in which lone surrogates, number spellings and repeated keys can
 //! exist; Rust values are read from that text as from any other log.
 //!
 //! | plan | what it stands for | from |
 //! |---|---|---|
-//! | [`Text`] | a text of pieces, each of a documented `Class` or any character | [`CLASSES`] |
+//! | [`Text`] | a text of pieces, each of a documented `TextClass` or any character | [`CLASSES`] |
 //! | `Json` | a JSON value that tries ECMAScript's rules | numbers, keys |
 //! | `Name` | the name of a tool or of a call; one in ten is odd | names |
 //! | [`Thread`] | a log of events; one reference in ten is deliberately wrong | the above |
-//! | [`Script`] | a model, tools, a verifier and limits | the above |
+//! | [`ScriptPlan`] | a model, tools, a verifier and limits | the above |
 //! | `Scenario` | a run of any agent, for profile `universal` | texts, values, odd names |
 //! | [`RequestPlan`] | an operation of the protocol with its input | all of it |
 //! | `Enlargement` | what of a request is made large, and how far | |
@@ -34,14 +34,14 @@ mod wide;
 
 pub use golden::{GoldenThread, golden_inputs, seeds};
 pub use request::{RequestPlan, samples};
-pub use script::Script;
+pub use script::ScriptPlan;
 pub use text::{CLASSES, Text};
 pub use thread::Thread;
 
 pub(crate) use growth::Enlargement;
 pub(crate) use request::Mode;
 pub(crate) use scenario::Scenario;
-pub(crate) use text::Class;
+pub(crate) use text::TextClass;
 
 use json::Json;
 use list::{AtMost, Rarely};

@@ -1,7 +1,7 @@
 //! Generates whole requests.
 
 use super::wide::widened;
-use super::{Enlargement, Scenario, Script, Text, Thread};
+use super::{Enlargement, Scenario, ScriptPlan, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -43,9 +43,9 @@ pub enum RequestPlan {
     /// `messages`, possibly with instructions.
     Messages(Thread, Mode, Option<Text>),
     /// `tools`.
-    Tools(Script),
+    Tools(ScriptPlan),
     /// `loop`.
-    Loop(Script),
+    Loop(ScriptPlan),
     /// `tools` of profile `universal`, drawn only where it is asked for.
     #[arbitrary(skip)]
     #[proptest(skip)]

@@ -14,7 +14,7 @@ pub struct Scenario {
     system: System,
     past: AtMost<{ LIMITS.past }, Past>,
     question: Text,
-    rounds: AtMost<{ LIMITS.turns }, Round>,
+    rounds: AtMost<{ LIMITS.turns }, RoundPlan>,
     /// Whether the list ends with the results of its last round, and not with a question.
     ends_with_results: Rarely,
     long: Rarely,
@@ -52,14 +52,14 @@ pub enum Past {
     /// A question and its answer.
     Talk(Text, Text),
     /// A question, calls with their results, of which one may be missing.
-    Round(Text, AtMost<{ LIMITS.calls }, Text>, Rarely),
+    RoundPlan(Text, AtMost<{ LIMITS.calls }, Text>, Rarely),
     /// A question without an answer.
     Question(Text),
 }
 
 /// A response with calls.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct Round {
+pub struct RoundPlan {
     text: Option<Text>,
     first: ScriptedCall,
     others: AtMost<{ LIMITS.calls }, ScriptedCall>,
@@ -107,7 +107,7 @@ fn is_large(rarely: Rarely) -> bool {
 }
 
 /// A call as it is written.
-struct Call {
+struct WrittenCall {
     id: String,
     name: &'static str,
     args: Option<String>,
@@ -118,13 +118,13 @@ impl Scenario {
     /// The input of op `tools`.
     pub fn input(&self) -> String {
         let rounds = self.calls();
-        let calls: Vec<&Call> = rounds.iter().flatten().collect();
+        let calls: Vec<&WrittenCall> = rounds.iter().flatten().collect();
         let mut turns: Vec<String> = Vec::new();
         for (index, calls) in rounds.iter().enumerate() {
             let text = self.rounds.get(index).and_then(|round| round.text.as_ref());
             let text = self.word_at(1).filter(|_| index == 0).or_else(|| text.map(Text::json));
             let content = text.map(|text| format!(r#""content":{text},"#)).unwrap_or_default();
-            turns.push(format!(r#"{{{content}"tool_calls":[{}]}}"#, join(calls.iter().map(Call::json))));
+            turns.push(format!(r#"{{{content}"tool_calls":[{}]}}"#, join(calls.iter().map(WrittenCall::json))));
         }
         match &self.end {
             Last::Say(text) => {
@@ -144,7 +144,7 @@ impl Scenario {
         let tools = join(TOOLS[..3].iter().chain(ODD_TOOLS.iter().step_by(2)).map(|name| {
             let own = calls.iter().filter(|call| call.name == *name);
             if self.finds_by_arguments() {
-                let pair = |call: &&Call| format!("[{},{}]", call.args.as_deref().unwrap_or("{}"), call.result);
+                let pair = |call: &&WrittenCall| format!("[{},{}]", call.args.as_deref().unwrap_or("{}"), call.result);
                 format!(r#""{name}":{{"byArgs":[{}]}}"#, join(own.copied().map(|call| pair(&call))))
             } else {
                 format!(
@@ -184,7 +184,7 @@ impl Scenario {
                 Past::Talk(question, answer) => {
                     messages.extend([message("human", question), message("ai", answer)]);
                 }
-                Past::Round(text, results, fault) => {
+                Past::RoundPlan(text, results, fault) => {
                     messages.push(message("human", text));
                     let id = |index: usize| format!("past_{number}_{index}");
                     let calls = (0..results.len())
@@ -227,7 +227,7 @@ impl Scenario {
         }
         let bytes = |past: &Past| match past {
             Past::Talk(one, other) => one.json().len() + other.json().len(),
-            Past::Round(text, results, _) => {
+            Past::RoundPlan(text, results, _) => {
                 text.json().len() + results.iter().map(|text| text.json().len() + 200).sum::<usize>()
             }
             Past::Question(text) => text.json().len(),
@@ -239,7 +239,7 @@ impl Scenario {
 
     /// So many more calls, or as many as fill a block together with those of the round: what loses the last one of a full block
     /// shows only so.
-    fn filled(&self, round: &Round, times: usize) -> usize {
+    fn filled(&self, round: &RoundPlan, times: usize) -> usize {
         let own = 1 + round.others.len();
         if times == 0 || self.limit.is_multiple_of(2) {
             times
@@ -249,7 +249,7 @@ impl Scenario {
     }
 
     /// The calls of each response. In a long run the last response is repeated; in a wide one the first response repeats its first call.
-    fn calls(&self) -> Vec<Vec<Call>> {
+    fn calls(&self) -> Vec<Vec<WrittenCall>> {
         let mut number = 0;
         let mut call = |asked: &ScriptedCall, before: Option<&str>| {
             number += 1;
@@ -257,14 +257,14 @@ impl Scenario {
             let before = before.filter(|_| self.repeats_ids.is_now());
             asked.call(number, before, self.finds_by_arguments(), is_large, usize::from(self.limit))
         };
-        let mut rounds: Vec<Vec<Call>> = Vec::new();
-        let bytes = |round: &Round| {
+        let mut rounds: Vec<Vec<WrittenCall>> = Vec::new();
+        let bytes = |round: &RoundPlan| {
             let asked = [&round.first].into_iter().chain(round.others.iter());
             asked
                 .map(|asked| asked.args.as_ref().map_or(0, |args| args.value().len()) + asked.result.json().len() + 100)
                 .sum()
         };
-        let times = |is: Rarely, of: Option<&Round>| match of {
+        let times = |is: Rarely, of: Option<&RoundPlan>| match of {
             Some(round) if is_large(is) => size(self.times, repetitions(1, bytes(round))),
             _ => 0,
         };
@@ -277,7 +277,7 @@ impl Scenario {
                 &round.first,
                 if is_wide { self.filled(round, times(self.wide, Some(round))) } else { 0 },
             );
-            let mut calls: Vec<Call> = Vec::new();
+            let mut calls: Vec<WrittenCall> = Vec::new();
             for asked in [&round.first].into_iter().chain(round.others.iter()).chain(wider) {
                 let before = calls.last().map(|call| call.id.clone());
                 calls.push(call(asked, before.as_deref()));
@@ -299,7 +299,7 @@ impl ScriptedCall {
         is_found_by_arguments: bool,
         is_large: bool,
         first_id: usize,
-    ) -> Call {
+    ) -> WrittenCall {
         let id = match before {
             Some(before) if self.odd_id.is_now() || self.name % 2 == 1 => before.to_owned(),
             // Each odd id is used at most once, so that ids differ.
@@ -334,11 +334,11 @@ impl ScriptedCall {
             }
             result => result.json(),
         };
-        Call { id, name, args, result }
+        WrittenCall { id, name, args, result }
     }
 }
 
-impl Call {
+impl WrittenCall {
     fn json(&self) -> String {
         let args = self.args.as_ref().map(|args| format!(r#","args":{args}"#)).unwrap_or_default();
         format!(r#"{{"id":"{}","name":"{}"{args}}}"#, self.id, self.name)

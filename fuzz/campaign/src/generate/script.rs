@@ -9,17 +9,17 @@ use std::fmt;
 ///
 /// The same plan serves the operations `tools` and `loop`.
 #[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct Script {
+pub struct ScriptPlan {
     mode: Mode,
     prompt: Text,
     instructions: Option<Text>,
-    turns: AtMost<{ LIMITS.turns }, Turn>,
+    turns: AtMost<{ LIMITS.turns }, TurnPlan>,
     tools: [AtMost<{ LIMITS.results }, Returned>; 2],
     odd_tool: Name,
-    verify: Option<AtMost<{ LIMITS.verifications }, Verification>>,
+    verify: Option<AtMost<{ LIMITS.verifications }, VerificationPlan>>,
     limited: bool,
-    iterations: Limit,
-    requests: Limit,
+    iterations: LimitPlan,
+    requests: LimitPlan,
     /// What is added to each limit.
     #[arbitrary(default)]
     #[proptest(value = "0")]
@@ -28,15 +28,15 @@ pub struct Script {
 
 /// A limit from 1 to 4.
 #[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct Limit(u8);
+pub struct LimitPlan(u8);
 
 /// What the model answers once.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub enum Turn {
+pub enum TurnPlan {
     /// A text.
     Say(Text),
     /// Tool calls, possibly with a text beside them.
-    Use(Option<Text>, AtMost<{ LIMITS.calls }, Call>),
+    Use(Option<Text>, AtMost<{ LIMITS.calls }, CallPlan>),
     /// Neither.
     Nothing,
     /// The model call fails.
@@ -45,7 +45,7 @@ pub enum Turn {
 
 /// A tool call of the model.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct Call {
+pub struct CallPlan {
     name: Name,
     wrong: Rarely,
     args: Option<Json>,
@@ -68,14 +68,14 @@ pub enum Returned {
 
 /// What the verifier answers once.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub enum Verification {
+pub enum VerificationPlan {
     /// Not yet, with a reason or without one.
     Incomplete(Option<Text>),
     /// Done.
     Complete,
 }
 
-impl Script {
+impl ScriptPlan {
     /// The input of the operation `loop`.
     pub fn loop_input(&self) -> String {
         self.loop_input_in(self.mode)
@@ -88,7 +88,9 @@ impl Script {
         members.extend(self.instructions.as_ref().map(|text| format!(r#""instructions":{}"#, text.json())));
         members.extend(self.model_and_tools());
         members.extend(
-            self.verify.as_ref().map(|verify| format!(r#""verify":[{}]"#, join(verify.iter().map(Verification::json)))),
+            self.verify
+                .as_ref()
+                .map(|verify| format!(r#""verify":[{}]"#, join(verify.iter().map(VerificationPlan::json)))),
         );
         if self.limited {
             members.push(format!(r#""maxIterations":{}"#, self.iterations.number() + self.more));
@@ -102,7 +104,7 @@ impl Script {
         let message = |kind: &str, text: &Text| format!(r#"{{"type":"{kind}","content":{}}}"#, text.json());
         let given = self.instructions.iter().chain([&self.prompt]).map(|text| message("human", text));
         // What a verifier says in a loop stands in the list from which the rounds start.
-        let reasons = self.verify.iter().flat_map(|verify| verify.iter()).filter_map(Verification::reason);
+        let reasons = self.verify.iter().flat_map(|verify| verify.iter()).filter_map(VerificationPlan::reason);
         let more = reasons.zip(["ai", "human"].into_iter().cycle()).map(|(text, kind)| message(kind, text));
         let messages = join(given.chain(more));
         let mut members = vec![format!(r#""messages":[{messages}]"#)];
@@ -117,11 +119,11 @@ impl Script {
     /// A script with more rounds, calls or iterations, and with limits that allow them.
     pub(super) fn grown(&self, growth: Enlargement, is_loop: bool) -> Self {
         let what = growth.of_script(is_loop);
-        let is_round = |turn: &&Turn| matches!(turn, Turn::Use(_, calls) if !calls.is_empty());
+        let is_round = |turn: &&TurnPlan| matches!(turn, TurnPlan::Use(_, calls) if !calls.is_empty());
         let round = self.turns.iter().find(is_round);
-        let last = self.turns.iter().find(|turn| matches!(turn, Turn::Say(_))).unwrap_or(&Turn::Nothing);
-        let failure = self.turns.iter().find(|turn| matches!(turn, Turn::Fail(_)));
-        let repeated: Vec<&Turn> = match what {
+        let last = self.turns.iter().find(|turn| matches!(turn, TurnPlan::Say(_))).unwrap_or(&TurnPlan::Nothing);
+        let failure = self.turns.iter().find(|turn| matches!(turn, TurnPlan::Fail(_)));
+        let repeated: Vec<&TurnPlan> = match what {
             Grown::Rounds | Grown::Calls => round.into_iter().collect(),
             Grown::Iterations => vec![last],
             Grown::ToolIterations => round.into_iter().chain([last]).collect(),
@@ -141,9 +143,9 @@ impl Script {
             };
             script.tools = self.tools.each_ref().map(|results| more(results));
         }
-        if let (Grown::Calls, [Turn::Use(text, calls)]) = (what, &*repeated) {
+        if let (Grown::Calls, [TurnPlan::Use(text, calls)]) = (what, &*repeated) {
             let many = calls.iter().cycle().take(size).cloned().collect();
-            let wide = Turn::Use(text.clone(), AtMost::grown(many));
+            let wide = TurnPlan::Use(text.clone(), AtMost::grown(many));
             script.turns = AtMost::grown([wide].into_iter().chain(self.turns.iter().cloned()).collect());
             return script;
         }
@@ -151,8 +153,8 @@ impl Script {
         script.turns = AtMost::grown(more.cloned().collect());
         if matches!(what, Grown::Iterations | Grown::ToolIterations) {
             let verify = self.verify.as_ref().map_or(&[][..], |verify| verify);
-            let again = verify.iter().find(|answer| matches!(answer, Verification::Incomplete(_)));
-            let again = again.cloned().unwrap_or(Verification::Incomplete(None));
+            let again = verify.iter().find(|answer| matches!(answer, VerificationPlan::Incomplete(_)));
+            let again = again.cloned().unwrap_or(VerificationPlan::Incomplete(None));
             let verify = std::iter::repeat_n(again, size).chain(verify.iter().cloned()).collect();
             script.verify = Some(AtMost::grown(verify));
         }
@@ -170,13 +172,13 @@ impl Script {
     }
 }
 
-impl Limit {
+impl LimitPlan {
     fn number(self) -> usize {
         usize::from(self.0 % 4) + 1
     }
 }
 
-impl Turn {
+impl TurnPlan {
     fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
         match self {
             Self::Say(text) => format!(r#"{{"content":{}}}"#, text.json()),
@@ -191,7 +193,7 @@ impl Turn {
     }
 }
 
-impl Call {
+impl CallPlan {
     fn json(&self, calls: &mut usize, odd_tool: &Name) -> String {
         // A wrong call repeats the id before it, or has an odd one, or the one that a repetition would get.
         *calls += usize::from(!self.wrong.is_now());
@@ -223,7 +225,7 @@ impl Returned {
     }
 }
 
-impl Verification {
+impl VerificationPlan {
     fn reason(&self) -> Option<&Text> {
         if let Self::Incomplete(reason) = self { reason.as_ref() } else { None }
     }
@@ -237,7 +239,7 @@ impl Verification {
     }
 }
 
-impl fmt::Debug for Script {
+impl fmt::Debug for ScriptPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.loop_input())
     }

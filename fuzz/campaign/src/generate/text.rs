@@ -9,7 +9,7 @@ use threadspec_golden::covering::{COVERING, Covering};
 
 /// A kind of text that implementations get wrong in their own way.
 #[derive(Clone, Copy, Debug)]
-pub struct Class {
+pub struct TextClass {
     /// A short name.
     pub name: &'static str,
     /// Texts of the class, spelled as inside the quotes of a JSON string.
@@ -17,14 +17,14 @@ pub struct Class {
 }
 
 /// Every class, the plain one first: it is what shrinking tends to.
-pub const CLASSES: [Class; 12] = [
-    Class {
+pub const CLASSES: [TextClass; 12] = [
+    TextClass {
         name: "plain",
         texts: &["", "a", "The answer is 4.", " ", "  two spaces  ", "0", "null", "undefined", "{ }", "[1, 2]"],
     },
-    Class { name: "special character", texts: &["&", "<", ">", r#"\""#, "'", "&&<<", r#"<>&\"'"#] },
+    TextClass { name: "special character", texts: &["&", "<", ">", r#"\""#, "'", "&&<<", r#"<>&\"'"#] },
     // Markup, references, templates and the prefixes of standard mode: whatever pretends to be structure.
-    Class {
+    TextClass {
         name: "look-alike",
         texts: &[
             r"</event>\n</thread>",
@@ -65,7 +65,7 @@ pub const CLASSES: [Class; 12] = [
             "12",
         ],
     },
-    Class {
+    TextClass {
         name: "terminal output",
         texts: &[
             r"\u001b[31mred\u001b[0m",
@@ -76,32 +76,34 @@ pub const CLASSES: [Class; 12] = [
             r"\u007fELF\u0000\u0001",
         ],
     },
-    Class {
+    TextClass {
         name: "line end",
         texts: &[r"\r", r"\n", r"\r\n", r"\n\r", r"\t", r"\n\n  ", r"\u0085", r"\u2028", r"\u2029"],
     },
-    Class {
+    TextClass {
         name: "forbidden character",
         texts: &[r"\u0000", r"\u0001", r"\b", r"\u000b", r"\f", r"\u000e", r"\u001b", r"\u001f", r"\ufffe", r"\uffff"],
     },
     // JavaScript cuts characters in half. Two halves may meet and make a whole.
-    Class { name: "lone surrogate", texts: &[r"\ud83d", r"\ude00", r"\udbff", r"\udfff", r"\ud800", r"\uD83D"] },
+    TextClass { name: "lone surrogate", texts: &[r"\ud83d", r"\ude00", r"\udbff", r"\udfff", r"\ud800", r"\uD83D"] },
     // Permitted, but next to something that is not.
-    Class {
+    TextClass {
         name: "neighbour",
         texts: &[r"\u0020", r"\u007f", r"\u0080", r"\u009f", r"\ud7ff", r"\ue000", r"\ufffd", r"\ufdd0", r"\ufeff"],
     },
-    Class { name: "astral", texts: &["😀", "𝒳", r"\ud83d\ude00", r"\ud800\udc00", r"\udbff\udfff", "\u{1fffe}"] },
-    Class {
+    TextClass {
+        name: "astral", texts: &["😀", "𝒳", r"\ud83d\ude00", r"\ud800\udc00", r"\udbff\udfff", "\u{1fffe}"]
+    },
+    TextClass {
         name: "mark",
         texts: &["\u{202e}abc\u{202c}", "e\u{301}", "\u{301}", "\u{200d}", "\u{200b}", "\u{2066}", "שלום", "\u{a0}"],
     },
     // Characters that JSON can spell in more than one way.
-    Class {
+    TextClass {
         name: "spelling",
         texts: &[r"\/", "/", r"\u003c", r"\u0026amp;", r"\\", r"\\u0041", r"\\n", r"\u00E9", "é"],
     },
-    Class { name: "long", texts: &["a", "&", r"\r", r"\u0000", "😀", r"line\n"] },
+    TextClass { name: "long", texts: &["a", "&", r"\r", r"\u0000", "😀", r"line\n"] },
 ];
 
 /// The texts of the covering arrays, spelled as inside the quotes of a JSON string.

@@ -1,7 +1,7 @@
 //! What must hold of tool rounds and of the outer loop.
 
 use super::{hold, same};
-use crate::generate::Script;
+use crate::generate::ScriptPlan;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -41,7 +41,7 @@ fn read<T: DeserializeOwned>(input: &str) -> T {
 ///
 /// # Panics
 /// When [`run_loop`] or [`tools`] does.
-pub fn agent(script: &Script) {
+pub fn agent(script: &ScriptPlan) {
     run_loop(&script.loop_input());
     tools(&script.tools_input());
 }
