@@ -11,7 +11,7 @@ pub mod template;
 /// For each file its path, relative to `golden/` and with `/` as separator, and its content; sorted by path.
 ///
 /// Case files are `<op>/<topic>.json`; the files at the top (`clauses.json`, `case.schema.json`, …) describe them.
-pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
+pub static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 /// The errata: where the sources are silent or contradict each other, and what was decided.
 pub const ERRATA: &str = include_str!("errata.md");
