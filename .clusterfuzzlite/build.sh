@@ -18,7 +18,7 @@ cargo fuzz build --release --no-trace-compares --sanitizer "$sanitizer" --target
 
 # This program only runs here, so it is built without their flags.
 seeds=$(mktemp -d)
-env -u RUSTFLAGS -u CFLAGS -u CXXFLAGS cargo run --quiet -p threadspec-campaign --example fuzz_seeds -- "$seeds"
+env -u RUSTFLAGS -u CFLAGS -u CXXFLAGS cargo run --quiet --example fuzz_seeds -- "$seeds"
 
 for source in fuzz/fuzz_targets/*.rs; do
     target=$(basename "$source" .rs)

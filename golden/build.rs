@@ -1,4 +1,7 @@
-//! Lists every JSON file of this folder, so that the binary contains each one, and makes a constant of the id of each clause.
+//! Compresses every JSON file of this folder, so that the binary contains each one, and makes a constant of the id of each clause.
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use std::io::Write;
 use std::path::Path;
 use std::{env, fs, io};
 
@@ -7,14 +10,17 @@ fn main() -> io::Result<()> {
     let mut files = Vec::new();
     collect(Path::new(&root), &mut files)?;
     files.sort();
-    let mut list = String::from("&[\n");
+    let (mut list, mut texts) = (String::from("&[\n"), DeflateEncoder::new(Vec::new(), Compression::default()));
     for file in &files {
         let name = file.strip_prefix(&root).unwrap_or(file).trim_start_matches(['/', '\\']).replace('\\', "/");
-        list.push_str(&format!("({name:?}, include_str!({file:?})),\n"));
+        let text = fs::read_to_string(file)?;
+        list.push_str(&format!("({name:?}, {}),\n", text.len()));
+        texts.write_all(text.as_bytes())?;
     }
     list.push_str("]\n");
     let out = env::var("OUT_DIR").map_err(io::Error::other)?;
     fs::write(Path::new(&out).join("files.rs"), list)?;
+    fs::write(Path::new(&out).join("files.deflate"), texts.finish()?)?;
     let clauses = fs::read_to_string(Path::new(&root).join("clauses.json"))?;
     fs::write(Path::new(&out).join("clauses.rs"), constants(&clauses))
 }

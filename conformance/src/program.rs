@@ -1,6 +1,6 @@
 //! The command line of `threadspec`: which command, and what is told when none can be read.
 
-use crate::commands;
+use crate::commands::{self, Stop};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 #[cfg(unix)]
@@ -11,6 +11,7 @@ use std::process::{self, ExitCode};
 use threadspec_judge::json;
 use threadspec_judge::text::visible;
 use threadspec_report::terminal;
+use threadspec_runner::exit::Exit;
 
 /// The conformance suite of agent threads: XML documents, model messages and agent loops
 #[derive(Parser)]
@@ -39,6 +40,30 @@ enum Command {
     Check(commands::Check),
     Serialize(commands::Serialize),
     Messages(commands::Messages),
+}
+
+impl Command {
+    fn execute(self) -> Result<Exit, Stop> {
+        match self {
+            Self::Verify(command) => command.execute(),
+            Self::Judge(command) => command.execute(),
+            Self::Report(command) => command.execute(),
+            Self::Merge(command) => command.execute(),
+            Self::Diff(command) => command.execute(),
+            Self::Explain(command) => command.execute(),
+            Self::Init(command) => command.execute(),
+            Self::Completions(command) => command.execute(Arguments::command()),
+            Self::Serve(command) => command.execute(),
+            Self::List(command) => command.execute(),
+            Self::Show(command) => command.execute(),
+            Self::Export(command) => command.execute(),
+            Self::Lint(command) => command.execute(),
+            Self::Fuzz(command) => command.execute(),
+            Self::Check(command) => command.execute(),
+            Self::Serialize(command) => command.execute(),
+            Self::Messages(command) => command.execute(),
+        }
+    }
 }
 
 /// The hint to print when the command of a testee is given without `--` before it.
@@ -80,24 +105,10 @@ pub fn main() -> ExitCode {
         }
         process::exit(error.exit_code());
     });
-    let result = json::on_deep_stack(|| match arguments.command {
-        Command::Verify(command) => command.execute(),
-        Command::Judge(command) => command.execute(),
-        Command::Report(command) => command.execute(),
-        Command::Merge(command) => command.execute(),
-        Command::Diff(command) => command.execute(),
-        Command::Explain(command) => command.execute(),
-        Command::Init(command) => command.execute(),
-        Command::Completions(command) => command.execute(Arguments::command()),
-        Command::Serve(command) => command.execute(),
-        Command::List(command) => command.execute(),
-        Command::Show(command) => command.execute(),
-        Command::Export(command) => command.execute(),
-        Command::Lint(command) => command.execute(),
-        Command::Fuzz(command) => command.execute(),
-        Command::Check(command) => command.execute(),
-        Command::Serialize(command) => command.execute(),
-        Command::Messages(command) => command.execute(),
-    });
+    let result = match arguments.command {
+        // The library refuses what is nested more than 128 levels deep, and the heap of a second thread grows by many small steps.
+        serialize @ Command::Serialize(_) => Ok(serialize.execute()),
+        command => json::on_deep_stack(|| command.execute()),
+    };
     commands::exit_code(result)
 }

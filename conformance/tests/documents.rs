@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use threadspec_judge::corpus::{Corpus, embedded_files};
+use threadspec_judge::corpus::embedded;
 use threadspec_judge::tolerance::TOLERATED;
 use threadspec_judge::universal::{Property, Refusable};
 
@@ -271,7 +271,7 @@ fn is_rule_or_source(id: &str) -> bool {
 /// corpus: in its code they are texts, and registered.
 #[test]
 fn every_clause_in_code_is_registered() {
-    let (corpus, problems) = Corpus::read(&embedded_files());
+    let (corpus, problems) = embedded();
     assert_eq!(problems, []);
     let (mut wrong, mut files_read) = (Vec::new(), 0);
     for (folder, _) in CRATES {

@@ -5,7 +5,7 @@
 use serde_json::json;
 use std::process::Command;
 use std::{fs, io};
-use threadspec_judge::corpus::{Corpus, embedded_files};
+use threadspec_judge::corpus::embedded;
 use threadspec_judge::protocol::{Profile, RejectKind, Reply};
 use threadspec_judge::universal::Abilities;
 use threadspec_judge::verdict::Outcome;
@@ -20,7 +20,7 @@ fn plain(text: &str) -> String {
 
 #[test]
 fn failures_of_every_verdict() {
-    let (corpus, problems) = Corpus::read(&embedded_files());
+    let (corpus, problems) = embedded();
     assert!(problems.is_empty(), "{problems:?}");
     let case = corpus.cases.iter().find(|case| case.id == "escape/five-characters/ampersand-alone").expect("the case");
     let terms = Terms { profile: Profile::Literal, abilities: Abilities::default() };
@@ -43,7 +43,7 @@ fn failures_of_every_verdict() {
     ];
     for (name, judgement) in judgements {
         let result = CaseResult { case, judgement };
-        let failure = Failure::of_case(&result, &corpus, false, format!("threadspec verify --filter {}", case.id));
+        let failure = Failure::of_case(&result, corpus, false, format!("threadspec verify --filter {}", case.id));
         insta::assert_snapshot!(
             format!("failure-{name}"),
             plain(&format!("{}\n{}", failure.headline(), failure.text()))

@@ -167,13 +167,13 @@ fn said(findings: &[Finding]) -> String {
 
 #[test]
 fn one_cause_is_one_finding() {
-    assert_one_finding(ONE_CAUSE.iter().step_by(2));
+    assert_one_finding(ONE_CAUSE.iter().step_by(4));
 }
 
 #[test]
-#[ignore = "slow: the other half of the bugs"]
+#[ignore = "slow: the other bugs"]
 fn one_cause_is_one_finding_for_more_bugs() {
-    assert_one_finding(ONE_CAUSE.iter().skip(1).step_by(2));
+    assert_one_finding((0..).zip(ONE_CAUSE).filter(|(number, _)| number % 4 != 0).map(|(_, row)| row));
 }
 
 fn assert_one_finding<'a>(rows: impl Iterator<Item = &'a OneCause>) {

@@ -44,7 +44,7 @@ fn planted_bugs_are_found_and_made_small() {
 #[test]
 fn a_reading_is_no_finding() {
     // The ignored test below draws thousands.
-    const CASES: u64 = 12;
+    const CASES: u64 = 6;
     for reading in readings() {
         let report = fuzz(reading, 0..CASES);
         assert!(report.findings.is_empty(), "{}: {:?}", reading.name, report.findings);
@@ -69,7 +69,7 @@ fn assert_pairs_are_sound(cases: u64, chosen: impl Fn(usize) -> bool) {
 
 #[test]
 fn two_readings_are_no_finding() {
-    assert_pairs_are_sound(4, |number| number % 19 == 0);
+    assert_pairs_are_sound(4, |number| number % 41 == 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::{fs, io};
 use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Place, Shown, catalogue};
-use threadspec_judge::corpus::{Case, Corpus, File};
+use threadspec_judge::corpus::{Case, Corpus, File, embedded};
 use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
 use threadspec_mutants as planted;
@@ -21,9 +21,8 @@ fn files() -> Vec<File> {
     files_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../golden")).expect("the corpus can be read")
 }
 
-fn corpus() -> (Catalogue, Corpus) {
-    let files = files();
-    (catalogue(&files).expect("a catalogue"), Corpus::read(&files).0)
+fn corpus() -> (Catalogue, &'static Corpus) {
+    (catalogue(&files()).expect("a catalogue"), embedded().0)
 }
 
 /// A row's pairs of a case and a bug, with the place.

@@ -1,6 +1,6 @@
 //! Runs at the same time: what shows only there is found, and nobody else is accused.
 
-use threadspec_judge::corpus::{Case, Corpus, embedded_files};
+use threadspec_judge::corpus::{Case, embedded};
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::verdict::Verdict;
 use threadspec_mutants::universal::{Together, clashes};
@@ -13,7 +13,7 @@ fn failed<'a>(agent: Together, cases: &'a [&'a Case]) -> Vec<CaseResult<'a>> {
 
 #[test]
 fn runs_at_the_same_time_are_put_to_who_takes_several() {
-    let (corpus, problems) = Corpus::read(&embedded_files());
+    let (corpus, problems) = embedded();
     assert!(problems.is_empty(), "{problems:?}");
     let is_put = |case: &&Case| ["agent/independence/", "agent/answered/"].iter().any(|part| case.id.starts_with(part));
     let cases: Vec<&Case> = corpus.cases.iter().filter(is_put).collect();

@@ -67,6 +67,10 @@ impl Serialize {
 /// to find out is left in `head`.
 fn begins_lines_of_events(log: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
     let first = loop {
+        // An array is often one line of many megabytes, which needs no search for its end.
+        if log.fill_buf()?.trim_ascii_start().starts_with(b"[") {
+            return Ok(false);
+        }
         let start = head.len();
         if log.read_until(b'\n', head)? == 0 {
             return Ok(false);

@@ -46,16 +46,16 @@ pub(super) fn problems(errata: &str, corpus: &Corpus) -> Vec<Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadspec_judge::corpus::embedded_files;
+    use threadspec_judge::corpus::embedded;
 
     #[test]
     fn errata_that_point_nowhere_are_found() {
-        let (corpus, _) = Corpus::read(&embedded_files());
+        let (corpus, _) = embedded();
         let entry = "# Errata\n\n## E1 · One\n\n- Clauses: ESC-1, and ESC-99.\n- Cases: `escape/forbidden/*`, `escape/no/no`.\n";
-        let found: Vec<String> = problems(entry, &corpus).iter().map(ToString::to_string).collect();
+        let found: Vec<String> = problems(entry, corpus).iter().map(ToString::to_string).collect();
         assert!(found.contains(&"errata.md: E1: unknown clause `ESC-99`".to_owned()), "{found:?}");
         assert!(found.contains(&"errata.md: E1: there is no case `escape/no/no`".to_owned()), "{found:?}");
         assert!(found.contains(&"clauses.json: clause `ESC-CR`: errata.md has no entry E3".to_owned()), "{found:?}");
-        assert_eq!(problems("\n## E1 · One\n", &corpus).iter().filter(|p| p.message.contains("names no")).count(), 2);
+        assert_eq!(problems("\n## E1 · One\n", corpus).iter().filter(|p| p.message.contains("names no")).count(), 2);
     }
 }

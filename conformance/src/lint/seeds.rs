@@ -34,13 +34,13 @@ pub(super) fn problems(page: &str, errata: &str, corpus: &Corpus) -> Vec<Problem
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadspec_judge::corpus::embedded_files;
+    use threadspec_judge::corpus::embedded;
 
     #[test]
     fn names_of_nothing_and_forgotten_clauses_are_found() {
-        let (corpus, _) = Corpus::read(&embedded_files());
+        let (corpus, _) = embedded();
         let page = "| statement | held by |\n|---|---|\n| one | ESC-1, ESC-99 |\n| two | E1, E99 |\n";
-        let found: Vec<String> = problems(page, "\n## E1 · One\n", &corpus).iter().map(ToString::to_string).collect();
+        let found: Vec<String> = problems(page, "\n## E1 · One\n", corpus).iter().map(ToString::to_string).collect();
         assert!(found.contains(&"seeds.md: `one`: there is no `ESC-99`".to_owned()), "{found:?}");
         assert!(found.contains(&"seeds.md: `two`: there is no `E99`".to_owned()), "{found:?}");
         assert!(found.contains(&"seeds.md: no statement is held by MSG-CALL".to_owned()), "{found:?}");

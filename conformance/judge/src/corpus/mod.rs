@@ -111,7 +111,10 @@ pub fn read_embedded() -> (Corpus, Vec<Problem>) {
 
 /// The files of the corpus that is part of this program.
 pub fn embedded_files() -> Vec<File> {
-    threadspec_golden::FILES.iter().map(|&(path, text)| File { path: path.to_owned(), text: text.to_owned() }).collect()
+    threadspec_golden::files()
+        .iter()
+        .map(|&(path, text)| File { path: path.to_owned(), text: text.to_owned() })
+        .collect()
 }
 
 impl Corpus {
@@ -174,7 +177,7 @@ impl Corpus {
             clauses: Vec<Clause>,
         }
         let own = files.iter().find(|file| file.path == CLAUSES).map(|file| file.text.as_str());
-        let embedded = || threadspec_golden::FILES.iter().find(|(path, _)| *path == CLAUSES).map(|&(_, text)| text);
+        let embedded = || threadspec_golden::files().iter().find(|(path, _)| *path == CLAUSES).map(|&(_, text)| text);
         self.has_own_clauses = own.is_some();
         match own.or_else(embedded).map(serde_json::from_str::<Registry>) {
             Some(Ok(registry)) => self.clauses = registry.clauses,

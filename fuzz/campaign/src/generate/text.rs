@@ -108,7 +108,7 @@ pub const CLASSES: [TextClass; 12] = [
 
 /// The texts of the covering arrays, spelled as inside the quotes of a JSON string.
 static SAMPLES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let data = threadspec_golden::FILES.iter().find(|(path, _)| *path == COVERING);
+    let data = threadspec_golden::files().iter().find(|(path, _)| *path == COVERING);
     let covering = data.and_then(|(_, text)| Covering::read(text).ok());
     let samples = covering.iter().flat_map(|covering| covering.classes.values()).flat_map(|class| &class.samples);
     let inside = |json: String| json.strip_prefix('"')?.strip_suffix('"').map(str::to_owned);
