@@ -15,7 +15,7 @@ use crate::protocol::Profile;
 use crate::protocol::{Op, Reply};
 use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
-use crate::universal::{self, Abilities, Answer, Holding, Property};
+use crate::universal::{self, Abilities, Answer, Holding, Others, Property};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -252,7 +252,7 @@ fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
 
 /// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
 fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<'_>) -> Judgement {
-    let others: Vec<&str> = case.after().iter().map(String::as_str).collect();
+    let others = Others::of(case.after());
     let ruling = match universal::judge(case.input(), &others, terms.abilities, answer) {
         Ok(ruling) => ruling,
         Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),
