@@ -140,6 +140,16 @@ pub fn member(object: &str, name: &str) -> Option<String> {
     members.iter().find(|(key, _)| *key == quoted).map(|(_, value)| value.text())
 }
 
+/// The elements of a list; none of any other value.
+pub fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The text of a string; empty for any other value.
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
 /// A value as JSON text; `…` replaces what is beyond `longest` bytes.
 pub fn shortened(value: &impl Serialize, longest: usize) -> String {
     /// A writer that takes a number of bytes and no more.

@@ -98,7 +98,7 @@ impl Output<'_> {
         let input = self.input;
         if self.op == Op::Messages {
             let says_something = !oracle::facts(&self.events()?).is_empty();
-            let built = self.value.as_array().is_some_and(|messages| !messages.is_empty());
+            let built = !json::list(self.value).is_empty();
             return if built || !says_something { Ok(()) } else { Err("there are no messages".into()) };
         }
         let limit = |name: &str| input[name].as_f64();
@@ -106,8 +106,8 @@ impl Output<'_> {
             Op::Tools => limit("maxRecursionDepth").map(|rounds| rounds + 1.0),
             _ => limit("maxToolCallsPerIteration"),
         };
-        let turns = input["model"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let calls = |turn: &&Value| turn["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+        let turns = json::list(&input["model"]);
+        let calls = |turn: &&Value| !json::list(&turn["tool_calls"]).is_empty();
         let mut due = turns.iter().take_while(calls).count() + 1;
         // The sources leave open what a limit of zero means.
         while due > 1 && limit.is_some_and(|limit| limit < f64::from(u32::try_from(due).unwrap_or(u32::MAX))) {
