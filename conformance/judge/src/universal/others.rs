@@ -1,9 +1,10 @@
 //! The texts of several runs in one process: one that shows in another run has leaked.
 
-use super::halves::{arrived, has_half};
+use super::halves::arrived;
 use super::value::{read, read_inside};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use threadspec::surrogates::has_marks;
 
 /// Shorter texts may come from anywhere.
 const SHORTEST: usize = 4;
@@ -34,7 +35,7 @@ impl Others {
     pub(super) fn strangers(&self, input: &str, step: usize) -> Strangers<'_> {
         let own = texts(input);
         // What a lone surrogate becomes may be what another run says.
-        let halved = own.iter().filter(|text| has_half(text)).cloned().collect();
+        let halved = own.iter().filter(|text| has_marks(text)).cloned().collect();
         Strangers { others: self, step, own, halved }
     }
 }

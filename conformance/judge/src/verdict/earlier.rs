@@ -10,6 +10,7 @@ use crate::corpus::{Case, Level, embedded};
 use crate::json;
 use crate::protocol::{Profile, Reply, Request};
 use crate::universal::{self, Answer, Others};
+use threadspec::surrogates::unmark_surrogates;
 
 /// The reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
@@ -47,7 +48,7 @@ impl Earlier {
             let of = case.after().len();
             let place = format!("in the reply to request {} of the {of} that are sent first{broken}", step + 1);
             let note = format!("{place}\n{}", judgement.note);
-            let actual = Some(universal::halves::written(&json::shortened(reply, LONGEST_REPLY)).into_owned());
+            let actual = Some(unmark_surrogates(&json::shortened(reply, LONGEST_REPLY)).into_owned());
             self.first = Some(Judgement { note: note.trim_end().to_owned(), actual, ..judgement });
         } else {
             self.more += 1;

@@ -20,6 +20,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
+use threadspec::surrogates::unmark_surrogates;
 
 /// A reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
@@ -163,7 +164,7 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
         Outcome::Reply(reply) if is_expected(case, &reply) => Judgement::new(Verdict::Pass, ""),
         Outcome::Reply(reply) => {
             // Kept shortened, and before judging, which consumes the reply: a copy of a large one would take too much memory.
-            let actual = universal::halves::written(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
+            let actual = unmark_surrogates(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
             let judgement = judge_reply(case, terms.into(), reply);
             let is_told = !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
             Judgement { actual: is_told.then_some(actual), ..judgement }

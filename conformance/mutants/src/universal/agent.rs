@@ -210,7 +210,7 @@ impl Implementation for Agent {
     }
 
     fn line(&mut self, request: &Request) -> String {
-        halves::written(&self.answer(request).line(request.id)).into_owned()
+        self.answer(request).line_for(Profile::Universal, request.id)
     }
 }
 

@@ -4,9 +4,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use threadspec::surrogates::replace_surrogates;
 use threadspec::{Event, is_xml_char, json_stringify};
 use threadspec_golden::clause;
-use threadspec_judge::json::{list, read, replace_halves, tokens};
+use threadspec_judge::json::{list, read, tokens};
 use threadspec_judge::protocol::{Op, Reply};
 
 /// At most so many forms of an input are tried.
@@ -41,7 +42,7 @@ pub(super) fn forms(op: Op, input: &str, expected: Option<&Reply>, ops: &BTreeSe
     let plain = [blank, letter, unspecial, permitted];
     others.extend(plain.map(|plain| with_texts(&value, &|text| text.chars().map(plain).collect())));
     others.push(with_turned_names(&value));
-    if let Cow::Owned(whole) = replace_halves(input, "") {
+    if let Cow::Owned(whole) = replace_surrogates(input, "") {
         others.extend(read(&whole));
     }
     others.extend([json!(4_294_967_296_u64), json!(1.5e300), json!(0.1)].map(|number| with_numbers(&value, &number)));
@@ -61,7 +62,7 @@ pub(super) fn forms(op: Op, input: &str, expected: Option<&Reply>, ops: &BTreeSe
 /// events, and repeated keys.
 pub(super) fn without_specials(input: &str) -> Vec<(&'static str, String)> {
     let mut inputs = Vec::new();
-    if let Cow::Owned(whole) = replace_halves(input, "\\ufffd") {
+    if let Cow::Owned(whole) = replace_surrogates(input, "\\ufffd") {
         inputs.push((clause::INP_SURROGATE, whole));
     }
     let Ok(mut value) = read(input) else { return inputs };

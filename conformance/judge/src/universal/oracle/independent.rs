@@ -2,8 +2,8 @@
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::halves::shown;
 use crate::universal::others::Strangers;
+use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 /// `strangers` are the texts and ids that only other runs have.
@@ -16,7 +16,10 @@ pub(in crate::universal) fn judge(course: &Course<'_>, strangers: &Strangers<'_>
             if let Some(text) = texts.find(|text| strangers.contain(text)) {
                 let place =
                     number.map_or(format!("the list at the end, message {}", index + 1), |number| at(number, index));
-                findings.add(clause::AGENT_INDEPENDENT, format!("{place}: `{}` comes from another run", shown(text)));
+                findings.add(
+                    clause::AGENT_INDEPENDENT,
+                    format!("{place}: `{}` comes from another run", without_marks(text)),
+                );
                 return;
             }
         }

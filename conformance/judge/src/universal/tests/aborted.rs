@@ -1,6 +1,7 @@
 //! Runs that report a failure, or are rejected.
 
 use super::*;
+use threadspec::surrogates::unmark_surrogates;
 use threadspec_golden::clause;
 
 fn clauses(input: &Value, answer: Answer<'_>) -> Vec<&'static str> {
@@ -34,7 +35,7 @@ fn a_failure_that_nothing_explains_breaks_what_ended_the_run() {
     assert_eq!(found(&input), [clause::AGENT_FAILURE]);
     input["model"][1]["content"] = json!("\u{10d83d}");
     let half = |output: Value| serde_json::from_str(&output.to_string().replace('\u{10d83d}', "?")).expect("JSON");
-    let input = halves::written(&input.to_string()).into_owned();
+    let input = unmark_surrogates(&input.to_string()).into_owned();
     let answer = Answer::Output(half(failing(&value::read(&input).expect("JSON"))));
     let ruling = judge(&input, &Others::default(), Abilities::default(), answer).expect("a run");
     assert_eq!(ruling.findings().first().map(|finding| finding.clause), Some(clause::AGENT_ENCODABLE));
