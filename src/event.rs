@@ -132,6 +132,18 @@ pub enum Role {
 }
 
 impl Event {
+    /// The members of an event beside `type` and `iteration`, by its `type`.
+    pub const FIELDS: [(&str, &[&str]); 8] = [
+        ("message", &["role", "content"]),
+        ("tool_call", &["toolName", "toolCallId", "args"]),
+        ("tool_result", &["toolCallId", "result"]),
+        ("error", &["error", "recoverable"]),
+        ("human_input_requested", &["question"]),
+        ("human_input_received", &["response"]),
+        ("completion", &["result", "verified"]),
+        ("summary", &["summary", "summarizedIterations"]),
+    ];
+
     /// A user message.
     pub fn user(iteration: u64, content: impl Into<String>) -> Self {
         Self { iteration, kind: EventKind::Message { role: Role::User, content: content.into() } }
@@ -335,5 +347,26 @@ fn marked_result(result: &Value) -> Cow<'_, Value> {
     match result {
         Value::String(text) => Cow::Owned(marked(text).into_owned().into()),
         structured => Cow::Borrowed(structured),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_has_the_fields_of_its_type() {
+        let all = json!({
+            "role": "user", "content": "", "toolName": "", "toolCallId": "", "args": {}, "result": "", "error": "",
+            "recoverable": true, "question": "", "response": "", "verified": true, "summary": "", "summarizedIterations": [],
+        });
+        for (kind, fields) in Event::FIELDS {
+            let mut event = all.clone();
+            (event["type"], event["iteration"]) = (kind.into(), 1.into());
+            let written = Event::from_json(&event).map(|event| event.to_json());
+            let names = [&["type"][..], fields, &["iteration"]].concat();
+            let own: Map<String, Value> = names.iter().map(|&name| (name.to_owned(), event[name].clone())).collect();
+            assert_eq!(written, Ok(own.into()));
+        }
     }
 }

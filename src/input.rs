@@ -1,7 +1,7 @@
 //! Reading event logs: JSON arrays, objects with an `events` array, and JSON Lines.
 
 use crate::error::Kind;
-use crate::surrogates::mark_surrogates;
+use crate::surrogates::{mark_surrogates, repair_surrogates};
 use crate::{Error, Event, typed};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -156,11 +156,11 @@ impl JsonElement {
 /// The elements of a log, each read as JSON on its own: a broken line of JSON Lines costs only itself. In an object the
 /// first member that has one of these names holds them.
 pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<JsonElement, Error>>, Error> {
-    let json = json.strip_prefix('\u{feff}').unwrap_or(json);
-    let json = &*mark_surrogates(json);
+    let written = json.strip_prefix('\u{feff}').unwrap_or(json);
+    let json = &*mark_surrogates(written);
     let raw = match serde_json::from_str::<&RawValue>(json) {
         Ok(raw) => list_in(raw.get(), names)?,
-        Err(error) => lines(json).ok_or_else(|| syntax_error(&error, json))?,
+        Err(error) => lines(json).ok_or_else(|| syntax_error(&error, written))?,
     };
     let mut line = 1;
     let mut counted = 0;
@@ -212,7 +212,10 @@ fn syntax_error(error: &serde_json::Error, json: &str) -> Error {
     if json.trim().is_empty() {
         return Error::input("the input is empty; a thread without events is `[]`");
     }
-    Error::input(reason(error)).at_line(error.line()).at_column(error.column())
+    // A mark is shorter than the escape that it stands for.
+    let again = serde_json::from_str::<&RawValue>(&repair_surrogates(json)).err();
+    let at = again.as_ref().unwrap_or(error);
+    Error::input(reason(error)).at_line(at.line()).at_column(at.column())
 }
 
 /// The message of a JSON error without its position, which the caller gives in its own way.
@@ -262,6 +265,7 @@ mod tests {
                 "event 0 (line 1): summarizedIterations[1]: expected an integer from 0 to 2^53-1, found -2",
             ),
             ("[\n{,}]".into(), "line 2, column 2: not readable as JSON: key must be a string"),
+            (r#"["\ud83d",{,}]"#.into(), "line 1, column 12: not readable as JSON: key must be a string"),
             (" ".into(), "the input is empty; a thread without events is `[]`"),
             ("{}".into(), "expected an array of events, or an object with an `events` array"),
             (r#"{"events":{}}"#.into(), "events: expected an array of events"),

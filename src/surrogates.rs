@@ -1,14 +1,32 @@
 //! Lone surrogates: halves of characters, which JavaScript's `substring` makes and JSON carries as `"\ud83d"`.
 //!
 //! No Rust string holds one. Text is read without them, each as U+FFFD ([`repair_surrogates`]). Structured data (arguments,
-//! results) must keep them, or two keys could become one: there a *mark* stands for each, U+FDD0 and a private character, and
-//! U+FDD0 itself is doubled. [`mark_surrogates`] makes marks from escapes, [`unmark_surrogates`] the reverse,
-//! and [`without_marks`] gives the text as people see it. A value without U+FDD0, as all real data, has no marks.
+//! results) must keep them, or two keys could become one: there a *mark* stands for each, the character of the last private
+//! plane with the same low bits (U+10D83D for `\ud83d`). A character that looks like a mark is set apart: it becomes two,
+//! U+10FFFE and the character 0x800 below it, and U+10FFFE two of itself. [`mark_surrogates`] makes marks from escapes,
+//! [`unmark_surrogates`] the reverse, and [`without_marks`] gives the text as people see it. Data without characters of that
+//! plane, as nearly all real data, has no marks.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr2, memmem};
 use std::borrow::Cow;
+use std::iter;
+use std::ops::Range;
 
-/// Replaces every escape of a lone surrogate (`\ud83d` without its other half) in JSON text by `\ufffd`.
+/// How long the escape of a lone surrogate is.
+const ESCAPE: usize = 6;
+
+/// Where JSON text has escapes of lone surrogates (`\ud83d` without its other half), each of six bytes.
+///
+/// ```
+/// use threadspec::surrogates::lone_surrogates;
+/// assert_eq!(lone_surrogates(r#""\ud83d\ud83d\ude00\\ud83d""#).collect::<Vec<_>>(), [1]);
+/// ```
+pub fn lone_surrogates(json: &str) -> impl Iterator<Item = usize> {
+    let halves = || specials(json).filter(|special| SURROGATES.contains(&special.code)).map(|special| special.at);
+    may_escape_half(json).then(halves).into_iter().flatten()
+}
+
+/// Replaces every escape of a lone surrogate in JSON text by `\ufffd`.
 ///
 /// JavaScript's `substring` cuts characters in half and its `JSON.stringify` writes the halves, so real logs hold them, and
 /// no parser of Unicode text accepts them (INP-SURROGATE). The replacement has the same length: positions in the text
@@ -20,42 +38,49 @@ use std::borrow::Cow;
 /// assert_eq!(repair_surrogates(r#""a backslash \\ud83d""#), r#""a backslash \\ud83d""#);
 /// ```
 pub fn repair_surrogates(json: &str) -> Cow<'_, str> {
-    if !may_escape_half(json) {
-        return Cow::Borrowed(json);
-    }
-    let mut repaired = String::new();
-    let mut copied = 0;
-    let mut at = 0;
-    while let Some(offset) = memchr(b'\\', &json.as_bytes()[at..]) {
-        at += offset;
-        match (unit(json, at), unit(json, at + 6)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => at += 12,
-            (Some(0xd800..=0xdfff), _) => {
-                repaired.push_str(&json[copied..at]);
-                repaired.push_str("\\ufffd");
-                at += 6;
-                copied = at;
-            }
-            (Some(_), _) => at += 6,
-            // The backslash and the character that it escapes, whatever its length.
-            (None, _) => at += 1 + json[at + 1..].chars().next().map_or(0, char::len_utf8),
-        }
-    }
-    if copied == 0 {
-        return Cow::Borrowed(json);
-    }
-    repaired.push_str(&json[copied..]);
-    Cow::Owned(repaired)
+    replace_surrogates(json, "\\ufffd")
 }
 
-/// The first character of a mark, a noncharacter. Doubled, it stands for itself.
-const MARK: char = '\u{fdd0}';
-/// The second character of the mark of U+D800; the others follow.
-const FIRST_HALF: u32 = 0xe000;
+/// Replaces every escape of a lone surrogate in JSON text by a text that can stand inside a JSON string.
+pub fn replace_surrogates<'a>(json: &'a str, replacement: &str) -> Cow<'a, str> {
+    let halves = lone_surrogates(json).count();
+    if halves == 0 {
+        return Cow::Borrowed(json);
+    }
+    // Allocated at once: a text that grows by doubling is held twice for a moment.
+    let mut replaced = String::with_capacity(json.len() - halves * ESCAPE + halves * replacement.len());
+    let mut copied = 0;
+    for at in lone_surrogates(json) {
+        replaced += &json[copied..at];
+        replaced += replacement;
+        copied = at + ESCAPE;
+    }
+    Cow::Owned(replaced + &json[copied..])
+}
 
-/// Replaces every escape of a lone surrogate in JSON text by its mark, and doubles every U+FDD0.
-///
-/// Positions stay what they were, up to the first U+FDD0 that is not written as an escape.
+/// The code units that are halves of characters.
+const SURROGATES: Range<u32> = 0xd800..0xe000;
+/// What a mark is above the code unit that it stands for.
+const PLANE: u32 = 0x10_0000;
+/// Stands before a character that looked like a mark.
+const APART: char = '\u{10fffe}';
+/// How far such a character is moved down.
+const MOVED: u32 = 0x800;
+/// The first byte of each character of the last plane, to which marks and what looks like them belong.
+const LAST_PLANE: u8 = 0xf4;
+
+/// Whether a character of marked data is a mark.
+pub fn is_mark(character: char) -> bool {
+    u32::from(character).checked_sub(PLANE).is_some_and(|unit| SURROGATES.contains(&unit))
+}
+
+/// The two characters that set one apart that looks like a mark; `None` for any other.
+fn apart(character: char) -> Option<[char; 2]> {
+    let second = if is_mark(character) { char::from_u32(u32::from(character) - MOVED)? } else { character };
+    (second != character || character == APART).then_some([APART, second])
+}
+
+/// Replaces every escape of a lone surrogate in JSON text by its mark, and sets apart what looks like one.
 ///
 /// ```
 /// use threadspec::surrogates::{mark_surrogates, unmark_surrogates};
@@ -66,43 +91,27 @@ const FIRST_HALF: u32 = 0xe000;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn mark_surrogates(json: &str) -> Cow<'_, str> {
-    let has_marks = may_be_marked(json);
-    if !has_marks && !may_escape_half(json) {
+    if !may_be_marked(json) && !may_escape_half(json) {
         return Cow::Borrowed(json);
     }
-    let mut marked = String::new();
-    let mut copied = 0;
-    let mut at = 0;
-    let next =
-        |from: usize| if has_marks { json[from..].find(['\\', MARK]) } else { memchr(b'\\', &json.as_bytes()[from..]) };
-    while let Some(offset) = next(at) {
-        at += offset;
-        let (length, mark) = match (unit(json, at), unit(json, at + 6)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, None),
-            (Some(half @ 0xd800..=0xdfff), _) => (6, char::from_u32(FIRST_HALF + u32::from(half - 0xd800))),
-            (Some(0xfdd0), _) => (6, Some(MARK)),
-            (Some(_), _) => (6, None),
-            (None, _) if json[at..].starts_with(MARK) => (MARK.len_utf8(), Some(MARK)),
-            // The backslash and the character that it escapes, whatever its length.
-            (None, _) => (1 + json[at + 1..].chars().next().map_or(0, char::len_utf8), None),
+    let (mut marked, mut copied) = (String::new(), 0);
+    for Special { at, length, code } in specials(json) {
+        let read = match char::from_u32(code) {
+            Some(character) => apart(character).map(String::from_iter),
+            None => char::from_u32(PLANE + code).map(String::from),
         };
-        if let Some(mark) = mark {
-            marked.push_str(&json[copied..at]);
-            marked.extend([MARK, mark]);
+        if let Some(read) = read {
+            marked += &json[copied..at];
+            marked += &read;
             copied = at + length;
         }
-        at += length;
     }
-    if copied == 0 {
-        return Cow::Borrowed(json);
-    }
-    marked.push_str(&json[copied..]);
-    Cow::Owned(marked)
+    if copied == 0 { Cow::Borrowed(json) } else { Cow::Owned(marked + &json[copied..]) }
 }
 
 /// Replaces every mark in JSON text by the escape that it stands for: the reverse of [`mark_surrogates`].
 pub fn unmark_surrogates(json: &str) -> Cow<'_, str> {
-    replace_marks(json, |unit| format!("\\u{unit:04x}"))
+    replace_marks(json, |mark| format!("\\u{:04x}", u32::from(mark) - PLANE))
 }
 
 /// A string of marked data as a text: each mark is U+FFFD.
@@ -114,67 +123,104 @@ pub fn unmark_surrogates(json: &str) -> Cow<'_, str> {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 pub fn without_marks(text: &str) -> Cow<'_, str> {
-    replace_marks(text, |_| "\u{fffd}".to_owned())
+    replace_marks(text, |_| char::REPLACEMENT_CHARACTER.into())
 }
 
-/// A text as a string of marked data: each U+FDD0 doubled.
+/// A text as a string of marked data: what looks like a mark is set apart.
 pub fn marked(text: &str) -> Cow<'_, str> {
-    if text.contains(MARK) { Cow::Owned(text.replace(MARK, "\u{fdd0}\u{fdd0}")) } else { Cow::Borrowed(text) }
-}
-
-/// Whether a string of marked data may hold a mark.
-pub(crate) fn may_be_marked(text: &str) -> bool {
-    find_mark(text).is_some()
-}
-
-fn find_mark(text: &str) -> Option<usize> {
-    memmem::find(text.as_bytes(), MARK.encode_utf8(&mut [0; 3]).as_bytes())
-}
-
-/// Whether JSON text may hold the escape of half a character, or of [`MARK`]. Most texts do not, and are not looked at more closely.
-fn may_escape_half(json: &str) -> bool {
-    let json = json.as_bytes();
-    memmem::find_iter(json, b"\\u").any(|at| matches!(json.get(at + 2), Some(b'd' | b'D' | b'f' | b'F')))
+    rewritten(text, |rest| {
+        let character = rest.chars().next()?;
+        Some((character.len_utf8(), apart(character)?.iter().collect()))
+    })
 }
 
 /// Whether a string of marked data holds a lone surrogate.
 pub fn has_marks(text: &str) -> bool {
-    let mut found = false;
-    replace_marks(text, |_| {
-        found = true;
-        String::new()
-    });
-    found
+    may_be_marked(text) && text.contains(is_mark)
 }
 
-fn replace_marks(text: &str, mut replacement: impl FnMut(u32) -> String) -> Cow<'_, str> {
-    let Some(first) = find_mark(text) else { return Cow::Borrowed(text) };
-    let mut replaced = text[..first].to_owned();
-    let mut rest = &text[first..];
-    while let Some(at) = rest.find(MARK) {
-        replaced.push_str(&rest[..at]);
-        let behind = &rest[at + MARK.len_utf8()..];
-        let second = behind.chars().next();
-        match second.map(|second| u32::from(second).wrapping_sub(FIRST_HALF)) {
-            Some(half @ ..0x800) => replaced.push_str(&replacement(0xd800 + half)),
-            _ => replaced.push(MARK),
+/// Whether a string of marked data may hold a mark, or what was set apart.
+pub(crate) fn may_be_marked(text: &str) -> bool {
+    memchr(LAST_PLANE, text.as_bytes()).is_some()
+}
+
+/// Whether JSON text may hold the escape of half a character. Most texts do not, and are not looked at more closely.
+fn may_escape_half(json: &str) -> bool {
+    let json = json.as_bytes();
+    memmem::find_iter(json, b"\\u").any(|at| matches!(json.get(at + 2), Some(b'd' | b'D')))
+}
+
+fn replace_marks(text: &str, replacement: impl Fn(char) -> String) -> Cow<'_, str> {
+    rewritten(text, |rest| {
+        let mut characters = rest.chars();
+        let first = characters.next()?;
+        if is_mark(first) {
+            return Some((first.len_utf8(), replacement(first)));
         }
-        // A single U+FDD0, in data that was never marked, stays as it is.
-        let marked =
-            second.filter(|&second| second == MARK || (FIRST_HALF..FIRST_HALF + 0x800).contains(&second.into()));
-        rest = &behind[marked.map_or(0, char::len_utf8)..];
+        // A single U+10FFFE, in data that was never marked, stays as it is.
+        let second = characters.next().filter(|_| first == APART)?;
+        let moved = char::from_u32(u32::from(second) + MOVED).filter(|&moved| is_mark(moved));
+        let character = moved.or((second == APART).then_some(APART))?;
+        Some((first.len_utf8() + second.len_utf8(), character.into()))
+    })
+}
+
+/// A text with parts replaced: `other` gets the rest of the text at each character of the last plane, and says how many bytes to
+/// replace, and by what.
+fn rewritten(text: &str, other: impl Fn(&str) -> Option<(usize, String)>) -> Cow<'_, str> {
+    let (mut out, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(offset) = memchr(LAST_PLANE, &text.as_bytes()[at..]) {
+        at += offset;
+        let Some((length, other)) = other(&text[at..]) else {
+            at += APART.len_utf8();
+            continue;
+        };
+        out += &text[copied..at];
+        out += &other;
+        at += length;
+        copied = at;
     }
-    replaced.push_str(rest);
-    Cow::Owned(replaced)
+    if copied == 0 { Cow::Borrowed(text) } else { Cow::Owned(out + &text[copied..]) }
+}
+
+/// A character or half of one in JSON text that is written as an escape, or belongs to the last plane.
+struct Special {
+    at: usize,
+    length: usize,
+    code: u32,
+}
+
+fn specials(json: &str) -> impl Iterator<Item = Special> {
+    let mut end = 0;
+    iter::from_fn(move || {
+        loop {
+            let at = end + memchr2(b'\\', LAST_PLANE, &json.as_bytes()[end..])?;
+            let (length, code) = match (unit(json, at), unit(json, at + ESCAPE)) {
+                (Some(high @ 0xd800..=0xdbff), Some(low @ 0xdc00..=0xdfff)) => {
+                    (2 * ESCAPE, Some(0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00)))
+                }
+                (Some(unit), _) => (ESCAPE, Some(unit)),
+                // The backslash and the character that it escapes, whatever its length.
+                (None, _) if json.as_bytes()[at] == b'\\' => {
+                    (1 + json[at + 1..].chars().next().map_or(0, char::len_utf8), None)
+                }
+                (None, _) => (APART.len_utf8(), json[at..].chars().next().map(u32::from)),
+            };
+            end = at + length;
+            if let Some(code) = code {
+                return Some(Special { at, length, code });
+            }
+        }
+    })
 }
 
 /// The UTF-16 code unit that the escape `\uXXXX` at a byte position stands for.
-fn unit(json: &str, at: usize) -> Option<u16> {
-    let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+fn unit(json: &str, at: usize) -> Option<u32> {
+    let digits = json.get(at..at + ESCAPE)?.strip_prefix("\\u")?;
     if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
-    u16::from_str_radix(digits, 16).ok()
+    u32::from_str_radix(digits, 16).ok()
 }
 
 #[cfg(test)]
@@ -197,6 +243,8 @@ mod tests {
         ] {
             assert_eq!(repair_surrogates(json), repaired);
             assert_eq!(repair_surrogates(json).len(), json.len());
+            assert_eq!(replace_surrogates(json, "\\ufffd"), repaired);
+            assert_eq!(lone_surrogates(json).count(), repaired.matches("\\ufffd").count());
         }
     }
 
@@ -206,8 +254,8 @@ mod tests {
             r#""\ud83d\ude00""#,
             r#"{"\ud83d": "\ude00x\udfff", "\ud83e": 1}"#,
             r#""\\ud83d \\\ud83d""#,
-            "\"\u{fdd0}\u{e03d} \u{fdd0}\u{fdd0}\u{fdd0}\"",
-            "\"\\ud83d\u{fdd0}\\ud800\u{e000}\"",
+            "\"\u{10d83d}\u{10d03d} \u{10fffe}\u{10fffe}\u{10d03d}\"",
+            "\"\\ud83d\u{10d83d}\\ud800\u{10d800}\u{10ffff}\"",
             "\"plain\"",
         ] {
             let marked = mark_surrogates(json);
@@ -219,8 +267,9 @@ mod tests {
             without_marks(&marked).into_owned()
         };
         assert_eq!(text(r#""a\ude00\ud83db\ud83d\ude00""#), "a\u{fffd}\u{fffd}b😀");
-        assert_eq!(text(r#""\ufdd0\ue03d\ud800""#), "\u{fdd0}\u{e03d}\u{fffd}");
-        assert_eq!(without_marks("\u{fdd0} alone \u{fdd0}"), "\u{fdd0} alone \u{fdd0}");
-        assert!(has_marks(&mark_surrogates(r#""\ud83d""#)) && !has_marks(&mark_surrogates("\"\u{fdd0}\u{e000}\"")));
+        assert_eq!(text(r#""\udbf6\udc3d\uDBFF\udffe\udbf4\udc3d\ud800""#), "\u{10d83d}\u{10fffe}\u{10d03d}\u{fffd}");
+        assert_eq!(without_marks("\u{10fffe} alone \u{10fffe}"), "\u{10fffe} alone \u{10fffe}");
+        assert_eq!(without_marks(&marked("\u{10dfff}\u{10fffe}\u{10d7ff}")), "\u{10dfff}\u{10fffe}\u{10d7ff}");
+        assert!(has_marks(&mark_surrogates(r#""\ud83d""#)) && !has_marks(&mark_surrogates("\"\u{10d83d}\"")));
     }
 }

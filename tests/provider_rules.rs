@@ -204,7 +204,7 @@ const ANTHROPIC: &[Fault] = &[
         list(&mut body["messages"][1]["content"])
             .insert(0, json!({"type": "thinking", "thinking": "Hm.", "signature": ""}));
     }),
-    ("ANT-UTF16", |body| body["messages"][0]["content"][0]["text"] = json!("\u{fdd0}\u{e03d}")),
+    ("ANT-UTF16", |body| body["messages"][0]["content"][0]["text"] = json!("\u{10d83d}")),
     ("ANT-TOOL-NAME", |body| body["messages"][3]["content"][1]["name"] = json!("t".repeat(201))),
     ("ANT-TOOLS-UNIQUE", |body| body["tools"] = json!([{"name": "t"}, {"name": "t"}])),
     ("ANT-EXTRA", |body| body["messages"][1]["content"][1]["index"] = json!(1)),

@@ -48,6 +48,12 @@ pub fn beginning(text: &str, longest: usize) -> String {
     format!("{head}{}", if rest.is_empty() { "" } else { "…" })
 }
 
+/// How many bytes two texts begin with that are the same, whole characters only.
+pub fn common_beginning(one: &str, other: &str) -> usize {
+    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    (0..=same).rev().find(|&at| one.is_char_boundary(at)).unwrap_or_default()
+}
+
 fn visible_char(c: char) -> String {
     match c {
         '\n' => "⏎".to_owned(),

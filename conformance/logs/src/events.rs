@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
 use threadspec::oracle::{self, NotCarried, Violation};
-use threadspec::surrogates::repair_surrogates;
+use threadspec::surrogates::lone_surrogates;
 use threadspec::wire::TranscriptReader;
 use threadspec::{
     ContextMode, ContextOptions, Event, Profile, SerializeOptions, build_messages, read_event, read_json, read_thread,
@@ -162,9 +162,10 @@ impl StretchJudge {
             let index = batch.elements().find(|&(_, other, _)| other == line).map_or(batch.index, |(index, ..)| index);
             stretch.found.push((index, Diagnostic::error(format!("{}: not UTF-8", self.place((index, line))))));
         }
-        if repair_surrogates(batch.text()) != batch.text() {
-            for (index, line, json) in batch.elements().filter(|(_, _, json)| repair_surrogates(json) != *json) {
-                let half = count(halves(json), "half character");
+        if lone_surrogates(batch.text()).next().is_some() {
+            let halves = |(index, line, json)| (index, line, lone_surrogates(json).count());
+            for (index, line, halves) in batch.elements().map(halves).filter(|&(_, _, halves)| halves > 0) {
+                let half = count(halves, "half character");
                 let what = format!("{}: {half} (a lone surrogate), read as U+FFFD", self.place((index, line)));
                 stretch.found.push((index, Diagnostic::warning(what)));
             }
@@ -247,14 +248,6 @@ fn cuts(events: usize, length: usize) -> impl Iterator<Item = usize> {
     let most = (COST / length.max(1)).clamp(1, 64);
     let step = events.div_ceil(most).max(1);
     (step / 2..events).step_by(step)
-}
-
-/// How many lone surrogate escapes there are.
-fn halves(json: &str) -> usize {
-    // Repairing replaces each by an escape of the same length.
-    let repaired = repair_surrogates(json);
-    let changed = |(at, escape): &(usize, &str)| !json[*at..].starts_with(escape);
-    repaired.match_indices("\\ufffd").filter(changed).count()
 }
 
 /// The arguments of a message's calls that are not the JSON text of an object.

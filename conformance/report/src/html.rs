@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use strum::IntoEnumIterator;
 use threadspec_judge::corpus::{Case, Clause, Corpus, Severity, lay_out};
 use threadspec_judge::protocol::Op;
-use threadspec_judge::text::{count, visible};
+use threadspec_judge::text::{count, cut, visible};
 use threadspec_judge::verdict::Verdict;
 
 const STYLE: &str = include_str!("../templates/report.css");
@@ -258,8 +258,9 @@ fn laid_out(text: &str, [beginning, end]: [usize; 2]) -> String {
     if more < end {
         return text;
     }
-    let at = |position: usize| text.char_indices().nth(position).map_or(text.len(), |(at, _)| at);
-    format!("{}\n…⟨{more} more characters⟩…\n{}", &text[..at(beginning)], &text[at(beginning + more)..])
+    let (head, rest) = cut(&text, beginning);
+    let (_, tail) = cut(rest, more);
+    format!("{head}\n…⟨{more} more characters⟩…\n{tail}")
 }
 
 /// A piece of evidence with its address. GitHub leads from the number of an issue to the pull request, if it is one.

@@ -20,7 +20,6 @@ use std::path::Path;
 use threadspec_judge::corpus::Case;
 use threadspec_judge::protocol::{Hello, Op, Profile, Reply, Request};
 use threadspec_judge::text;
-use threadspec_judge::universal::halves;
 use threadspec_judge::verdict::Outcome;
 
 /// The first line of a transcript.
@@ -88,7 +87,7 @@ impl Recorder {
     /// Notes the outcome of a request. A later outcome of the same one corrects it.
     pub fn record(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
         let what = match outcome {
-            Outcome::Reply(reply) => format!(r#""reply":{}"#, halves::written(&reply.line(request.id))),
+            Outcome::Reply(reply) => format!(r#""reply":{}"#, reply.line_for(request.profile, request.id)),
             Outcome::Accepted(line) => format!(r#""reply":{line}"#),
             Outcome::Crash(how) => format!(r#""crash":{}"#, json!(how)),
             Outcome::Timeout(how) => format!(r#""timeout":{}"#, json!(how)),

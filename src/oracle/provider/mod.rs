@@ -8,7 +8,7 @@ mod openai_chat;
 mod openai_responses;
 
 use crate::Error;
-use crate::surrogates::{has_marks, mark_surrogates};
+use crate::surrogates::{has_marks, mark_surrogates, repair_surrogates};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::fmt;
@@ -96,6 +96,8 @@ pub fn provider_rules() -> impl Iterator<Item = ProviderRule> {
 /// An [`Error`] with [`is_invalid_input`](Error::is_invalid_input) if the text is not a JSON object.
 pub fn provider_breaches(api: Api, body: &str) -> Result<Vec<Breach>, Error> {
     let body: Map<String, Value> = serde_json::from_str(&mark_surrogates(body))
+        // For the place of the error: a mark is shorter than the escape that it stands for.
+        .or_else(|_| serde_json::from_str(&repair_surrogates(body)))
         .map_err(|error| Error::input(format!("the body of a request is a JSON object: {error}")))?;
     Ok(provider_breaches_in(api, &Value::Object(body)))
 }

@@ -5,8 +5,9 @@
 
 use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
-use super::{Difference, events, text};
+use super::{Difference, events};
 use crate::corpus::expectation::NOTHING;
+use crate::json::{self, text};
 use crate::protocol::{Implementation, Op, Reply, Request};
 use crate::reference::Reference;
 use crate::tolerance::iterations::{beginnings, request_limit};
@@ -19,11 +20,7 @@ const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 
 /// A member that is a list; empty if it is not one. For outputs, [`lists`] checks first that their lists are there.
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    list_of(&value[name])
-}
-
-fn list_of(value: &Value) -> &[Value] {
-    value.as_array().map(Vec::as_slice).unwrap_or_default()
+    json::list(&value[name])
 }
 
 /// The first list that an output lacks.
@@ -292,7 +289,7 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
     for (number, (expected_request, actual_request)) in expected_requests.iter().zip(actual_requests).enumerate() {
         let path = format!("/requests/{number}");
         if let Some(iteration) = beginnings.iter().position(|&beginning| beginning == number) {
-            let (before, now) = (list_of(heads.1), list_of(actual_request));
+            let (before, now) = (json::list(heads.1), json::list(actual_request));
             // In standard mode a fresh list begins with the one before, too.
             if xml && iteration > 0 && now.len() > before.len() && now.starts_with(before) {
                 let note = format!("iteration {} goes on with the messages of the one before", iteration + 1);
@@ -305,11 +302,11 @@ fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Text
             }
             continue;
         }
-        let [expected_head, actual_head] = [heads.0, heads.1].map(|head| list_of(head).len());
+        let [expected_head, actual_head] = [heads.0, heads.1].map(|head| json::list(head).len());
         let (Value::Array(expected_request), Value::Array(actual_request)) = (expected_request, actual_request) else {
             return Some(Difference::values(clause::TOOLS_ACCUMULATE, &path, expected_request, actual_request));
         };
-        if !actual_request.starts_with(list_of(heads.1)) {
+        if !actual_request.starts_with(json::list(heads.1)) {
             let note = format!("request {number} does not begin with the first request of iteration {}", current + 1);
             return Some(Difference::note(clause::CTX_FRESH, note));
         }

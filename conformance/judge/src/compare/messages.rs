@@ -1,10 +1,11 @@
 //! Compares lists of messages.
 
+use super::Difference;
 use super::document::{self, is_subsequence};
 use super::spelling::json_clause;
 use super::texts::Texts;
-use super::{Difference, text};
 use crate::corpus::expectation::NOTHING;
+use crate::json::text;
 use serde_json::Value;
 use threadspec::{Event, EventKind, Profile};
 use threadspec_golden::clause;

@@ -218,8 +218,3 @@ fn outputs(request: &Request, expected: &Value, actual: &Value) -> Option<Differ
 fn events(events: &Value) -> Result<Vec<Event>, Error> {
     read_events(&events.to_string())
 }
-
-/// The text of a value, empty if it has none: used only to name the clause of a difference already found.
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}

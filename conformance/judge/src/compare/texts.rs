@@ -1,15 +1,12 @@
 //! Compares texts, with what an input leaves open in each: lone surrogates, and the digits of large integers.
 
 use crate::corpus::mismatch::{Mismatch, Sides};
-use crate::json::{replace_halves, tokens};
+use crate::json::{FORBIDDEN, tokens};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use threadspec::surrogates::repair_surrogates;
+use threadspec::surrogates::{lone_surrogates, repair_surrogates, replace_surrogates};
 use threadspec::{Profile, escape_text, is_xml_char, json_stringify, oracle};
-
-/// Stands for a lone surrogate in what the literal profile expects: it may become anything there (INP-SURROGATE).
-const ANYTHING: char = '\u{ffff}';
 
 /// From here on a double does not hold every integer: the next one is read as this one.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -24,7 +21,7 @@ pub(in crate::compare) struct Texts {
 
 impl Texts {
     pub(in crate::compare) fn of(input: &str, profile: Profile) -> Self {
-        let halves = matches!(repair_surrogates(input), Cow::Owned(_));
+        let halves = lone_surrogates(input).next().is_some();
         let mut large = HashMap::new();
         for token in tokens(input) {
             let number = token.strip_prefix('-').unwrap_or(token);
@@ -41,12 +38,12 @@ impl Texts {
         Self { profile, halves, large }
     }
 
-    /// The input to which the reference gives the expected answer.
+    /// The input to which the reference gives the expected answer: in literal a lone surrogate may become anything (INP-SURROGATE).
     pub(in crate::compare) fn input<'a>(&self, input: &'a str) -> Cow<'a, str> {
         if !self.halves || self.profile == Profile::Hardened {
             return Cow::Borrowed(input);
         }
-        replace_halves(input, "\\uffff")
+        replace_surrogates(input, FORBIDDEN.encode_utf8(&mut [0; 4]))
     }
 
     /// A text in canonical spelling, where several are accepted.
@@ -90,7 +87,7 @@ impl Texts {
     pub(in crate::compare) fn same(&self, expected: &str, actual: &str) -> bool {
         let (expected, actual) = (self.canonical(expected), self.canonical(actual));
         expected == actual
-            || self.halves && self.profile == Profile::Literal && oracle::in_order(expected.split(ANYTHING), &actual)
+            || self.halves && self.profile == Profile::Literal && oracle::in_order(expected.split(FORBIDDEN), &actual)
     }
 
     /// Whether a text first differs where a lone surrogate stood.
@@ -153,7 +150,7 @@ impl Texts {
     /// A departure of one text from another.
     pub(in crate::compare) fn texts(&self, path: &str, expected: &str, actual: &str) -> Mismatch {
         let marked = self.halves && self.profile == Profile::Literal;
-        let expected = if marked { expected.replace(ANYTHING, "\u{fffd}") } else { expected.to_owned() };
+        let expected = if marked { expected.replace(FORBIDDEN, "\u{fffd}") } else { expected.to_owned() };
         // Another spelling of a lone surrogate is no part of the difference.
         let [canonical, other] = [&*expected, actual].map(|text| self.canonical_everywhere(text));
         let [expected, actual] = if canonical == other {
@@ -177,7 +174,7 @@ pub(super) fn halves_collide(input: &str, profile: Profile) -> bool {
     // A text of lone surrogates only may become the empty one.
     let mut seen: HashMap<Cow<'_, str>, &str> = HashMap::from([("\"\"".into(), "\"\"")]);
     tokens(input).filter(|token| token.starts_with('"')).any(|token| {
-        let read = replace_halves(token, stand_in);
+        let read = replace_surrogates(token, stand_in);
         let other = seen.insert(read.clone(), token);
         other.is_some_and(|other| other != token && [other, token].iter().any(|token| **token != *read))
     })

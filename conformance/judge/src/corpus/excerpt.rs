@@ -1,5 +1,7 @@
 //! Excerpts of two long texts around their differences, so that nothing large outlives its case.
 
+use crate::text::{common_beginning, cut};
+
 /// How many characters of equal text are shown on each side of a difference.
 pub const CONTEXT: usize = 30;
 /// Texts of up to this many bytes are kept whole.
@@ -11,10 +13,10 @@ pub(super) fn excerpts(expected: &str, actual: &str) -> [String; 2] {
     if expected.len().max(actual.len()) <= LONGEST {
         return [expected.to_owned(), actual.to_owned()];
     }
-    let equal = |(one, other): &(u8, u8)| one == other;
-    let start = boundary(expected, expected.bytes().zip(actual.bytes()).take_while(equal).count());
+    let start = common_beginning(expected, actual);
     let (expected_rest, actual_rest) = (&expected[start..], &actual[start..]);
-    let mut end = expected_rest.bytes().rev().zip(actual_rest.bytes().rev()).take_while(equal).count();
+    let mut end =
+        expected_rest.bytes().rev().zip(actual_rest.bytes().rev()).take_while(|(one, other)| one == other).count();
     while !expected_rest.is_char_boundary(expected_rest.len() - end) {
         end -= 1;
     }
@@ -36,17 +38,10 @@ fn ends(text: &str, first: usize, last: usize, what: &str) -> (String, String) {
     if left_out <= CONTEXT {
         return if first > 0 { (text.to_owned(), String::new()) } else { (String::new(), text.to_owned()) };
     }
-    let at = |position: usize| text.char_indices().nth(position).map_or(text.len(), |(at, _)| at);
-    let (beginning, end) = (&text[..at(first)], &text[at(length - last)..]);
+    let ((beginning, _), (_, end)) = (cut(text, first), cut(text, length - last));
     let named = format!("…⟨{left_out} {what}⟩…");
     if first > 0 { (format!("{beginning}{named}"), end.to_owned()) } else { (String::new(), format!("{named}{end}")) }
 }
-
-/// The last character boundary up to an index.
-fn boundary(text: &str, index: usize) -> usize {
-    (0..=index).rev().find(|&place| text.is_char_boundary(place)).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

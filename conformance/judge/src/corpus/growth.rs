@@ -2,7 +2,7 @@
 
 use super::{Case, Corpus, File, Problem};
 use crate::error::Error;
-use crate::json;
+use crate::json::{self, list};
 use crate::protocol::{Op, Profile};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -186,19 +186,15 @@ fn place(case: &Case) -> String {
     }
 }
 
-fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value[name].as_array().map_or(&[], Vec::as_slice)
-}
-
 fn object<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
     value[name].as_object().into_iter().flatten()
 }
 
 /// How much of a quantity an input has.
 fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
-    let (events, turns) = (list(input, "events"), list(input, "model"));
+    let (events, turns) = (list(&input["events"]), list(&input["model"]));
     let is = |event: &Value, kind: &str| event["type"] == kind;
-    let has_calls = |turn: &Value| !list(turn, "tool_calls").is_empty();
+    let has_calls = |turn: &Value| !list(&turn["tool_calls"]).is_empty();
     let most = |sizes: &mut dyn Iterator<Item = usize>| sizes.max().unwrap_or(0);
     match quantity {
         Quantity::Events => events.len(),
@@ -207,24 +203,22 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
         Quantity::Group => most(&mut runs(events, |event| is(event, "tool_call"))),
         Quantity::Summaries => events.iter().filter(|event| is(event, "summary")).count(),
         Quantity::SummarizedIterations => {
-            most(&mut events.iter().map(|event| list(event, "summarizedIterations").len()))
+            most(&mut events.iter().map(|event| list(&event["summarizedIterations"]).len()))
         }
-        Quantity::Messages => list(input, "messages").len(),
+        Quantity::Messages => list(&input["messages"]).len(),
         Quantity::LongRounds | Quantity::LongAge if !has_long_results(input) => 0,
         Quantity::Rounds | Quantity::LongRounds => most(&mut runs(turns, has_calls)),
         Quantity::RoundLimit => {
             input["maxRecursionDepth"].as_u64().and_then(|limit| limit.try_into().ok()).unwrap_or(0)
         }
-        Quantity::Calls => most(&mut turns.iter().map(|turn| list(turn, "tool_calls").len())),
+        Quantity::Calls => most(&mut turns.iter().map(|turn| list(&turn["tool_calls"]).len())),
         Quantity::SameIds => most(&mut turns.iter().map(|turn| {
-            let calls = list(turn, "tool_calls");
+            let calls = list(&turn["tool_calls"]);
             let same = |id: &Value| calls.iter().filter(|call| call["id"] == *id).count();
             calls.first().map_or(0, |first| same(&first["id"]))
         })),
         Quantity::Tools => object(input, "tools").count(),
-        Quantity::Results => {
-            most(&mut object(input, "tools").map(|(_, results)| results.as_array().map_or(0, Vec::len)))
-        }
+        Quantity::Results => most(&mut object(input, "tools").map(|(_, results)| list(results).len())),
         Quantity::Iterations => turns.iter().filter(|turn| !has_calls(turn)).count(),
         Quantity::Age | Quantity::LongAge => {
             turns.iter().skip_while(|turn| !has_calls(turn)).filter(|turn| !has_calls(turn)).count()
@@ -264,7 +258,7 @@ fn open_calls(events: &[Value]) -> impl Iterator<Item = (usize, usize)> {
 
 /// Whether every result of a script is a text of more than five thousand characters.
 fn has_long_results(input: &Value) -> bool {
-    let mut results = object(input, "tools").flat_map(|(_, results)| results.as_array().into_iter().flatten());
+    let mut results = object(input, "tools").flat_map(|(_, results)| list(results));
     results.all(|result| result.as_str().is_some_and(|text| text.chars().count() > 5_000))
 }
 
@@ -274,9 +268,9 @@ fn runs(items: &[Value], belongs: impl Fn(&Value) -> bool) -> impl Iterator<Item
 
 /// The arguments of calls and the results of tools.
 fn data(input: &Value) -> impl Iterator<Item = &Value> {
-    let of_events = list(input, "events").iter().flat_map(|event| [&event["args"], &event["result"]]);
-    let calls = list(input, "model").iter().flat_map(|turn| list(turn, "tool_calls"));
-    let results = object(input, "tools").flat_map(|(_, results)| results.as_array().into_iter().flatten());
+    let of_events = list(&input["events"]).iter().flat_map(|event| [&event["args"], &event["result"]]);
+    let calls = list(&input["model"]).iter().flat_map(|turn| list(&turn["tool_calls"]));
+    let results = object(input, "tools").flat_map(|(_, results)| list(results));
     of_events.chain(calls.map(|call| &call["args"])).chain(results)
 }
 

@@ -6,8 +6,11 @@ use std::borrow::Cow;
 use threadspec::Profile;
 use threadspec::surrogates::{unmark_surrogates, without_marks};
 
-/// Stands for a lone surrogate in the strings of a reply: noncharacters, in a sequence that no text has.
+/// Stands for a lone surrogate in replies that are compared with what was expected as it is written, where a mark of
+/// `threadspec::surrogates` could be a character: noncharacters, in a sequence that no text has.
 pub const HALF: &str = "\u{fdd0}\u{fdef}\u{fdd0}\u{fdef}";
+/// Takes the place of a lone surrogate where it is judged like any character that XML forbids: in documents, and in what literal expects.
+pub const FORBIDDEN: char = '\u{fffe}';
 
 /// The output of a reply in which each [`HALF`] is replaced by U+FFFD where the profile accepts either (INP-SURROGATE).
 /// Elsewhere it stays, and no expectation matches it.
@@ -87,8 +90,8 @@ mod tests {
 
     #[test]
     fn marks_become_what_others_read() {
-        let json = r#"{"\ud83d": 1, "\ud83e": "\ude00", "\ufdd0": "\ufdd0\ue000"}"#;
+        let json = r#"{"\ud83d": 1, "\ud83e": "\ude00", "\udbf6\udc3d": "\udbff\udffe\udbf6\udc3d"}"#;
         let marked = serde_json::from_str(&mark_surrogates(json)).expect("marked");
-        assert_eq!(plain(marked), json!({"\u{fffd}": "\u{fffd}", "\u{fdd0}": "\u{fdd0}\u{e000}"}));
+        assert_eq!(plain(marked), json!({"\u{fffd}": "\u{fffd}", "\u{10d83d}": "\u{10fffe}\u{10d83d}"}));
     }
 }

@@ -5,7 +5,7 @@ mod halves;
 mod stack;
 mod value;
 
-pub use halves::{HALF, plain, settled};
+pub use halves::{FORBIDDEN, HALF, plain, settled};
 pub use stack::{DEEP_STACK, on_deep_stack};
 
 use memchr::{memchr_iter, memchr2, memchr2_iter};
@@ -15,6 +15,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use threadspec::surrogates::{lone_surrogates, repair_surrogates};
 use value::{Fitted, Members, consume, parse};
 
 /// Deeper nesting is refused: it would exhaust the stack of whoever compares or prints the value.
@@ -91,7 +92,7 @@ pub(crate) fn read_members(text: String) -> Result<Vec<(String, Value)>, String>
 }
 
 fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, String> {
-    let text = changed(threadspec::surrogates::repair_surrogates(&text)).map_or(text, Cow::Owned);
+    let text = changed(repair_surrogates(&text)).map_or(text, Cow::Owned);
     // Nearly every text is within the limits, wherever its brackets and commas stand, and is read at once.
     let brackets = memchr2_iter(b'[', b'{', text.as_bytes()).count();
     let separators = brackets + memchr_iter(b',', text.as_bytes()).count();
@@ -140,6 +141,16 @@ pub fn member(object: &str, name: &str) -> Option<String> {
     members.iter().find(|(key, _)| *key == quoted).map(|(_, value)| value.text())
 }
 
+/// The elements of a list; none of any other value.
+pub fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The text of a string; empty for any other value.
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
 /// A value as JSON text; `…` replaces what is beyond `longest` bytes.
 pub fn shortened(value: &impl Serialize, longest: usize) -> String {
     /// A writer that takes a number of bytes and no more.
@@ -184,7 +195,7 @@ const INTEROPERABLE_DIGITS: usize = 400;
 /// ```
 pub fn interoperable(text: &str) -> Result<(), String> {
     let repair = "`input_json` is for such inputs";
-    if let Cow::Owned(_) = threadspec::surrogates::repair_surrogates(text) {
+    if lone_surrogates(text).next().is_some() {
         return Err(format!("not I-JSON: half a surrogate pair; {repair}"));
     }
     let mut members: Vec<HashSet<String>> = Vec::new();
@@ -210,22 +221,6 @@ pub fn interoperable(text: &str) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// JSON text in which a replacement, to stand inside a JSON string, takes the place of each lone surrogate escape.
-pub fn replace_halves<'a>(text: &'a str, replacement: &str) -> Cow<'a, str> {
-    let Cow::Owned(repaired) = threadspec::surrogates::repair_surrogates(text) else { return Cow::Borrowed(text) };
-    // Repairing keeps positions, so what differs was repaired.
-    let halves = || repaired.match_indices("\\ufffd").filter(|&(at, escape)| !text[at..].starts_with(escape));
-    // Allocated at once: a text that grows by doubling is held twice for a moment.
-    let mut replaced = String::with_capacity(text.len() + halves().count() * replacement.len());
-    let mut copied = 0;
-    for (at, escape) in halves() {
-        replaced += &repaired[copied..at];
-        replaced += replacement;
-        copied = at + escape.len();
-    }
-    Cow::Owned(replaced + &repaired[copied..])
 }
 
 /// Whether any program may refuse JSON text: it is nested deeper than [`DEEP`], or has a number beyond the doubles (INP-3).
@@ -317,12 +312,6 @@ mod tests {
             assert!(read(text).is_err(), "{text:?}");
             compact(text);
         }
-    }
-
-    #[test]
-    fn only_halves_are_replaced() {
-        let text = r#"["\ud83d", "\ufffd", "\ud83d\ude00", "\\ud83d"]"#;
-        assert_eq!(replace_halves(text, "?"), text.replacen("\\ud83d", "?", 1));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
+use threadspec::surrogates::{replace_surrogates, unmark_surrogates};
 
 /// The protocol version of this runner.
 pub const VERSION: i64 = 1;
@@ -122,6 +123,12 @@ impl Reply {
         format!(r#"{{"id":{id},"{answer}":{content}}}"#)
     }
 
+    /// The line from which [`Reply::read_for`] reads this reply.
+    pub fn line_for(&self, profile: Profile, id: i64) -> String {
+        let line = self.line(id);
+        if profile == Profile::Universal { unmark_surrogates(&line).into_owned() } else { line }
+    }
+
     /// Reads a reply line: its id and what it says. Each lone surrogate in it becomes [`json::HALF`].
     ///
     /// # Errors
@@ -129,11 +136,11 @@ impl Reply {
     /// Says why the line is not a reply.
     pub fn read(line: impl Into<Vec<u8>>) -> Result<(i64, Self), String> {
         let text = String::from_utf8(line.into()).map_err(|error| format!("not UTF-8: {error}"))?;
-        Self::of(json::changed(json::replace_halves(&text, json::HALF)).unwrap_or(text))
+        Self::of(json::changed(replace_surrogates(&text, json::HALF)).unwrap_or(text))
     }
 
     /// Reads a reply line that is judged by a profile: in `universal` each lone surrogate, escaped or raw, becomes a mark
-    /// (a character of the last private plane); in the others the line is read as by [`Reply::read`].
+    /// (`threadspec::surrogates`); in the others the line is read as by [`Reply::read`].
     ///
     /// # Errors
     ///

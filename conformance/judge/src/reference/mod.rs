@@ -359,12 +359,12 @@ mod tests {
     #[test]
     fn arguments_keep_lone_surrogates_and_texts_do_not() {
         let input = r#"{"events":[{"type":"tool_call","toolName":"\ud83d","toolCallId":"c","args":{"\ud83d":1,"\ud83e":"\ude00"},
-            "iteration":1},{"type":"message","role":"user","content":"\ufdd0\ue03d","iteration":1}]}"#;
+            "iteration":1},{"type":"message","role":"user","content":"\udbf6\udc3d","iteration":1}]}"#;
         let request =
             Request { id: 1, op: Op::Messages, profile: protocol::Profile::Hardened, input: input.to_owned() };
         let call = r#"{"id":"c","name":"�","args":{"\ud83d":1,"\ud83e":"\ude00"}}"#;
         let missing = r#"{"type":"tool","content":"[No result recorded]","tool_call_id":"c"}"#;
-        let human = "{\"type\":\"human\",\"content\":\"\u{fdd0}\u{e03d}\"}";
+        let human = "{\"type\":\"human\",\"content\":\"\u{10d83d}\"}";
         let messages = format!(r#"[{{"type":"ai","content":"","tool_calls":[{call}]}},{missing},{human}]"#);
         assert_eq!(Reference.line(&request), format!(r#"{{"id":1,"ok":{messages}}}"#));
     }

@@ -1,20 +1,10 @@
 //! The form of messages and events: unknown members and nulls.
 
 use crate::corpus::expectation::Pattern;
+use crate::json::list;
 use crate::protocol::Op;
 use serde_json::{Value, json};
-
-/// The members of an event beside `type` and `iteration`.
-const FIELDS: [(&str, &[&str]); 8] = [
-    ("message", &["role", "content"]),
-    ("tool_call", &["toolName", "toolCallId", "args"]),
-    ("tool_result", &["toolCallId", "result"]),
-    ("error", &["error", "recoverable"]),
-    ("human_input_requested", &["question"]),
-    ("human_input_received", &["response"]),
-    ("completion", &["result", "verified"]),
-    ("summary", &["summary", "summarizedIterations"]),
-];
+use threadspec::Event;
 
 /// Removes the members that the protocol does not name, and optional ones that are null.
 pub(super) fn strip(op: Op, output: &mut Value) {
@@ -65,7 +55,7 @@ fn messages(list: &mut Value) {
 }
 
 fn event(event: &mut Value) {
-    let known = FIELDS.iter().find(|(kind, _)| event["type"] == *kind);
+    let known = Event::FIELDS.iter().find(|(kind, _)| event["type"] == *kind);
     if let Some((kind, fields)) = known {
         keep(event, |name| ["type", "iteration"].contains(&name) || fields.contains(&name));
         if *kind == "completion" {
@@ -76,8 +66,7 @@ fn event(event: &mut Value) {
 
 /// Orders the arguments in events as the model wrote them: documents are built from events, and there the order counts.
 pub(super) fn order_arguments(input: &Value, output: &mut Value) {
-    let turns = input["model"].as_array().into_iter().flatten();
-    let calls = turns.flat_map(|turn| turn["tool_calls"].as_array().into_iter().flatten());
+    let calls = list(&input["model"]).iter().flat_map(|turn| list(&turn["tool_calls"]));
     let events = output.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten();
     for (event, call) in events.filter(|event| event["type"] == "tool_call").zip(calls) {
         let given = Pattern::read(&json!({ "literally": call["args"] }));

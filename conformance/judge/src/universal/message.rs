@@ -2,6 +2,7 @@
 
 use super::value::{equal, quote_text};
 use serde_json::{Map, Value};
+use threadspec::surrogates::without_marks;
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,10 +108,10 @@ impl Message {
             (Role::Ai, _) if self.calls.is_empty() => "an ai message".to_owned(),
             (Role::Ai, _) => {
                 let ids: Vec<String> =
-                    self.calls.iter().map(|call| format!("`{}`", super::halves::shown(call.id()))).collect();
+                    self.calls.iter().map(|call| format!("`{}`", without_marks(call.id()))).collect();
                 format!("an ai message with the calls {}", ids.join(", "))
             }
-            (Role::Tool, Some(id)) => format!("the answer to `{}`", super::halves::shown(id)),
+            (Role::Tool, Some(id)) => format!("the answer to `{}`", without_marks(id)),
             (Role::Tool, None) => "an answer without `tool_call_id`".to_owned(),
         };
         match &self.content {

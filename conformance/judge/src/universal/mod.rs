@@ -10,6 +10,7 @@ mod finding;
 pub mod halves;
 mod message;
 mod oracle;
+mod others;
 mod property;
 mod record;
 mod refusal;
@@ -27,10 +28,10 @@ use finding::Findings;
 use record::Record;
 use script::Script;
 use serde_json::Value;
-use std::collections::HashSet;
 use threadspec_golden::clause;
 
 pub use finding::Finding;
+pub use others::Others;
 pub use property::Property;
 pub use refusal::Refusable;
 pub use subjects::subjects;
@@ -75,12 +76,23 @@ pub struct Ruling {
     looks_shared: bool,
 }
 
-/// Judges a run by every clause. `others` are the inputs of other runs in the same process.
+/// Judges a run by every clause. `others` are the runs before it in the same process.
 ///
 /// # Errors
 ///
 /// Says why the input is not a script, or the output not one of op `tools`.
-pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
+pub fn judge(input: &str, others: &Others, abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
+    judge_in(input, others, usize::MAX, abilities, answer)
+}
+
+/// The same, where only the first `step` of the others ran before.
+fn judge_in(
+    input: &str,
+    others: &Others,
+    step: usize,
+    abilities: Abilities,
+    answer: Answer<'_>,
+) -> Result<Ruling, String> {
     let script = Script::read(input)?;
     let record = match answer {
         Answer::Output(output) => Record::read(output)?,
@@ -92,8 +104,8 @@ pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<
     for oracle in oracle::ALL {
         oracle(&course, &mut findings);
     }
-    if !others.is_empty() {
-        oracle::independent(&course, &strangers(input, others), &mut findings);
+    if step > 0 && !others.is_empty() {
+        oracle::independent(&course, &others.strangers(input, step), &mut findings);
     }
     findings.deduplicate();
     Ok(Ruling {
@@ -104,19 +116,19 @@ pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<
     })
 }
 
-/// The breaches of `must` clauses in the reply to `inputs[step]`. The inputs were put to one process, one after the other.
+/// The breaches of `must` clauses in a run, before which the first `step` of the others were in the same process.
 ///
 /// # Errors
 ///
 /// As for [`judge`].
 pub fn judge_earlier(
-    inputs: &[String],
+    input: &str,
+    others: &Others,
     step: usize,
     abilities: Abilities,
     answer: Answer<'_>,
 ) -> Result<Vec<Finding>, String> {
-    let before: Vec<&str> = inputs[..step].iter().map(String::as_str).collect();
-    let ruling = judge(&inputs[step], &before, abilities, answer)?;
+    let ruling = judge_in(input, others, step, abilities, answer)?;
     let is_must = |finding: &&Finding| Property::all().any(|own| own.clause() == finding.clause && own.is_must());
     Ok(ruling.findings().iter().filter(is_must).cloned().collect())
 }
@@ -184,38 +196,5 @@ impl Ruling {
             }
             _ => None,
         }
-    }
-}
-
-/// The texts of other inputs that this input does not have. Very short texts are left out, since they may come from anywhere, and so is
-/// JSON text, as results are written as JSON.
-fn strangers(input: &str, others: &[&str]) -> HashSet<String> {
-    const SHORTEST: usize = 4;
-    let collect = |input: &&str| {
-        let mut texts = HashSet::new();
-        if let Ok(value) = value::read(input) {
-            collect(&value, &mut texts);
-        }
-        texts
-    };
-    let own = collect(&input);
-    // What a lone surrogate becomes may be what another run says.
-    let halved: Vec<&String> = own.iter().filter(|text| halves::has_half(text)).collect();
-    let is_own = |text: &String| own.contains(text) || halved.iter().any(|own| halves::arrived(own, text));
-    others
-        .iter()
-        .flat_map(collect)
-        .filter(|text| text.len() >= SHORTEST && !is_own(text) && value::read_inside(text).is_err())
-        .collect()
-}
-
-fn collect(value: &Value, texts: &mut HashSet<String>) {
-    match value {
-        Value::String(text) => {
-            texts.insert(text.clone());
-        }
-        Value::Array(elements) => elements.iter().for_each(|element| collect(element, texts)),
-        Value::Object(members) => members.values().for_each(|member| collect(member, texts)),
-        _ => {}
     }
 }

@@ -1,11 +1,11 @@
 //! What a run was asked to do: the input of op `tools` as the judge reads it.
 
-use super::halves::has_half;
 use super::message::{Call, Message};
 use super::value::{equal, read};
 use crate::json::{is_beyond_doubles, is_deep, tokens};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use threadspec::surrogates::has_marks;
 
 /// What the model answers to one request.
 #[derive(Clone, Debug)]
@@ -137,32 +137,32 @@ impl Script {
     pub(super) fn gives_halves(&self) -> bool {
         self.given.iter().any(|message| {
             let texts = message.content.iter().chain(&message.call_id);
-            texts.into_iter().any(|text| has_half(text)) || message.calls.iter().any(call_has_half)
+            texts.into_iter().any(|text| has_marks(text)) || message.calls.iter().any(call_has_half)
         })
     }
 
     /// Whether the response to request `index` has a lone surrogate, or a result of its calls.
     pub(super) fn meets_halves(&self, index: usize) -> bool {
-        let said = matches!(self.turns.get(index), Some(Turn::Response { content, .. }) if has_half(content));
+        let said = matches!(self.turns.get(index), Some(Turn::Response { content, .. }) if has_marks(content));
         let calls = self.calls(index);
         said || calls.iter().any(call_has_half)
             || calls.iter().any(|call| match self.outcome(call) {
                 Outcome::Result(result) => value_has_half(result),
-                Outcome::Failure(message) => has_half(message),
+                Outcome::Failure(message) => has_marks(message),
                 Outcome::Unknown => false,
             })
     }
 }
 
 fn call_has_half(call: &Call) -> bool {
-    has_half(call.id()) || has_half(call.name()) || value_has_half(&call.args)
+    has_marks(call.id()) || has_marks(call.name()) || value_has_half(&call.args)
 }
 
 fn value_has_half(value: &Value) -> bool {
     match value {
-        Value::String(text) => has_half(text),
+        Value::String(text) => has_marks(text),
         Value::Array(elements) => elements.iter().any(value_has_half),
-        Value::Object(members) => members.iter().any(|(name, value)| has_half(name) || value_has_half(value)),
+        Value::Object(members) => members.iter().any(|(name, value)| has_marks(name) || value_has_half(value)),
         _ => false,
     }
 }

@@ -1,12 +1,12 @@
 //! What a script can show: a property that no run of it can break would hold of every agent.
 
-use super::halves::has_half;
 use super::message::Call;
 use super::property::Property;
 use super::script::{Outcome, Script, Turn};
 use super::valid::faults;
 use super::value::{is_listed_text, is_odd_name};
 use serde_json::Value;
+use threadspec::surrogates::has_marks;
 
 /// The properties that a run of the script can break.
 ///
@@ -48,7 +48,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, String> {
         }
         Property::AgentLimit => script.limit.is_some(),
         Property::AgentEncodable => {
-            has_half(&value.to_string()) || texts(|text| text.chars().any(|c| u32::from(c) > 0xffff))
+            has_marks(&value.to_string()) || texts(|text| text.chars().any(|c| u32::from(c) > 0xffff))
         }
         Property::AgentText => texts(is_listed_text),
         Property::AgentNumbers => any_number(&value) || script.has_huge_numbers,

@@ -2,6 +2,7 @@
 
 use super::halves::arrived_inside;
 use super::message::{Conversation, Placed};
+use threadspec::surrogates::{has_marks, is_mark};
 
 /// A way to place system messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,11 +45,10 @@ pub(super) fn carry(given: &[Placed<'_>], sent: &[Placed<'_>]) -> bool {
     let joined: String = sent.iter().map(|placed| placed.message.text()).collect();
     let length = |list: &[Placed<'_>]| list.iter().map(|placed| placed.message.text().len()).sum::<usize>();
     // A lone surrogate may become several characters.
-    let halves: usize =
-        given.iter().map(|placed| placed.message.text().chars().filter(|c| super::halves::is_half(*c)).count()).sum();
+    let halves: usize = given.iter().map(|placed| placed.message.text().chars().filter(|c| is_mark(*c)).count()).sum();
     let in_order = given.iter().try_fold(0, |from, placed| {
         let text = placed.message.text();
-        if super::halves::has_half(text) {
+        if has_marks(text) {
             return arrived_inside(text, &joined[from..]).then_some(from);
         }
         joined[from..].find(text).map(|at| from + at + text.len())

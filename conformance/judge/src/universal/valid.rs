@@ -1,7 +1,7 @@
 //! Which lists of messages every provider accepts.
 
-use super::halves::shown;
 use super::message::{Conversation, Message, Role};
+use threadspec::surrogates::without_marks;
 
 /// A fault of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,23 +35,23 @@ pub(super) fn faults(messages: &[Message]) -> Vec<Fault> {
                     None => fault(
                         placed.index,
                         true,
-                        format!("it answers `{}`, which is no call of the message before", shown(id)),
+                        format!("it answers `{}`, which is no call of the message before", without_marks(id)),
                     ),
                     Some((_, _, true)) => {
-                        fault(placed.index, true, format!("it answers `{}` a second time", shown(id)));
+                        fault(placed.index, true, format!("it answers `{}` a second time", without_marks(id)));
                     }
                     Some((_, _, answered)) => *answered = true,
                 },
             }
         } else {
             for (id, index, _) in open.drain(..).filter(|(_, _, answered)| !answered) {
-                fault(index, true, format!("its call `{}` is not answered directly behind it", shown(id)));
+                fault(index, true, format!("its call `{}` is not answered directly behind it", without_marks(id)));
             }
             for (position, call) in message.calls.iter().enumerate() {
                 if call.id.is_none() {
                     fault(placed.index, false, format!("its call {} has no `id`", position + 1));
                 } else if message.calls[..position].iter().any(|other| other.id == call.id) {
-                    fault(placed.index, false, format!("two of its calls have the id `{}`", shown(call.id())));
+                    fault(placed.index, false, format!("two of its calls have the id `{}`", without_marks(call.id())));
                 }
                 if call.name.is_none() {
                     fault(placed.index, false, format!("its call {} has no `name`", position + 1));
@@ -67,7 +67,7 @@ pub(super) fn faults(messages: &[Message]) -> Vec<Fault> {
         }
     }
     for (id, index, _) in open.into_iter().filter(|(_, _, answered)| !answered) {
-        faults.push(Fault { index, pairing: true, what: format!("its call `{}` is not answered", shown(id)) });
+        faults.push(Fault { index, pairing: true, what: format!("its call `{}` is not answered", without_marks(id)) });
     }
     for placed in conversation.systems.iter().filter(|placed| placed.message.content.is_none()) {
         faults.push(Fault { index: placed.index, pairing: false, what: "its content is null".into() });

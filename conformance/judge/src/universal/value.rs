@@ -1,17 +1,18 @@
 //! JSON values: how they are read for this profile, and how two of them differ.
 
-use super::halves::{arrived, arrived_inside, has_half, mark_escapes, marked};
+use super::halves::{arrived, arrived_inside};
 use crate::json;
 use crate::text::cut;
 use serde_json::{Map, Number, Value};
+use threadspec::surrogates::{has_marks, mark_surrogates, unmark_surrogates, without_marks};
 
-/// Reads JSON text; lone surrogates become marks ([`halves`](super::halves)), numbers beyond the doubles null.
+/// Reads JSON text as marked data (`threadspec::surrogates`), numbers beyond the doubles null.
 ///
 /// # Errors
 ///
 /// Says what is wrong when the text is not JSON.
 pub fn read(text: &str) -> Result<Value, String> {
-    json::read(&marked(text))
+    json::read(&mark_surrogates(text))
 }
 
 /// Reads JSON text that stands inside a text that was read.
@@ -20,7 +21,7 @@ pub fn read(text: &str) -> Result<Value, String> {
 ///
 /// Says what is wrong when the text is not JSON.
 pub(super) fn read_inside(text: &str) -> Result<Value, String> {
-    json::read(&mark_escapes(text))
+    json::read(&mark_surrogates(&unmark_surrogates(text)))
 }
 
 /// What a difference is about.
@@ -66,7 +67,7 @@ pub(super) fn equal(expected: &Value, actual: &Value, exact: bool) -> bool {
 fn equal_members(ones: &Map<String, Value>, others: &Map<String, Value>, exact: bool) -> bool {
     let (mut halved, mut whole) = (Vec::new(), 0);
     for (name, value) in ones {
-        if has_half(name) {
+        if has_marks(name) {
             halved.push((name, value));
         } else if others.get(name).is_some_and(|other| equal(value, other, exact)) {
             whole += 1;
@@ -77,7 +78,7 @@ fn equal_members(ones: &Map<String, Value>, others: &Map<String, Value>, exact: 
     if halved.is_empty() {
         return others.len() == whole;
     }
-    let mut extra = others.iter().filter(|(name, _)| has_half(name) || !ones.contains_key(*name)).peekable();
+    let mut extra = others.iter().filter(|(name, _)| has_marks(name) || !ones.contains_key(*name)).peekable();
     let fits = |(name, value): (&String, &Value)| {
         halved.iter().any(|(known, one)| arrived(known, name) && equal(one, value, exact))
     };
@@ -126,8 +127,8 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
         });
     };
     // Keys that differ only in lone surrogates may become one (E18).
-    let (halved, whole): (Vec<_>, Vec<_>) = ones.iter().partition(|(name, _)| has_half(name));
-    let extra: Vec<_> = others.iter().filter(|(name, _)| has_half(name) || !ones.contains_key(*name)).collect();
+    let (halved, whole): (Vec<_>, Vec<_>) = ones.iter().partition(|(name, _)| has_marks(name));
+    let extra: Vec<_> = others.iter().filter(|(name, _)| has_marks(name) || !ones.contains_key(*name)).collect();
     for (name, _) in &whole {
         if !others.contains_key(*name) {
             differ(missing, format!("the member {} is missing", quote_text(name)));
@@ -218,7 +219,7 @@ pub(super) fn quote_text(text: &str) -> String {
 
 fn for_people(text: &str) -> String {
     const LONG: usize = 120;
-    let text = super::halves::shown(text);
+    let text = without_marks(text);
     match cut(&text, LONG) {
         (head, "") => head.to_owned(),
         (head, _) => format!("{head}… ({} bytes)", text.len()),

@@ -9,7 +9,8 @@ use crate::compare::{Difference, compare};
 use crate::corpus::{Case, Level, embedded};
 use crate::json;
 use crate::protocol::{Profile, Reply, Request};
-use crate::universal::{self, Answer};
+use crate::universal::{self, Answer, Others};
+use threadspec::surrogates::unmark_surrogates;
 
 /// The reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
@@ -21,6 +22,8 @@ pub struct Earlier {
     first: Option<Judgement>,
     /// How many more there are.
     more: usize,
+    /// The texts of these requests, for profile `universal`.
+    others: Option<Others>,
 }
 
 impl Earlier {
@@ -29,7 +32,10 @@ impl Earlier {
         let Outcome::Reply(reply) = outcome else { return };
         let terms = terms.into();
         let found = match terms.profile {
-            Profile::Universal => run_of_any_agent(case, terms, step, reply),
+            Profile::Universal => {
+                let others = self.others.get_or_insert_with(|| Others::of(case.after()));
+                run_of_any_agent(case, others, terms, step, reply)
+            }
             Profile::Literal | Profile::Hardened => compared(case, terms.profile, step, reply),
         };
         let Some(judgement) = found else { return };
@@ -42,7 +48,7 @@ impl Earlier {
             let of = case.after().len();
             let place = format!("in the reply to request {} of the {of} that are sent first{broken}", step + 1);
             let note = format!("{place}\n{}", judgement.note);
-            let actual = Some(universal::halves::written(&json::shortened(reply, LONGEST_REPLY)).into_owned());
+            let actual = Some(unmark_surrogates(&json::shortened(reply, LONGEST_REPLY)).into_owned());
             self.first = Some(Judgement { note: note.trim_end().to_owned(), actual, ..judgement });
         } else {
             self.more += 1;
@@ -88,13 +94,13 @@ fn counts(case: &Case, clause: &str) -> bool {
 }
 
 /// Judges a run by every clause that is a `must`.
-fn run_of_any_agent(case: &Case, terms: Terms, step: usize, reply: &Reply) -> Option<Judgement> {
+fn run_of_any_agent(case: &Case, others: &Others, terms: Terms, step: usize, reply: &Reply) -> Option<Judgement> {
     let answer = match reply {
         Reply::Ok(output) => Answer::Output(output.clone()),
         Reply::Reject { message, .. } => Answer::Refusal(message),
         Reply::Unsupported(_) => return None,
     };
-    let findings = match universal::judge_earlier(case.after(), step, terms.abilities, answer) {
+    let findings = match universal::judge_earlier(&case.after()[step], others, step, terms.abilities, answer) {
         Ok(findings) if findings.is_empty() => return None,
         Ok(findings) => findings,
         Err(why) => {

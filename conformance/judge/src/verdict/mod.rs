@@ -15,11 +15,12 @@ use crate::protocol::Profile;
 use crate::protocol::{Op, Reply};
 use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
-use crate::universal::{self, Abilities, Answer, Holding, Property};
+use crate::universal::{self, Abilities, Answer, Holding, Others, Property};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
+use threadspec::surrogates::unmark_surrogates;
 
 /// A reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
@@ -163,7 +164,7 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
         Outcome::Reply(reply) if is_expected(case, &reply) => Judgement::new(Verdict::Pass, ""),
         Outcome::Reply(reply) => {
             // Kept shortened, and before judging, which consumes the reply: a copy of a large one would take too much memory.
-            let actual = universal::halves::written(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
+            let actual = unmark_surrogates(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
             let judgement = judge_reply(case, terms.into(), reply);
             let is_told = !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
             Judgement { actual: is_told.then_some(actual), ..judgement }
@@ -252,7 +253,7 @@ fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
 
 /// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
 fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<'_>) -> Judgement {
-    let others: Vec<&str> = case.after().iter().map(String::as_str).collect();
+    let others = Others::of(case.after());
     let ruling = match universal::judge(case.input(), &others, terms.abilities, answer) {
         Ok(ruling) => ruling,
         Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),

@@ -1,7 +1,7 @@
 //! Checks the properties that a case demands with `holds`.
 
 use crate::corpus::Oracle;
-use crate::json::{self, HALF};
+use crate::json::{self, FORBIDDEN, HALF};
 use crate::protocol::Op;
 use crate::tolerance::iterations::beginnings;
 use serde_json::Value;
@@ -65,8 +65,7 @@ impl Output<'_> {
     fn document(&self) -> Result<String, String> {
         if let (Op::Escape, Value::String(escaped)) = (self.op, self.value) {
             let attributes = "type=\"human\" id=\"0\" iteration=\"0\"";
-            let escaped = escaped.replace(HALF, "\u{fffe}");
-            return Ok(format!("<thread>\n  <event {attributes}>{escaped}</event>\n</thread>"));
+            return Ok(judged(&format!("<thread>\n  <event {attributes}>{escaped}</event>\n</thread>")));
         }
         let text = match self.op {
             Op::Messages => self.value.as_array().and_then(|messages| messages.last()).map(|last| &last["content"]),
@@ -74,12 +73,8 @@ impl Output<'_> {
         };
         let text = text.and_then(Value::as_str).ok_or("the output is not a document")?;
         let prefix = self.input["responsePrefix"].as_str().filter(|prefix| !prefix.is_empty());
-        Ok(match prefix.and_then(|prefix| text.strip_suffix(&format!("\n{prefix}"))) {
-            Some(document) => document,
-            None => text,
-        }
-        // U+FFFE, which XML cannot hold either, so that the oracle objects.
-        .replace(HALF, "\u{fffe}"))
+        let document = prefix.and_then(|prefix| text.strip_suffix(&format!("\n{prefix}")));
+        Ok(judged(document.unwrap_or(text)))
     }
 
     /// The requests by iteration; a run of op `tools` is one iteration.
@@ -98,7 +93,7 @@ impl Output<'_> {
         let input = self.input;
         if self.op == Op::Messages {
             let says_something = !oracle::facts(&self.events()?).is_empty();
-            let built = self.value.as_array().is_some_and(|messages| !messages.is_empty());
+            let built = !json::list(self.value).is_empty();
             return if built || !says_something { Ok(()) } else { Err("there are no messages".into()) };
         }
         let limit = |name: &str| input[name].as_f64();
@@ -106,8 +101,8 @@ impl Output<'_> {
             Op::Tools => limit("maxRecursionDepth").map(|rounds| rounds + 1.0),
             _ => limit("maxToolCallsPerIteration"),
         };
-        let turns = input["model"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let calls = |turn: &&Value| turn["tool_calls"].as_array().is_some_and(|calls| !calls.is_empty());
+        let turns = json::list(&input["model"]);
+        let calls = |turn: &&Value| !json::list(&turn["tool_calls"]).is_empty();
         let mut due = turns.iter().take_while(calls).count() + 1;
         // The sources leave open what a limit of zero means.
         while due > 1 && limit.is_some_and(|limit| limit < f64::from(u32::try_from(due).unwrap_or(u32::MAX))) {
@@ -130,6 +125,11 @@ impl Output<'_> {
             Op::Escape | Op::Serialize => Err(format!("the output of `{}` holds no messages", self.op)),
         }
     }
+}
+
+/// A document to which the oracles object if it holds a lone surrogate.
+fn judged(document: &str) -> String {
+    document.replace(HALF, FORBIDDEN.encode_utf8(&mut [0; 4]))
 }
 
 fn messages(list: &Value) -> Result<Vec<Message>, String> {

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value, json};
 use std::fmt;
 use threadspec::oracle::Api;
+use threadspec_judge::text::{beginning, common_beginning};
 
 /// Where a piece stands, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -232,14 +233,11 @@ fn same_text(one: &Value, other: &Value) -> bool {
 
 fn at_byte(path: String, before: &str, now: &str) -> Divergence {
     const AROUND: usize = 24;
-    let same = before.bytes().zip(now.bytes()).take_while(|(one, other)| one == other).count();
-    let byte = (0..=same).rev().find(|&at| before.is_char_boundary(at) && now.is_char_boundary(at)).unwrap_or(0);
+    let byte = common_beginning(before, now);
     let around = |text: &str| {
         let head: Vec<char> = text[..byte].chars().rev().take(AROUND).collect();
         let start = if head.iter().map(|c| c.len_utf8()).sum::<usize>() < byte { "…" } else { "" };
-        let tail: String = text[byte..].chars().take(AROUND).collect();
-        let end = if byte + tail.len() < text.len() { "…" } else { "" };
-        format!("{start}{}{tail}{end}", head.into_iter().rev().collect::<String>())
+        format!("{start}{}{}", head.into_iter().rev().collect::<String>(), beginning(&text[byte..], AROUND))
     };
     Divergence { path, byte, before: around(before), now: around(now) }
 }

@@ -4,8 +4,9 @@ use super::{Bug, bug, crash, hardened};
 use crate::input::raw_input;
 use serde_json::{Value, json};
 use threadspec::Event;
+use threadspec::surrogates::replace_surrogates;
 use threadspec_golden::clause;
-use threadspec_judge::json::{replace_halves, tokens};
+use threadspec_judge::json::tokens;
 use threadspec_judge::protocol::{RejectKind, Reply};
 
 /// Whether JSON text has the escape of a lone surrogate.
@@ -241,13 +242,13 @@ pub(super) const BUGS: &[Bug] = &[
         twin.raw_input = |raw| if is_cut(raw) { "{\"events\":[],\"text\":\"\"}".to_owned() } else { raw_input(raw) };
     }),
     hardened("lone-surrogates-removed", &[clause::INP_SURROGATE, clause::ESC_FORBIDDEN], |twin| {
-        twin.raw_input = |raw| replace_halves(raw, "").into_owned();
+        twin.raw_input = |raw| replace_surrogates(raw, "").into_owned();
     }),
     hardened("lone-surrogates-as-question-marks", &[clause::INP_SURROGATE], |twin| {
-        twin.raw_input = |raw| replace_halves(raw, "?").into_owned();
+        twin.raw_input = |raw| replace_surrogates(raw, "?").into_owned();
     }),
     hardened("lone-surrogates-as-three-bytes", &[clause::INP_SURROGATE, clause::ESC_FORBIDDEN], |twin| {
-        twin.raw_input = |raw| replace_halves(raw, "\\ufffd\\ufffd\\ufffd").into_owned();
+        twin.raw_input = |raw| replace_surrogates(raw, "\\ufffd\\ufffd\\ufffd").into_owned();
     }),
     bug("escaped-backslashes-overlooked", &[clause::INP_SURROGATE], |twin| {
         twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));

@@ -5,9 +5,10 @@ use crate::text::{attribute, text};
 use crate::twin::Twin;
 use crate::{document, input};
 use serde_json::{Map, Number, Value, json};
+use threadspec::surrogates::{mark_surrogates, replace_surrogates, without_marks};
 use threadspec::{Event, EventKind, Message, Profile, escape_text, is_xml_char, json_stringify};
 use threadspec_golden::clause;
-use threadspec_judge::json::{replace_halves, tokens};
+use threadspec_judge::json::tokens;
 use threadspec_judge::protocol::{Op, RejectKind, Reply};
 
 /// Every table.
@@ -57,37 +58,9 @@ fn reverse(value: &mut Value) {
     }
 }
 
-/// Stands before a character of a private plane that tells which lone surrogate was here. No text that is drawn holds the two together.
-const HALF: char = '\u{10cafe}';
-
-/// An input with a mark for each lone surrogate, so that different ones stay different.
-fn told_apart(input: &str) -> String {
-    let repaired = threadspec::surrogates::repair_surrogates(input);
-    let (mut out, mut copied) = (String::new(), 0);
-    for (at, _) in repaired.match_indices("\\ufffd") {
-        if let Some(code) = input.get(at + 2..at + 6).and_then(|code| u32::from_str_radix(code, 16).ok())
-            && (0xd800..0xe000).contains(&code)
-        {
-            out += &repaired[copied..at];
-            out.push(HALF);
-            out.extend(char::from_u32(0x10_0000 + code));
-            copied = at + 6;
-        }
-    }
-    out + &repaired[copied..]
-}
-
-/// Replaces these marks by U+FFFD.
+/// Replaces the marks of lone surrogates by U+FFFD.
 fn no_longer_told_apart(value: &mut Value) {
-    let read = |text: &str| {
-        let mut parts = text.split(HALF);
-        let first = parts.next().unwrap_or_default().to_owned();
-        let unmarked = |part: &str| match part.chars().next() {
-            Some(c @ '\u{10d800}'..'\u{10e000}') => format!("\u{fffd}{}", &part[c.len_utf8()..]),
-            _ => format!("{HALF}{part}"),
-        };
-        parts.fold(first, |text, part| text + &unmarked(part))
-    };
+    let read = |text: &str| without_marks(text).into_owned();
     match value {
         Value::String(text) => *text = read(text),
         Value::Array(elements) => elements.iter_mut().for_each(no_longer_told_apart),
@@ -307,16 +280,16 @@ const MESSAGES: &[Reading] = &[
         };
     }),
     literal("half-characters-become-question-marks", &["E12"], |twin| {
-        twin.raw_input = |input| replace_halves(input, "?").into_owned();
+        twin.raw_input = |input| replace_surrogates(input, "?").into_owned();
     }),
     literal("half-characters-vanish", &["E12", "E18"], |twin| {
-        twin.raw_input = |input| replace_halves(input, "").into_owned();
+        twin.raw_input = |input| replace_surrogates(input, "").into_owned();
     }),
     both("half-characters-replaced-everywhere", &["E12", "E18"], |twin| {
-        twin.raw_input = |input| replace_halves(input, "\\ufffd").into_owned();
+        twin.raw_input = |input| replace_surrogates(input, "\\ufffd").into_owned();
     }),
     both("half-characters-told-apart", &["E18"], |twin| {
-        twin.raw_input = told_apart;
+        twin.raw_input = |input| mark_surrogates(input).into_owned();
         twin.spellings.push(no_longer_told_apart);
     }),
 ];
@@ -472,19 +445,3 @@ const NEGLECT: &[Reading] = &[
         twin.request_limit = |limit| limit.unwrap_or(15)
     }),
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_lone_surrogates_are_told_apart() {
-        let input = r#"["a\ud83d","\ud83e","\udbf6\udc00","\u{10d800}","\u{10cafe}"]"#
-            .replace(r"\u{10d800}", "\u{10d800}")
-            .replace(r"\u{10cafe}", "\u{10cafe}");
-        let mut read: Value = serde_json::from_str(&told_apart(&input)).expect("JSON");
-        assert_ne!(read[0].as_str().map(|text| &text[1..]), read[1].as_str());
-        no_longer_told_apart(&mut read);
-        assert_eq!(read, json!(["a\u{fffd}", "\u{fffd}", "\u{10d800}", "\u{10d800}", "\u{10cafe}"]));
-    }
-}

@@ -2,6 +2,8 @@
 //! planted variant can replace.
 
 use serde_json::{Value, json};
+use threadspec_judge::json::list;
+pub(super) use threadspec_judge::json::text;
 use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, RejectKind, Reply, Request};
 use threadspec_judge::universal::{Abilities, halves, value};
 
@@ -120,7 +122,8 @@ impl Agent {
     /// A run that has not asked the model yet; an error refuses it.
     pub(super) fn start(&mut self, input: &str) -> Result<Run, String> {
         let input = value::read(&(self.raw)(input))?;
-        let mut run = Run { list: list(&input["messages"]), input, memory: self.memory.take(), ..Run::default() };
+        let mut run =
+            Run { list: list(&input["messages"]).to_vec(), input, memory: self.memory.take(), ..Run::default() };
         run.list.iter_mut().for_each(whole);
         match (self.begin)(&mut run) {
             Ok(()) => Ok(run),
@@ -178,7 +181,7 @@ impl Agent {
             "failure": run.stop.clone().unwrap_or_default(),
         });
         (self.end)(&mut run, &mut output);
-        if let Some(at_end) = (self.at_end)(&mut run, list(&output["requests"])) {
+        if let Some(at_end) = (self.at_end)(&mut run, list(&output["requests"]).to_vec()) {
             output["requestsAtEnd"] = at_end.into();
         }
         self.memory = run.memory;
@@ -207,7 +210,7 @@ impl Implementation for Agent {
     }
 
     fn line(&mut self, request: &Request) -> String {
-        halves::written(&self.answer(request).line(request.id)).into_owned()
+        self.answer(request).line_for(Profile::Universal, request.id)
     }
 }
 
@@ -216,17 +219,9 @@ pub(super) fn refused(message: String) -> Reply {
     Reply::Reject { kind: RejectKind::InvalidInput, message }
 }
 
-fn list(value: &Value) -> Vec<Value> {
-    value.as_array().cloned().unwrap_or_default()
-}
-
 /// The calls of a message.
 pub(super) fn calls(message: &Value) -> Vec<Value> {
-    list(&message["tool_calls"])
-}
-
-pub(super) fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+    list(&message["tool_calls"]).to_vec()
 }
 
 /// Replaces each lone surrogate by U+FFFD, except in arguments, which are written as JSON text; drops members that are null or an empty list.
@@ -282,7 +277,7 @@ pub(super) fn outcome(run: &mut Run, call: &Value) -> Outcome {
     };
     let id = text(&call["id"]);
     let id = run.renamed.iter().find(|(new, _)| new == id).map_or(id, |(_, old)| old);
-    let pairs = || results["byArgs"].as_array().into_iter().flatten();
+    let pairs = || list(&results["byArgs"]).iter();
     let result = match results {
         Value::Array(results) => results.first(),
         _ if results["byId"].is_object() => results["byId"].get(id),

@@ -4,6 +4,7 @@ use super::Variant;
 use super::agent::{Agent, Outcome, Run, answer, calls, content, distinct, mend, text};
 use super::bugs::{bug, cut, each, on_failure, on_given, on_structured};
 use serde_json::{Value, json};
+use threadspec::surrogates::{is_mark, unmark_surrogates};
 use threadspec_judge::universal::{Abilities, halves};
 
 fn reading(name: &str, plant: impl Fn(&mut Agent) + Send + Sync + 'static) -> Variant {
@@ -65,7 +66,7 @@ pub(super) fn all() -> Vec<Variant> {
             on_failure(agent, |error| json!({"status": "error", "error": error}).to_string())
         }),
         reading("failures-in-string-notation", |agent| {
-            on_failure(agent, |error| format!("ToolError({:?})", halves::written(error)));
+            on_failure(agent, |error| format!("ToolError({:?})", unmark_surrogates(error)));
         }),
         reading("failures-as-they-are", |agent| on_failure(agent, str::to_owned)),
         reading("unknown-tools-as-json", |agent| {
@@ -117,7 +118,7 @@ pub(super) fn all() -> Vec<Variant> {
         reading("halves-left-out", |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
                 Outcome::Result(Value::String(text)) if halves::escaped(text) != *text => {
-                    text.replace(halves::is_half, "").into()
+                    text.replace(is_mark, "").into()
                 }
                 _ => content(outcome),
             });

@@ -116,6 +116,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         let mut steps =
             share.into_iter().flat_map(|index| (0..=cases[index].after().len()).map(move |step| (index, step)));
         let (mut waiting, mut bytes): (HashMap<i64, (usize, usize, Request)>, usize) = (HashMap::new(), 0);
+        let mut earlier: HashMap<usize, Earlier> = HashMap::new();
         loop {
             // Half a window at once: several requests are one message to the thread that writes them.
             let room = if waiting.len() <= window / 2 { window } else { 0 };
@@ -142,7 +143,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
             let case = cases[index];
             self.shared.watch(|watch| watch.outcome(case, step, &request, &outcome));
             if step < case.after().len() {
-                let mut earlier = Earlier::default();
+                let earlier = earlier.entry(index).or_default();
                 earlier.hear(case, self.shared.terms, step, &outcome);
                 if !earlier.is_sound() {
                     return Trust::Doubted;

@@ -3,7 +3,7 @@
 use threadspec_golden::clause;
 use threadspec_judge::compare::Difference;
 use threadspec_judge::protocol::Reply;
-use threadspec_judge::universal::{self, Abilities, Answer, Finding};
+use threadspec_judge::universal::{self, Abilities, Answer, Finding, Others};
 
 /// The clause that is broken when a valid input gets no proper answer.
 pub(super) const ANSWERING: &str = clause::AGENT_GOES_ON;
@@ -15,8 +15,7 @@ pub(super) fn broken(input: &str, earlier: Option<&str>, abilities: Abilities, r
         Reply::Reject { message, .. } => Answer::Refusal(message),
         Reply::Unsupported(_) => return Vec::new(),
     };
-    let others: Vec<&str> = earlier.into_iter().collect();
-    match universal::judge(input, &others, abilities, answer) {
+    match universal::judge(input, &Others::of(earlier), abilities, answer) {
         Err(why) => vec![Difference::note(ANSWERING, format!("this is not an output of `tools`: {why}"))],
         Ok(ruling) => {
             let mut broken: Vec<Difference> = Vec::new();

@@ -4,32 +4,14 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use threadspec::{is_xml_char, json_stringify};
+use threadspec::surrogates::replace_surrogates;
+use threadspec::{Event, is_xml_char, json_stringify};
 use threadspec_golden::clause;
-use threadspec_judge::json::{read, replace_halves, tokens};
+use threadspec_judge::json::{list, read, tokens};
 use threadspec_judge::protocol::{Op, Reply};
 
 /// At most so many forms of an input are tried.
 const MOST: usize = 100;
-
-/// The fields of all types of event.
-const FIELDS: [&str; 15] = [
-    "type",
-    "role",
-    "content",
-    "iteration",
-    "toolName",
-    "toolCallId",
-    "args",
-    "result",
-    "error",
-    "recoverable",
-    "question",
-    "response",
-    "summary",
-    "summarizedIterations",
-    "verified",
-];
 
 /// Inputs of the same operation and of those that it builds on, each with less of what may have nothing to do with the failure:
 /// - each text, alone and as a message, and each value, as the arguments of a call and as its result;
@@ -60,7 +42,7 @@ pub(super) fn forms(op: Op, input: &str, expected: Option<&Reply>, ops: &BTreeSe
     let plain = [blank, letter, unspecial, permitted];
     others.extend(plain.map(|plain| with_texts(&value, &|text| text.chars().map(plain).collect())));
     others.push(with_turned_names(&value));
-    if let Cow::Owned(whole) = replace_halves(input, "") {
+    if let Cow::Owned(whole) = replace_surrogates(input, "") {
         others.extend(read(&whole));
     }
     others.extend([json!(4_294_967_296_u64), json!(1.5e300), json!(0.1)].map(|number| with_numbers(&value, &number)));
@@ -80,7 +62,7 @@ pub(super) fn forms(op: Op, input: &str, expected: Option<&Reply>, ops: &BTreeSe
 /// events, and repeated keys.
 pub(super) fn without_specials(input: &str) -> Vec<(&'static str, String)> {
     let mut inputs = Vec::new();
-    if let Cow::Owned(whole) = replace_halves(input, "\\ufffd") {
+    if let Cow::Owned(whole) = replace_surrogates(input, "\\ufffd") {
         inputs.push((clause::INP_SURROGATE, whole));
     }
     let Ok(mut value) = read(input) else { return inputs };
@@ -90,13 +72,18 @@ pub(super) fn without_specials(input: &str) -> Vec<(&'static str, String)> {
     }
     let events = value.get_mut("events").and_then(Value::as_array_mut);
     for event in events.into_iter().flatten().filter_map(Value::as_object_mut) {
-        event.retain(|name, _| FIELDS.contains(&&**name));
+        event.retain(|name, _| is_field(name));
     }
     let known = value.to_string();
     if known != once {
         inputs.push((clause::INP_2, known));
     }
     inputs
+}
+
+/// Whether events of any type have such a member.
+fn is_field(name: &str) -> bool {
+    ["type", "iteration"].contains(&name) || Event::FIELDS.iter().any(|(_, fields)| fields.contains(&name))
 }
 
 /// The arguments and results in an input.
@@ -107,10 +94,6 @@ fn values(input: &Value) -> Vec<&Value> {
     let mut values: Vec<&Value> = events.chain(calls).chain(results).filter(|value| !value.is_null()).collect();
     values.dedup();
     values
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// A value, and each of its members as the only one.

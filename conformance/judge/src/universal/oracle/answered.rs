@@ -2,8 +2,8 @@
 
 use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
-use crate::universal::halves::shown;
 use crate::universal::message::Role;
+use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 const CLAUSE: &str = clause::AGENT_ANSWERED;
@@ -20,7 +20,7 @@ fn judge_round(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) 
     let mut nameless = round.nameless.len();
     // A call that was not sent is a matter of AGENT-RESPONSE.
     for asked in round.calls.iter().filter(|asked| asked.sent.is_some()) {
-        let id = shown(asked.sent.map_or(asked.call.id(), |sent| sent.id()));
+        let id = without_marks(asked.sent.map_or(asked.call.id(), |sent| sent.id()));
         match &asked.answers[..] {
             [_] => {}
             [] if nameless > 0 => nameless -= 1,
@@ -42,7 +42,7 @@ fn judge_round(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) 
     }
     for other in &round.others {
         let what = match (other.message.role, &other.message.call_id) {
-            (Role::Tool, Some(id)) => format!("it answers `{}`, which is no call of the response", shown(id)),
+            (Role::Tool, Some(id)) => format!("it answers `{}`, which is no call of the response", without_marks(id)),
             _ if round.calls.iter().flat_map(|asked| &asked.answers).any(|answer| answer.index > other.index) => {
                 format!("{} stands before the last answer", other.message.shown())
             }

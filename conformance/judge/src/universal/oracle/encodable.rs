@@ -2,7 +2,7 @@
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::halves::has_half;
+use threadspec::surrogates::has_marks;
 use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
@@ -15,7 +15,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
                 call.id.iter().map(|text| ("call id", text)).chain(call.name.iter().map(|text| ("tool name", text)))
             });
             let mut texts = content.chain(answered).chain(calls);
-            if let Some((what, _)) = texts.find(|(_, text)| has_half(text)) {
+            if let Some((what, _)) = texts.find(|(_, text)| has_marks(text)) {
                 findings
                     .add(clause::AGENT_ENCODABLE, format!("{}: its {what} holds a lone surrogate", at(number, index)));
                 // Later requests repeat it.

@@ -3,11 +3,12 @@
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::halves::{arrived_inside, characters};
+use crate::universal::halves::arrived_inside;
 use crate::universal::message::Call;
 use crate::universal::script::Outcome;
 use crate::universal::value::quote_text;
 use std::fmt::Write;
+use threadspec::surrogates::{is_mark, without_marks};
 use threadspec_golden::clause;
 
 const CLAUSE: &str = clause::AGENT_FAILURE_TOLD;
@@ -57,10 +58,7 @@ fn names(text: &str, needle: &str) -> bool {
     ];
     forms.iter().any(|form| arrived_inside(form, text)) || {
         // JSON text with every character outside ASCII escaped, and JSON text that was escaped twice.
-        let ascii = |text: &str| {
-            let written = |(c, half): (char, bool)| if c.is_ascii() || half { c.to_string() } else { units(c) };
-            characters(text).map(written).collect::<String>()
-        };
+        let ascii = |text: &str| respelled(text, |c| if c.is_ascii() { c.to_string() } else { units(c) });
         let twice = serde_json::Value::from(&json[1..json.len() - 1]).to_string();
         [ascii(&json[1..json.len() - 1]), ascii(&escaped(needle, '\'')), twice[1..twice.len() - 1].to_owned()]
             .iter()
@@ -70,11 +68,16 @@ fn names(text: &str, needle: &str) -> bool {
 
 /// The text as Rust's `Debug` writes it.
 fn debugged(text: &str) -> String {
-    let written = |(c, half): (char, bool)| match c {
-        c if half || c == '\'' => c.to_string(),
-        c => c.escape_debug().to_string(),
+    respelled(text, |c| if c == '\'' { c.to_string() } else { c.escape_debug().to_string() })
+}
+
+/// The text with each character spelled in another way; marks stay.
+fn respelled(text: &str, spelled: impl Fn(char) -> String) -> String {
+    let part = |part: &str| {
+        let (whole, half) = part.split_at(part.trim_end_matches(is_mark).len());
+        without_marks(whole).chars().map(&spelled).collect::<String>() + half
     };
-    characters(text).map(written).collect()
+    text.split_inclusive(is_mark).map(part).collect()
 }
 
 /// The text as Python's `repr` and JavaScript's `inspect` write it between these quotes.

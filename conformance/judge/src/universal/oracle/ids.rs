@@ -2,9 +2,10 @@
 
 use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
-use crate::universal::halves::{arrived, shown};
+use crate::universal::halves::arrived;
 use crate::universal::message::Call;
 use crate::universal::value::is_odd_name;
+use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 const CLAUSE: &str = clause::AGENT_IDS;
@@ -43,11 +44,12 @@ fn judge_call(
     if clash {
         let calls =
             if is_repeated { "the model repeats an id, and both calls keep it" } else { "two calls get one id" };
-        findings.add(CLAUSE, format!("{place}: {calls}: `{}`", shown(new)));
+        findings.add(CLAUSE, format!("{place}: {calls}: `{}`", without_marks(new)));
         return;
     }
     if asked.answered_by_old_id {
-        let what = format!("{place}: `{}` was renamed to `{}`, but its answer was not", shown(id), shown(new));
+        let what =
+            format!("{place}: `{}` was renamed to `{}`, but its answer was not", without_marks(id), without_marks(new));
         findings.add(CLAUSE, what);
     }
     let is_given_away = round.calls[..position].iter().any(|other| other.sent.is_some_and(|other| other.id() == id));
@@ -57,8 +59,8 @@ fn judge_call(
     }
     let clause = if is_odd_name(id) { clause::AGENT_ORDINARY } else { CLAUSE };
     let what = match &sent.id {
-        Some(_) => format!("{place}: the id `{}` became `{}`", shown(id), shown(new)),
-        None => format!("{place}: the id `{}` is gone", shown(id)),
+        Some(_) => format!("{place}: the id `{}` became `{}`", without_marks(id), without_marks(new)),
+        None => format!("{place}: the id `{}` is gone", without_marks(id)),
     };
     findings.add(clause, what);
 }

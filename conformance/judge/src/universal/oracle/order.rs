@@ -2,7 +2,7 @@
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::halves::shown;
+use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
@@ -16,7 +16,11 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             [one, other] if one.1 > other.1 => Some([*one, *other]),
             _ => None,
         }) {
-            let what = format!("`{}` is answered before `{}`", shown(asked.call.id()), shown(before.call.id()));
+            let what = format!(
+                "`{}` is answered before `{}`",
+                without_marks(asked.call.id()),
+                without_marks(before.call.id())
+            );
             findings.add(clause::AGENT_ORDER, format!("{}: {what}, which was called first", at(round.turn + 1, place)));
         }
     }

@@ -6,6 +6,7 @@ use crate::universal::halves::arrived;
 use crate::universal::message::Call;
 use crate::universal::script::Outcome;
 use crate::universal::value::{Difference, Kind, differences, is_odd_name, quote_text, text_difference};
+use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 const CLAUSE: &str = clause::AGENT_RESPONSE;
@@ -47,7 +48,7 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
         found.push(Difference { kind: Kind::Other, what });
     }
     for asked in &round.calls {
-        let id = crate::universal::halves::shown(asked.call.id());
+        let id = without_marks(asked.call.id());
         let Some(sent) = asked.sent else {
             found.push(Difference { kind: Kind::Other, what: format!("the call `{id}` is missing") });
             continue;

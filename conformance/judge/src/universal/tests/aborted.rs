@@ -1,10 +1,12 @@
 //! Runs that report a failure, or are rejected.
 
 use super::*;
+use threadspec::surrogates::unmark_surrogates;
 use threadspec_golden::clause;
 
 fn clauses(input: &Value, answer: Answer<'_>) -> Vec<&'static str> {
-    let ruling = judge(&input.to_string(), &[], Abilities::default(), answer).expect("a script and a record");
+    let ruling =
+        judge(&input.to_string(), &Others::default(), Abilities::default(), answer).expect("a script and a record");
     ruling.findings().iter().map(|finding| finding.clause).collect()
 }
 
@@ -33,9 +35,9 @@ fn a_failure_that_nothing_explains_breaks_what_ended_the_run() {
     assert_eq!(found(&input), [clause::AGENT_FAILURE]);
     input["model"][1]["content"] = json!("\u{10d83d}");
     let half = |output: Value| serde_json::from_str(&output.to_string().replace('\u{10d83d}', "?")).expect("JSON");
-    let input = halves::written(&input.to_string()).into_owned();
+    let input = unmark_surrogates(&input.to_string()).into_owned();
     let answer = Answer::Output(half(failing(&value::read(&input).expect("JSON"))));
-    let ruling = judge(&input, &[], Abilities::default(), answer).expect("a run");
+    let ruling = judge(&input, &Others::default(), Abilities::default(), answer).expect("a run");
     assert_eq!(ruling.findings().first().map(|finding| finding.clause), Some(clause::AGENT_ENCODABLE));
     assert_eq!(clauses(&sound().0, Answer::Output(output)), [""; 0]);
 }
@@ -107,7 +109,8 @@ fn a_rejection_is_a_run_without_requests() {
         assert_eq!(clauses(Answer::Refusal("ValueError")), expected, "{input}");
         assert_eq!(clauses(Answer::Output(json!({"requests": [], "failure": "ValueError"}))), expected, "{input}");
     }
-    let ruling = judge(&sound().0.to_string(), &[], Abilities::default(), Answer::Refusal("no")).expect("a run");
+    let ruling =
+        judge(&sound().0.to_string(), &Others::default(), Abilities::default(), Answer::Refusal("no")).expect("a run");
     assert!(ruling.findings()[0].what.contains("is `ok` with the `requests` so far and `failure`"), "how to word it");
     assert!(matches!(ruling.holds(property("agent-start")), Holding::Blocked(_)), "nothing holds unseen");
 }
@@ -117,7 +120,8 @@ fn earlier_runs_are_judged_by_every_must_clause() {
     let (input, output) = sound();
     let inputs = [input.to_string(), input.to_string()];
     let judged = |step: usize, output: Value| {
-        let earlier = judge_earlier(&inputs, step, Abilities::default(), Answer::Output(output));
+        let answer = Answer::Output(output);
+        let earlier = judge_earlier(&inputs[step], &Others::of(&inputs), step, Abilities::default(), answer);
         earlier.expect("a run").iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(judged(0, output.clone()), [""; 0]);

@@ -66,7 +66,8 @@ fn property(name: &str) -> Property {
 
 fn ruling(input: &Value, output: &Value) -> Ruling {
     let output = value::read(&output.to_string()).expect("JSON");
-    judge(&input.to_string(), &[], Abilities::default(), Answer::Output(output)).expect("a script and a record")
+    judge(&input.to_string(), &Others::default(), Abilities::default(), Answer::Output(output))
+        .expect("a script and a record")
 }
 
 #[track_caller]
@@ -135,7 +136,8 @@ fn what_cannot_be_seen_is_unsupported() {
     output["messages"] = Value::Null;
     output["given"] = Value::Null;
     let output = value::read(&output.to_string()).expect("JSON");
-    let ruling = judge(&input.to_string(), &[], Abilities::default(), Answer::Output(output)).expect("a run");
+    let ruling =
+        judge(&input.to_string(), &Others::default(), Abilities::default(), Answer::Output(output)).expect("a run");
     for name in ["agent-end", "agent-caller", "agent-shared"] {
         assert!(matches!(ruling.holds(property(name)), Holding::Unsupported(_)), "{name}");
     }
@@ -144,7 +146,9 @@ fn what_cannot_be_seen_is_unsupported() {
 
 #[test]
 fn what_is_no_run_is_an_error() {
-    let judge = |output: Value| judge(&sound().0.to_string(), &[], Abilities::default(), Answer::Output(output)).err();
+    let judge = |output: Value| {
+        judge(&sound().0.to_string(), &Others::default(), Abilities::default(), Answer::Output(output)).err()
+    };
     assert_eq!(judge(json!({})).as_deref(), Some("it has no list of `requests`"));
     let error = judge(json!({"requests": [[{"type": "ai", "content": 5}]]}));
     assert_eq!(error.as_deref(), Some("request 1: message 1: its `content` is not a string"));

@@ -4,26 +4,14 @@ use super::super::{Bug, bug, crash};
 use super::{each_payload, each_text, each_value};
 use crate::input::raw_input;
 use serde_json::{Map, Value, json};
+use threadspec::Event;
 use threadspec_golden::clause;
 use threadspec_judge::json::{Node, tokens};
 
-/// The members of requests that a program declares as fields.
-const FIELDS: [&str; 33] = [
+/// The members of requests that a program declares as fields, beside those of events.
+const FIELDS: [&str; 20] = [
     "type",
-    "role",
-    "content",
     "iteration",
-    "toolName",
-    "toolCallId",
-    "args",
-    "result",
-    "error",
-    "recoverable",
-    "question",
-    "response",
-    "verified",
-    "summary",
-    "summarizedIterations",
     "text",
     "events",
     "responsePrefix",
@@ -56,7 +44,8 @@ fn fields_in_any_case(value: &mut Value) {
         Value::Object(members) => {
             let mut read = Map::new();
             for (name, mut value) in std::mem::take(members) {
-                let field = FIELDS.iter().find(|field| folded(field) == folded(&name));
+                let mut fields = Event::FIELDS.iter().flat_map(|(_, fields)| *fields).chain(&FIELDS);
+                let field = fields.find(|field| folded(field) == folded(&name));
                 if !matches!(field, Some(&("args" | "result"))) && name != "tools" {
                     fields_in_any_case(&mut value);
                 }

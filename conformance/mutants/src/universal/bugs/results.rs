@@ -4,6 +4,7 @@ use super::super::Variant;
 use super::super::agent::{Agent, Outcome, calls, content, text};
 use super::{bug, cut, drop_members, each, family, on_arguments, on_structured, on_text_result};
 use serde_json::{Value, json};
+use threadspec::surrogates::unmark_surrogates;
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
 
@@ -66,7 +67,7 @@ fn javascript(value: &Value) -> String {
 /// JSON text in which these characters are escaped.
 fn with_escapes(value: &Value, escapes: fn(char) -> bool) -> String {
     let mut out = String::new();
-    for c in halves::written(&value.to_string()).chars() {
+    for c in unmark_surrogates(&value.to_string()).chars() {
         if escapes(c) {
             c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}"));
         } else {
