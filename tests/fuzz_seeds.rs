@@ -54,6 +54,15 @@ fn equivalence() {
 }
 
 #[test]
+fn plain() {
+    replay("plain", |bytes| {
+        for profile in Profile::ALL {
+            check::plain(&decoded::<GoldenThread>(bytes).events(), profile);
+        }
+    });
+}
+
+#[test]
 fn run_loop() {
     replay("loop", |bytes| check::agent(&decoded::<Script>(bytes)));
     golden_inputs(Op::Loop).for_each(|input| check::run_loop(&input));
