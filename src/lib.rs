@@ -68,9 +68,11 @@ pub use xml::{Document, Element, SerializeOptions, is_xml_char, split_response_p
 /// The specification: each function as a person writes it from the clauses, which its source names.
 ///
 /// The functions of the same names in the root give the same for every input, errors included, and are the ones to use: they take a
-/// fraction of the time. Property tests and a fuzz target hold both forms equal. Without a plain form of their own are reading a
-/// log ([`read_each_event`] says of each event what [`read_events`] says of all) and the conversions of ECMAScript
-/// ([`json_stringify`], [`ecma_string`]), which are plain already.
+/// fraction of the time, and never the square of a thread's length, as some of these do. Property tests and a fuzz target hold both
+/// forms equal.
+///
+/// Two things have no plain form of their own: reading a log, since [`read_each_event`] always takes the plain way, and the
+/// conversions of ECMAScript ([`json_stringify`], [`ecma_string`]), which are plain already.
 ///
 /// ```
 /// use threadspec::{Event, Profile, SerializeOptions, plain, serialize_thread};

@@ -116,7 +116,7 @@ impl Escapes {
 pub(super) fn push_escaped(out: &mut String, text: &str, escapes: &Escapes) {
     /// With more special characters than this, copying the runs between them takes longer than looking up each byte.
     const FEW: u32 = 8;
-    out.reserve(text.len() + text.len() / 8);
+    out.reserve(text.len());
     let bytes = text.as_bytes();
     let mut written = 0;
     for (block, start) in bytes.chunks(BLOCK).zip((0..).step_by(BLOCK)) {

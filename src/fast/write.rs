@@ -30,7 +30,7 @@ use std::io;
 /// ```
 pub fn serialize_thread(events: &[Event], options: &SerializeOptions<'_>) -> String {
     let length: usize = events.iter().map(likely_length).sum();
-    let mut out = String::with_capacity(length + options.response_prefix.len() + SLACK);
+    let mut out = String::with_capacity(START.len() + length + END.len() + 1 + options.response_prefix.len());
     let mut lines = Lines::<&str>::new(options.profile);
     out.push_str(START);
     for event in events {
@@ -161,8 +161,6 @@ impl<W: io::Write> ThreadStream<W> {
 
 const START: &str = "<thread>\n";
 const END: &str = "</thread>";
-/// What a buffer needs beyond its text so as not to grow once more at its end.
-const SLACK: usize = 1024;
 
 fn push_end(out: &mut String, response_prefix: &str) {
     out.push_str(END);
