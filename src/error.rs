@@ -42,7 +42,7 @@ impl Error {
         Self(Box::new(Inner { kind, message: message.into(), index: None, field: None, line: None, column: None }))
     }
 
-    /// The failure of a [`Model`](crate::agent::Model), with its message.
+    /// The failure of a model (`agent::Model`), with its message.
     ///
     /// ```
     /// let error = threadspec::Error::model_failure("rate limit");
