@@ -1,12 +1,15 @@
 //! From events to the messages of a model request (clauses MSG-* and CTX-*).
+//!
+//! The public function of the crate's root, which gives the same in less time, is in `fast/messages.rs`.
 
 use crate::ecma::json_stringify;
-use crate::xml::{ThreadLines, join};
-use crate::{Error, Event, EventKind, Message, Profile, Role, ThreadWriter, ToolCall};
+use crate::xml::{self, SerializeOptions, join};
+use crate::{Error, Event, EventKind, Message, Profile, Role, ToolCall};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
-use std::{fmt, mem};
 
 /// How history is presented to the model (CTX-DEFAULT).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -54,168 +57,81 @@ pub struct ContextOptions<'a> {
     pub instructions: &'a str,
 }
 
-/// Builds the messages that a model is shown of a thread.
-///
-/// A pure function (MSG-PURE). In [`ContextMode::Xml`] the result is the system message, if any, and one human message
-/// with the whole thread (CTX-XML).
+/// The messages that a model is shown of a thread: the plain form of [`build_messages`](crate::build_messages).
 ///
 /// ```
-/// use threadspec::{ContextOptions, Message, build_messages, read_events};
-/// let events = read_events(r#"[
-///     {"type": "message", "role": "user", "content": "2+2?", "iteration": 0},
-///     {"type": "tool_call", "toolName": "add", "toolCallId": "a", "args": {}, "iteration": 1},
-///     {"type": "tool_result", "toolCallId": "a", "result": {"sum": 4}, "iteration": 1}
-/// ]"#)?;
-/// let messages = build_messages(&events, &ContextOptions { instructions: "Be brief.", ..Default::default() });
-/// assert_eq!(messages[0], Message::system("Be brief."));
+/// use threadspec::{ContextOptions, Event, EventKind, Message, Profile, plain};
+/// let call = EventKind::ToolCall { tool_name: "add".into(), tool_call_id: "a".into(), args: Default::default() };
+/// let thread = [Event::user(0, "2+2?"), Event { iteration: 1, kind: call }];
+/// let options = ContextOptions { profile: Profile::Hardened, instructions: "Be brief.", ..Default::default() };
+/// let messages = plain::build_messages(&thread, &options);
+/// assert_eq!(messages[..2], [Message::system("Be brief."), Message::human("2+2?")]);
 /// assert_eq!(messages[2].tool_calls()[0].name, "add");
-/// assert_eq!(messages[3], Message::tool("a", r#"{"sum":4}"#));
-/// # Ok::<(), threadspec::Error>(())
+/// assert_eq!(messages[3], Message::tool("a", "[No result recorded]"));
 /// ```
 pub fn build_messages(events: &[Event], options: &ContextOptions<'_>) -> Vec<Message> {
-    let mut builder = MessageBuilder::new(options);
-    for event in events {
-        builder.push(event);
+    let ContextOptions { profile, mode, instructions } = *options;
+    let mut messages = Vec::from_iter(system_message(events, instructions));
+    match (mode, profile) {
+        // CTX-XML
+        (ContextMode::Xml, _) => {
+            let options = SerializeOptions { profile, ..SerializeOptions::default() };
+            messages.push(Message::human(xml::serialize_thread(events, &options)));
+        }
+        (ContextMode::Standard, Profile::Literal) => messages.extend(events.iter().filter_map(message_of)),
+        (ContextMode::Standard, Profile::Hardened) => messages.extend(paired_messages(events)),
     }
-    builder.into_messages()
+    messages
 }
 
-/// The messages of a thread that grows: each event costs what it adds, however long the thread is.
-///
-/// At every moment the messages are those that [`build_messages`] makes of the events so far.
-///
-/// ```
-/// use threadspec::{ContextOptions, Event, Message, MessageBuilder};
-/// let mut builder = MessageBuilder::new(&ContextOptions::default());
-/// builder.push(&Event::user(0, "2+2?"));
-/// assert_eq!(builder.messages(), [Message::human("2+2?")]);
-/// builder.push(&Event::assistant(1, "4"));
-/// assert_eq!(builder.messages(), [Message::human("2+2?"), Message::ai("4")]);
-/// ```
-#[derive(Clone, Debug)]
-pub struct MessageBuilder {
-    /// What follows the summaries in the system message: the instructions.
-    instructions: String,
-    has_summaries: bool,
-    /// The system message, if there is one, and what the body made of the events.
-    messages: Vec<Message>,
-    body: Body,
+/// CTX-SYSTEM: the summaries and the instructions, those of length 0 dropped.
+fn system_message(events: &[Event], instructions: &str) -> Option<Message> {
+    let sections: String = events.iter().filter_map(summary_section).collect();
+    let summaries = if sections.is_empty() { sections } else { format!("{SUMMARIES}{sections}") };
+    let parts: Vec<&str> = [&*summaries, instructions].into_iter().filter(|part| !part.is_empty()).collect();
+    (!parts.is_empty()).then(|| Message::system(parts.join("\n\n")))
 }
 
-/// How events become messages.
-#[derive(Clone, Debug)]
-enum Body {
-    /// One by one.
-    Each,
-    /// As providers accept them.
-    Paired(Pairs),
-    /// All in one human message.
-    Document(ThreadLines),
-}
+/// What stands before the sections of the summaries (CTX-SUMMARIES).
+pub(crate) const SUMMARIES: &str = "## Previous Iteration Summaries\n\n";
 
-impl MessageBuilder {
-    /// The messages of a thread without events.
-    pub fn new(options: &ContextOptions<'_>) -> Self {
-        let mut messages = Vec::new();
-        if !options.instructions.is_empty() {
-            messages.push(Message::system(options.instructions));
+/// CTX-SUMMARIES: the part of a summary event.
+pub(crate) fn summary_section(event: &Event) -> Option<String> {
+    match &event.kind {
+        EventKind::Summary { summary, summarized_iterations } => {
+            Some(format!("### Iteration(s) {}\n{summary}\n\n", join(summarized_iterations, ", ")))
         }
-        let body = match (options.mode, options.profile) {
-            (ContextMode::Xml, profile) => {
-                messages.push(Message::human(ThreadWriter::new(profile).finish()));
-                Body::Document(ThreadLines::new(profile))
-            }
-            (ContextMode::Standard, Profile::Literal) => Body::Each,
-            (ContextMode::Standard, Profile::Hardened) => Body::Paired(Pairs::default()),
-        };
-        Self { instructions: options.instructions.to_owned(), has_summaries: false, messages, body }
-    }
-
-    /// Adds the next event.
-    pub fn push(&mut self, event: &Event) {
-        if let EventKind::Summary { summary, summarized_iterations } = &event.kind {
-            self.add_summary(summary, summarized_iterations);
-        }
-        let (system, list) = (usize::from(self.has_system()), &mut self.messages);
-        match &mut self.body {
-            Body::Each => list.extend(message_of(event)),
-            Body::Paired(pairs) => pairs.push(list, system, event),
-            Body::Document(lines) => {
-                if let Some(Message::Human { content }) = list.last_mut() {
-                    lines.push_to(content, event);
-                }
-            }
-        }
-    }
-
-    /// The messages so far.
-    pub fn messages(&mut self) -> &[Message] {
-        self.settle();
-        &self.messages
-    }
-
-    /// The messages, to keep.
-    pub fn into_messages(mut self) -> Vec<Message> {
-        self.settle();
-        self.messages
-    }
-
-    /// Lends the list to tool rounds, and removes what they appended.
-    pub(crate) fn lend<T>(&mut self, rounds: impl FnOnce(&mut Vec<Message>) -> T) -> T {
-        self.settle();
-        let length = self.messages.len();
-        let result = rounds(&mut self.messages);
-        self.messages.truncate(length);
-        result
-    }
-
-    fn settle(&mut self) {
-        let system = usize::from(self.has_system());
-        if let Body::Paired(pairs) = &mut self.body {
-            pairs.settle(&mut self.messages, system);
-        }
-    }
-
-    fn has_system(&self) -> bool {
-        self.has_summaries || !self.instructions.is_empty()
-    }
-
-    fn add_summary(&mut self, summary: &str, iterations: &[u64]) {
-        let added = format!("### Iteration(s) {}\n{summary}\n\n", join(iterations, ", "));
-        let separator = if self.instructions.is_empty() { "" } else { "\n\n" };
-        match self.messages.first_mut() {
-            Some(Message::System { content }) if self.has_summaries => {
-                content.insert_str(content.len() - separator.len() - self.instructions.len(), &added);
-            }
-            Some(Message::System { content }) => {
-                content.insert_str(0, &format!("## Previous Iteration Summaries\n\n{added}{separator}"));
-            }
-            _ => self.messages.insert(0, Message::system(format!("## Previous Iteration Summaries\n\n{added}"))),
-        }
-        self.has_summaries = true;
+        _ => None,
     }
 }
 
 /// The message that one event becomes on its own, which is all that the literal profile asks for.
-fn message_of(event: &Event) -> Option<Message> {
+pub(crate) fn message_of(event: &Event) -> Option<Message> {
     Some(match &event.kind {
+        // MSG-USER, MSG-ASSISTANT, MSG-SYSTEM
         EventKind::Message { role: Role::User, content } => Message::human(content),
         EventKind::Message { role: Role::Assistant, content } => Message::ai(content),
         EventKind::Message { role: Role::System, content } => Message::human(format!("[System]: {content}")),
+        // MSG-ANSWER
         EventKind::HumanInputReceived { response } => Message::human(format!("[Human Response]: {response}")),
+        // MSG-ERROR
         EventKind::Error { error, recoverable: true } => Message::human(format!("[Error (recoverable)]: {error}")),
         EventKind::Error { error, recoverable: false } => Message::human(format!("[Error]: {error}")),
+        // MSG-CALL
         EventKind::ToolCall { .. } => {
             Message::Ai { content: String::new(), tool_calls: Vec::from_iter(tool_call(event)) }
         }
+        // MSG-RESULT
         EventKind::ToolResult { tool_call_id, result } => Message::tool(tool_call_id, result_content(result.as_ref())),
+        // MSG-SKIP, MSG-SUMMARY
         EventKind::Completion { .. } | EventKind::HumanInputRequested { .. } | EventKind::Summary { .. } => {
             return None;
         }
     })
 }
 
-fn tool_call(event: &Event) -> Option<ToolCall> {
+/// The call that a `tool_call` event records.
+pub(crate) fn tool_call(event: &Event) -> Option<ToolCall> {
     match &event.kind {
         EventKind::ToolCall { tool_name, tool_call_id, args } => {
             Some(ToolCall { id: tool_call_id.clone(), name: tool_name.clone(), args: args.clone() })
@@ -233,243 +149,75 @@ pub(crate) fn result_content(result: Option<&Value>) -> String {
     }
 }
 
-/// What providers accept: calls in one group, their results directly behind them (MSG-GROUP, MSG-PAIRED, MSG-MISSING,
-/// MSG-ORPHAN). Until its result comes, a call is answered as missing.
-#[derive(Clone, Debug, Default)]
-struct Pairs {
-    groups: Vec<Group>,
-    /// For each id, the group of the last call with it, and which of the group's calls that is.
-    nearest_call: HashMap<String, (usize, usize)>,
-    /// If the last event was a call: its iteration, and the ids of its group.
-    open: Option<(u64, HashSet<String>)>,
-    /// The groups whose answers are not in order: results as they came, then what is missing.
-    unsettled: Vec<usize>,
-}
-
-/// Calls that follow each other directly, of one iteration and with different ids.
-#[derive(Clone, Debug)]
-struct Group {
-    /// Where its AI message stands, the system message not counted.
-    position: usize,
-    /// For each call, where its answer stands behind the AI message.
-    answers: Vec<usize>,
-    /// The calls that have a result, in the order of the results.
-    answered: Vec<usize>,
-    /// For each call, whether it has one.
-    has_result: Vec<bool>,
-    is_settled: bool,
-}
-
-impl Pairs {
-    fn push(&mut self, messages: &mut Vec<Message>, system: usize, event: &Event) {
+/// What providers accept (PROVIDER-1): calls in one message, and their results directly behind it.
+fn paired_messages(events: &[Event]) -> Vec<Message> {
+    let results = results_of_calls(events);
+    let mut messages = Vec::new();
+    let mut position = 0;
+    while position < events.len() {
+        let event = &events[position];
+        let calls = group_at(events, position);
         match &event.kind {
-            EventKind::ToolCall { tool_call_id, .. } => self.push_call(messages, system, event, tool_call_id),
-            EventKind::ToolResult { tool_call_id, result } => {
-                self.open = None;
-                let content = result_content(result.as_ref());
-                match self.answer(system, tool_call_id) {
-                    Some(position) => messages[position] = Message::tool(tool_call_id, content),
-                    None => messages.push(Message::human(format!("[Tool result]: {content}"))),
+            EventKind::ToolCall { .. } => {
+                let tool_calls = events[calls.clone()].iter().filter_map(tool_call).collect();
+                messages.push(Message::Ai { content: String::new(), tool_calls });
+                // MSG-PAIRED
+                let mut answers: Vec<usize> = calls.clone().filter_map(|call| results.get(&call).copied()).collect();
+                answers.sort_unstable();
+                messages.extend(answers.into_iter().filter_map(|answer| message_of(&events[answer])));
+                let unanswered = calls.clone().filter(|call| !results.contains_key(call));
+                messages.extend(unanswered.filter_map(|call| call_id(&events[call])).map(missing_result));
+            }
+            EventKind::ToolResult { result, .. } => {
+                if !results.values().any(|&answer| answer == position) {
+                    messages.push(orphan(result.as_ref()));
                 }
             }
-            _ => {
-                self.open = None;
-                messages.extend(message_of(event));
-            }
+            _ => messages.extend(message_of(event)),
+        }
+        position = calls.end.max(position + 1);
+    }
+    messages
+}
+
+/// MSG-PAIRED: for each call that is answered, where its result stands. A result answers the nearest preceding call with its
+/// id, and only the first result of a call does.
+fn results_of_calls(events: &[Event]) -> HashMap<usize, usize> {
+    let mut results = HashMap::new();
+    for (position, event) in events.iter().enumerate() {
+        if let EventKind::ToolResult { tool_call_id, .. } = &event.kind
+            && let Some(call) = events[..position].iter().rposition(|event| call_id(event) == Some(tool_call_id))
+        {
+            results.entry(call).or_insert(position);
         }
     }
+    results
+}
 
-    fn push_call(&mut self, messages: &mut Vec<Message>, system: usize, event: &Event, id: &str) {
-        let joins = self
-            .open
-            .as_mut()
-            .is_some_and(|(iteration, ids)| *iteration == event.iteration && ids.insert(id.to_owned()));
-        if !joins {
-            self.open = Some((event.iteration, HashSet::from([id.to_owned()])));
-            self.groups.push(Group {
-                position: messages.len() - system,
-                answers: Vec::new(),
-                answered: Vec::new(),
-                has_result: Vec::new(),
-                is_settled: true,
-            });
-            messages.push(Message::ai(""));
-        }
-        let number = self.groups.len() - 1;
-        let group = &mut self.groups[number];
-        self.nearest_call.insert(id.to_owned(), (number, group.answers.len()));
-        group.answers.push(group.answers.len());
-        group.has_result.push(false);
-        if let Message::Ai { tool_calls, .. } = &mut messages[system + group.position] {
-            tool_calls.extend(tool_call(event));
-        }
-        messages.push(Message::tool(id, "[No result recorded]"));
-    }
+/// MSG-GROUP: the calls that begin at a position and follow each other directly, of one iteration and with different ids.
+fn group_at(events: &[Event], position: usize) -> Range<usize> {
+    let mut ids = HashSet::new();
+    let calls = events[position..]
+        .iter()
+        .take_while(|event| event.iteration == events[position].iteration)
+        .map_while(call_id)
+        .take_while(|id| ids.insert(*id));
+    position..position + calls.count()
+}
 
-    /// For the first result of a call: where its answer stands.
-    fn answer(&mut self, system: usize, id: &str) -> Option<usize> {
-        let &(number, call) = self.nearest_call.get(id)?;
-        let group = &mut self.groups[number];
-        if mem::replace(&mut group.has_result[call], true) {
-            return None;
-        }
-        group.answered.push(call);
-        if mem::replace(&mut group.is_settled, false) {
-            self.unsettled.push(number);
-        }
-        Some(system + group.position + 1 + group.answers[call])
-    }
-
-    /// Puts answers into their order.
-    fn settle(&mut self, messages: &mut [Message], system: usize) {
-        for number in self.unsettled.drain(..) {
-            let Group { position, answers, answered, has_result, is_settled } = &mut self.groups[number];
-            let first = system + *position + 1;
-            let missing = (0..answers.len()).filter(|&call| !has_result[call]);
-            let order: Vec<usize> = answered.iter().copied().chain(missing).collect();
-            let take = |&call: &usize| mem::replace(&mut messages[first + answers[call]], Message::ai(""));
-            let ordered: Vec<Message> = order.iter().map(take).collect();
-            for (place, (call, answer)) in order.into_iter().zip(ordered).enumerate() {
-                answers[call] = place;
-                messages[first + place] = answer;
-            }
-            *is_settled = true;
-        }
+fn call_id(event: &Event) -> Option<&str> {
+    match &event.kind {
+        EventKind::ToolCall { tool_call_id, .. } => Some(tool_call_id),
+        _ => None,
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
+/// MSG-MISSING: the answer to a call without a result.
+pub(crate) fn missing_result(call_id: &str) -> Message {
+    Message::tool(call_id, "[No result recorded]")
+}
 
-    use super::*;
-    use crate::{SerializeOptions, serialize_thread};
-
-    /// The plain version, with the whole thread at hand.
-    fn plain(events: &[Event], options: &ContextOptions<'_>) -> Vec<Message> {
-        let ContextOptions { profile, mode, instructions } = *options;
-        let mut summaries = String::new();
-        for event in events {
-            if let EventKind::Summary { summary, summarized_iterations } = &event.kind {
-                if summaries.is_empty() {
-                    summaries.push_str("## Previous Iteration Summaries\n\n");
-                }
-                summaries.push_str(&format!("### Iteration(s) {}\n{summary}\n\n", join(summarized_iterations, ", ")));
-            }
-        }
-        let parts: Vec<&str> = [&*summaries, instructions].into_iter().filter(|part| !part.is_empty()).collect();
-        let mut messages = Vec::from_iter((!parts.is_empty()).then(|| Message::system(parts.join("\n\n"))));
-        match (mode, profile) {
-            (ContextMode::Xml, _) => {
-                let options = SerializeOptions { profile, ..SerializeOptions::default() };
-                messages.push(Message::human(serialize_thread(events, &options)));
-            }
-            (ContextMode::Standard, Profile::Literal) => messages.extend(events.iter().filter_map(message_of)),
-            (ContextMode::Standard, Profile::Hardened) => add_paired_messages(&mut messages, events),
-        }
-        messages
-    }
-
-    fn add_paired_messages(messages: &mut Vec<Message>, events: &[Event]) {
-        let result_of = results_of_calls(events);
-        let answering: HashSet<usize> = result_of.values().copied().collect();
-        let mut position = 0;
-        while position < events.len() {
-            let group = group_at(events, position);
-            if group.is_empty() {
-                let event = &events[position];
-                match &event.kind {
-                    EventKind::ToolResult { .. } if answering.contains(&position) => {}
-                    EventKind::ToolResult { result, .. } => {
-                        messages.push(Message::human(format!("[Tool result]: {}", result_content(result.as_ref()))));
-                    }
-                    _ => messages.extend(message_of(event)),
-                }
-                position += 1;
-                continue;
-            }
-            let calls = position..position + group.len();
-            let mut results: Vec<usize> = calls.clone().filter_map(|call| result_of.get(&call).copied()).collect();
-            results.sort_unstable();
-            let missing =
-                calls.clone().filter(|call| !result_of.contains_key(call)).map(|call| &group[call - position]);
-            let missing: Vec<Message> = missing.map(|call| Message::tool(&call.id, "[No result recorded]")).collect();
-            messages.push(Message::Ai { content: String::new(), tool_calls: group });
-            messages.extend(results.into_iter().filter_map(|result| message_of(&events[result])));
-            messages.extend(missing);
-            position = calls.end;
-        }
-    }
-
-    /// For each call that has a result, the position of the first result that answers it: a result answers the nearest
-    /// preceding call with its id.
-    fn results_of_calls(events: &[Event]) -> HashMap<usize, usize> {
-        let mut nearest_call: HashMap<&str, usize> = HashMap::new();
-        let mut result_of = HashMap::new();
-        for (position, event) in events.iter().enumerate() {
-            match &event.kind {
-                EventKind::ToolCall { tool_call_id, .. } => {
-                    nearest_call.insert(tool_call_id, position);
-                }
-                EventKind::ToolResult { tool_call_id, .. } => {
-                    if let Some(&call) = nearest_call.get(&**tool_call_id) {
-                        result_of.entry(call).or_insert(position);
-                    }
-                }
-                _ => {}
-            }
-        }
-        result_of
-    }
-
-    /// The calls that begin at a position and follow each other directly, of one iteration and with different ids.
-    fn group_at(events: &[Event], position: usize) -> Vec<ToolCall> {
-        let mut ids = HashSet::new();
-        events[position..]
-            .iter()
-            .take_while(|event| event.iteration == events[position].iteration)
-            .map_while(tool_call)
-            .take_while(|call| ids.insert(call.id.clone()))
-            .collect()
-    }
-
-    fn event() -> impl Strategy<Value = Event> {
-        let kind = prop_oneof![
-            4 => ("[ab]", "[abc]").prop_map(|(name, id)| EventKind::ToolCall {
-                tool_name: name,
-                tool_call_id: id,
-                args: serde_json::Map::new(),
-            }),
-            4 => ("[abcd]", 0..9_i64).prop_map(|(id, result)| EventKind::ToolResult {
-                tool_call_id: id,
-                result: (result > 0).then(|| result.into()),
-            }),
-            1 => "[<xyz]".prop_map(|content| EventKind::Message { role: Role::User, content }),
-            1 => "[xyz]".prop_map(|result| EventKind::Completion { result, verified: None }),
-            1 => ("[xyz]", prop::collection::vec(0..3_u64, 0..3)).prop_map(|(summary, summarized_iterations)| {
-                EventKind::Summary { summary, summarized_iterations }
-            }),
-        ];
-        (0..2_u64, kind).prop_map(|(iteration, kind)| Event { iteration, kind })
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
-
-        #[test]
-        fn a_thread_that_grows_has_the_messages_of_the_whole_one(
-            events in prop::collection::vec(event(), 0..16),
-            instructions in prop_oneof![Just(""), Just("Be brief.")],
-        ) {
-            for (profile, mode) in Profile::ALL.into_iter().flat_map(|profile| ContextMode::ALL.map(|mode| (profile, mode))) {
-                let options = ContextOptions { profile, mode, instructions };
-                let mut builder = MessageBuilder::new(&options);
-                for count in 0..events.len() {
-                    prop_assert_eq!(builder.messages(), plain(&events[..count], &options));
-                    builder.push(&events[count]);
-                }
-                prop_assert_eq!(builder.into_messages(), plain(&events, &options));
-            }
-        }
-    }
+/// MSG-ORPHAN: a result that answers no call.
+pub(crate) fn orphan(result: Option<&Value>) -> Message {
+    Message::human(format!("[Tool result]: {}", result_content(result)))
 }

@@ -1,6 +1,5 @@
 //! The two ECMAScript conversions that the document format names, over JSON values (clauses JSON-* and STR-*).
 
-use crate::buffer::{Buffer, JSON_TEXT, TEXT as XML_TEXT};
 use crate::surrogates::{may_be_marked, unmark_surrogates, without_marks};
 use serde_json::{Map, Number, Value};
 
@@ -70,23 +69,6 @@ impl JsonSink for String {
 
     fn push_json(&mut self, json: &str) {
         self.push_str(json);
-    }
-}
-
-/// JSON text as the content of an element, written and escaped in one go.
-impl JsonSink for Buffer {
-    fn push_plain(&mut self, text: &str) {
-        self.push_str(text);
-    }
-
-    fn push_quoted(&mut self, text: &str) {
-        self.push_str("&quot;");
-        self.push_escaped(text, &JSON_TEXT);
-        self.push_str("&quot;");
-    }
-
-    fn push_json(&mut self, json: &str) {
-        self.push_escaped(json, &XML_TEXT);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-/// What went wrong with an input, and where.
+/// What went wrong with an input, and where; or how a model failed.
 ///
 /// One type for the whole crate: ask it with [`is_invalid_event`](Error::is_invalid_event) and its siblings instead of
 /// matching on text. Its `Display` form is one line that names the position, the field and the reason.
@@ -34,11 +34,23 @@ pub(crate) enum Kind {
     NotWellFormed,
     NotAThread,
     UnsupportedXml,
+    Model,
 }
 
 impl Error {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, message: message.into(), index: None, field: None, line: None, column: None }))
+    }
+
+    /// The failure of a model (`agent::Model`), with its message.
+    ///
+    /// ```
+    /// let error = threadspec::Error::model_failure("rate limit");
+    /// assert!(error.is_model_failure());
+    /// assert_eq!(error.to_string(), "rate limit");
+    /// ```
+    pub fn model_failure(message: impl Into<String>) -> Self {
+        Self::new(Kind::Model, message)
     }
 
     pub(crate) fn input(message: impl Into<String>) -> Self {
@@ -97,6 +109,11 @@ impl Error {
     /// an XML declaration or namespaces.
     pub fn is_unsupported_xml(&self) -> bool {
         self.0.kind == Kind::UnsupportedXml
+    }
+
+    /// Whether a model failed.
+    pub fn is_model_failure(&self) -> bool {
+        self.0.kind == Kind::Model
     }
 
     /// The 0-based position of the event at fault.

@@ -2,7 +2,7 @@
 
 use crate::error::Kind;
 use crate::surrogates::{mark_surrogates, repair_surrogates};
-use crate::{Error, Event, typed};
+use crate::{Error, Event, fast};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ use std::io;
 /// # Ok::<(), threadspec::Error>(())
 /// ```
 pub fn read_events(json: &str) -> Result<Vec<Event>, Error> {
-    if let Some(events) = typed::read(json) {
+    if let Some(events) = fast::input::read(json) {
         return Ok(events);
     }
     read_each_event(json)?.into_iter().collect()
@@ -121,7 +121,7 @@ impl<R: io::BufRead> Iterator for EventReader<R> {
 /// assert_eq!(error.to_string(), "content: missing, expected a string");
 /// ```
 pub fn read_event(json: &str) -> Result<Event, Error> {
-    if let Some(event) = typed::read_one(json) {
+    if let Some(event) = fast::input::read_one(json) {
         return Ok(event);
     }
     let value: Value =

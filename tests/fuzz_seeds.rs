@@ -54,6 +54,15 @@ fn equivalence() {
 }
 
 #[test]
+fn plain() {
+    replay("plain", |bytes| {
+        for profile in Profile::ALL {
+            laws::plain(&decoded::<GoldenThread>(bytes).events(), profile);
+        }
+    });
+}
+
+#[test]
 fn run_loop() {
     replay("loop", |bytes| laws::agent(&decoded::<ScriptPlan>(bytes)));
     golden_inputs(Op::Loop).for_each(|input| laws::run_loop(&input));

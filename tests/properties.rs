@@ -55,6 +55,11 @@ proptest! {
     }
 
     #[test]
+    fn the_fast_forms_are_the_plain_ones(thread: GoldenThread) {
+        for profile in Profile::ALL { laws::plain(&thread.events(), profile); }
+    }
+
+    #[test]
     fn requests_of_tool_rounds_grow_by_rounds(script: ScriptPlan) {
         laws::tools(&script.tools_input());
     }

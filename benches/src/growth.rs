@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use threadspec::agent::{LoopOptions, Model, Response, ToolError, Tools, run_loop};
-use threadspec::{ContextMode, Message, Profile, SerializeOptions, ToolCall, serialize_thread};
+use threadspec::{ContextMode, Error, Message, Profile, SerializeOptions, ToolCall, serialize_thread};
 
 /// One curve: its name, and for each amount of work the seconds that it takes.
 pub struct Curve {
@@ -69,7 +69,7 @@ struct Worker {
 }
 
 impl Model for Worker {
-    fn respond(&mut self, request: &[Message]) -> Result<Response, String> {
+    fn respond(&mut self, request: &[Message]) -> Result<Response, Error> {
         self.requests += 1;
         let answers = matches!(request.last(), Some(Message::Tool { .. }));
         let call = ToolCall { id: format!("call_{}", self.requests), name: "bash".to_owned(), args: Map::new() };

@@ -1,4 +1,4 @@
-//! Any text comes back from a parser, and is escaped as its characters are.
+//! Any text comes back from a parser, and is escaped as the plain form escapes it.
 #![no_main]
 
 use threadspec::Profile;

@@ -1,4 +1,4 @@
-//! The strict reader and a second parser agree on any text.
+//! The reader, its plain form and a second parser agree on any text.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|document: &str| threadspec_campaign::laws::read(document));

@@ -9,7 +9,7 @@ pub use rounds::{ToolOptions, ToolRun, run_tools};
 pub use run::{LoopOptions, LoopRun, StopReason, run_loop};
 pub use script::{ScriptedModel, ScriptedTools, ScriptedVerifier, Turn};
 
-use crate::{Event, Message, ToolCall};
+use crate::{Error, Event, Message, ToolCall};
 use serde_json::Value;
 
 /// What a model answers to one request.
@@ -26,8 +26,8 @@ pub trait Model {
     /// Answers a request. The slice is what the model is shown; it is not touched by later rounds (TOOLS-SNAPSHOT).
     ///
     /// # Errors
-    /// The message of the failure, which becomes an error event.
-    fn respond(&mut self, request: &[Message]) -> Result<Response, String>;
+    /// [`Error::model_failure`], or what the model could not read. Its text becomes that of an error event.
+    fn respond(&mut self, request: &[Message]) -> Result<Response, Error>;
 }
 
 /// The tools that a model can call.

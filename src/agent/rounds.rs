@@ -4,7 +4,7 @@ use super::ids::{ids_of, make_distinct};
 use super::{Model, Response, ToolError, Tools};
 use crate::context::result_content;
 use crate::ids::Ids;
-use crate::{Message, Profile, ToolCall};
+use crate::{Error, Message, Profile, ToolCall};
 
 /// How to run tool rounds. The default is the literal profile without a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub fn run_tools(
     let limit = options.max_recursion_depth.map_or(Limit::None, Limit::Rounds);
     let mut hardened = (options.profile == Profile::Hardened).then(|| ids_of(&messages));
     let failure = rounds(&mut messages, model, tools, limit, hardened.as_mut(), &mut |_| {}).err();
-    ToolRun { messages, failure }
+    ToolRun { messages, failure: failure.map(|error| error.to_string()) }
 }
 
 /// When to stop although the model goes on calling tools.
@@ -83,7 +83,7 @@ pub(super) fn rounds(
     limit: Limit,
     mut hardened: Option<&mut Ids>,
     observe: &mut dyn FnMut(Step<'_>),
-) -> Result<Response, String> {
+) -> Result<Response, Error> {
     let mut last = Response::default();
     for round in 0.. {
         if matches!(limit, Limit::Requests(requests) if round >= requests) {

@@ -118,7 +118,7 @@ pub fn run_loop(
             Err(error) => {
                 failures += 1;
                 let recoverable = failures < MAX_FAILURES;
-                run.events.push(Event { iteration, kind: EventKind::Error { error, recoverable } });
+                run.events.push(Event { iteration, kind: EventKind::Error { error: error.to_string(), recoverable } });
                 if !recoverable {
                     run.stop_reason = StopReason::MaxErrors;
                     return run;

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 ///
 /// In JSON `{"content"?: string, "tool_calls"?: [{"id", "name", "args"?}]}` or `{"error": string}`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turn(pub Result<Response, String>);
+pub struct Turn(pub Result<Response, Error>);
 
 impl Turn {
     /// The turn that a field of an input describes. `null` means absent.
@@ -30,7 +30,7 @@ impl Turn {
             Some(_) if content.is_some() || tool_calls.optional().is_some() => {
                 Err(turn.error("either `error`, or `content` and `tool_calls`"))
             }
-            Some(error) => Ok(Self(Err(error.into_owned()))),
+            Some(error) => Ok(Self(Err(Error::model_failure(error)))),
             None => Ok(Self(Ok(Response {
                 content: content.unwrap_or_default().into_owned(),
                 tool_calls: ToolCall::read_list(&tool_calls)?,
@@ -67,9 +67,9 @@ impl ScriptedModel {
 }
 
 impl Model for ScriptedModel {
-    fn respond(&mut self, request: &[Message]) -> Result<Response, String> {
+    fn respond(&mut self, request: &[Message]) -> Result<Response, Error> {
         self.requests.push(request.to_vec());
-        self.turns.next().map_or_else(|| Err("script exhausted".to_owned()), |turn| turn.0)
+        self.turns.next().map_or_else(|| Err(Error::model_failure("script exhausted")), |turn| turn.0)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Oracles of equivalence: each context mode conveys every fact of a thread.
 
-use super::document::{Names, accepted_texts, read, same_attribute, same_text};
+use super::document::{Names, accepted_texts, read};
+use super::texts::{same_attribute, same_text};
 use super::{Violation, quote};
 use crate::ecma::json_stringify_object;
 use crate::{Document, Element, Event, EventKind, Message, Profile, Role, ToolCall, json_stringify};

@@ -2,7 +2,7 @@
 
 use super::document::read;
 use super::{Violation, quote};
-use crate::xml::first_forbidden;
+use crate::fast::first_forbidden;
 use crate::{Document, Element, Profile, is_xml_char, read_thread};
 use memchr::{memchr, memchr_iter, memchr2, memchr3, memrchr};
 use std::borrow::Cow;

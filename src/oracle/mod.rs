@@ -22,15 +22,17 @@ mod facts;
 mod form;
 mod messages;
 mod provider;
+mod texts;
 
 pub use document::{
-    NotCarried, accepted_names, accepted_texts, document_verdicts, document_violations, in_order, no_forgery,
-    no_forgery_in, normalize_line_ends, not_carried, permitted_kept, round_trip, round_trip_in, well_formed,
+    NotCarried, accepted_names, accepted_texts, document_verdicts, document_violations, no_forgery, no_forgery_in,
+    not_carried, permitted_kept, round_trip, round_trip_in, well_formed,
 };
 pub use facts::{Fact, conveyed_by_document, conveyed_by_document_in, conveyed_by_messages, equivalent, facts};
 pub use form::{append_only, form_violations, well_escaped, well_shaped};
 pub use messages::{provider_valid, snapshots};
 pub use provider::{Api, Breach, ProviderRule, provider_breaches, provider_breaches_in, provider_rules};
+pub use texts::{in_order, normalize_line_ends};
 
 use std::{error, fmt};
 

@@ -28,7 +28,7 @@ pub use openai::{TranscriptReader, events_from_openai, from_openai, to_openai};
 pub use responses::to_openai_responses;
 
 use crate::input::{JsonElement, read_elements};
-use crate::{Error, Event, Field, typed};
+use crate::{Error, Event, Field, fast};
 use serde_json::Value;
 
 /// Reads a log of events or an OpenAI-style transcript, whichever the text is.
@@ -48,7 +48,7 @@ use serde_json::Value;
 /// # Errors
 /// As [`read_events`](crate::read_events) and [`events_from_openai`].
 pub fn read_transcript(json: &str) -> Result<Vec<Event>, Error> {
-    if let Some(events) = typed::read(json) {
+    if let Some(events) = fast::input::read(json) {
         return Ok(events);
     }
     let elements = read_elements(json, LISTS)?;

@@ -2,12 +2,11 @@
 
 mod escape;
 mod read;
-mod read_usual;
 mod write;
 
-pub(crate) use read::first_forbidden;
-pub(crate) use write::{ThreadLines, join};
+pub(crate) use read::{is_space, normalize, resolve};
+pub(crate) use write::{join, text_of, type_attribute};
 
-pub use escape::{escape_attribute, escape_text, escape_text_into, escape_xml, is_xml_char};
+pub use escape::{escape_attribute, escape_text, is_xml_char};
 pub use read::{Document, Element, read_thread, split_response_prefix};
-pub use write::{SerializeOptions, ThreadStream, ThreadWriter, serialize_thread, write_thread};
+pub use write::{SerializeOptions, serialize_thread};

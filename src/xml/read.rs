@@ -1,12 +1,12 @@
 //! The strict reader of documents.
+//!
+//! The public function of the crate's root, which reads usual documents faster, is in `fast/read.rs`.
 
 use super::escape::is_xml_char;
-use super::read_usual;
 use crate::Error;
 use crate::error::Kind;
 use quick_xml::Reader;
 use quick_xml::events::Event as Token;
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// A thread document as an XML parser sees it.
@@ -32,36 +32,17 @@ impl Element {
     }
 }
 
-/// Reads a `<thread>` document back into its elements.
-///
-/// Strict: it refuses all that XML 1.0 refuses, and of the rest all that is not a thread document. A response prefix is not
-/// part of the document: separate it first, with [`split_response_prefix`].
+/// Reads a `<thread>` document back into its elements, as strictly as XML 1.0 asks for: the plain form of
+/// [`read_thread`](crate::read_thread), which says more.
 ///
 /// # Errors
-/// An [`Error`] with line and column, and
-/// - [`is_not_well_formed`](Error::is_not_well_formed): no XML parser accepts the document;
-/// - [`is_not_a_thread`](Error::is_not_a_thread): well-formed, but other elements, attributes of `thread`, comments,
-///   processing instructions, CDATA sections or text between events;
-/// - [`is_unsupported_xml`](Error::is_unsupported_xml): a document type, an XML declaration or namespaces, which no thread
-///   document has; what follows them is not judged.
+/// Those of [`read_thread`](crate::read_thread).
 ///
 /// ```
-/// let document = threadspec::read_thread("<thread>\n  <event type=\"human\" id=\"0\">a &lt; b</event>\n</thread>")?;
-/// assert_eq!(document.elements[0].attribute("type"), Some("human"));
-/// assert_eq!(document.elements[0].text, "a < b");
-/// assert!(threadspec::read_thread("<thread>\u{1b}</thread>").unwrap_err().is_not_well_formed());
-/// # Ok::<(), threadspec::Error>(())
+/// let document = "<thread>\n<event type='human'>a<!-- b --></event></thread>";
+/// assert!(threadspec::plain::read_thread(document).unwrap_err().is_not_a_thread());
 /// ```
 pub fn read_thread(document: &str) -> Result<Document, Error> {
-    if first_forbidden(document).is_none()
-        && let Some(document) = read_usual::read(document)
-    {
-        return Ok(document);
-    }
-    read_strictly(document)
-}
-
-pub(super) fn read_strictly(document: &str) -> Result<Document, Error> {
     StrictReader::new(document).read()
 }
 
@@ -81,7 +62,7 @@ struct StrictReader<'a> {
     source: &'a str,
     tokens: Reader<&'a [u8]>,
     /// The names of the open elements.
-    open: Vec<Cow<'static, str>>,
+    open: Vec<String>,
     root_seen: bool,
     document: Document,
     /// The first thing that no thread document has. It only counts once the rest is known to be well-formed.
@@ -96,7 +77,7 @@ impl<'a> StrictReader<'a> {
     }
 
     fn read(mut self) -> Result<Document, Error> {
-        if let Some((at, character)) = first_forbidden(self.source) {
+        if let Some((at, character)) = self.source.char_indices().find(|&(_, character)| !is_xml_char(character)) {
             let code = u32::from(character);
             return Err(self.error_at(at, Kind::NotWellFormed, &format!("U+{code:04X} is not a character of XML 1.0")));
         }
@@ -170,10 +151,7 @@ impl<'a> StrictReader<'a> {
             _ => self.foreign(&format!("an element `{name}`")),
         }
         self.root_seen = true;
-        self.open.push(match name {
-            "event" => Cow::Borrowed("event"),
-            name => Cow::Owned(name.to_owned()),
-        });
+        self.open.push(name.to_owned());
         Ok(())
     }
 
@@ -234,29 +212,9 @@ impl<'a> StrictReader<'a> {
     }
 }
 
-/// The first character that XML forbids, and its position.
-#[expect(clippy::needless_bitwise_bool, reason = "compilers vectorize what does not branch")]
-pub(crate) fn first_forbidden(source: &str) -> Option<(usize, char)> {
-    let bytes = source.as_bytes();
-    let control = |byte: u8| (byte < 0x20) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
-    // Blocks are checked in a form that compilers vectorize; few need a closer look.
-    for (block, start) in bytes.chunks(64).zip((0..).step_by(64)) {
-        if block.iter().fold(0, |any, &byte| any | u8::from(control(byte)) | u8::from(byte == 0xef)) == 0 {
-            continue;
-        }
-        let forbidden = (start..start + block.len())
-            .find(|&at| control(bytes[at]) || (bytes[at] == 0xef && bytes[at + 1] == 0xbf && bytes[at + 2] >= 0xbe));
-        if let Some(at) = forbidden {
-            return source[at..].chars().next().map(|character| (at, character));
-        }
-    }
-    None
-}
-
 /// The attributes of a start tag, values normalized (XML 1.0, 3.3.3).
 fn parse_attributes(mut rest: &str) -> Result<Vec<(String, String)>, String> {
-    let mut attributes: Vec<(String, String)> = Vec::with_capacity(5);
-    // Few names are compared with each other; only many need a set.
+    let mut attributes = Vec::new();
     let mut names = HashSet::new();
     loop {
         let trimmed = rest.trim_start_matches(is_space);
@@ -278,16 +236,7 @@ fn parse_attributes(mut rest: &str) -> Result<Vec<(String, String)>, String> {
             .filter(|quote| matches!(quote, '"' | '\''))
             .ok_or("an attribute value without quotes")?;
         let (value, after) = value[1..].split_once(quote).ok_or("an attribute value without its closing quote")?;
-        let twice = match attributes.len() {
-            0..=8 => attributes.iter().any(|(other, _)| other == name),
-            _ => names.contains(name),
-        };
-        match attributes.len() {
-            0..=7 => {}
-            8 => names.extend(attributes.iter().map(|(name, _)| name.clone()).chain([name.to_owned()])),
-            _ => drop(names.insert(name.to_owned())),
-        }
-        if twice {
+        if !names.insert(name) {
             return Err(format!("attribute `{name}` twice"));
         }
         attributes.push((name.to_owned(), normalize(value)?));
@@ -295,7 +244,7 @@ fn parse_attributes(mut rest: &str) -> Result<Vec<(String, String)>, String> {
     }
 }
 
-pub(super) fn normalize(value: &str) -> Result<String, String> {
+pub(crate) fn normalize(value: &str) -> Result<String, String> {
     if !value.bytes().any(|byte| matches!(byte, b'<' | b'&' | b'\t' | b'\n' | b'\r')) {
         return Ok(value.to_owned());
     }
@@ -320,7 +269,7 @@ pub(super) fn normalize(value: &str) -> Result<String, String> {
 }
 
 /// The character that a reference (without `&` and `;`) stands for.
-pub(super) fn resolve(reference: &str) -> Result<char, String> {
+pub(crate) fn resolve(reference: &str) -> Result<char, String> {
     let character = match reference {
         "amp" => Some('&'),
         "lt" => Some('<'),
@@ -344,7 +293,7 @@ pub(super) fn resolve(reference: &str) -> Result<char, String> {
 }
 
 /// Production `S`.
-pub(super) fn is_space(character: char) -> bool {
+pub(crate) fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\r' | '\n')
 }
 

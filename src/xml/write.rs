@@ -1,14 +1,11 @@
-//! Writes documents.
+//! Writes documents (clauses DOC-*, EVT-* and ATT-*).
+//!
+//! The public function of the crate's root, which gives the same in less time, is in `fast/write.rs`.
 
-use super::escape::{in_attribute, in_text};
-use crate::buffer::Buffer;
-use crate::ecma::{ecma_string, write_json, write_object};
+use super::escape::{escape_attribute, escape_text};
+use crate::ecma::{ecma_string, json_stringify, json_stringify_object};
 use crate::{Event, EventKind, Profile, Role};
 use serde_json::Value;
-use std::borrow::Borrow;
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::{io, mem};
 
 /// How to write a thread document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,298 +16,129 @@ pub struct SerializeOptions<'a> {
     pub response_prefix: &'a str,
 }
 
-/// Renders a thread as one `<thread>` document (clauses DOC-*, EVT-*, ATT-*).
-///
-/// Well-formed XML 1.0 for every input; without a trailing newline.
+/// The `<thread>` document of a thread: the plain form of [`serialize_thread`](crate::serialize_thread).
 ///
 /// ```
-/// use threadspec::{SerializeOptions, read_events, serialize_thread};
-/// let events = read_events(r#"[
-///     {"type": "message", "role": "user", "content": "What is 2+2?", "iteration": 0},
-///     {"type": "tool_call", "toolName": "calculator", "toolCallId": "a", "args": {"sum": [2, 2]}, "iteration": 1},
-///     {"type": "tool_result", "toolCallId": "a", "result": 4, "iteration": 1}
-/// ]"#)?;
-/// assert_eq!(serialize_thread(&events, &SerializeOptions::default()), r#"<thread>
-///   <event type="human" id="0" iteration="0">What is 2+2?</event>
-///   <event type="tool_input" id="1" name="calculator" iteration="1">{&quot;sum&quot;:[2,2]}</event>
-///   <event type="tool_output" id="2" name="calculator" status="success" iteration="1">4</event>
-/// </thread>"#);
-/// # Ok::<(), threadspec::Error>(())
+/// use threadspec::{Event, SerializeOptions, plain};
+/// let thread = [Event::user(0, "Is 1 < 2?"), Event::assistant(1, "Yes.")];
+/// let options = SerializeOptions { response_prefix: "I", ..Default::default() };
+/// assert_eq!(plain::serialize_thread(&thread, &options), r#"<thread>
+///   <event type="human" id="0" iteration="0">Is 1 &lt; 2?</event>
+///   <event type="ai" id="1" iteration="1">Yes.</event>
+/// </thread>
+/// I"#);
 /// ```
 pub fn serialize_thread(events: &[Event], options: &SerializeOptions<'_>) -> String {
-    let length: usize = events.iter().map(likely_length).sum();
-    let mut out = Buffer::with_capacity(length + options.response_prefix.len() + SLACK);
-    let mut lines = Lines::<&str>::new(options.profile);
-    out.push_str(START);
-    for event in events {
-        lines.push(&mut out, event);
+    // DOC-1, DOC-3
+    let mut lines = vec!["<thread>".to_owned()];
+    lines.extend((0..events.len()).map(|position| line(events, position, options.profile)));
+    lines.push("</thread>".to_owned());
+    // DOC-6, DOC-PREFIX-EMPTY
+    if !options.response_prefix.is_empty() {
+        lines.push(options.response_prefix.to_owned());
     }
-    push_end(&mut out, options.response_prefix);
-    out.into_string()
+    lines.join("\n")
 }
 
-/// Writes what [`serialize_thread`] returns, without holding it.
-///
-/// # Errors
-/// Those of the writer.
-///
-/// ```
-/// let mut out = Vec::new();
-/// threadspec::write_thread(&mut out, &[], &Default::default())?;
-/// assert_eq!(out, b"<thread>\n</thread>");
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub fn write_thread(out: &mut impl io::Write, events: &[Event], options: &SerializeOptions<'_>) -> io::Result<()> {
-    let mut stream = ThreadStream::new(out, options.profile);
-    events.iter().try_for_each(|event| stream.push(event))?;
-    stream.finish(options.response_prefix).map(drop)
+/// DOC-2: the element of one event.
+fn line(events: &[Event], position: usize, profile: Profile) -> String {
+    let mut tag = "event".to_owned();
+    for (name, value) in attributes(events, position) {
+        // ATT-ESCAPED
+        tag += &format!(" {name}=\"{}\"", escape_attribute(&value, profile));
+    }
+    let body = escape_text(&body(&events[position].kind, profile), profile);
+    format!("  <{tag}>{body}</event>")
 }
 
-/// A thread document that grows with its thread: each event costs what its own line costs, however long the thread is.
-///
-/// At every moment the document is what [`serialize_thread`] makes of the events so far.
-///
-/// ```
-/// use threadspec::{Event, Profile, SerializeOptions, ThreadWriter, serialize_thread};
-/// let thread = [Event::user(0, "Is 1 < 2?"), Event::assistant(1, "Yes.")];
-/// let mut writer = ThreadWriter::new(Profile::Literal);
-/// for (count, event) in thread.iter().enumerate() {
-///     writer.push(event);
-///     assert_eq!(writer.document(), serialize_thread(&thread[..=count], &SerializeOptions::default()));
-/// }
-/// assert!(writer.finish().ends_with("Yes.</event>\n</thread>"));
-/// ```
-#[derive(Clone, Debug)]
-pub struct ThreadWriter {
-    lines: ThreadLines,
-    /// Always a whole document.
-    document: Buffer,
-}
-
-impl ThreadWriter {
-    /// The document of a thread without events.
-    pub fn new(profile: Profile) -> Self {
-        let mut document = Buffer::default();
-        document.push_str(START);
-        document.push_str(END);
-        Self { lines: ThreadLines::new(profile), document }
-    }
-
-    /// Adds the next event.
-    pub fn push(&mut self, event: &Event) {
-        self.lines.insert(&mut self.document, event);
-    }
-
-    /// The document so far.
-    pub fn document(&self) -> &str {
-        self.document.as_str()
-    }
-
-    /// The document, to keep.
-    pub fn finish(self) -> String {
-        self.document.into_string()
-    }
-}
-
-/// A thread document that goes to a writer while its thread arrives. Of what has been written, only the ids and names of tool
-/// calls are remembered.
-///
-/// ```
-/// use threadspec::{Event, Profile, ThreadStream};
-/// let mut stream = ThreadStream::new(Vec::new(), Profile::Literal);
-/// stream.push(&Event::user(0, "Hi"))?;
-/// let written = stream.finish("")?;
-/// assert_eq!(written, b"<thread>\n  <event type=\"human\" id=\"0\" iteration=\"0\">Hi</event>\n</thread>");
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct ThreadStream<W> {
-    lines: ThreadLines,
-    unwritten: Buffer,
-    out: W,
-}
-
-impl<W: io::Write> ThreadStream<W> {
-    /// How many bytes are collected for one write.
-    const CHUNK: usize = 1 << 16;
-
-    /// Begins a document. Writes are large already: the writer needs no buffer.
-    pub fn new(out: W, profile: Profile) -> Self {
-        let mut unwritten = Buffer::with_capacity(2 * Self::CHUNK);
-        unwritten.push_str(START);
-        Self { lines: ThreadLines::new(profile), unwritten, out }
-    }
-
-    /// Adds the next event.
-    ///
-    /// # Errors
-    /// Those of the writer; the document is incomplete then.
-    pub fn push(&mut self, event: &Event) -> io::Result<()> {
-        self.lines.push(&mut self.unwritten, event);
-        if self.unwritten.len() < Self::CHUNK {
-            return Ok(());
-        }
-        self.write()
-    }
-
-    /// Ends the document, with a response prefix unless it is empty, and gives the writer back.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn finish(mut self, response_prefix: &str) -> io::Result<W> {
-        push_end(&mut self.unwritten, response_prefix);
-        self.write()?;
-        self.out.flush()?;
-        Ok(self.out)
-    }
-
-    fn write(&mut self) -> io::Result<()> {
-        self.out.write_all(self.unwritten.as_str().as_bytes())?;
-        self.unwritten.truncate(0);
-        Ok(())
-    }
-}
-
-const START: &str = "<thread>\n";
-const END: &str = "</thread>";
-/// What a buffer needs beyond its text so as not to grow once more at its end.
-const SLACK: usize = 1024;
-
-fn push_end(out: &mut Buffer, response_prefix: &str) {
-    out.push_str(END);
-    if !response_prefix.is_empty() {
-        out.push_str("\n");
-        out.push_str(response_prefix);
-    }
-}
-
-/// About how long an event's line is. A document that turns out longer costs a copy, nothing else.
-fn likely_length(event: &Event) -> usize {
-    let text = match &event.kind {
-        EventKind::Message { content: text, .. }
-        | EventKind::Error { error: text, .. }
-        | EventKind::HumanInputRequested { question: text }
-        | EventKind::HumanInputReceived { response: text }
-        | EventKind::Completion { result: text, .. }
-        | EventKind::Summary { summary: text, .. }
-        | EventKind::ToolResult { result: Some(Value::String(text)), .. } => text.len(),
-        EventKind::ToolCall { args, .. } => {
-            args.iter().map(|(key, value)| key.len() + value.as_str().map_or(40, str::len) + 32).sum()
-        }
-        EventKind::ToolResult { .. } => 40,
-    };
-    text + text / 16 + 96
-}
-
-/// Writes the lines of a document, and remembers what later lines need to know of earlier ones.
-#[derive(Clone, Debug)]
-pub(crate) struct Lines<S> {
-    profile: Profile,
-    next_id: u64,
-    /// Filled as the events go by, so that a result finds the nearest preceding call (ATT-NAME-NEAREST) and the lines
-    /// already written never change when events are added.
-    tool_names: HashMap<S, S>,
-}
-
-/// Lines that keep copies of the names, so that the events need not stay.
-pub(crate) type ThreadLines = Lines<String>;
-
-impl ThreadLines {
-    /// Adds the line of the next event to a whole document.
-    fn insert(&mut self, document: &mut Buffer, event: &Event) {
-        document.truncate(document.len() - END.len());
-        self.push(document, event);
-        document.push_str(END);
-    }
-
-    /// Adds the line of the next event to a whole document that is kept elsewhere.
-    pub(crate) fn push_to(&mut self, document: &mut String, event: &Event) {
-        let mut buffer = Buffer::from(mem::take(document));
-        self.insert(&mut buffer, event);
-        *document = buffer.into_string();
-    }
-}
-
-impl<S: Borrow<str> + Eq + Hash> Lines<S> {
-    pub(crate) fn new(profile: Profile) -> Self {
-        Self { profile, next_id: 0, tool_names: HashMap::new() }
-    }
-
-    fn push<'a>(&mut self, out: &mut Buffer, event: &'a Event)
-    where
-        S: From<&'a str>,
-    {
-        let profile = self.profile;
-        let mut digits = itoa::Buffer::new();
-        out.push_str("  <event type=\"");
-        out.push_str(type_attribute(&event.kind));
-        out.push_str("\" id=\"");
-        out.push_str(digits.format(self.next_id));
-        self.next_id += 1;
-        match &event.kind {
-            EventKind::ToolCall { tool_name, tool_call_id, .. } => {
-                self.tool_names.insert(S::from(tool_call_id), S::from(tool_name));
-                out.push_str("\" name=\"");
-                out.push_escaped(tool_name, in_attribute(profile));
-            }
-            EventKind::ToolResult { tool_call_id, .. } => {
-                out.push_str("\" name=\"");
-                let name = self.tool_names.get(&**tool_call_id).map_or("unknown", Borrow::borrow);
-                out.push_escaped(name, in_attribute(profile));
-                out.push_str("\" status=\"success");
-            }
-            _ => {}
-        }
-        out.push_str("\" iteration=\"");
-        out.push_str(digits.format(event.iteration));
-        match &event.kind {
-            EventKind::Error { recoverable: true, .. } => out.push_str("\" recoverable=\"true"),
-            EventKind::Error { recoverable: false, .. } => out.push_str("\" recoverable=\"false"),
-            EventKind::Summary { summarized_iterations, .. } => {
-                out.push_str("\" summarizedIterations=\"");
-                out.push_str(&join(summarized_iterations, ","));
-            }
-            _ => {}
-        }
-        out.push_str("\">");
-        match &event.kind {
-            EventKind::Message { content: text, .. }
-            | EventKind::Error { error: text, .. }
-            | EventKind::HumanInputRequested { question: text }
-            | EventKind::HumanInputReceived { response: text }
-            | EventKind::Completion { result: text, .. }
-            | EventKind::Summary { summary: text, .. }
-            | EventKind::ToolResult { result: Some(Value::String(text)), .. } => {
-                out.push_escaped(text, in_text(profile));
-            }
-            EventKind::ToolCall { args, .. } => write_object(out, args),
-            // EVT-RESULT-VALUE, EVT-RESULT-ABSENT
-            EventKind::ToolResult { result: Some(value), .. } => match profile {
-                Profile::Literal => out.push_escaped(&ecma_string(value), in_text(profile)),
-                Profile::Hardened => write_json(out, value),
-            },
-            EventKind::ToolResult { result: None, .. } => out.push_str("undefined"),
-        }
-        out.push_str("</event>\n");
-    }
-}
-
-/// The iteration numbers of a summary as one text.
-pub(crate) fn join(iterations: &[u64], separator: &str) -> String {
-    iterations.iter().map(u64::to_string).collect::<Vec<_>>().join(separator)
-}
-
-fn type_attribute(kind: &EventKind) -> &'static str {
+/// The attributes of an event, in the order of its row of the event table (ATT-ORDER).
+fn attributes(events: &[Event], position: usize) -> Vec<(&'static str, String)> {
+    let Event { iteration, kind } = &events[position];
+    // ATT-ID
+    let mut attributes = vec![("type", type_attribute(kind).to_owned()), ("id", position.to_string())];
     match kind {
+        // ATT-NAME
+        EventKind::ToolCall { tool_name, .. } => attributes.push(("name", tool_name.clone())),
+        EventKind::ToolResult { tool_call_id, .. } => {
+            attributes.push(("name", name_of_call(&events[..position], tool_call_id).to_owned()));
+            // ATT-STATUS
+            attributes.push(("status", "success".to_owned()));
+        }
+        _ => {}
+    }
+    // ATT-ITERATION
+    attributes.push(("iteration", iteration.to_string()));
+    match kind {
+        // ATT-RECOVERABLE
+        EventKind::Error { recoverable, .. } => attributes.push(("recoverable", recoverable.to_string())),
+        // ATT-SUMMARIZED
+        EventKind::Summary { summarized_iterations, .. } => {
+            attributes.push(("summarizedIterations", join(summarized_iterations, ",")));
+        }
+        _ => {}
+    }
+    attributes
+}
+
+/// ATT-NAME, ATT-NAME-NEAREST: the tool that the nearest preceding call with an id names.
+fn name_of_call<'a>(before: &'a [Event], id: &str) -> &'a str {
+    let name = before.iter().rev().find_map(|event| match &event.kind {
+        EventKind::ToolCall { tool_name, tool_call_id, .. } if tool_call_id == id => Some(&**tool_name),
+        _ => None,
+    });
+    name.unwrap_or("unknown")
+}
+
+/// The attribute `type`.
+pub(crate) fn type_attribute(kind: &EventKind) -> &'static str {
+    match kind {
+        // EVT-USER, EVT-ASSISTANT, EVT-SYSTEM
         EventKind::Message { role: Role::User, .. } => "human",
         EventKind::Message { role: Role::Assistant, .. } => "ai",
         EventKind::Message { role: Role::System, .. } => "system",
+        // EVT-CALL, EVT-RESULT
         EventKind::ToolCall { .. } => "tool_input",
         EventKind::ToolResult { .. } => "tool_output",
+        // EVT-ERROR, EVT-ASK, EVT-ANSWER, EVT-DONE, EVT-SUMMARY
         EventKind::Error { .. } => "error",
         EventKind::HumanInputRequested { .. } => "human_input_requested",
         EventKind::HumanInputReceived { .. } => "human_input_received",
         EventKind::Completion { .. } => "completion",
         EventKind::Summary { .. } => "summary",
     }
+}
+
+/// The body of an event, not yet escaped.
+fn body(kind: &EventKind, profile: Profile) -> String {
+    match (kind, profile) {
+        // EVT-CALL
+        (EventKind::ToolCall { args, .. }, _) => json_stringify_object(args),
+        // EVT-RESULT-VALUE
+        (EventKind::ToolResult { result: Some(value), .. }, Profile::Literal) => ecma_string(value),
+        (EventKind::ToolResult { result: Some(value), .. }, Profile::Hardened) if !value.is_string() => {
+            json_stringify(value)
+        }
+        // EVT-RESULT-ABSENT
+        (EventKind::ToolResult { result: None, .. }, _) => "undefined".to_owned(),
+        _ => text_of(kind).unwrap_or_default().to_owned(),
+    }
+}
+
+/// The text of an event whose body is a text as it stands (EVT-*).
+pub(crate) fn text_of(kind: &EventKind) -> Option<&str> {
+    match kind {
+        EventKind::Message { content: text, .. }
+        | EventKind::Error { error: text, .. }
+        | EventKind::HumanInputRequested { question: text }
+        | EventKind::HumanInputReceived { response: text }
+        | EventKind::Completion { result: text, .. }
+        | EventKind::Summary { summary: text, .. }
+        | EventKind::ToolResult { result: Some(Value::String(text)), .. } => Some(text),
+        EventKind::ToolCall { .. } | EventKind::ToolResult { .. } => None,
+    }
+}
+
+/// The numbers of iterations as one text.
+pub(crate) fn join(iterations: &[u64], separator: &str) -> String {
+    iterations.iter().map(u64::to_string).collect::<Vec<_>>().join(separator)
 }

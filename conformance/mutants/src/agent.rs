@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::vec::IntoIter;
 use threadspec::agent::{Response, ScriptedTools, ScriptedVerifier, ToolError, Tools, Turn, Verification, Verifier};
 use threadspec::surrogates::{marked, without_marks};
-use threadspec::{ContextMode, Event, EventKind, Message, Profile, ToolCall};
+use threadspec::{ContextMode, Error, Event, EventKind, Message, Profile, ToolCall};
 use threadspec_judge::protocol::Reply;
 
 /// The scripted model and its tools, and what the model was asked.
@@ -60,12 +60,12 @@ impl Twin {
         script: &mut ScriptedRun,
         limits: Limits,
         log: &mut Log,
-    ) -> Result<Response, String> {
+    ) -> Result<Response, Error> {
         let before = script.requests.len();
         let (mut last, mut round) = (Response::default(), 0);
         while !limits.requests.is_some_and(|limit| (self.is_exhausted)(round, limit)) {
             script.requests.push(messages.clone());
-            last = script.turns.next().map_or_else(|| Err("script exhausted".to_owned()), |turn| turn.0)?;
+            last = script.turns.next().map_or_else(|| Err(Error::model_failure("script exhausted")), |turn| turn.0)?;
             (self.distinct)(self, &mut last.tool_calls, &mut log.ids);
             log.response = (self.response)(&log.response, &last.content);
             let is_said = !last.tool_calls.is_empty() && (self.text_beside_calls)(self, &last);
@@ -118,7 +118,8 @@ impl Twin {
                 }
                 Err(error) => {
                     failures += 1;
-                    let kind = EventKind::Error { error, recoverable: (self.is_recoverable)(failures) };
+                    let kind =
+                        EventKind::Error { error: error.to_string(), recoverable: (self.is_recoverable)(failures) };
                     (self.failed)(&mut log.events, Event { iteration: log.iteration, kind });
                     if (self.gives_up)(failures) {
                         break "max_errors";

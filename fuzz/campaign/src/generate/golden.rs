@@ -95,7 +95,7 @@ pub struct Seed {
 pub fn seeds(target: &str) -> Vec<Seed> {
     let text = |(name, text): (String, String)| Seed { name, bytes: text.into_bytes() };
     match target {
-        "serialize" | "messages" | "equivalence" => {
+        "serialize" | "messages" | "equivalence" | "plain" => {
             let numbered = (1_u16..).zip(THREADS.iter());
             numbered.map(|(which, (id, _))| Seed { name: id.clone(), bytes: which.to_le_bytes().into() }).collect()
         }

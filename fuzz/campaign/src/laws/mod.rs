@@ -7,6 +7,7 @@ mod case;
 mod document;
 mod input;
 mod messages;
+mod plain;
 mod reply;
 
 use std::fmt::Display;
@@ -16,6 +17,7 @@ pub use case::case;
 pub use document::{escape, read, serialize};
 pub use input::input;
 pub use messages::{equivalence, messages};
+pub use plain::plain;
 pub use reply::reply;
 
 use threadspec::{Event, Profile};
