@@ -1,15 +1,19 @@
-//! What a process can do instead of writing its reply; the last ones are allowed.
+//! What a process can do instead of writing its reply, whatever it answers; the last ones are allowed.
 
-use super::misbehaviour::Deed;
+use crate::planted::{Kind, Misbehaviour, Planted, When};
 use std::io::{self, Read, Write};
 use std::process::{Command, Stdio, abort, exit};
 use std::thread::sleep;
 use std::time::Duration;
 use threadspec_judge::json::MAX_VALUES;
+use threadspec_judge::protocol::Profile;
 use threadspec_judge::verdict::Verdict;
 
-const fn deed(name: &'static str, verdict: Verdict, how: fn(&[u8])) -> Deed {
-    Deed { name, how, verdict }
+/// Done with every reply, unless its name says more.
+const fn deed(name: &'static str, verdict: Verdict, how: fn(&[u8])) -> Planted {
+    let profiles: &[Profile] = if matches!(verdict, Verdict::Pass) { &[] } else { &Profile::ALL };
+    let how = Misbehaviour { verdict, how, when: When::Always };
+    Planted { name, kind: Kind::Misbehaviour(how), breaks: &[], profiles }
 }
 
 /// A moment that is long for a machine, and shorter than any timeout.
@@ -18,7 +22,7 @@ const MOMENT: Duration = Duration::from_millis(40);
 const TOO_LONG: Duration = Duration::from_secs(120);
 
 /// Every deed.
-pub(super) const ALL: &[Deed] = &[
+pub(crate) const DEEDS: &[Planted] = &[
     // No reply.
     deed("ends", Verdict::Crash, |_| exit(0)),
     deed("dies", Verdict::Crash, |_| die()),
@@ -208,7 +212,7 @@ pub(super) const ALL: &[Deed] = &[
 ];
 
 /// Writes to stdout at once.
-pub(super) fn say(bytes: &[u8]) {
+pub(crate) fn say(bytes: &[u8]) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
 }

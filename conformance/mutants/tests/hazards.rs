@@ -10,8 +10,7 @@ use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Place, Shown, catalo
 use threadspec_judge::corpus::{Case, Corpus, File};
 use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
-use threadspec_mutants as planted;
-use threadspec_mutants::matrix::catches;
+use threadspec_mutants::{catches, sound, sound_agent};
 use threadspec_runner::folder::files_in;
 use threadspec_runner::run::{Settings, run};
 use threadspec_runner::testee::{InProcess, Testee};
@@ -163,9 +162,9 @@ fn no_spelling_of_a_reply_is_accused() {
     let found = on_deep_stack(|| {
         let own = [Profile::Literal, Profile::Hardened]
             .into_par_iter()
-            .flat_map_iter(|profile| accused(planted::sound(), &small, profile))
+            .flat_map_iter(|profile| accused(sound(), &small, profile))
             .collect::<Vec<_>>();
-        [own, accused(planted::universal::sound(), &small, Profile::Universal)].concat()
+        [own, accused(sound_agent(), &small, Profile::Universal)].concat()
     });
     assert_eq!(found.expect("a thread can be started"), [""; 0]);
 }

@@ -1,6 +1,6 @@
 //! Caches by less than the whole input: each answers with the first output for its key.
 
-use super::{Bug, bug};
+use super::{Planted, bug};
 use crate::twin::Twin;
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -71,7 +71,7 @@ fn characters(input: &Value) -> String {
     characters.into_iter().collect()
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("answer-cached-by-both-ends-and-length", EVERY_OP, |twin| {
         twin.after = |twin, op, input, output| {
             let text = input.to_string();

@@ -1,7 +1,7 @@
 //! What is read, and what is refused.
 
-use super::{Bug, bug, crash, hardened};
-use crate::input::raw_input;
+use super::{Planted, bug, crash, hardened};
+use crate::twin::input::raw_input;
 use serde_json::{Value, json};
 use threadspec::Event;
 use threadspec_golden::clause;
@@ -32,7 +32,7 @@ fn shallow(raw: &str, limit: usize) -> String {
     raw_input(raw)
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("unknown-types-skipped", &[clause::INP_1], |twin| {
         twin.events = |events| {
             let unknown = |event: &Result<Event, Reply>| matches!(event, Err(Reply::Reject { message, .. }) if message.contains("unknown event type"));
@@ -162,7 +162,7 @@ pub(super) const BUGS: &[Bug] = &[
             |index, error| Reply::Reject { kind: RejectKind::InvalidInput, message: format!("event {index}: {error}") };
     }),
     bug("complaint-counts-from-one", &[clause::INP_1], |twin| {
-        twin.complaint = |index, error| crate::input::complaint(index + 1, error);
+        twin.complaint = |index, error| crate::twin::input::complaint(index + 1, error);
     }),
     bug("extra-fields-refused", &[clause::INP_2], |twin| {
         twin.event = |event| {
@@ -253,7 +253,8 @@ pub(super) const BUGS: &[Bug] = &[
         twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));
     }),
     bug("surrogate-pairs-split", &[clause::INP_SURROGATE, clause::ESC_3], |twin| {
-        twin.text = |twin, raw| crate::text::text(twin, raw).replace(|c: char| c > '\u{ffff}', "\u{fffd}\u{fffd}");
+        twin.text =
+            |twin, raw| crate::twin::text::text(twin, raw).replace(|c: char| c > '\u{ffff}', "\u{fffd}\u{fffd}");
     }),
     bug("null-options-refused", &[clause::DOC_PREFIX_EMPTY, clause::CTX_DEFAULT], |twin| {
         twin.before = |_, _, input| {

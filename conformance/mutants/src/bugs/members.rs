@@ -1,7 +1,7 @@
 //! Members of an input that nobody checks, taken as the host language takes them.
 
-use super::{Bug, bug};
-use crate::text::text;
+use super::{Planted, bug};
+use crate::twin::text::text;
 use serde_json::{Value, json};
 use threadspec::ecma_string;
 use threadspec_golden::clause;
@@ -29,7 +29,7 @@ fn default(input: &mut Value, name: &str, value: Value) {
     }
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("missing-events-are-none", &[clause::INP_1], |twin| {
         twin.before = |_, op, input| {
             if matches!(op, Op::Serialize | Op::Messages) && input.get("events").is_none_or(Value::is_null) {

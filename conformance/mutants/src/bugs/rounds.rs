@@ -1,8 +1,8 @@
 //! Tool rounds, in `tools` and inside the iterations of `loop`.
 
-use super::{Bug, bug, hardened, literal};
-use crate::agent::{assistant, cut, distinct, free, outcome};
+use super::{Planted, bug, hardened, literal};
 use crate::twin::Twin;
+use crate::twin::rounds::{assistant, cut, distinct, free, outcome};
 use serde_json::{Value, json};
 use threadspec::agent::{Response, ToolError};
 use threadspec::{Message, Profile, ToolCall, ecma_string};
@@ -14,7 +14,7 @@ fn each_call(input: &mut Value, change: impl Fn(&mut Value)) {
     turns.filter_map(|turn| turn.get_mut("tool_calls")?.as_array_mut()).flatten().for_each(change);
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("absent-arguments-refused", &[clause::TOOLS_ARGS], |twin| {
         twin.before = |_, _, input| {
             each_call(input, |call| {

@@ -2,16 +2,15 @@
 
 mod features;
 
-use super::growth::Survey;
-use super::sound;
+use crate::Error;
+use crate::planted::sound;
+use crate::trial::{Survey, workers};
 use features::{Feature, Features, Finder};
-use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::Value;
-use std::io;
 use threadspec_golden::covering::Covering;
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::json::{self, DEEP_STACK};
+use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, Reply, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::judge;
@@ -88,8 +87,8 @@ struct Trap<'c> {
 /// # Errors
 ///
 /// When no thread of the operating system can be started.
-pub fn survey(corpus: &Corpus, covering: &Covering, step: usize) -> io::Result<Survey> {
-    let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
+pub fn survey_pairs(corpus: &Corpus, covering: &Covering, step: usize) -> Result<Survey, Error> {
+    let workers = workers()?;
     let mut survey = Survey::default();
     for array in &covering.arrays {
         let finder = Finder::new(covering, array);

@@ -1,10 +1,9 @@
 //! Readings of how a number is spelled in a text, and of the words that a run adds.
 
-use super::Reading;
-use super::tables::{both, literal, neglect};
-use crate::text::{attribute, number, quoted, string, text};
+use super::{Planted, both, literal, neglect};
 use crate::twin::Twin;
-use crate::{context, document, input};
+use crate::twin::text::{attribute, number, quoted, string, text};
+use crate::twin::{context, document, input};
 use serde_json::{Number, Value};
 use threadspec::agent::ToolError;
 use threadspec::{Event, EventKind, Message, is_xml_char};
@@ -97,7 +96,7 @@ fn cut(text: &str, most: usize, length: fn(char) -> usize, end: &str) -> String 
     if kept.len() < text.len() { kept + end } else { kept }
 }
 
-pub(super) const NUMBERS: &[Reading] = &[
+pub(super) const NUMBERS: &[Planted] = &[
     both("integers-of-any-length-exact", &["E13"], |twin| {
         twin.raw_input = with_digits_kept;
         twin.quoted = |raw| raw.strip_prefix(KEPT).map_or_else(|| quoted(raw), str::to_owned);
@@ -132,7 +131,7 @@ pub(super) const NUMBERS: &[Reading] = &[
     }),
 ];
 
-pub(super) const WORDS: &[Reading] = &[
+pub(super) const WORDS: &[Planted] = &[
     both("errors-with-their-class", &[clause::LOOP_ERROR, "E26"], |twin| {
         twin.failed = |events, event| events.push(reworded(event, |error| format!("ModelError: {error}")));
     }),
@@ -193,7 +192,7 @@ pub(super) const WORDS: &[Reading] = &[
 ];
 
 /// Readings that do not follow a `should` clause in what they say.
-pub(super) const NEGLECT: &[Reading] = &[
+pub(super) const NEGLECT: &[Planted] = &[
     neglect("errors-with-their-class-cut-after-20-bytes", &[clause::LOOP_ERROR], |twin| {
         twin.failed = |events, event| {
             events.push(reworded(event, |error| cut(&format!("Error: {error}"), 20, char::len_utf8, " [truncated]")));
@@ -212,7 +211,7 @@ pub(super) const NEGLECT: &[Reading] = &[
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::Failed(message)) => format!("Tool error: ValueError: {message}"),
             Err(ToolError::NotFound) => format!("Tool not found: {:?}", call.name),
-            result => crate::agent::outcome(twin, call, result),
+            result => crate::twin::rounds::outcome(twin, call, result),
         };
     }),
     neglect("iterations-from-ten", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 10),

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 use threadspec_judge::verdict::Verdict;
-use threadspec_mutants::misbehaviour::{Deed, deeds};
+use threadspec_mutants::{Kind, all};
 
 /// The program that is tested.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_threadspec-tested");
@@ -31,6 +31,22 @@ const FAR_AWAY: &str = "600";
 /// A run takes seconds, unless it hangs.
 const LONGEST: Duration = Duration::from_secs(900);
 
+/// What a testee can do instead of writing a reply.
+#[derive(Clone, Copy)]
+struct Deed {
+    name: &'static str,
+    /// The verdict on the case with whose reply it is done; a pass if it is allowed.
+    verdict: Verdict,
+}
+
+/// Every deed.
+fn deeds() -> impl Iterator<Item = Deed> {
+    all().filter_map(|planted| match planted.kind {
+        Kind::Misbehaviour(how) => Some(Deed { name: planted.name, verdict: how.verdict }),
+        _ => None,
+    })
+}
+
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Most trials wait, most of the time.
@@ -41,9 +57,9 @@ fn main() -> ExitCode {
 fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for deed in deeds().filter(|deed| cfg!(unix) || !deed.name.contains("child")) {
-        trials.push(Trial::test(format!("{}@two", deed.name), || with_a_case(deed)));
+        trials.push(Trial::test(format!("{}@two", deed.name), move || with_a_case(deed)));
         if !deed.name.starts_with("hangs-after") && !deed.name.ends_with("of-the-hello") {
-            trials.push(Trial::test(format!("{}@hello", deed.name), || with_the_hello(deed)));
+            trials.push(Trial::test(format!("{}@hello", deed.name), move || with_the_hello(deed)));
         }
     }
     // Each way of losing a process, with its third request.
@@ -60,7 +76,7 @@ fn trials() -> Vec<Trial> {
         "slow",
     ] {
         let deed = deeds().find(|deed| deed.name == name).expect("a deed");
-        trials.push(Trial::test(format!("{name}@3"), || with_a_request(deed)));
+        trials.push(Trial::test(format!("{name}@3"), move || with_a_request(deed)));
     }
     // Other systems tell in other words how a process ended.
     let at_the_end = AT_THE_END.iter().filter(|end| cfg!(unix) || !end.3.contains("ended with"));
@@ -88,12 +104,12 @@ fn trials() -> Vec<Trial> {
 }
 
 /// Only who must be late has little time.
-fn timeout(deed: &Deed) -> &'static [&'static str] {
+fn timeout(deed: Deed) -> &'static [&'static str] {
     if deed.verdict == Verdict::Timeout { &[] } else { &["--timeout", FAR_AWAY] }
 }
 
 /// Only the case whose reply comes with the deed is to blame.
-fn with_a_case(deed: &Deed) -> Result<(), Failed> {
+fn with_a_case(deed: Deed) -> Result<(), Failed> {
     let run = Run::of(&format!("{}@two", deed.name), timeout(deed))?;
     let verdicts = TEXTS.map(|text| if text == "two" { deed.verdict.to_string() } else { "pass".into() });
     run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;
@@ -107,7 +123,7 @@ fn with_a_case(deed: &Deed) -> Result<(), Failed> {
 }
 
 /// What comes with the hello is a fault of the handshake.
-fn with_the_hello(deed: &Deed) -> Result<(), Failed> {
+fn with_the_hello(deed: Deed) -> Result<(), Failed> {
     let run = Run::of(&format!("{}@hello", deed.name), timeout(deed))?;
     if deed.verdict == Verdict::Pass {
         return run.expect(0, &TEXTS.map(|_| "pass".into()));
@@ -119,7 +135,7 @@ fn with_the_hello(deed: &Deed) -> Result<(), Failed> {
 }
 
 /// What happens with the third request of each process fails one case, only after others.
-fn with_a_request(deed: &Deed) -> Result<(), Failed> {
+fn with_a_request(deed: Deed) -> Result<(), Failed> {
     let run = Run::of(&format!("{}@3", deed.name), timeout(deed))?;
     let verdicts = TEXTS.map(|text| if text == "three" { deed.verdict.to_string() } else { "pass".into() });
     run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;

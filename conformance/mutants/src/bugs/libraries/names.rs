@@ -1,8 +1,8 @@
 //! Comparing names, looking them up, and sorting by them.
 
-use super::super::{Bug, bug};
-use crate::context::{message, system};
-use crate::document::{body, name, prefix};
+use super::super::{Planted, bug};
+use crate::twin::context::{message, system};
+use crate::twin::document::{body, name, prefix};
 use serde_json::{Map, Value};
 use threadspec::{Event, EventKind};
 use threadspec_golden::clause;
@@ -133,7 +133,7 @@ fn is_zero(text: &str) -> bool {
     text == "0"
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     compared_by!("names-compared-up-to-normalization", composed),
     compared_by!("names-compared-without-weightless-characters", weighty),
     compared_by!("names-compared-as-numbers", numeric),

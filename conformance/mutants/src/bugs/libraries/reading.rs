@@ -1,8 +1,8 @@
 //! Reading JSON: what becomes of members, texts and numbers before the program sees them.
 
-use super::super::{Bug, bug, crash};
+use super::super::{Planted, bug, crash};
 use super::{each_payload, each_text, each_value};
-use crate::input::raw_input;
+use crate::twin::input::raw_input;
 use serde_json::{Map, Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::{Node, tokens};
@@ -186,7 +186,7 @@ fn nearly(value: &mut Value) {
     }
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     bug("repeated-names-end-the-program", &[clause::JSON_4], |twin| {
         twin.raw_input = |raw| {
             if repeats(&Node::of(raw)) {
@@ -269,7 +269,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         twin.raw_input = |raw| numbers_marked(Node::of(&raw_input(raw)), false);
         twin.quoted = |text| match text.strip_prefix(SPELLED) {
             Some(token) => token.to_owned(),
-            None => crate::text::quoted(text),
+            None => crate::twin::text::quoted(text),
         };
         twin.after = |_, _, _, output| numbers_unmarked(output);
     }),

@@ -1,8 +1,8 @@
 //! Cutting, escaping and replacing in texts, and writing them.
 
-use super::super::{Bug, bug, crash, hardened};
+use super::super::{Planted, bug, crash, hardened};
 use super::each_text;
-use crate::text::{attribute, quoted, text};
+use crate::twin::text::{attribute, quoted, text};
 use threadspec::is_xml_char;
 use threadspec_golden::clause;
 
@@ -157,7 +157,7 @@ macro_rules! on_texts {
     };
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     on_texts!("texts-split-into-lines-and-joined", split_lines),
     on_texts!("texts-split-at-line-feeds-and-joined", split_and_joined),
     on_texts!("texts-as-replacements-in-javascript", as_javascripts_replacement),

@@ -1,8 +1,8 @@
 //! How ids and names are compared, kept and ordered by the usual maps, collations and comparisons.
 
-use super::{Bug, bug, events, hardened};
-use crate::context::answers;
-use crate::document::calls;
+use super::{Planted, bug, events, hardened};
+use crate::twin::context::answers;
+use crate::twin::document::calls;
 use serde_json::Value;
 use threadspec::{Event, EventKind};
 use threadspec_golden::clause;
@@ -38,7 +38,7 @@ fn id(event: &Event) -> &str {
     }
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     // Swift's `==`, and SQL with an accent-aware collation.
     bug("ids-equal-once-composed", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| named(events, position, |call| same(call, id, composed));

@@ -8,7 +8,7 @@ pub(super) mod pairs;
 pub(super) mod pairs_in_rounds;
 pub(super) mod state;
 
-use super::{Bug, bug, hardened, literal};
+use super::{Planted, bug, hardened, literal};
 use serde_json::{Map, Value};
 
 /// The events of an input.

@@ -1,9 +1,9 @@
 //! What a request leaves behind: caches by less than the whole input, tables that grow, counters, and what a refused, failing or
 //! cut request does not clear away.
 
-use super::{Bug, bug, events, hardened, in_lists};
-use crate::agent::{distinct, outcome};
-use crate::context::summaries;
+use super::{Planted, bug, events, hardened, in_lists};
+use crate::twin::context::summaries;
+use crate::twin::rounds::{distinct, outcome};
 use serde_json::{Value, json};
 use threadspec::{Event, Message, ToolCall};
 use threadspec_golden::clause;
@@ -60,7 +60,7 @@ fn key_of(call: &ToolCall) -> String {
     key(&(&*call.name).into(), &Value::Object(call.args.clone()))
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     bug("escaped-texts-cached-by-length-and-ends", &[clause::ESC_3], |twin| {
         twin.after = |twin, op, input, output| {
             let text: Vec<char> = input["text"].as_str().unwrap_or_default().chars().collect();

@@ -1,10 +1,10 @@
 //! Readers of pieces: what lies on a border of two is lost.
 
-use super::super::Variant;
-use super::super::agent::{Agent, calls};
 use super::{
     change_text, each, family, is, on_arguments, on_failure, on_given, on_response, on_structured, on_text_result,
 };
+use crate::agent::{Agent, calls};
+use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -80,8 +80,8 @@ fn in_argument_texts(agent: &mut Agent, edit: impl Fn(&str) -> String + Send + S
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
-    let mut bugs: Vec<Variant> =
+pub(super) fn bugs() -> Vec<Planted> {
+    let mut bugs: Vec<Planted> =
         family("results-decoded-in-pieces-of-{n}-bytes", TEXT, &[1_024, 4_096, 8_192, 16_384], |agent, size| {
             on_text_result(agent, move |text| decoded_in_pieces(text, size));
         })

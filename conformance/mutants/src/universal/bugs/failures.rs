@@ -1,9 +1,9 @@
 //! AGENT-FAILURE and AGENT-FAILURE-TOLD: what happens when a tool fails or does not exist; AGENT-ORDINARY: when a tool has an
 //! odd name.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, content, outcome, text};
 use super::{bug, calls_mut, cut, drop_members, each, family, on_arguments, on_failure, on_response, on_structured};
+use crate::agent::{Agent, Outcome, content, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -53,7 +53,7 @@ fn is_odd(name: &str) -> bool {
     matches!(name, "__proto__" | "constructor" | "toString" | "hasOwnProperty")
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("failing-tool-ends-the-run", FAILURE, |agent| {
             ends_at(
@@ -137,7 +137,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 let known = |call: &Value| {
                     !matches!(
                         outcome(
-                            &mut crate::universal::agent::Run { input: run.input.clone(), ..Default::default() },
+                            &mut crate::agent::Run { input: run.input.clone(), ..Default::default() },
                             call
                         ),
                         Outcome::Unknown(_)

@@ -1,8 +1,8 @@
 //! AGENT-IDS: what becomes of the ids of calls.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Run, calls, text};
 use super::{bug, calls_mut, cut, distinct, family, on_response};
+use crate::agent::{Agent, Run, calls, text};
+use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
 
@@ -38,7 +38,7 @@ fn repeats(agent: &mut Agent, new: fn(&str, usize) -> String) {
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("ids-of-its-own", IDS, |agent| renamed(agent, |run, _, index| format!("call_{}_{index}", run.turn))),
         bug("ids-in-lower-case", IDS, |agent| renamed(agent, |_, id, _| id.to_lowercase())),

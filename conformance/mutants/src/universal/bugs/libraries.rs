@@ -1,8 +1,8 @@
 //! What functions of usual libraries do with input that they were not made for, as `golden/hazards.json` lists it.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, outcome, text};
 use super::{bug, each, on_arguments, on_given, on_response, on_structured, on_text_result};
+use crate::agent::{Agent, Outcome, calls, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -188,7 +188,7 @@ fn bucket(key: &str) -> u32 {
 /// Names that a function of Python, or what calls it, has for itself.
 const RESERVED: [&str; 5] = ["self", "cls", "config", "callbacks", "run_manager"];
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let edits: [(&str, Edit); 8] = [
         ("results-split-into-lines-and-joined", split_lines),
         ("results-split-at-line-feeds-and-joined", |text| text.trim_end_matches('\n').to_owned()),
@@ -199,7 +199,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         ("results-in-latin-1", in_latin_1),
         ("results-without-their-byte-order-mark", |text| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned()),
     ];
-    let mut bugs: Vec<Variant> =
+    let mut bugs: Vec<Planted> =
         edits.into_iter().map(|(name, edit)| bug(name, TEXT, move |agent| on_text_result(agent, edit))).collect();
     let keys: [(&str, Edit); 3] = [
         ("ids-compared-up-to-normalization", composed),

@@ -1,8 +1,8 @@
 //! What libraries and frameworks do with names that they keep for themselves: in arguments, in results and of tools.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, outcome, text};
 use super::{bug, calls_mut, drop_members, each, in_arguments, in_results, on_response};
+use crate::agent::{Agent, Outcome, calls, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use threadspec_golden::clause;
 
@@ -133,7 +133,7 @@ fn not_found(agent: &mut Agent, is_lost: fn(&str) -> bool) {
 
 const OF_MAPS: [&str; 8] = ["keys", "get", "items", "size", "map", "length", "then", "name"];
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = in_arguments_and_results();
     bugs.extend(tools());
     bugs.extend([
@@ -199,7 +199,7 @@ pub(super) fn bugs() -> Vec<Variant> {
 }
 
 /// What happens to both alike.
-fn in_arguments_and_results() -> Vec<Variant> {
+fn in_arguments_and_results() -> Vec<Planted> {
     let changes: [(&str, fn(&mut Value)); 12] = [
         ("written-by-to-json", |value| replaced(value, |members| members.get("toJSON").cloned())),
         ("array-like-as-lists", |value| replaced(value, list_of_length)),
@@ -214,7 +214,7 @@ fn in_arguments_and_results() -> Vec<Variant> {
         ("names-trimmed", |value| renamed(value, |name| name.trim().to_owned())),
         ("private-names-dropped", |value| drop_members(value, |name, _| name.starts_with(['_', '$']))),
     ];
-    let mut bugs: Vec<Variant> =
+    let mut bugs: Vec<Planted> =
         changes.into_iter().flat_map(|(name, change)| [in_arguments(name, change), in_results(name, change)]).collect();
     bugs.extend([
         in_arguments("names-composed", |args| renamed(args, |name| name.replace("e\u{301}", "\u{e9}"))),
@@ -225,7 +225,7 @@ fn in_arguments_and_results() -> Vec<Variant> {
     bugs
 }
 
-fn tools() -> Vec<Variant> {
+fn tools() -> Vec<Planted> {
     vec![
         bug("tools-called-like-python-words-not-found", RESULT, |agent| {
             not_found(agent, |name| matches!(name, "self" | "class" | "None" | "print"))

@@ -1,12 +1,12 @@
 //! Ids, names, texts and arguments that look like something else: numbers, blanks, markers, control words. Written from the clauses,
 //! and from memory of real frameworks, before there was a case for any of them.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, outcome, text};
 use super::unseen::rename;
 use super::{
     bug, calls_mut, change_text, each, is, on_arguments, on_given, on_response, on_structured, on_text_result,
 };
+use crate::agent::{Agent, Outcome, calls, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -92,7 +92,7 @@ fn date_written_anew(value: &mut Value) {
     }
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     vec![
         bug("ids-of-digits-read-as-numbers", IDS, |agent| {
             renamed(agent, |id| id.parse::<u64>().ok().map(|number| number.to_string()).filter(|new| new != id));

@@ -1,12 +1,12 @@
 //! Bugs of sizes beyond the corpus, and of readers of streams that lose something at the border of two pieces, written before there
 //! was a case for any of them.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, mend, outcome, text};
 use super::{
     bug, calls_mut, change_text, cut, family, is, on_arguments, on_given, on_later_requests, on_response,
     on_structured, on_text_result,
 };
+use crate::agent::{Agent, Outcome, calls, mend, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -74,7 +74,7 @@ fn escapes_split(args: &mut Value, size: usize) {
     }
 }
 
-fn sizes() -> impl Iterator<Item = Variant> {
+fn sizes() -> impl Iterator<Item = Planted> {
     let texts = family("results-cut-at-{n}-characters", TEXT, &[500_000, 1_000_000, 2_000_000], |agent, size| {
         on_text_result(agent, move |text| cut(text, size));
     });
@@ -192,7 +192,7 @@ fn sizes() -> impl Iterator<Item = Variant> {
         .chain(answered)
 }
 
-fn pieces() -> impl Iterator<Item = Variant> {
+fn pieces() -> impl Iterator<Item = Planted> {
     let pairs = family("responses-split-at-{n}-units", TEXT, &[2, 16, 64, 1_000], |agent, size| {
         on_said(agent, size, split_in_utf16);
     });
@@ -214,7 +214,7 @@ fn pieces() -> impl Iterator<Item = Variant> {
     pairs.chain(bytes).chain(blank).chain(results).chain(questions).chain(escapes)
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let others = [
         bug("carriage-returns-of-responses-lost", TEXT, |agent| on_said(agent, 0, |text, _| text.replace('\r', ""))),
         bug("lines-of-responses-that-begin-with-data-unpacked", RESPONSE, |agent| {
