@@ -1,5 +1,5 @@
 //! An agent with tool rounds that shares no code with the reference: JSON in, JSON out, and every decision a seam that a
-//! planted variant can replace.
+//! planted bug or reading can replace.
 
 use serde_json::{Value, json};
 use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, RejectKind, Reply, Request};
@@ -10,7 +10,7 @@ pub(crate) type Change<T> = Box<dyn Fn(&mut Run, &mut T) + Send + Sync>;
 /// A seam that decides.
 pub(crate) type Decide<A, R> = Box<dyn Fn(&mut Run, &A) -> R + Send + Sync>;
 
-/// What has become of the requests.
+/// A seam that says what has become of the requests.
 pub(crate) type Later = Box<dyn Fn(&mut Run, Vec<Value>) -> Option<Vec<Value>> + Send + Sync>;
 
 /// A run under way.
@@ -22,11 +22,11 @@ pub(crate) struct Run {
     pub(crate) requests: Vec<Vec<Value>>,
     /// Answers of the model so far.
     pub(crate) turn: usize,
-    /// New ids with the ones that they stand for.
+    /// New ids, each with the one that it replaces.
     pub(crate) renamed: Vec<(String, String)>,
     /// Set when the run is to end: what it reports, empty for nothing.
     pub(crate) stop: Option<String>,
-    /// What outlives a run: nothing, unless a variant leaves something here.
+    /// What outlives a run: nothing, unless something that is planted leaves it here.
     pub(crate) memory: Value,
 }
 
@@ -211,7 +211,7 @@ impl Implementation for Agent {
     }
 }
 
-/// The reply that a run is refused.
+/// The reply that refuses a run.
 pub(crate) fn refused(message: String) -> Reply {
     Reply::Reject { kind: RejectKind::InvalidInput, message }
 }
@@ -305,7 +305,7 @@ pub(crate) fn content(outcome: &Outcome) -> Value {
     }
 }
 
-/// Makes every provider accept a history: each call is answered once, directly behind its message.
+/// Makes every provider accept a history: each call is answered once, directly after its message.
 pub(crate) fn mend(list: &mut Vec<Value>) {
     if is_sound(list) {
         return;

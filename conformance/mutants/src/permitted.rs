@@ -11,8 +11,8 @@ use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::{Implementation, Op, Profile};
 use threadspec_runner::testee::InProcess;
 
-/// Bugs of `should` clauses whose harm goes further: a crash is one at any level, what stands in every request or was lost for good cannot
-/// be put right again, and what one run leaves for the next shows in everything.
+/// Bugs of `should` clauses that do more harm: a crash counts at any level, what every request shows or what is lost for good cannot be put
+/// right again, and what one run leaves for the next shows everywhere.
 const FAR_REACHING: &[&str] = &[
     "empty-prompt-not-shown",
     "failures-are-counted-on",
@@ -77,7 +77,7 @@ fn at_once(
     Permitted { name, beside: None, profile, neglects, ops: Op::all().collect(), planted }
 }
 
-/// Each two readings in each profile that permits both. Of two that replace the same seam only the last one counts.
+/// Every pair of readings in each profile that permits both. Of two that replace the same seam only the last one counts.
 pub fn pairs_of_readings() -> Vec<Permitted> {
     let pairs_in = |profile| {
         let permitted = in_profile(profile);
@@ -94,7 +94,7 @@ pub fn pairs_of_readings() -> Vec<Permitted> {
     Profile::OWN.into_iter().flat_map(pairs_in).collect()
 }
 
-/// Each reading in each profile that permits it; then, at once, all that follow every `should` clause; then all at once.
+/// In each profile, each reading that it permits; then, at once, all that follow every `should` clause; then all at once.
 pub fn permitted() -> Vec<Permitted> {
     let of_profile = |profile| {
         let permitted = in_profile(profile);
@@ -149,7 +149,7 @@ impl Permitted {
         failed.filter(|case| !is_about(case, &self.neglects)).collect()
     }
 
-    /// What the fuzzer holds against it in so many cases. That it cannot go on is held against it, too.
+    /// What the fuzzer holds against it in so many cases. A campaign that cannot go on counts, too.
     pub fn accusations(&self, cases: u64) -> Vec<String> {
         let ops = self.ops.clone();
         let options = Options { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile, ops };

@@ -131,7 +131,8 @@ impl Planted {
         let parameters = name.strip_prefix(self.name)?;
         let kind = match self.kind {
             Kind::Family(family) => {
-                let (member, n) = parameters.strip_prefix(':')?.rsplit_once(':').unwrap_or(("", &parameters[1..]));
+                let size = parameters.strip_prefix(':')?;
+                let (member, n) = size.rsplit_once(':').unwrap_or(("", size));
                 Kind::Family(Family { member, n: n.parse().ok()?, ..family })
             }
             Kind::Misbehaviour(how) => Kind::Misbehaviour(Misbehaviour { when: When::read(parameters)?, ..how }),

@@ -1,4 +1,4 @@
-//! An agent that takes several requests at once.
+//! The agent as a testee that is asked several things at once.
 
 use crate::agent::{Agent, refused};
 use crate::planted::{Clash, Kind, Planted};
@@ -10,7 +10,6 @@ use threadspec_judge::universal::halves;
 use threadspec_judge::verdict::Outcome;
 use threadspec_runner::testee::{Testee, Trouble};
 
-/// The agent as one that takes several requests at once: its runs take turns in asking the model.
 /// The agent as one that takes several requests at once: its runs take turns in asking the model.
 pub struct Together {
     clash: Option<Clash>,
@@ -38,11 +37,11 @@ impl Together {
         self
     }
 
-    /// Answers requests that came at the same time: the id and the line of each reply, as the runs end.
+    /// Answers requests that came at the same time: the id and the line of each reply, in the order in which the runs end.
     ///
     /// # Panics
     ///
-    /// With the bug that is to die of it.
+    /// With the bug that makes two runs at once crash.
     pub fn answer(&self, requests: &[Request]) -> Vec<(i64, String)> {
         let mut agent = Agent::default();
         let (mut lines, mut ids, mut runs) = (Vec::new(), Vec::new(), Vec::new());

@@ -25,7 +25,7 @@ fn bugs() -> impl Iterator<Item = &'static Planted> {
     all().filter(|planted| matches!(planted.kind, Kind::Bug(_)))
 }
 
-/// Events of a log, or calls of a script.
+/// The number of events of a log, or of calls of a script.
 fn size(finding: &Finding) -> usize {
     let input = threadspec_judge::json::read(&finding.input).expect("JSON");
     let calls = |turn: &Value| turn["tool_calls"].as_array().map_or(0, Vec::len);

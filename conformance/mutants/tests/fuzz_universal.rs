@@ -34,7 +34,7 @@ fn planted_bugs_are_found_and_made_small() {
         ("messages-pile-up-over-runs", clause::AGENT_INDEPENDENT),
     ] {
         let bug = find(name).expect(name);
-        // Most show at once, and a run that holds all earlier ones gets slow.
+        // Most show at once, and a run with the messages of all earlier ones gets slow.
         let mut found = [0..15, 15..150].into_iter().flat_map(|cases| fuzz(&bug, cases).findings);
         let finding = found.find(|finding| finding.clause == clause).expect(name);
         let input: Value = threadspec_judge::json::read(&finding.input).expect("JSON");

@@ -1,4 +1,4 @@
-//! The catalogue of hazards says the truth: each case that it lists catches each bug that it lists, and what it says cannot show shows nowhere.
+//! The catalogue of hazards is true: each case that it lists catches each bug beside it, and what it says cannot show shows nowhere.
 
 use jsonschema::validator_for;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};

@@ -108,10 +108,22 @@ fn everything_is_found_by_a_name_of_its_own() {
 
 #[test]
 fn a_name_may_say_with_what_size_or_when() {
-    for name in ["text-cut:content:100", "only-the-last-n-events:40", "dies@3", "dies@every-997", "dies@end", "dies@two"] {
+    for name in
+        ["text-cut:content:100", "only-the-last-n-events:40", "dies@3", "dies@every-997", "dies@end", "dies@two"]
+    {
         assert_eq!(find(name).map(|found| found.name), Some(name));
     }
-    for name in ["", "text-cut", "text-cut:", "text-cut:content", "text-cut:content:-1", "dies:3", "keys-sorted:3", "keys-sorted@3", "x"] {
+    for name in [
+        "",
+        "text-cut",
+        "text-cut:",
+        "text-cut:content",
+        "text-cut:content:-1",
+        "dies:3",
+        "keys-sorted:3",
+        "keys-sorted@3",
+        "x",
+    ] {
         assert!(find(name).is_none(), "{name}");
     }
 }

@@ -15,8 +15,7 @@ fn readings() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
 
 #[test]
 fn the_fuzzer_objects_to_no_reading() {
-    let accusations: Vec<String> =
-        permitted().par_iter().flat_map_iter(|reading| reading.accusations(60)).collect();
+    let accusations: Vec<String> = permitted().par_iter().flat_map_iter(|reading| reading.accusations(60)).collect();
     assert!(accusations.is_empty(), "{}", accusations.join("\n"));
 }
 
@@ -34,8 +33,7 @@ fn the_fuzzer_does_not_judge_the_words_of_errors() {
     for reading in &mut readings {
         reading.neglects.clear();
     }
-    let accusations: Vec<String> =
-        readings.par_iter().flat_map_iter(|reading| reading.accusations(60)).collect();
+    let accusations: Vec<String> = readings.par_iter().flat_map_iter(|reading| reading.accusations(60)).collect();
     assert!(accusations.is_empty(), "{}", accusations.join("\n"));
 }
 
@@ -45,12 +43,11 @@ fn assert_pairs_are_sound(cases: u64, chosen: impl Fn(&Permitted) -> bool) {
     let all = pairs_of_readings();
     assert!(all.len() > 2_500, "{}", all.len());
     let tried: Vec<&Permitted> = all.iter().filter(|pair| chosen(pair)).collect();
-    let accusations: Vec<String> =
-        tried.par_iter().flat_map_iter(|pair| pair.accusations(cases)).collect();
+    let accusations: Vec<String> = tried.par_iter().flat_map_iter(|pair| pair.accusations(cases)).collect();
     assert!(accusations.is_empty(), "{} pairs: {}", tried.len(), accusations.join("\n"));
 }
 
-/// Whether a pair is tried each time: one in eleven, so that each reading is in some of them.
+/// Whether the quick test tries a pair: it takes one in eleven, so that each reading is in some of them.
 fn is_tried(pair: &Permitted) -> bool {
     const STEP: usize = 11;
     let place = |name| readings().position(|(reading, _)| Some(reading) == name).unwrap_or_default();
@@ -93,7 +90,7 @@ fn readings_are_permitted_by_something() {
     }
 }
 
-/// What is held against bugs that break `should` clauses alone, by cases that are no matter of such a clause and by the fuzzer.
+/// What the cases of other clauses, and the fuzzer, hold against bugs that break `should` clauses alone.
 #[track_caller]
 fn assert_no_must_is_broken(drawn: u64) {
     let (corpus, _) = embedded();

@@ -20,7 +20,7 @@ fn default(event: &mut Value, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// Reads JSON text that is nested no deeper than the limit, and crashes at any other.
+/// Reads JSON text, and crashes if it is nested more deeply than the limit.
 fn shallow(raw: &str, limit: usize) -> String {
     let mut depth = 0_usize;
     for token in tokens(raw) {

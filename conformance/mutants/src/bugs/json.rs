@@ -1,4 +1,4 @@
-//! `JSON.stringify`, as other languages' libraries do it by default.
+//! `JSON.stringify`, as the libraries of other languages do it by default.
 
 use super::{Planted, bug};
 use crate::twin::input::raw_input;

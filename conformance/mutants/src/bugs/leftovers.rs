@@ -1,4 +1,4 @@
-//! What a run leaves behind for the next, by the way in which it ended.
+//! What a run leaves behind for the next one, depending on how it ended.
 
 use super::{Planted, bug, hardened, sticky};
 use serde_json::{Value, json};

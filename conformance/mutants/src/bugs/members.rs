@@ -1,4 +1,4 @@
-//! Members of an input that nobody checks, taken as the host language takes them.
+//! Members of an input that nobody checks, treated as the host language treats them.
 
 use super::{Planted, bug};
 use crate::twin::text::text;
@@ -7,7 +7,7 @@ use threadspec::ecma_string;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-/// Replaces a member that is there.
+/// Replaces an existing member.
 fn convert(input: &mut Value, name: &str, to: impl FnOnce(&Value) -> Option<Value>) {
     if let Some(converted) = input.get(name).and_then(to) {
         input[name] = converted;

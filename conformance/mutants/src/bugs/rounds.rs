@@ -361,7 +361,7 @@ fn cut_off<'a>(input: &Value, output: &'a mut Value) -> Option<&'a mut Vec<Value
     })
 }
 
-/// In one profile, gives each call that repeats an id another one, made from the id and how often it occurred before.
+/// In one profile, gives each call that repeats an id a new one, made from the id and the number of times that it has occurred.
 fn renumber_in(profile: Profile, twin: &Twin, calls: &mut [ToolCall], other: fn(&str, usize) -> String) {
     if twin.profile != profile {
         return;

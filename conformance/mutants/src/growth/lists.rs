@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use threadspec_judge::corpus::growth::Quantity;
 
-/// Makes results of calls that are forgotten name another call.
+/// Makes the results of forgotten calls answer a call that does not exist.
 fn forget(input: &mut Value, is_forgotten: impl Fn(usize, usize) -> bool) {
     let mut known: HashMap<String, (usize, usize)> = HashMap::new();
     let mut count = 0;
@@ -80,7 +80,7 @@ pub(super) const FAMILIES: &[Planted] = &[
         twin.after = |twin, _, _, output| {
             let calls = output.as_array_mut().into_iter().flatten().filter_map(|message| list(message, "tool_calls"));
             calls.for_each(|calls| calls.truncate(twin.n));
-            // Where each call has its own message, those are dropped.
+            // Where each call has a message of its own, the messages are dropped.
             let mut count = 0;
             output.as_array_mut().into_iter().for_each(|messages| {
                 messages.retain(|message| {

@@ -60,7 +60,7 @@ fn sized(planted: &Planted, member: &str, n: impl std::fmt::Display) -> Planted 
 /// every smaller one, too, since whole outputs are compared; trying small sizes confirms that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breadth {
-    /// The largest, in one of those profiles in which it is wrong, by turns.
+    /// The largest, in one of the profiles in which the bug is wrong, by turns.
     OneProfile,
     /// The largest, in each of them.
     EveryProfile,
@@ -87,7 +87,7 @@ pub fn of_size(n: usize) -> Vec<Planted> {
     let members = |family: Family| match family.quantity {
         Quantity::Text => vec!["content", "result", "args"],
         Quantity::Lengths => vec!["content"],
-        // Only a text of this very length, or one element, shows them.
+        // Only a text of exactly this length, or one element, shows them.
         Quantity::Blocks | Quantity::Positions | Quantity::WhiteSpace => Vec::new(),
         Quantity::Id => vec!["toolCallId"],
         Quantity::Depth if n >= LIMITS.depth => Vec::new(),
@@ -99,7 +99,7 @@ pub fn of_size(n: usize) -> Vec<Planted> {
     families().flat_map(of_family).collect()
 }
 
-/// Puts each bug to the cases that the table names for it, the smallest that should do first.
+/// Puts to each bug the cases that the table names for it, beginning with the smallest that should catch it.
 ///
 /// # Errors
 ///
@@ -123,7 +123,7 @@ pub fn survey_sizes(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> Resu
                     (Breadth::SmallSizes, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions) => Vec::new(),
                     (_, Quantity::WhiteSpace) => vec![1],
                     (_, Quantity::Positions) => (0..largest).collect(),
-                    // Each border is one of its own.
+                    // Each border may hide a bug of its own.
                     (_, Quantity::Blocks) => {
                         (3..usize::BITS).map(|power| 1 << power).take_while(|&n| n <= largest).collect()
                     }

@@ -10,7 +10,7 @@ use threadspec::{Event, EventKind, Message};
 use threadspec_judge::corpus::growth::Quantity;
 use threadspec_judge::protocol::Op;
 
-/// What some shorten when it gets old, in bytes.
+/// Results longer than this, in bytes, are shortened when they get old.
 const LONG: usize = 1_000;
 
 /// The history without events of a kind that are `n` or more iterations old.

@@ -32,7 +32,7 @@ const fn white_space(name: &'static str, change: fn(&str, usize) -> String) -> P
     changing(name, Quantity::WhiteSpace, change)
 }
 
-/// The text without a character, if its length is such.
+/// The text without one character, if its length matches.
 fn without(text: &str, position: usize, is_such: impl Fn(usize) -> bool) -> String {
     let loses = is_such(text.chars().count());
     text.chars().enumerate().filter(|&(at, _)| !loses || at != position).map(|(_, c)| c).collect()

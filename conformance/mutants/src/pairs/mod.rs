@@ -1,4 +1,4 @@
-//! Bugs that need two conditions at once: for each two features of a covering array one that shows only where an input has both.
+//! Bugs that need two conditions at once: for each two features of a covering array, one that shows only where an input has both.
 
 mod features;
 
@@ -58,7 +58,7 @@ fn found(finder: &Finder<'_>, op: Op, input: &Value) -> Features {
     }
 }
 
-/// Changes a value as little as possible. What is appended to a text might stand where literal accepts anything.
+/// Changes a value as little as possible. Nothing is appended to a text, since literal might accept anything there.
 fn change(value: &mut Value) {
     match value {
         Value::String(text) => match text.rfind(|c: char| c.is_ascii_alphanumeric()) {
@@ -116,7 +116,7 @@ fn tried<'c>(finder: &Finder<'_>, rows: &[&'c Case], profile: Profile, step: usi
         Trap { case, features: found(finder, case.op, &input), right }
     };
     let mut traps: Vec<Trap<'c>> = rows.par_iter().map(|&case| trap(case)).collect();
-    // The smallest that has both features is the quickest.
+    // The smallest row that has both features is the quickest.
     traps.sort_by_cached_key(|trap| trap.case.input().len());
     let levels: Vec<Feature> = finder
         .columns()

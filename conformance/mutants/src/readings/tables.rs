@@ -9,7 +9,7 @@ use threadspec_golden::clause;
 use threadspec_judge::json::{replace_halves, tokens};
 use threadspec_judge::protocol::{Op, RejectKind, Reply};
 
-/// Changes each object of a reply, from the outside in, but no arguments and results, which are data.
+/// Changes each object of a reply, from the outside in, except arguments and results, which are data.
 fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(|element| each_object(element, change)),
@@ -33,7 +33,7 @@ fn reverse(value: &mut Value) {
     }
 }
 
-/// Stands before a character of a private plane that tells which lone surrogate was here. No text that is drawn holds the two together.
+/// Precedes a character of a private plane that tells which lone surrogate was here. No text that the fuzzer draws holds the two together.
 const HALF: char = '\u{10cafe}';
 
 /// An input with a mark for each lone surrogate, so that different ones stay different.
@@ -326,7 +326,7 @@ pub(super) const RUNS: &[Planted] = &[
     }),
 ];
 
-/// Events with those results as errors that are one, with the error and whether it is recoverable.
+/// The events, with each result that is an error as an error event: its text, and whether it is recoverable.
 pub(super) fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, bool)>) -> Vec<Event> {
     let failure = |mut event: Event| {
         if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &event.kind
@@ -382,7 +382,7 @@ pub(super) const NEGLECT: &[Planted] = &[
     neglect("iterations-from-zero", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 0),
     neglect("prompt-at-iteration-one", &[clause::LOOP_PROMPT], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
     neglect("no-completion-event", &[clause::LOOP_VERIFY], |twin| twin.completion = |_, _, _| None),
-    // Stands before the next one, which replaces it when all are planted at once and changes more.
+    // Before the next one, which replaces it when all are planted at once, and which changes more.
     neglect("no-feedback", &[clause::LOOP_VERIFY], |twin| twin.feedback = |_, _| None),
     neglect("feedback-in-other-words", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| {

@@ -10,9 +10,9 @@ use threadspec::{Event, EventKind, Message, is_xml_char};
 use threadspec_golden::clause;
 use threadspec_judge::json::tokens;
 
-/// Stands before the digits of a number that is kept as a text.
+/// Precedes the digits of a number that is kept as a text.
 const KEPT: char = '\u{10caff}';
-/// From here on a double does not hold every integer.
+/// From here on, a double cannot hold every integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// An input whose arguments and results have each integer beyond 2^53 as a text of its digits, as programs with integers of any length
@@ -24,7 +24,7 @@ fn with_digits_kept(raw: &str) -> String {
         if data.is_none() && before[1] == ":" && matches!(before[0], "\"args\"" | "\"result\"" | "\"tools\"") {
             data = Some(depth);
         }
-        // Without a text as its message it is not a failure.
+        // Without a text as its message, it is no failure.
         let is_kept = data.is_some() && before != ["\"error\"", ":"] && is_long(token);
         out += &if is_kept { format!("\"{KEPT}{token}\"") } else { token.to_owned() };
         match token {
@@ -38,14 +38,14 @@ fn with_digits_kept(raw: &str) -> String {
     out
 }
 
-/// Whether a token is an integer of which a double holds the digits no longer.
+/// Whether a token is an integer with more digits than a double holds.
 fn is_long(token: &str) -> bool {
     let digits = token.strip_prefix('-').unwrap_or(token);
     let is_integer = digits.len() > 15 && digits.bytes().all(|c| c.is_ascii_digit());
     is_integer && digits.parse::<f64>().is_ok_and(|double| double > EXACT && double.is_finite())
 }
 
-/// Makes numbers again of those that stand by themselves, and shows the digits of the others.
+/// Turns kept numbers back into numbers where they stand alone, and shows the digits of the others.
 fn as_numbers(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -84,7 +84,7 @@ fn reworded(event: Event, words: impl Fn(String) -> String) -> Event {
     }
 }
 
-/// The beginning of a text, in UTF-16 units or bytes as `length` counts, with an end.
+/// The beginning of a text, in UTF-16 units or bytes as `length` counts, with `end` after it.
 fn cut(text: &str, most: usize, length: fn(char) -> usize, end: &str) -> String {
     let mut left = most;
     let fits = |c: &char| {
@@ -191,7 +191,7 @@ pub(super) const WORDS: &[Planted] = &[
     }),
 ];
 
-/// Readings that do not follow a `should` clause in what they say.
+/// Readings whose words do not follow a `should` clause.
 pub(super) const NEGLECT: &[Planted] = &[
     neglect("errors-with-their-class-cut-after-20-bytes", &[clause::LOOP_ERROR], |twin| {
         twin.failed = |events, event| {

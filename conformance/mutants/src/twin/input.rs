@@ -1,4 +1,4 @@
-//! From a request to an operation, and back.
+//! From a request to an operation, and from its result to a reply.
 
 use super::Twin;
 use super::rounds::ScriptedRun;

@@ -30,7 +30,7 @@ struct Limits {
     requests: Option<usize>,
 }
 
-/// The thread as it grows.
+/// The thread so far.
 #[derive(Default)]
 struct Log {
     events: Vec<Event>,
@@ -182,7 +182,7 @@ pub(crate) fn distinct(twin: &Twin, calls: &mut Vec<ToolCall>, thread: &mut Vec<
     }
 }
 
-/// An id with the first number that is free.
+/// The id with the first free number after it.
 pub(crate) fn free(id: &str, taken: &[String]) -> String {
     let numbered = |number| format!("{id}_{number}");
     // There are more numbers than ids, so one is free.

@@ -4,9 +4,6 @@
 mod bugs;
 mod clashes;
 mod readings;
-mod trials;
-
-pub(crate) use trials::{broken, trials};
 
 use crate::agent::Agent;
 use crate::planted::{Kind, OnAgent, Planted};

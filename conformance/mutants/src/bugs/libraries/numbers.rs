@@ -22,7 +22,7 @@ struct Style {
     plain: std::ops::Range<i32>,
     /// Whether a whole number has a fraction, written plainly and before an exponent.
     has_fraction: [bool; 2],
-    /// What stands before a positive and before a negative exponent.
+    /// The sign or letters before a positive and before a negative exponent.
     signs: [&'static str; 2],
     /// The least number of digits of an exponent.
     width: usize,

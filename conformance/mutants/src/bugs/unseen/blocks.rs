@@ -1,4 +1,4 @@
-//! Work in blocks, and looks at some elements only: what goes wrong at a border, in the last place, or behind the sample.
+//! Work in blocks, and checks of only a sample: what goes wrong at a border, at the last position, or after the sample.
 
 use super::{Planted, bug, events, hardened, inside, literal};
 use crate::twin::Twin;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-/// Escapes a text but for the characters that it misses, given their place in bytes.
+/// Escapes a text, except the characters that it misses, given their position in bytes.
 fn missing(twin: &Twin, raw: &str, misses: impl Fn(usize, char) -> bool) -> String {
     raw.char_indices()
         .map(|(at, c)| if misses(at, c) { c.to_string() } else { text(twin, c.encode_utf8(&mut [0; 4])) })
         .collect()
 }
 
-/// Characters that a border between blocks of so many UTF-16 units splits are lost.
+/// Loses the characters that are split by a border between blocks of so many UTF-16 units.
 fn split_in_utf16(raw: &str, size: usize) -> String {
     let mut at = 0;
     let other = |c: char| {
@@ -26,7 +26,7 @@ fn split_in_utf16(raw: &str, size: usize) -> String {
     raw.chars().map(other).collect()
 }
 
-/// Characters that a border between blocks of so many bytes splits are lost.
+/// Loses the characters that are split by a border between blocks of so many bytes.
 fn split_in_utf8(raw: &str, size: usize) -> String {
     raw.char_indices().map(|(at, c)| if at / size == (at + c.len_utf8() - 1) / size { c } else { '\u{fffd}' }).collect()
 }
@@ -55,7 +55,7 @@ fn names_in_blocks(twin: &mut Twin) {
     };
 }
 
-/// Objects with more members come out in another order.
+/// Writes the members of large objects in another order.
 fn sorted_from(twin: &mut Twin, size: usize) {
     twin.n = size;
     twin.before = |twin, _, input| {

@@ -1,4 +1,4 @@
-//! What usual functions do to texts, numbers and values that they were not made for.
+//! What common functions do to texts, numbers and values that they were not made for.
 
 use super::{Planted, bug, events, inside, literal, renamed};
 use crate::twin::Twin;
@@ -16,13 +16,13 @@ fn with_escapes(raw: &str, escapes: fn(char) -> bool) -> String {
     quoted(raw).chars().map(|c| if escapes(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }
 
-/// Escapes a text, and exchanges some of its characters before.
+/// Replaces some characters of a text, then escapes it.
 fn exchanged(twin: &Twin, raw: &str, other: fn(char) -> Option<&'static str>) -> String {
     let exchanged: String = raw.chars().map(|c| other(c).map_or_else(|| c.to_string(), str::to_owned)).collect();
     text(twin, &exchanged)
 }
 
-/// As a list with these members' keys would be: from 0 on, without a gap.
+/// Whether the keys of these members are those of a list: from 0 on, without a gap.
 fn is_list(members: &serde_json::Map<String, Value>) -> bool {
     !members.is_empty() && members.keys().enumerate().all(|(index, key)| *key == index.to_string())
 }

@@ -9,7 +9,7 @@ use threadspec::{Event, Message, ToolCall};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-/// Gives the first answer to a key again.
+/// Repeats the first answer for a key.
 fn cached(memory: &mut Value, key: &str, output: &mut Value) {
     if memory[key].is_null() {
         memory[key] = output.clone();
@@ -18,7 +18,7 @@ fn cached(memory: &mut Value, key: &str, output: &mut Value) {
     }
 }
 
-/// An absent number or list is what it was in the request before.
+/// An absent number or list keeps the value that it had in the previous request.
 fn kept(memory: &mut Value, input: &mut Value, name: &str) {
     match input.get(name).filter(|value| !value.is_null()) {
         Some(value) => memory[name] = value.clone(),
@@ -89,7 +89,7 @@ pub(in super::super) const BUGS: &[Planted] = &[
             }
         };
     }),
-    // JavaScript's `test` with a global expression begins where it left off.
+    // JavaScript's `test` with a global expression starts where the last match ended.
     bug("check-for-markup-begins-where-it-ended", &[clause::ESC_1], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Escape {

@@ -12,7 +12,7 @@ const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 const FAILURE: &[&str] = &[clause::AGENT_FAILURE];
 const ENCODABLE: &[&str] = &[clause::AGENT_ENCODABLE];
 
-/// Reports a failure after the last response, if this says so.
+/// Reports a failure after the last response, if the condition holds.
 fn fails(agent: &mut Agent, fails: impl Fn(&Run, &Value) -> bool + Send + Sync + 'static) {
     agent.is_last = Box::new(move |run, message| {
         let is_last = calls(message).is_empty();

@@ -14,7 +14,7 @@ fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync 
     agent.answers = Box::new(move |_, answers| change(answers));
 }
 
-/// Leaves out the answers to calls of such an outcome.
+/// Leaves out the answers to calls with such an outcome.
 fn unanswered(agent: &mut Agent, is_nothing: fn(&Outcome) -> bool) {
     agent.content =
         Box::new(move |_, outcome| if is_nothing(outcome) { json!({"nothing": true}) } else { content(outcome) });

@@ -34,7 +34,7 @@ fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync 
     agent.answers = Box::new(move |_, answers| change(answers));
 }
 
-/// Tools of such a name are not found, although they are there.
+/// Does not find tools with such a name, although they exist.
 fn not_found(agent: &mut Agent, name: &'static str) {
     agent.outcome = Box::new(
         move |run, call| if call["name"] == name { Outcome::Unknown(name.to_owned()) } else { outcome(run, call) },
@@ -136,10 +136,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             on_response(agent, |run, message| {
                 let known = |call: &Value| {
                     !matches!(
-                        outcome(
-                            &mut crate::agent::Run { input: run.input.clone(), ..Default::default() },
-                            call
-                        ),
+                        outcome(&mut crate::agent::Run { input: run.input.clone(), ..Default::default() }, call),
                         Outcome::Unknown(_)
                     )
                 };

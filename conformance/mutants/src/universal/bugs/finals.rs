@@ -1,4 +1,4 @@
-//! AGENT-END: what the list at the end lacks, has twice or has otherwise.
+//! AGENT-END: what the list at the end lacks, repeats or changes.
 
 use super::{bug, calls_mut, change_text, cut, family, is};
 use crate::agent::{Agent, answer, calls, text};
@@ -25,7 +25,7 @@ fn on_failing_model(name: &str, change: fn(&mut Vec<Value>)) -> Planted {
     })
 }
 
-/// Changes the response that the limit cuts, as the list at the end has it.
+/// Changes the response that the limit cuts off, in the list at the end.
 fn on_cut(name: &str, change: fn(&mut Value)) -> Planted {
     bug(name, END, move |agent| {
         agent.answers_when_cut = Box::new(move |run, _| {
@@ -35,7 +35,7 @@ fn on_cut(name: &str, change: fn(&mut Value)) -> Planted {
     })
 }
 
-/// Keeps the first message of those that are equal by this.
+/// Keeps only the first of the messages that count as equal.
 fn once(list: &mut Vec<Value>, key: impl Fn(&Value) -> Option<Value>) {
     let mut seen: Vec<Value> = Vec::new();
     list.retain(|message| {

@@ -8,7 +8,7 @@ use threadspec_golden::clause;
 
 const IDS: &[&str] = &[clause::AGENT_IDS];
 
-/// Gives each call a new id, and finds its result all the same.
+/// Gives each call a new id, and still finds its result.
 fn renamed(agent: &mut Agent, new: impl Fn(&Run, &str, usize) -> String + Send + Sync + 'static) {
     on_response(agent, move |run, message| {
         for (index, call) in calls_mut(message).enumerate() {
@@ -23,7 +23,7 @@ fn renamed(agent: &mut Agent, new: impl Fn(&Run, &str, usize) -> String + Send +
     });
 }
 
-/// Renames the ids that a response repeats in another way.
+/// Renames the ids that a response repeats, in another way.
 fn repeats(agent: &mut Agent, new: fn(&str, usize) -> String) {
     agent.response = Box::new(move |run, message| {
         let own: Vec<Value> = calls(message).iter().map(|call| call["id"].clone()).collect();

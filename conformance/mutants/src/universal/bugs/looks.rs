@@ -10,7 +10,7 @@ const IDS: &[&str] = &[clause::AGENT_IDS];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 const STOPS: &[&str] = &[clause::AGENT_STOPS];
 
-/// Replaces each text for which this gives something.
+/// Replaces each text for which `other` returns something.
 fn texts(value: &mut Value, other: impl Fn(&str) -> Option<Value>) {
     each(value, &|value| {
         if let Some(other) = value.as_str().and_then(&other) {
@@ -42,7 +42,7 @@ fn word_of_yaml(text: &str) -> Option<Value> {
     }
 }
 
-/// Gives each call another id, under which its result is found all the same.
+/// Gives each call another id, under which its result is still found.
 fn with_ids(agent: &mut Agent, new: fn(&str) -> String) {
     agent.response = Box::new(move |run, message| {
         for call in super::calls_mut(message) {

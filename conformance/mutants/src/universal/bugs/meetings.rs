@@ -1,4 +1,4 @@
-//! Two conditions at once, positions, and numbers that fill a block: alone, each condition does no harm.
+//! Two conditions at once, positions, and numbers that fill a block. Each condition is harmless alone.
 
 use super::{bug, each, family, on_arguments, on_given, on_response, on_structured};
 use crate::agent::{Agent, Outcome, Run, calls, content, outcome, text};
@@ -11,7 +11,7 @@ const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 
-/// Whether a call of the current response is of some kind; told the position, how many there are, and its outcome.
+/// Whether a call of the current response, with its outcome, meets a condition.
 type Condition = fn(&Run, &Value, &Outcome) -> bool;
 
 fn position(run: &Run, call: &Value) -> (usize, usize) {
@@ -57,7 +57,7 @@ fn meeting(name: &str, kind: Condition, circumstance: Condition) -> Planted {
     })
 }
 
-/// Leaves the answer to a call of the current response out, told its position and how many there are.
+/// Leaves out the answer to a call of the current response, given its position and the number of calls.
 fn unanswered(agent: &mut Agent, lost: impl Fn(&Run, usize, usize) -> bool + Send + Sync + 'static) {
     agent.answers = Box::new(move |run, answers| {
         let (mut at, several) = (0, answers.len());

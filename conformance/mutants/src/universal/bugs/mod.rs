@@ -105,7 +105,7 @@ fn in_arguments(name: &str, change: fn(&mut Value)) -> Planted {
     bug(&format!("{name}-in-arguments"), &[clause::AGENT_RESPONSE], move |agent| on_arguments(agent, change))
 }
 
-/// A bug that changes results that are no texts, before they are written as JSON.
+/// A bug that changes structured results before they are written as JSON.
 fn in_results(name: &str, change: fn(&mut Value)) -> Planted {
     bug(&format!("{name}-in-results"), &[clause::AGENT_RESULT], move |agent| {
         on_structured(agent, move |value| {
@@ -124,7 +124,7 @@ pub(super) fn on_text_result(agent: &mut Agent, change: impl Fn(&str) -> String 
     });
 }
 
-/// Writes results that are no texts.
+/// Writes structured results.
 pub(super) fn on_structured(agent: &mut Agent, write: impl Fn(&Value) -> Value + Send + Sync + 'static) {
     agent.content = Box::new(move |_, outcome| match outcome {
         Outcome::Result(value) if !value.is_string() => write(value),

@@ -1,4 +1,4 @@
-//! What libraries and frameworks do with names that they keep for themselves: in arguments, in results and of tools.
+//! What libraries and frameworks do with names that they reserve, in arguments, in results and of tools.
 
 use super::{bug, calls_mut, drop_members, each, in_arguments, in_results, on_response};
 use crate::agent::{Agent, Outcome, calls, outcome, text};
@@ -23,7 +23,7 @@ fn objects(value: &mut Value, change: impl Fn(&mut Map<String, Value>)) {
     });
 }
 
-/// Replaces each object for which this gives something.
+/// Replaces each object for which `other` returns something.
 fn replaced(value: &mut Value, other: impl Fn(&Map<String, Value>) -> Option<Value>) {
     each(value, &|value| {
         if let Some(other) = value.as_object().and_then(&other) {
@@ -32,7 +32,7 @@ fn replaced(value: &mut Value, other: impl Fn(&Map<String, Value>) -> Option<Val
     });
 }
 
-/// Renames the members of each object; of those that get one name the last wins.
+/// Renames the members of each object; where two get the same name, the last one wins.
 fn renamed(value: &mut Value, name: impl Fn(&str) -> String) {
     objects(value, |members| {
         *members = std::mem::take(members).into_iter().map(|(own, value)| (name(&own), value)).collect();
@@ -50,7 +50,7 @@ fn snake_case(name: &str) -> String {
     out
 }
 
-/// What stands in an object that a serializer of LangChain wrote.
+/// The content of an object that LangChain's serializer wrote.
 fn revived(members: &Map<String, Value>) -> Option<Value> {
     let kind = members.get("lc").and_then(|_| members.get("type")?.as_str())?;
     (kind == "constructor").then(|| members.get("kwargs").cloned().unwrap_or_default())
@@ -86,7 +86,7 @@ fn unfolded(members: &mut Map<String, Value>) {
     }
 }
 
-/// An object with one member of a name that says nothing.
+/// An object with a single member whose name says nothing.
 fn unwrapped(members: &Map<String, Value>) -> Option<Value> {
     const NAMES: [&str; 5] = ["value", "text", "data", "items", "answer"];
     members
@@ -123,7 +123,7 @@ fn looked_up(agent: &mut Agent, key: fn(&str) -> String) {
     });
 }
 
-/// Finds no tool of such a name.
+/// Finds no tool with such a name.
 fn not_found(agent: &mut Agent, is_lost: fn(&str) -> bool) {
     agent.outcome = Box::new(move |run, call| {
         let name = text(&call["name"]);
@@ -198,7 +198,7 @@ pub(super) fn bugs() -> Vec<Planted> {
     bugs
 }
 
-/// What happens to both alike.
+/// What happens to arguments and results alike.
 fn in_arguments_and_results() -> Vec<Planted> {
     let changes: [(&str, fn(&mut Value)); 12] = [
         ("written-by-to-json", |value| replaced(value, |members| members.get("toJSON").cloned())),

@@ -51,7 +51,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("question-repeated-at-the-end", PREFIX, |agent| {
             on_later_requests(agent, |run, request| {
                 let asked = request.iter().rfind(|message| is(message, &["human"])).cloned();
-                // It is at another place in each request, so none begins with the one before.
+                // It moves with each request, so that none begins with the previous one.
                 if run.turn > 1 {
                     request.extend(asked);
                 } else if let Some(asked) = asked {

@@ -1,4 +1,4 @@
-//! AGENT-RESPONSE: how what the model said is repeated.
+//! AGENT-RESPONSE: how the words of the model are repeated.
 
 use super::{bug, calls_mut, drop_members, each, family, on_arguments, on_response};
 use crate::agent::{calls, text};

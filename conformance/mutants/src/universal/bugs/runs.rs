@@ -14,7 +14,7 @@ fn on_end(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync + 's
     agent.end = Box::new(move |_, output| output["messages"].as_array_mut().into_iter().for_each(&change));
 }
 
-/// Begins a run with messages that the run before left behind.
+/// Begins a run with messages that the previous run left behind.
 fn taken_over(agent: &mut Agent, from: fn(&[Value]) -> Vec<Value>) {
     agent.begin = Box::new(move |run| {
         mend(&mut run.list);

@@ -1,4 +1,4 @@
-//! AGENT-SHARED: what changes in a list after the model was handed it.
+//! AGENT-SHARED: what changes in a list after it was handed to the model.
 
 use super::{bug, calls_mut, change_text, cut, family, is};
 use crate::agent::{Agent, Run, text};

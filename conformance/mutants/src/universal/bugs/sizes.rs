@@ -1,4 +1,4 @@
-//! What shows only with size, with ten times the sizes of other families.
+//! What shows only with size: ten times the sizes of the other families.
 
 use super::{
     bug, calls_mut, change_text, cut, each, family, is, on_arguments, on_given, on_later_requests, on_response,
@@ -53,7 +53,7 @@ fn shortened(value: &mut Value, size: usize) {
     }
 }
 
-/// Puts a placeholder where a value is nested deeper.
+/// Puts a placeholder where a value is nested more deeply.
 fn pruned(value: &mut Value, depth: usize) {
     match value {
         Value::Array(_) | Value::Object(_) if depth == 0 => *value = "[Object]".into(),
@@ -63,7 +63,7 @@ fn pruned(value: &mut Value, depth: usize) {
     }
 }
 
-/// Empties results when all of them together have more characters.
+/// Empties results when all of them together are longer.
 fn budget(agent: &mut Agent, size: usize) {
     on_later_requests(agent, move |_, request| {
         let mut left = size;

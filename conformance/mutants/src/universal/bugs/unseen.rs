@@ -13,7 +13,7 @@ const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 const END: &[&str] = &[clause::AGENT_END];
 const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
 
-/// Gives calls other ids, and finds their results all the same.
+/// Gives calls other ids, and still finds their results.
 pub(super) fn rename(run: &mut Run, message: &mut Value, other: &dyn Fn(&Run, &str) -> Option<String>) {
     for call in calls_mut(message) {
         let old = text(&call["id"]).to_owned();
@@ -25,7 +25,7 @@ pub(super) fn rename(run: &mut Run, message: &mut Value, other: &dyn Fn(&Run, &s
     }
 }
 
-/// Changes the list at the end; the given messages are so many.
+/// Changes the list at the end, given the number of messages that the run began with.
 fn on_end(agent: &mut Agent, change: fn(&mut Vec<Value>, usize)) {
     agent.end = Box::new(move |run, output| {
         let given = run.requests.first().map_or(0, Vec::len);

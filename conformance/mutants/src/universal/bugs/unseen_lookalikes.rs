@@ -17,12 +17,12 @@ const RESULT: &[&str] = &[clause::AGENT_RESULT];
 const START: &[&str] = &[clause::AGENT_START];
 const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 
-/// Gives calls other ids, and finds their results all the same.
+/// Gives calls other ids, and still finds their results.
 fn renamed(agent: &mut Agent, other: fn(&str) -> Option<String>) {
     on_response(agent, move |run, message| rename(run, message, &|_, id| other(id)));
 }
 
-/// Does not find the tools with such names.
+/// Finds no tool with such a name.
 fn not_found(agent: &mut Agent, is_odd: fn(&str) -> bool) {
     agent.outcome = Box::new(move |run, call| match text(&call["name"]) {
         name if is_odd(name) => Outcome::Unknown(name.to_owned()),
@@ -30,7 +30,7 @@ fn not_found(agent: &mut Agent, is_odd: fn(&str) -> bool) {
     });
 }
 
-/// Repeats the calls of tools with other names, and runs them all the same.
+/// Repeats calls with other tool names, and still runs them.
 fn named(agent: &mut Agent, name: fn(&str) -> &str) {
     agent.after_round = Box::new(move |run| {
         let last = run.list.iter_mut().rfind(|message| is(message, &["ai"]));

@@ -15,7 +15,7 @@ const TEXT: &[&str] = &[clause::AGENT_TEXT];
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 
-/// Characters that a border between pieces of so many UTF-16 units splits are lost.
+/// Loses the characters that are split by a border between pieces of so many UTF-16 units.
 fn split_in_utf16(text: &str, size: usize) -> String {
     let mut at = 0;
     let other = |c: char| {
@@ -25,13 +25,13 @@ fn split_in_utf16(text: &str, size: usize) -> String {
     text.chars().map(other).collect()
 }
 
-/// Characters that a border between pieces of so many bytes splits are lost.
+/// Loses the characters that are split by a border between pieces of so many bytes.
 fn split_in_utf8(text: &str, size: usize) -> String {
     let other = |(at, c): (usize, char)| if at / size == (at + c.len_utf8() - 1) / size { c } else { '\u{fffd}' };
     text.char_indices().map(other).collect()
 }
 
-/// Pieces of white space alone are lost.
+/// Loses the pieces that are nothing but white space.
 fn without_blank_pieces(text: &str, size: usize) -> String {
     let all: Vec<char> = text.chars().collect();
     let pieces = all.chunks(size).filter(|piece| piece.len() < size || piece.iter().any(|c| !c.is_whitespace()));

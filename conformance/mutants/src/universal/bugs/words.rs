@@ -1,4 +1,4 @@
-//! Words that are taken for an order: to end, to cut, to try again.
+//! Words that are taken for a command: to end, to cut, to try again.
 
 use super::{bug, on_given, on_text_result};
 use crate::agent::{Agent, Outcome, calls, content, outcome, text};

@@ -16,7 +16,7 @@ fn on_broken(agent: &mut Agent, deal: fn(&mut Vec<Value>) -> Result<(), String>)
     });
 }
 
-/// Refuses the given list for what this says is wrong with it.
+/// Refuses the given list if something is wrong with it, with the words that say what.
 fn on_refusable(agent: &mut Agent, wrong: impl Fn(&Run) -> Option<&'static str> + Send + Sync + 'static) {
     agent.begin = Box::new(move |run| {
         if let Some(wrong) = wrong(run) {

@@ -11,11 +11,11 @@ use threadspec_judge::protocol::Profile;
 use threadspec_runner::run::{Settings, run};
 use threadspec_runner::testee::InProcess;
 
-/// A case with a larger input, in bytes, those of the requests before it included, is put only to bugs that no smaller case of their clauses catches.
+/// A case whose inputs are larger than this together, in bytes, is put only to bugs that no smaller case of their clauses catches.
 const LARGE: usize = 4 << 10;
 
 /// The cases that the agent fails without a bug.
-pub(crate) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
+pub(super) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     let mut agent = InProcess::new(sound_agent());
     let mut fails = |case: &&Case| failure(&mut agent, case, Profile::Universal, &Expected::new()).is_some();
     cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).filter(|case| fails(case)).collect()
@@ -27,7 +27,7 @@ fn bugs() -> impl Iterator<Item = &'static Planted> {
 }
 
 /// Tries every bug and every reading. The threads of the caller's pool need stacks for deep values.
-pub(crate) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
+pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
     let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).collect();
     cases.sort_by_cached_key(|case| size(case));
     let expected = outcomes(&mut InProcess::new(sound_agent()), cases.iter().copied(), Profile::Universal);
@@ -44,7 +44,7 @@ pub(crate) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selecti
     alone.into_par_iter().chain(clashes.into_par_iter().map(|clash| met(clash, &own))).collect()
 }
 
-/// Finds for each large case that no bug was left for one that it catches, too.
+/// Finds, for each large case that no bug was left for, one that it catches as well.
 fn find_uses<'a>(trials: &mut [Trial<'a>], cases: &[&'a Case], expected: &Expected<'_>) {
     let is_idle = |case: &&&Case| !trials.iter().any(|trial| trial.failed.iter().any(|failed| failed.id == case.id));
     let idle: Vec<&Case> = cases.iter().filter(is_idle).copied().collect();
@@ -67,7 +67,7 @@ fn size(case: &Case) -> usize {
     case.input().len() + case.after().iter().map(String::len).sum::<usize>()
 }
 
-/// Puts the cases of their clause to an agent whose runs influence each other. Nothing may be said against it while it is asked one by one.
+/// Puts the cases of its clause to an agent whose runs influence each other. Asked one by one, it must pass them.
 fn met<'a>(clash: &'static Planted, cases: &[&'a Case]) -> Trial<'a> {
     let failed = |agent| -> Vec<&'a Case> {
         let run = run(&mut [Box::new(agent)], cases, &Settings::new(Profile::Universal), &mut ());

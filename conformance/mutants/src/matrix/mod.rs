@@ -1,12 +1,13 @@
 //! The kill matrix: which case catches which planted bug, in which profile.
 
+mod universal;
+
 use crate::Error;
 use crate::catalogue::all;
 use crate::open::OPEN;
 use crate::permitted::{Permitted, permitted};
 use crate::planted::{Kind, Planted, sound};
 use crate::trial::{Expected, Selection, Trial, breaks_a_must, failure, is_about, is_for_all_bugs, outcomes, workers};
-use crate::universal;
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::{BTreeSet, HashMap};
@@ -33,8 +34,8 @@ pub struct Matrix<'a> {
 impl<'a> Matrix<'a> {
     /// Runs the cases against every bug. `program` is the path of `threadspec-mutants`, which serves as the misbehaving processes.
     ///
-    /// Each bug gets every case, or, in a fraction of the time, those of the clauses that it breaks; where it is right
-    /// it always gets every case.
+    /// Each bug gets every case or, in a fraction of the time, those of the clauses that it breaks. Where it is right, it always gets every
+    /// case.
     ///
     /// # Errors
     ///
@@ -61,7 +62,7 @@ impl<'a> Matrix<'a> {
         let workers = workers()?;
         let patient = ThreadPoolBuilder::new().num_threads(8).build()?;
         let trials = thread::scope(|scope| {
-            // These wait, most of the time.
+            // These spend most of their time waiting.
             let misbehaviours = scope.spawn(|| {
                 let names: Vec<&str> = all().filter_map(misbehaving).collect();
                 patient.install(|| names.par_iter().map(misbehaves).collect::<Vec<_>>())
@@ -102,7 +103,7 @@ impl<'a> Matrix<'a> {
         broken.chain(trials).chain(closed).chain(of_no_use).collect()
     }
 
-    /// By case, the numbers of the trials that it fails; a case that fails none is not there.
+    /// For each case that fails a trial, the numbers of those trials.
     fn caught(&self) -> HashMap<&str, BTreeSet<usize>> {
         let mut caught: HashMap<&str, BTreeSet<usize>> = HashMap::new();
         for (number, trial) in self.trials.iter().enumerate() {
@@ -113,8 +114,8 @@ impl<'a> Matrix<'a> {
         caught
     }
 
-    /// The cases that catch nothing that another one does not catch, each with that other; of cases that catch the same,
-    /// all but the first.
+    /// The cases that catch nothing that another one does not catch, each with that other one. Of cases that catch the same, all but the first
+    /// are redundant.
     pub fn redundant(&self) -> Vec<(&'a Case, &'a Case)> {
         let (by_case, nothing) = (self.caught(), BTreeSet::new());
         let caught = |case: &Case| by_case.get(&*case.id).unwrap_or(&nothing);
@@ -163,14 +164,14 @@ fn trial<'a>(
     };
     let mut testee = InProcess::new(bug.implementation());
     for case in chosen {
-        // Where the cases of its clauses must suffice, the first ones that do are enough.
+        // Where the cases of its clauses must suffice, the first ones that catch it are enough.
         if wrong && selection == Selection::OwnClauses && trial.fault().is_none() {
             break;
         }
         trial.failed.extend(failure(&mut testee, case, profile, expected).map(|_| case));
     }
     trial.counts = trial.failed.iter().any(|case| case.level == Level::Must);
-    // The smallest that do are enough.
+    // The smallest ones that catch it are enough.
     others.retain(|case| wrong && about(case));
     others.sort_by_cached_key(|case| case.input().len());
     for case in others {
@@ -201,7 +202,7 @@ fn misbehaving(planted: &'static Planted) -> Option<&'static str> {
     }
 }
 
-/// Runs a few cases against a process that misbehaves; it does so with each reply, so a few are enough.
+/// Runs a few cases against a process that misbehaves. It does so with each reply, so a few are enough.
 fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -> Trial<'a> {
     const TIMEOUT: Duration = Duration::from_millis(500);
     let profile = Profile::Literal;
