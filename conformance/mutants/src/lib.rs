@@ -1,12 +1,12 @@
-//! What measures the corpus and the judge: small, realistic deviations, as implementers in other languages make them. The corpus must catch all
-//! that are wrong, and object to none that is permitted.
+//! Small, realistic deviations, as implementers in other languages make them: bugs, permitted readings and misbehaving processes. They measure
+//! the corpus and the judge, which must catch everything that is wrong and object to nothing that is permitted.
 //!
-//! All of them stand in one catalogue: [`all`] lists them, [`find`] looks one up by its name, and [`Planted::implementation`] makes what answers
-//! with it. Most are a line or two in a table, which replace a seam of a twin of the reference, or of an agent that shares no code with it; a
-//! misbehaving process answers rightly, and does something else than write its reply.
+//! They all stand in one catalogue: [`all`] lists them, [`find`] looks one up by its name, [`Planted::implementation`] makes what answers with it,
+//! and [`Planted::serve`] serves it. Most are a line or two in a table that replace a seam, either of a twin of the reference or of an agent that
+//! shares no code with it. A misbehaving process has the right answers, and does something other than write them.
 //!
-//! [`Matrix`] puts the corpus to them. [`survey_sizes`] does so for the bugs that show only with size, [`survey_pairs`] for those that need two
-//! conditions at once. [`permitted`] and [`neglectful`] are what may be held against nobody.
+//! [`Matrix`] puts the corpus to them, [`survey_sizes`] to the bugs that show only with size, [`survey_pairs`] to those that need two conditions
+//! at once. Against [`permitted`] and [`neglectful`] nothing may be held, by cases or by the fuzzer.
 
 #![allow(
     clippy::assigning_clones,

@@ -14,10 +14,10 @@ pub struct Planted {
     pub name: &'static str,
     /// What it is.
     pub kind: Kind,
-    /// The clauses that it breaks. A reading breaks none, a misbehaving process breaks the protocol instead, and a family the clauses of the
-    /// cases that must catch it.
+    /// The clauses that it breaks: none for a reading, none for a misbehaving process, which breaks the protocol instead, and none for a family,
+    /// which must be caught by the cases of `golden/growth.json`.
     pub breaks: &'static [&'static str],
-    /// The profiles in which it is wrong; of a reading, those that permit it.
+    /// The profiles in which it is wrong; for a reading, those that permit it.
     pub profiles: &'static [Profile],
 }
 
@@ -36,7 +36,7 @@ pub enum Kind {
     AgentReading(OnAgent),
     /// That agent answers wrongly while several runs are under way, and only then.
     Clash(Clash),
-    /// A process does something else than write its reply, which would be right.
+    /// A process does something other than write its reply, which would be right.
     Misbehaviour(Misbehaviour),
 }
 
@@ -165,8 +165,11 @@ pub(crate) fn crash(why: &'static str) -> ! {
     std::panic::resume_unwind(Box::new(why))
 }
 
-/// What answers with several things planted at once, all of them in the twin or all in the agent. Of two that replace the same part of it only
-/// the last one counts.
+/// What answers with several things planted at once. Of two that replace the same part only the last one counts.
+///
+/// # Panics
+///
+/// If one is planted in the twin and another in the agent.
 pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
     let is_of_agent =
         |planted: &&Planted| matches!(planted.kind, Kind::AgentBug(_) | Kind::AgentReading(_) | Kind::Clash(_));
@@ -186,7 +189,7 @@ pub fn sound_agent() -> impl Implementation + Send {
     Host::Agent(Box::default())
 }
 
-/// In what something is planted.
+/// Where something is planted.
 enum Host {
     Twin(Box<Twin>),
     Agent(Box<Agent>),
@@ -204,7 +207,8 @@ impl Host {
                 plant(twin);
             }
             (Kind::AgentBug(OnAgent(plant)) | Kind::AgentReading(OnAgent(plant)), Self::Agent(agent)) => plant(agent),
-            _ => {}
+            (Kind::Clash(_) | Kind::Misbehaviour(_), _) => {}
+            _ => panic!("{} is not planted where the others are", planted.name),
         }
     }
 }
