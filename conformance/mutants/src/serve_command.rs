@@ -46,6 +46,7 @@ fn named(name: &str, is_reading: bool) -> Result<Planted, Stop> {
         let names: Vec<&str> = all().filter(|planted| is_wanted(planted)).map(|planted| planted.name).collect();
         let what = if is_reading { "reading" } else { "planted bug" };
         let hint = match closest(name, &names) {
+            Some(alike) if *alike == name => format!("it needs a size, as in `{name}:100`"),
             Some(alike) => format!("did you mean `{alike}`?"),
             None if is_reading => format!("there are {}", names.join(", ")),
             None => "`threadspec-mutants run` lists them all".to_owned(),
