@@ -115,7 +115,7 @@ pub(super) const FAMILIES: &[Planted] = &[
     }),
     white_space("double-spaces-joined", |text, _| text.replace("  ", " ")),
     white_space("blank-lines-dropped", |text, _| text.replace("\n\n", "\n")),
-    white_space("tabs-expanded", |text, _| text.replace('\t', "    ")),
+    white_space("tabs-as-spaces", |text, _| text.replace('\t', "    ")),
     white_space("no-break-spaces-as-spaces", |text, _| text.replace('\u{a0}', " ")),
     white_space("cut-at-nul", |text, _| text.split('\0').next().unwrap_or_default().to_owned()),
     in_places(&["messages-standard", "tools", "loop"], white_space("nul-removed", |text, _| text.replace('\0', ""))),
