@@ -6,7 +6,7 @@
 //! shares no code with it. A misbehaving process has the right answers, and does something other than write them.
 //!
 //! [`Matrix`] puts the corpus to them, [`survey_sizes`] to the bugs that show only with size, [`survey_pairs`] to those that need two conditions
-//! at once. Against [`permitted`] and [`neglectful`] nothing may be held, by cases or by the fuzzer.
+//! at once. Against [`permitted()`] and [`neglectful`] nothing may be held, by cases or by the fuzzer.
 
 #![allow(
     clippy::assigning_clones,
