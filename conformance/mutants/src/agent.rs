@@ -1,224 +1,336 @@
-//! Tool rounds, and the outer loop on top of them.
+//! An agent with tool rounds that shares no code with the reference: JSON in, JSON out, and every decision a seam that a
+//! planted bug or reading can replace.
 
-use super::input::{Input, required};
-use super::twin::Twin;
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::vec::IntoIter;
-use threadspec::agent::{Response, ScriptedTools, ScriptedVerifier, ToolError, Tools, Turn, Verification, Verifier};
-use threadspec::surrogates::{marked, without_marks};
-use threadspec::{ContextMode, Error, Event, EventKind, Message, Profile, ToolCall};
-use threadspec_judge::protocol::Reply;
+use threadspec_judge::json::list;
+pub(super) use threadspec_judge::json::text;
+use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, RejectKind, Reply, Request};
+use threadspec_judge::universal::{Abilities, halves, value};
 
-/// The scripted model and its tools, and what the model was asked.
-pub(super) struct ScriptedRun {
-    turns: IntoIter<Turn>,
-    tools: ScriptedTools,
-    requests: Vec<Vec<Message>>,
+/// A seam that changes something.
+pub(crate) type Change<T> = Box<dyn Fn(&mut Run, &mut T) + Send + Sync>;
+/// A seam that decides.
+pub(crate) type Decide<A, R> = Box<dyn Fn(&mut Run, &A) -> R + Send + Sync>;
+
+/// A seam that says what has become of the requests.
+pub(crate) type Later = Box<dyn Fn(&mut Run, Vec<Value>) -> Option<Vec<Value>> + Send + Sync>;
+
+/// A run under way.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    pub(crate) input: Value,
+    /// The conversation so far. What changes here, changes in every later request.
+    pub(crate) list: Vec<Value>,
+    pub(crate) requests: Vec<Vec<Value>>,
+    /// Answers of the model so far.
+    pub(crate) turn: usize,
+    /// New ids, each with the one that it replaces.
+    pub(crate) renamed: Vec<(String, String)>,
+    /// Set when the run is to end: what it reports, empty for nothing.
+    pub(crate) stop: Option<String>,
+    /// What outlives a run: nothing, unless something that is planted leaves it here.
+    pub(crate) memory: Value,
 }
 
-impl ScriptedRun {
-    pub(super) fn new(turns: Vec<Turn>, tools: HashMap<String, Vec<Value>>) -> Self {
-        Self { turns: turns.into_iter(), tools: ScriptedTools::new(tools), requests: Vec::new() }
+impl Run {
+    pub(crate) fn limit(&self) -> Option<usize> {
+        self.input["maxRecursionDepth"].as_u64().map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+    }
+
+    /// The model's answer `ahead` turns after the current one.
+    pub(crate) fn scripted(&self, ahead: usize) -> Value {
+        let turn = self.input["model"].get((self.turn + ahead).wrapping_sub(1));
+        turn.cloned().unwrap_or_else(|| json!({"error": "script exhausted"}))
     }
 }
 
-/// How many rounds, and how many requests, at most.
-#[derive(Clone, Copy)]
-struct Limits {
-    rounds: Option<usize>,
-    requests: Option<usize>,
+/// What comes of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    Result(Value),
+    Failure(String),
+    /// There is no tool of this name.
+    Unknown(String),
 }
 
-/// The thread as it grows.
-#[derive(Default)]
-struct Log {
-    events: Vec<Event>,
-    ids: Vec<String>,
-    response: String,
-    iteration: u64,
+/// The agent with its seams; [`Agent::default`] is sound, which the corpus confirms.
+pub(crate) struct Agent {
+    pub(crate) abilities: Abilities,
+    pub(crate) memory: Value,
+    /// The text of the input, before it is read.
+    pub(crate) raw: fn(&str) -> String,
+    /// The given list at the beginning; an error refuses the run.
+    pub(crate) begin: Box<dyn Fn(&mut Run) -> Result<(), String> + Send + Sync>,
+    /// A request as it is sent; the conversation stays as it is.
+    pub(crate) shown: Change<Vec<Value>>,
+    /// The message that repeats a response.
+    pub(crate) response: Change<Value>,
+    pub(crate) is_last: Decide<Value, bool>,
+    /// Whether the limit cuts off the current response.
+    pub(crate) is_cut: Box<dyn Fn(&mut Run) -> bool + Send + Sync>,
+    pub(crate) answers_when_cut: Decide<Vec<Value>, Vec<Value>>,
+    pub(crate) outcome: Decide<Value, Outcome>,
+    pub(crate) content: Decide<Outcome, Value>,
+    pub(crate) answers: Change<Vec<Value>>,
+    pub(crate) after_round: Box<dyn Fn(&mut Run) + Send + Sync>,
+    /// A failing model call; whether the model is asked again.
+    pub(crate) failed: Decide<String, bool>,
+    pub(crate) end: Change<Value>,
+    /// The requests as they are after the run; `None` if that cannot be seen.
+    pub(crate) at_end: Later,
 }
 
-impl Twin {
-    pub(super) fn run_tools(&self, mut messages: Vec<Message>, mut script: ScriptedRun, depth: Option<usize>) -> Value {
-        let limits = Limits { rounds: depth, requests: None };
-        let mut log = Log::default();
-        for message in &messages {
-            log.ids.extend(message.tool_calls().iter().map(|call| call.id.clone()));
-            if let Message::Tool { tool_call_id, .. } = message {
-                log.ids.push(tool_call_id.clone());
-            }
-        }
-        // A failing model ends the run; the messages so far are the result.
-        let _ = self.rounds(&mut messages, &mut script, limits, &mut log);
-        json!({"requests": script.requests, "messages": messages})
-    }
-
-    fn rounds(
-        &self,
-        messages: &mut Vec<Message>,
-        script: &mut ScriptedRun,
-        limits: Limits,
-        log: &mut Log,
-    ) -> Result<Response, Error> {
-        let before = script.requests.len();
-        let (mut last, mut round) = (Response::default(), 0);
-        while !limits.requests.is_some_and(|limit| (self.is_exhausted)(round, limit)) {
-            script.requests.push(messages.clone());
-            last = script.turns.next().map_or_else(|| Err(Error::model_failure("script exhausted")), |turn| turn.0)?;
-            (self.distinct)(self, &mut last.tool_calls, &mut log.ids);
-            log.response = (self.response)(&log.response, &last.content);
-            let is_said = !last.tool_calls.is_empty() && (self.text_beside_calls)(self, &last);
-            if is_said && !self.text_follows_calls {
-                self.say(log, &last.content);
-            }
-            messages.push((self.assistant)(&last));
-            if (self.is_last)(&last) {
-                break;
-            }
-            if (self.is_too_deep)(self, round, limits.rounds) {
-                messages.extend((self.cut)(self, &last.tool_calls));
-                break;
-            }
-            let answered = messages.len();
-            let mut recorded = Vec::new();
-            for call in (self.calls)(self, &last.tool_calls) {
-                let content = (self.outcome)(self, &call, script.tools.call(&call));
-                recorded.extend(log.events_of(&call, &content));
-                messages.push((self.tool_message)(&call, content));
-            }
-            log.events.extend((self.recorded)(recorded));
-            if is_said && self.text_follows_calls {
-                self.say(log, &last.content);
-            }
-            (self.after_round)(self, messages, answered);
-            round += 1;
-        }
-        (self.sent)(&mut script.requests[before..], messages);
-        Ok(last)
-    }
-
-    pub(super) fn run_loop(&self, input: Input, mode: ContextMode, mut script: ScriptedRun) -> Result<Value, Reply> {
-        let instructions = input.instructions.unwrap_or_default();
-        let mut verifier = input.verify.map(ScriptedVerifier::new);
-        let limits = Limits { rounds: None, requests: Some((self.request_limit)(input.max_tool_calls_per_iteration)) };
-        let prompt = (self.prompt)(&required(input.prompt, "prompt")?);
-        let mut log = Log { events: vec![prompt], iteration: self.first_iteration, ..Log::default() };
-        let (mut messages, mut failures, mut begun) = (Vec::new(), 0, 0);
-        let stop_reason = loop {
-            log.iteration = self.first_iteration + begun;
-            begun += 1;
-            messages = (self.begin)(self.messages(&(self.history)(self, &log.events), mode, &instructions), &messages);
-            match self.rounds(&mut messages, &mut script, limits, &mut log) {
-                Ok(last) => {
-                    failures = (self.failures_after_success)(failures);
-                    if (self.final_text)(self, &last) {
-                        self.say(&mut log, &last.content);
-                    }
-                }
-                Err(error) => {
-                    failures += 1;
-                    let kind =
-                        EventKind::Error { error: error.to_string(), recoverable: (self.is_recoverable)(failures) };
-                    (self.failed)(&mut log.events, Event { iteration: log.iteration, kind });
-                    if (self.gives_up)(failures) {
-                        break "max_errors";
-                    }
-                    if (self.is_over_after_failure)(begun, input.max_iterations) {
-                        break "stop_condition";
-                    }
-                    continue;
-                }
-            }
-            if !self.verifies_first && (self.is_over)(begun, input.max_iterations) {
-                break "stop_condition";
-            }
-            let verification = verifier.as_mut().map(|verifier| verifier.verify(&log.response, &log.events));
-            if let Some(Verification::Incomplete(reason)) = verification {
-                log.events.extend((self.feedback)(log.iteration, reason));
-            } else {
-                log.events.extend((self.completion)(log.iteration, &log.response, verification.is_some()));
-                break "completed";
-            }
-            if self.verifies_first && (self.is_over)(begun, input.max_iterations) {
-                break "stop_condition";
-            }
-        };
-        Ok(json!({
-            "requests": script.requests,
-            "events": log.events,
-            "response": marked(&log.response),
-            "iterations": begun,
-            "stopReason": stop_reason,
-        }))
-    }
-
-    fn say(&self, log: &mut Log, text: &str) {
-        if (self.is_said)(text) {
-            log.events.push(Event::assistant(log.iteration, text));
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            abilities: Abilities { exact_integers: true, ..Abilities::default() },
+            memory: Value::Null,
+            raw: str::to_owned,
+            begin: Box::new(|run| {
+                mend(&mut run.list);
+                Ok(())
+            }),
+            shown: Box::new(|_, _| {}),
+            response: Box::new(distinct),
+            is_last: Box::new(|_, message| calls(message).is_empty()),
+            is_cut: Box::new(|run| run.limit().is_some_and(|limit| run.turn > limit)),
+            answers_when_cut: Box::new(|_, calls| {
+                calls.iter().map(|call| answer(call, "Not executed: the limit is reached.")).collect()
+            }),
+            outcome: Box::new(outcome),
+            content: Box::new(|_, outcome| content(outcome)),
+            answers: Box::new(|_, _| {}),
+            after_round: Box::new(|_| {}),
+            failed: Box::new(|run, error| {
+                run.stop = Some(error.clone());
+                false
+            }),
+            end: Box::new(|_, _| {}),
+            at_end: Box::new(|_, requests| Some(requests)),
         }
     }
 }
 
-impl Log {
-    fn events_of(&self, call: &ToolCall, content: &str) -> [Event; 2] {
-        let ToolCall { id, name, args } = call.clone();
-        let call = EventKind::ToolCall { tool_name: name, tool_call_id: id.clone(), args };
-        let result = EventKind::ToolResult { tool_call_id: id, result: Some(content.into()) };
-        [call, result].map(|kind| Event { iteration: self.iteration, kind })
+impl Agent {
+    /// Answers op `tools`.
+    fn run(&mut self, input: &str) -> Result<Value, String> {
+        let mut run = self.start(input)?;
+        while self.step(&mut run) {}
+        Ok(self.finish(run))
+    }
+
+    /// A run that has not asked the model yet; an error refuses it.
+    pub(crate) fn start(&mut self, input: &str) -> Result<Run, String> {
+        let input = value::read(&(self.raw)(input))?;
+        let mut run =
+            Run { list: list(&input["messages"]).to_vec(), input, memory: self.memory.take(), ..Run::default() };
+        run.list.iter_mut().for_each(whole);
+        match (self.begin)(&mut run) {
+            Ok(()) => Ok(run),
+            Err(refusal) => {
+                self.memory = run.memory;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Asks the model once, and runs the calls of its response; returns whether the run goes on.
+    pub(crate) fn step(&self, run: &mut Run) -> bool {
+        if run.stop.is_some() {
+            return false;
+        }
+        let mut request = run.list.clone();
+        (self.shown)(run, &mut request);
+        run.requests.push(request);
+        run.turn += 1;
+        let turn = run.scripted(0);
+        if let Some(error) = turn["error"].as_str() {
+            return (self.failed)(run, &halves::repaired(error).into_owned());
+        }
+        let mut message = said(&turn);
+        (self.response)(run, &mut message);
+        if run.stop.is_some() {
+            return false;
+        }
+        run.list.push(message.clone());
+        if (self.is_last)(run, &message) {
+            return false;
+        }
+        let calls = calls(&message);
+        if (self.is_cut)(run) {
+            let answers = (self.answers_when_cut)(run, &calls);
+            run.list.extend(answers);
+            return false;
+        }
+        let mut answers = Vec::new();
+        for call in &calls {
+            let outcome = (self.outcome)(run, call);
+            let content = (self.content)(run, &outcome);
+            answers.push(answer(call, content));
+        }
+        (self.answers)(run, &mut answers);
+        run.list.extend(answers);
+        (self.after_round)(run);
+        true
+    }
+
+    /// What a run that has ended hands back.
+    pub(crate) fn finish(&mut self, mut run: Run) -> Value {
+        let mut output = json!({
+            "requests": run.requests.clone(), "messages": run.list.clone(), "given": run.input["messages"],
+            "failure": run.stop.clone().unwrap_or_default(),
+        });
+        (self.end)(&mut run, &mut output);
+        if let Some(at_end) = (self.at_end)(&mut run, list(&output["requests"]).to_vec()) {
+            output["requestsAtEnd"] = at_end.into();
+        }
+        self.memory = run.memory;
+        output
     }
 }
 
-/// Makes the ids of a response distinct; `thread` holds the ids so far.
-#[expect(clippy::ptr_arg, reason = "bugs drop calls")]
-pub(super) fn distinct(twin: &Twin, calls: &mut Vec<ToolCall>, thread: &mut Vec<String>) {
-    if twin.profile == Profile::Hardened {
-        thread.extend(calls.iter().map(|call| call.id.clone()));
-        for index in 1..calls.len() {
-            if calls[..index].iter().any(|call| call.id == calls[index].id) {
-                calls[index].id = free(&calls[index].id, thread);
-                thread.push(calls[index].id.clone());
-            }
+impl Implementation for Agent {
+    fn hello(&self) -> Hello {
+        Hello {
+            name: "agent with a planted variant".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            language: "Rust".into(),
+            url: None,
+            ops: vec![Op::Tools],
+            profiles: vec![Profile::Universal],
+            abilities: self.abilities,
+        }
+    }
+
+    fn answer(&mut self, request: &Request) -> Reply {
+        if request.op != Op::Tools {
+            return Reply::Unsupported("an agent has op `tools` alone".into());
+        }
+        self.run(&request.input).map_or_else(refused, Reply::Ok)
+    }
+
+    fn line(&mut self, request: &Request) -> String {
+        self.answer(request).line_for(Profile::Universal, request.id)
+    }
+}
+
+/// The reply that refuses a run.
+pub(crate) fn refused(message: String) -> Reply {
+    Reply::Reject { kind: RejectKind::InvalidInput, message }
+}
+
+/// The calls of a message.
+pub(crate) fn calls(message: &Value) -> Vec<Value> {
+    list(&message["tool_calls"])
+}
+
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Replaces each lone surrogate by U+FFFD, except in arguments, which are written as JSON text; drops members that are null or an empty list.
+fn whole(message: &mut Value) {
+    for name in ["content", "tool_call_id"] {
+        if let Some(text) = message[name].as_str().map(|text| halves::repaired(text).into_owned()) {
+            message[name] = text.into();
+        }
+    }
+    for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
+        for name in ["id", "name"] {
+            call[name] = halves::repaired(text(&call[name])).into();
+        }
+        if call["args"].is_null() {
+            call["args"] = json!({});
+        }
+    }
+    if let Some(members) = message.as_object_mut() {
+        members.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    }
+}
+
+/// A turn of the model as a message.
+fn said(turn: &Value) -> Value {
+    let mut message = json!({"type": "ai", "content": text(&turn["content"]), "tool_calls": calls(turn)});
+    whole(&mut message);
+    message
+}
+
+/// The answer to a call.
+pub(crate) fn answer(call: &Value, content: impl Into<Value>) -> Value {
+    json!({"type": "tool", "content": content.into(), "tool_call_id": call["id"]})
+}
+
+/// Renames ids that the response repeats.
+pub(crate) fn distinct(run: &mut Run, message: &mut Value) {
+    let own: Vec<String> = calls(message).iter().map(|call| text(&call["id"]).to_owned()).collect();
+    for index in 1..own.len() {
+        if own[..index].contains(&own[index]) {
+            let is_free = |id: &String| !own.contains(id) && run.renamed.iter().all(|(new, _)| new != id);
+            let new =
+                (2..usize::MAX).map(|number| format!("{}_{number}", own[index])).find(is_free).unwrap_or_default();
+            message["tool_calls"][index]["id"] = (&*new).into();
+            run.renamed.push((new, own[index].clone()));
         }
     }
 }
 
-/// An id with the first number that is free.
-pub(super) fn free(id: &str, taken: &[String]) -> String {
-    let numbered = |number| format!("{id}_{number}");
-    // There are more numbers than ids, so one is free.
-    (2..taken.len() + 3).map(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
-}
-
-/// The answers to calls that a limit cuts off.
-pub(super) fn cut(twin: &Twin, calls: &[ToolCall]) -> Vec<Message> {
-    let answer = |call: &ToolCall| Message::tool(&call.id, "[Not executed: limit reached]");
-    if twin.profile == Profile::Hardened { calls.iter().map(answer).collect() } else { Vec::new() }
-}
-
-pub(super) fn assistant(response: &Response) -> Message {
-    Message::Ai { content: response.content.clone(), tool_calls: response.tool_calls.clone() }
-}
-
-pub(super) fn outcome(twin: &Twin, call: &ToolCall, result: Result<Value, ToolError>) -> String {
-    match result {
-        Ok(Value::String(text)) => (twin.result_content)(twin, Some(&without_marks(&text).into())),
-        Ok(result) => (twin.result_content)(twin, Some(&result)),
-        Err(ToolError::NotFound) => format!("Tool not found: \"{}\"", call.name),
-        Err(ToolError::Failed(message)) => format!("Tool error: {message}"),
+/// What the script gives for a call.
+pub(crate) fn outcome(run: &mut Run, call: &Value) -> Outcome {
+    let Some(results) = run.input["tools"].get(text(&call["name"])) else {
+        return Outcome::Unknown(text(&call["name"]).to_owned());
+    };
+    let id = text(&call["id"]);
+    let id = run.renamed.iter().find(|(new, _)| new == id).map_or(id, |(_, old)| old);
+    let pairs = || list(&results["byArgs"]).iter();
+    let result = match results {
+        Value::Array(results) => results.first(),
+        _ if results["byId"].is_object() => results["byId"].get(id),
+        _ => pairs().find(|pair| pair[0] == call["args"]).map(|pair| &pair[1]),
+    };
+    match result.map(|result| (result, result["error"].as_str(), result.as_object().map(serde_json::Map::len))) {
+        Some((_, Some(error), Some(1))) => Outcome::Failure(halves::repaired(error).into_owned()),
+        Some((result, ..)) => Outcome::Result(result.clone()),
+        None => Outcome::Result("".into()),
     }
 }
 
-pub(super) fn is_over(iteration: u64, maximum: Option<u64>) -> bool {
-    maximum.is_some_and(|maximum| iteration >= maximum)
+/// What the model is told of an outcome.
+pub(crate) fn content(outcome: &Outcome) -> Value {
+    match outcome {
+        Outcome::Result(Value::String(text)) => halves::repaired(text).into(),
+        Outcome::Result(value) => halves::escaped(&value.to_string()).into(),
+        Outcome::Failure(error) => format!("The tool failed: {error}").into(),
+        Outcome::Unknown(name) => format!("There is no tool called {name}.").into(),
+    }
 }
 
-pub(super) fn feedback(iteration: u64, reason: Option<String>) -> Option<Event> {
-    let reason = reason.filter(|reason| !reason.is_empty())?;
-    Some(Event::user(iteration, format!("Verification failed: {reason}. Please try again.")))
+/// Makes every provider accept a history: each call is answered once, directly after its message.
+pub(crate) fn mend(list: &mut Vec<Value>) {
+    if is_sound(list) {
+        return;
+    }
+    let mut results: Vec<Value> = list.extract_if(.., |message| message["type"] == "tool").collect();
+    for index in (0..list.len()).rev() {
+        for call in calls(&list[index]).iter().rev() {
+            let found = results.iter().rposition(|result| result["tool_call_id"] == call["id"]);
+            let told = found.map_or_else(|| answer(call, "No result was recorded."), |found| results.remove(found));
+            list.insert(index + 1, told);
+        }
+    }
 }
 
-pub(super) fn completion(iteration: u64, response: &str, verified: bool) -> Option<Event> {
-    let kind = EventKind::Completion { result: response.to_owned(), verified: Some(verified) };
-    Some(Event { iteration, kind })
+/// Whether each call is answered once, directly behind its message, and nothing else is answered.
+fn is_sound(list: &[Value]) -> bool {
+    let mut open: Vec<Value> = Vec::new();
+    for message in list.iter().filter(|message| message["type"] != "system") {
+        if message["type"] == "tool" {
+            let Some(answered) = open.iter().position(|id| *id == message["tool_call_id"]) else { return false };
+            open.remove(answered);
+        } else if open.is_empty() {
+            open.extend(calls(message).iter().map(|call| call["id"].clone()));
+        } else {
+            return false;
+        }
+    }
+    open.is_empty()
 }

@@ -1,24 +1,28 @@
-//! What a process can do instead of writing its reply; the last ones are allowed.
+//! What a process can do instead of writing its reply, whatever the reply is. The last deeds are allowed.
 
-use super::misbehaviour::Deed;
+use crate::planted::{Kind, Misbehaviour, Planted, When};
 use std::io::{self, Read, Write};
 use std::process::{Command, Stdio, abort, exit};
 use std::thread::sleep;
 use std::time::Duration;
 use threadspec_judge::json::MAX_VALUES;
+use threadspec_judge::protocol::Profile;
 use threadspec_judge::verdict::Verdict;
 
-const fn deed(name: &'static str, verdict: Verdict, how: fn(&[u8])) -> Deed {
-    Deed { name, how, verdict }
+/// Done with every reply, unless its name says more.
+const fn deed(name: &'static str, verdict: Verdict, how: fn(&[u8])) -> Planted {
+    let profiles: &[Profile] = if matches!(verdict, Verdict::Pass) { &[] } else { &Profile::ALL };
+    let how = Misbehaviour { verdict, how, when: When::Always };
+    Planted { name, kind: Kind::Misbehaviour(how), breaks: &[], profiles }
 }
 
-/// A moment that is long for a machine, and shorter than any timeout.
+/// Long for a machine, but shorter than any timeout.
 const MOMENT: Duration = Duration::from_millis(40);
-/// Longer by far than the timeout of the tests that try these deeds, on the busiest machine.
+/// Far longer than the timeout of the tests that try these deeds, even on the busiest machine.
 const TOO_LONG: Duration = Duration::from_secs(120);
 
 /// Every deed.
-pub(super) const ALL: &[Deed] = &[
+pub(crate) const DEEDS: &[Planted] = &[
     // No reply.
     deed("ends", Verdict::Crash, |_| exit(0)),
     deed("dies", Verdict::Crash, |_| die()),
@@ -68,7 +72,7 @@ pub(super) const ALL: &[Deed] = &[
         say(half(line));
         exit(0);
     }),
-    // Something else than the reply.
+    // Something other than the reply.
     deed("says-nothing-but-a-line-end", Verdict::Garbage, |_| say(b"\n")),
     deed("logs-instead", Verdict::Garbage, |_| say(b"INFO answering\n")),
     deed("logs-before", Verdict::Garbage, |line| say(&[b"INFO answering\n", line].concat())),
@@ -99,7 +103,7 @@ pub(super) const ALL: &[Deed] = &[
     deed("id-is-null", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":null,\"was\":"))),
     deed("wrong-id", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":47"))),
     deed("negative-id", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":-4"))),
-    // Which of two members counts depends on who reads them.
+    // Which of two members counts depends on the reader.
     deed("two-ids", Verdict::Garbage, |line| say(&edited(line, "\"id\":", "\"id\":47,\"id\":"))),
     deed("everything-twice", Verdict::Garbage, |line| {
         say(&[line.trim_ascii_end().strip_suffix(b"}").unwrap_or(line), &edited(line, "{", ",")].concat());
@@ -208,7 +212,7 @@ pub(super) const ALL: &[Deed] = &[
 ];
 
 /// Writes to stdout at once.
-pub(super) fn say(bytes: &[u8]) {
+pub(crate) fn say(bytes: &[u8]) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
 }

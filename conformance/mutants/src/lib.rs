@@ -1,10 +1,12 @@
-//! Planted bugs: small, realistic deviations, as implementers in other languages make them. They measure the corpus, which must catch
-//! them all.
+//! Small, realistic deviations, as implementers in other languages make them: bugs, permitted readings and misbehaving processes. They measure
+//! the corpus and the judge, which must catch everything that is wrong and object to nothing that is permitted.
 //!
-//! A bug is a line or two in one of the tables of `bugs`, which replace a seam of a twin of the reference. [`growth`] has bugs
-//! that show only with size, [`misbehaviour`] those of a process rather than of its answers, [`readings`] what a profile permits,
-//! [`universal`] the bugs and readings of an agent that is not the reference, [`pairs`] those that need two conditions. [`matrix`] runs the
-//! corpus on all but those of size and pairs.
+//! They all stand in one catalogue: [`all`] lists them, [`find`] looks one up by its name, [`Planted::implementation`] makes what answers with it,
+//! and [`Planted::serve`] serves it. Most are a line or two in a table that replace a seam, either of a twin of the reference or of an agent that
+//! shares no code with it. A misbehaving process has the right answers, and does something other than write them.
+//!
+//! [`Matrix`] puts the corpus to them, [`survey_sizes`] to the bugs that show only with size, [`survey_pairs`] to those that need two conditions
+//! at once. Against [`permitted()`] and [`neglectful`] nothing may be held, by cases or by the fuzzer.
 
 #![allow(
     clippy::assigning_clones,
@@ -18,63 +20,28 @@
 
 mod agent;
 mod bugs;
-mod context;
+mod catalogue;
 mod deeds;
-mod document;
-pub mod growth;
-mod input;
-pub mod matrix;
-pub mod misbehaviour;
+mod error;
+mod growth;
+mod matrix;
 mod open;
-pub mod pairs;
-pub mod readings;
-mod text;
+mod pairs;
+mod permitted;
+mod planted;
+mod readings;
+mod serving;
+mod together;
+mod trial;
 mod twin;
-pub mod universal;
+mod universal;
 
-use std::fmt;
-use threadspec::Profile;
-use threadspec_judge::protocol::Implementation;
-use twin::Twin;
-
-/// A planted bug.
-#[derive(Clone, Copy)]
-pub struct Bug {
-    /// In kebab-case, telling the mechanism.
-    pub name: &'static str,
-    /// The clauses that it breaks.
-    pub breaks: &'static [&'static str],
-    /// The profiles in which it is wrong. In the others it is one of the accepted readings, and must pass.
-    pub profiles: &'static [Profile],
-    plant: fn(&mut Twin),
-}
-
-impl fmt::Debug for Bug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Bug({})", self.name)
-    }
-}
-
-impl Bug {
-    /// The twin of the reference with this bug.
-    pub fn implementation(&self) -> impl Implementation + use<> {
-        together(&[self])
-    }
-}
-
-/// The twin of the reference with several bugs. Two that replace the same part of it are one: the last.
-pub fn together(bugs: &[&Bug]) -> impl Implementation + use<> {
-    let mut twin = Twin::default();
-    bugs.iter().for_each(|bug| (bug.plant)(&mut twin));
-    twin
-}
-
-/// Every planted bug.
-pub fn all() -> impl Iterator<Item = &'static Bug> {
-    bugs::TABLES.iter().copied().flatten()
-}
-
-/// The twin without a bug, which must pass.
-pub fn sound() -> impl Implementation {
-    Twin::default()
-}
+pub use catalogue::{all, find};
+pub use error::Error;
+pub use growth::{Breadth, of_size, survey_sizes};
+pub use matrix::{Matrix, catches};
+pub use pairs::survey_pairs;
+pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
+pub use planted::{Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, Planted, Reading, sound, sound_agent, together};
+pub use together::Together;
+pub use trial::{Selection, Survey, Trial};

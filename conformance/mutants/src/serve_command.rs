@@ -1,13 +1,12 @@
 //! `threadspec-mutants serve`.
 
-use std::io::{self, BufReader};
+use std::io;
 use threadspec_conformance::Stop;
 use threadspec_judge::reference::Reference;
-use threadspec_mutants::misbehaviour::Misbehaviour;
-use threadspec_mutants::readings::{all, permitted};
-use threadspec_mutants::universal::Together;
-use threadspec_mutants::{self as planted, growth, universal};
-use threadspec_runner::{Exit, Testee, serve, serve_together};
+use threadspec_judge::text::closest;
+use threadspec_mutants::{Planted, all, find};
+use threadspec_runner::Exit;
+use threadspec_runner::serve;
 
 /// Answer protocol requests from stdin on stdout, as a planted bug, a permitted reading or a misbehaving process does
 #[derive(Debug, clap::Args)]
@@ -27,42 +26,31 @@ impl Serve {
     ///
     /// When stdin or stdout fails, or there is no such bug or reading.
     pub(crate) fn execute(&self) -> Result<Exit, Stop> {
-        let (requests, replies) = (|| io::stdin().lock(), || io::stdout().lock());
-        if let Some(name) = &self.reading {
-            let served = if let Some(reading) = permitted().into_iter().find(|reading| reading.name == name) {
-                serve(&mut reading.implementation(), requests(), replies())
-            } else if let Some(reading) = universal::readings().iter().find(|reading| reading.name == *name) {
-                serve(&mut reading.implementation(), requests(), replies())
-            } else {
-                let of_any_agent = universal::readings().iter().map(|reading| &*reading.name);
-                let names: Vec<&str> = all().map(|reading| reading.name).chain(of_any_agent).collect();
-                let message = format!("there is no reading `{name}`; there are {}", names.join(", "));
-                return Err(Stop::new(Exit::Usage, message));
-            };
-            return served.map(|()| Exit::Ok).map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")));
-        }
-        let unknown = |name: &str| {
-            Stop::new(Exit::Usage, format!("there is no planted bug `{name}`; `threadspec-mutants run` lists them all"))
+        let planted = match (&self.bug, &self.reading) {
+            (Some(name), _) => Some(named(name, false)?),
+            (None, Some(name)) => Some(named(name, true)?),
+            (None, None) => None,
         };
-        let served = match &self.bug {
-            None => serve(&mut Reference, requests(), replies()),
-            Some(name) => {
-                if let Some(bug) = planted::all().find(|bug| bug.name == name) {
-                    serve(&mut bug.implementation(), requests(), replies())
-                } else if let Some(bug) = universal::bugs().iter().find(|bug| bug.name == *name) {
-                    serve(&mut bug.implementation(), requests(), replies())
-                } else if let Some(clash) = universal::clashes().iter().find(|clash| clash.name == *name) {
-                    let agent = Together::new(Some(clash));
-                    let requests = BufReader::new(io::stdin());
-                    serve_together(agent.hello(), |requests| agent.answer(requests), requests, replies())
-                } else if let Some(mut twin) = growth::named(name) {
-                    serve(&mut twin, requests(), replies())
-                } else {
-                    Misbehaviour::named(name).ok_or_else(|| unknown(name))?.serve()
-                }
-            }
+        let served = match planted {
+            Some(planted) => planted.serve(),
+            None => serve(&mut Reference, io::stdin().lock(), io::stdout().lock()),
         };
-        served.map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))?;
-        Ok(Exit::Ok)
+        served.map(|()| Exit::Ok).map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
     }
+}
+
+/// The reading of a name, or what is wrong and has that name.
+fn named(name: &str, is_reading: bool) -> Result<Planted, Stop> {
+    let is_wanted = |planted: &Planted| planted.is_reading() == is_reading;
+    find(name).filter(is_wanted).ok_or_else(|| {
+        let names: Vec<&str> = all().filter(|planted| is_wanted(planted)).map(|planted| planted.name).collect();
+        let what = if is_reading { "reading" } else { "planted bug" };
+        let hint = match closest(name, &names) {
+            Some(alike) if *alike == name => format!("it needs a size, as in `{name}:100`"),
+            Some(alike) => format!("did you mean `{alike}`?"),
+            None if is_reading => format!("there are {}", names.join(", ")),
+            None => "`threadspec-mutants run` lists them all".to_owned(),
+        };
+        Stop::new(Exit::Usage, format!("there is no {what} `{name}`; {hint}"))
+    })
 }

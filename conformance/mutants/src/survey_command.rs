@@ -6,10 +6,8 @@ use std::path::PathBuf;
 use threadspec_conformance::{Stop, corpus, files, select};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::corpus::{covering, growth};
-use threadspec_mutants::growth::{Breadth, Survey, families, survey};
-use threadspec_mutants::matrix::{Matrix, Selection, Trial};
-use threadspec_mutants::pairs;
-use threadspec_mutants::readings::permitted;
+use threadspec_mutants::{Breadth, Kind, Matrix, Selection, Survey, Trial};
+use threadspec_mutants::{Error, all, permitted, survey_pairs, survey_sizes};
 use threadspec_report::terminal::{BAD, FAINT, GOOD, STRONG, print, styled};
 use threadspec_runner::Exit;
 
@@ -53,8 +51,8 @@ impl Run {
     pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
         let cases = select(&corpus, &self.filter)?;
-        let harness = |error: std::io::Error| Stop::new(Exit::Corpus, error.to_string());
-        let program = std::env::current_exe().map_err(harness)?;
+        let harness = |error: Error| Stop::new(Exit::Corpus, error.to_string());
+        let program = std::env::current_exe().map_err(|error| Stop::new(Exit::Corpus, error.to_string()))?;
         let (selection, breadth) = if self.quick {
             (Selection::OwnClauses, Breadth::OneProfile)
         } else {
@@ -64,13 +62,13 @@ impl Run {
         let matrix = Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?;
         let mut faults = matrix.faults();
         for reading in permitted() {
-            faults.extend(reading.accusations(fuzzed).map_err(|why| Stop::new(Exit::Corpus, why))?);
+            faults.extend(reading.accusations(fuzzed));
         }
         // With only some of the cases, bugs of size may well survive.
         let grown = if self.filter.is_empty() {
             let table =
                 growth::table(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(Exit::Corpus, error))?;
-            survey(&corpus, &table, breadth).map_err(harness)?
+            survey_sizes(&corpus, &table, breadth).map_err(harness)?
         } else {
             Survey::default()
         };
@@ -79,7 +77,7 @@ impl Run {
         } else {
             None
         };
-        let paired = covering.map_or_else(|| Ok(Survey::default()), |covering| pairs::survey(&corpus, &covering, step));
+        let paired = covering.map_or_else(|| Ok(Survey::default()), |covering| survey_pairs(&corpus, &covering, step));
         let paired = paired.map_err(harness)?;
         faults.extend(grown.survivors.iter().chain(&paired.survivors).map(|bug| format!("{bug}: survives")));
         if self.json {
@@ -151,7 +149,7 @@ fn as_text(
         "\ncases: {cases}, of which {} catch nothing that another one does not catch\nplanted bugs: {}, trials: {wrong}\nbugs of size: {}, trials: {grown}\nbugs of two conditions: {paired}, {}\n",
         redundant.len(),
         bugs.len(),
-        families().count(),
+        all().filter(|planted| matches!(planted.kind, Kind::Family(_))).count(),
         styled(style, format!("faults: {}", faults.len()))
     )
 }

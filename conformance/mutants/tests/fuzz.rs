@@ -3,25 +3,29 @@
 use serde_json::Value;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
-use threadspec::Profile;
 use threadspec_campaign::{Finding, FuzzOptions, FuzzReport, first_failure, run};
 use threadspec_golden::clause;
 use threadspec_judge::json::on_deep_stack;
-use threadspec_judge::protocol::Op;
+use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::verdict::Unready;
-use threadspec_mutants::{self as planted, Bug, growth};
+use threadspec_mutants::{Kind, Planted, all, find, of_size, together};
 use threadspec_runner::{InProcess, Testee};
 
 fn settings(profile: Profile, cases: u64) -> FuzzOptions {
-    FuzzOptions { seed: 1, cases: 0..cases, time: None, jobs: 2, profile: profile.into(), ops: Op::all().collect() }
+    FuzzOptions { seed: 1, cases: 0..cases, time: None, jobs: 2, profile, ops: Op::all().collect() }
 }
 
 fn fuzz(bug: &str, settings: &FuzzOptions) -> FuzzReport {
-    let bug = planted::all().find(|planted| planted.name == bug).unwrap_or_else(|| panic!("no planted bug `{bug}`"));
+    let bug = find(bug).unwrap_or_else(|| panic!("no planted bug `{bug}`"));
     run(settings, &|| Ok(Box::new(InProcess::new(bug.implementation()))), &mut |_| {})
 }
 
-/// Events of a log, or calls of a script.
+/// The bugs of the twin that need no size.
+fn bugs() -> impl Iterator<Item = &'static Planted> {
+    all().filter(|planted| matches!(planted.kind, Kind::Bug(_)))
+}
+
+/// The number of events of a log, or of calls of a script.
 fn size(finding: &Finding) -> usize {
     let input = threadspec_judge::json::read(&finding.input).expect("JSON");
     let calls = |turn: &Value| turn["tool_calls"].as_array().map_or(0, Vec::len);
@@ -57,7 +61,7 @@ fn bugs_of_size_are_found_and_made_small() {
     for (bug, op, most) in [("only-the-last-n-events:40", Op::Serialize, 130), ("rounds-end-after-n:12", Op::Tools, 60)]
     {
         let settings = FuzzOptions { ops: vec![op], ..settings(Profile::Literal, 1_500) };
-        let start = || -> Box<dyn Testee> { Box::new(InProcess::new(growth::named(bug).expect(bug))) };
+        let start = || -> Box<dyn Testee> { Box::new(InProcess::new(find(bug).expect(bug).implementation())) };
         let report = run(&settings, &|| Ok(start()), &mut |_| {});
         assert!(!report.findings.is_empty(), "{bug}");
         for finding in report.findings {
@@ -68,7 +72,7 @@ fn bugs_of_size_are_found_and_made_small() {
 
 #[test]
 fn a_testee_that_does_not_start_again_costs_no_finding() {
-    let bug = planted::all().find(|bug| bug.name == "empty-key-lost").expect("the bug");
+    let bug = find("empty-key-lost").expect("the bug");
     let settings = FuzzOptions { ops: vec![Op::Serialize], jobs: 1, ..settings(Profile::Hardened, 600) };
     for starts in [0, 1, 2, 3] {
         let left = AtomicI64::new(starts);
@@ -142,7 +146,7 @@ const MANY: &[(&str, &[&str])] = &[
 #[test]
 #[ignore = "slow: some minutes, for changes of how findings are named or joined"]
 fn a_planted_bug_has_three_findings_at_most() {
-    let bugs: Vec<&Bug> = planted::all().collect();
+    let bugs: Vec<&Planted> = bugs().collect();
     let mut counts = [0; 4];
     let mut many = String::new();
     for bug in bugs.iter().filter(|bug| bug.profiles.contains(&Profile::Hardened)) {
@@ -211,8 +215,8 @@ fn two_causes_are_two_findings() {
             [clause::TOOLS_DISTINCT, clause::LOOP_RESPONSE],
         ),
     ] {
-        let planted = bugs.map(|name| planted::all().find(|bug| bug.name == name).expect(name));
-        let start = || -> Box<dyn Testee> { Box::new(InProcess::new(planted::together(&planted))) };
+        let planted = bugs.map(|name| find(name).expect(name));
+        let start = || -> Box<dyn Testee> { Box::new(InProcess::new(together(&planted.each_ref()))) };
         let settings = FuzzOptions { ops: ops.to_vec(), ..settings(Profile::Hardened, cases) };
         let findings = run(&settings, &|| Ok(start()), &mut |_| {}).findings;
         if !clauses.iter().all(|clause| findings.iter().any(|finding| finding.clause == *clause)) {
@@ -224,7 +228,7 @@ fn two_causes_are_two_findings() {
 
 #[test]
 fn what_a_profile_accepts_is_no_finding() {
-    let accepted = planted::all().filter(|bug| bug.profiles == [Profile::Hardened]);
+    let accepted = bugs().filter(|bug| bug.profiles == [Profile::Hardened]);
     // A key that loses a lone surrogate can become the same as another one, and a value is lost: wrong in both profiles.
     for bug in accepted.filter(|bug| bug.name != "lone-surrogates-removed") {
         let report = fuzz(bug.name, &settings(Profile::Literal, 100));
@@ -295,15 +299,15 @@ fn exit_codes_say_what_came_of_it() {
 }
 
 /// Of the bugs of a size, those that are not found in so many cases.
-fn missed(n: usize, cases: u64) -> (usize, Vec<String>) {
-    let bugs = growth::of_size(n);
-    let is_missed = |(name, profile): &&(String, threadspec_judge::protocol::Profile)| {
-        let settings = FuzzOptions { profile: *profile, ..settings(Profile::Literal, cases) };
-        let start = || -> Box<dyn Testee> { Box::new(InProcess::new(growth::named(name).expect(name))) };
+fn missed(n: usize, cases: u64) -> (usize, Vec<&'static str>) {
+    let bugs = of_size(n);
+    let is_missed = |bug: &&Planted| {
+        let settings = settings(bug.profiles[0], cases);
+        let start = || -> Box<dyn Testee> { Box::new(InProcess::new(bug.implementation())) };
         first_failure(&settings, &|| Ok(start())).expect("it starts").is_none()
     };
     let (even, odd) = bugs.split_at(bugs.len() / 2);
-    let missed = |bugs: &[(String, _)]| bugs.iter().filter(is_missed).map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let missed = |bugs: &[Planted]| bugs.iter().filter(is_missed).map(|bug| bug.name).collect::<Vec<_>>();
     let missed = std::thread::scope(|scope| {
         let other = scope.spawn(|| on_deep_stack(|| missed(odd)).expect("a thread"));
         let mut all = on_deep_stack(|| missed(even)).expect("a thread");
@@ -392,13 +396,13 @@ const OUT_OF_REACH: &[(&str, &[&str])] = &[
 #[test]
 #[ignore = "slow: four minutes, for changes of the generators"]
 fn every_other_planted_bug_is_found() {
-    let is_out_of_reach = |bug: &Bug| OUT_OF_REACH.iter().any(|(_, names)| names.contains(&bug.name));
-    let is_found = |bug: &Bug| {
+    let is_out_of_reach = |bug: &Planted| OUT_OF_REACH.iter().any(|(_, names)| names.contains(&bug.name));
+    let is_found = |bug: &Planted| {
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(bug.implementation())) };
         let settings = settings(bug.profiles[0], 12_800);
         on_deep_stack(|| first_failure(&settings, &|| Ok(start()))).expect("a thread").expect("it starts").is_some()
     };
-    let bugs: Vec<&Bug> = planted::all().collect();
+    let bugs: Vec<&Planted> = bugs().collect();
     let missed: Vec<_> = bugs.iter().copied().filter(|bug| !is_found(bug)).collect();
     println!("{} of {}", bugs.len() - missed.len(), bugs.len());
     let unknown: Vec<_> = missed.iter().filter(|bug| !is_out_of_reach(bug)).map(|bug| bug.name).collect();

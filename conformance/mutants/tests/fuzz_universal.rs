@@ -7,11 +7,15 @@ use threadspec_campaign::{Finding, FuzzOptions, FuzzReport, run};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::{Op, Profile};
 use threadspec_judge::reference::Reference;
-use threadspec_mutants::universal::{Variant, bugs, combined, readings, sound};
+use threadspec_mutants::{Kind, Planted, all, find, sound_agent, together};
 use threadspec_runner::{InProcess, Testee};
 
-fn fuzz(variant: &Variant, cases: Range<u64>) -> FuzzReport {
-    campaign(&|| Box::new(InProcess::new(variant.implementation())), cases)
+fn readings() -> impl Iterator<Item = &'static Planted> {
+    all().filter(|planted| matches!(planted.kind, Kind::AgentReading(_)))
+}
+
+fn fuzz(planted: &Planted, cases: Range<u64>) -> FuzzReport {
+    campaign(&|| Box::new(InProcess::new(planted.implementation())), cases)
 }
 
 fn campaign(start: &(dyn Fn() -> Box<dyn Testee> + Sync), cases: Range<u64>) -> FuzzReport {
@@ -29,9 +33,9 @@ fn planted_bugs_are_found_and_made_small() {
         ("halves-of-results-pass", clause::AGENT_ENCODABLE),
         ("messages-pile-up-over-runs", clause::AGENT_INDEPENDENT),
     ] {
-        let bug = bugs().iter().find(|bug| bug.name == name).expect(name);
-        // Most show at once, and a run that holds all earlier ones gets slow.
-        let mut found = [0..15, 15..150].into_iter().flat_map(|cases| fuzz(bug, cases).findings);
+        let bug = find(name).expect(name);
+        // Most show at once, and a run with the messages of all earlier ones gets slow.
+        let mut found = [0..15, 15..150].into_iter().flat_map(|cases| fuzz(&bug, cases).findings);
         let finding = found.find(|finding| finding.clause == clause).expect(name);
         let input: Value = threadspec_judge::json::read(&finding.input).expect("JSON");
         let calls = input["model"].as_array().into_iter().flatten().filter_map(|turn| turn["tool_calls"].as_array());
@@ -55,11 +59,12 @@ fn a_reading_is_no_finding() {
 /// What is found in two readings at once; `chosen` says which pairs are tried.
 #[track_caller]
 fn assert_pairs_are_sound(cases: u64, chosen: impl Fn(usize) -> bool) {
-    let all = readings();
-    let pairs = (0..all.len()).flat_map(|first| (first + 1..all.len()).map(move |second| [&all[first], &all[second]]));
+    let all: Vec<&Planted> = readings().collect();
+    let pairs = (0..all.len()).flat_map(|first| (first + 1..all.len()).map(move |second| [first, second]));
     let mut accused = String::new();
     for (_, pair) in (0..).zip(pairs).filter(|(number, _)| chosen(*number)) {
-        let found = found(&campaign(&|| Box::new(InProcess::new(combined(&pair))), 0..cases));
+        let pair = pair.map(|place| all[place]);
+        let found = found(&campaign(&|| Box::new(InProcess::new(together(&pair))), 0..cases));
         if !found.is_empty() {
             accused += &format!("{} and {}: {found}", pair[0].name, pair[1].name);
         }
@@ -90,7 +95,7 @@ fn found(report: &FuzzReport) -> String {
 fn nothing_sound_is_accused_in_30_000_scenarios() {
     const CASES: u64 = 30_000;
     let mut accused = found(&campaign(&|| Box::new(InProcess::new(Reference)), 0..CASES));
-    accused += &found(&campaign(&|| Box::new(InProcess::new(sound())), 0..CASES));
+    accused += &found(&campaign(&|| Box::new(InProcess::new(sound_agent())), 0..CASES));
     for reading in readings() {
         let found = found(&fuzz(reading, 0..CASES));
         if !found.is_empty() {
@@ -105,7 +110,8 @@ fn nothing_sound_is_accused_in_30_000_scenarios() {
 fn most_planted_bugs_are_found() {
     let sizes = [0, 100, 1_000, 5_000, 30_000];
     let (mut counts, mut missed, mut misnamed) = ([0; 4], Vec::new(), Vec::new());
-    for bug in bugs() {
+    let all: Vec<&Planted> = all().filter(|planted| matches!(planted.kind, Kind::AgentBug(_))).collect();
+    for bug in &all {
         let clauses = |report: FuzzReport| report.findings.iter().map(|finding| finding.clause).collect::<Vec<_>>();
         let Some((size, clauses)) = sizes
             .windows(2)
@@ -113,7 +119,7 @@ fn most_planted_bugs_are_found() {
             .map(|(size, cases)| (size, clauses(fuzz(bug, cases[0]..cases[1]))))
             .find(|(_, clauses)| !clauses.is_empty())
         else {
-            missed.push(&*bug.name);
+            missed.push(bug.name);
             continue;
         };
         counts[size..].iter_mut().for_each(|count| *count += 1);
@@ -123,8 +129,8 @@ fn most_planted_bugs_are_found() {
     }
     println!(
         "of {} bugs found in {:?} scenarios: {counts:?}\nmissed: {missed:#?}\nmisnamed: {misnamed:#?}",
-        bugs().len(),
+        all.len(),
         &sizes[1..],
     );
-    assert!(counts[3] * 10 >= bugs().len() * 9, "missed: {missed:?}");
+    assert!(counts[3] * 10 >= all.len() * 9, "missed: {missed:?}");
 }

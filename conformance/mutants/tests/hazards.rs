@@ -1,4 +1,4 @@
-//! The catalogue of hazards says the truth: each case that it lists catches each bug that it lists, and what it says cannot show shows nowhere.
+//! The catalogue of hazards is true: each case that it lists catches each bug beside it, and what it says cannot show shows nowhere.
 
 use jsonschema::validator_for;
 use rayon::iter::{IntoParallelIterator, IntoParallelRefIterator, ParallelIterator};
@@ -10,9 +10,10 @@ use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Place, Shown, catalo
 use threadspec_judge::corpus::{Case, Corpus, File, embedded};
 use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
-use threadspec_mutants as planted;
-use threadspec_mutants::matrix::catches;
-use threadspec_runner::{InProcess, Settings, Testee, files_in, run};
+use threadspec_mutants::{catches, sound, sound_agent};
+use threadspec_runner::files_in;
+use threadspec_runner::{Settings, run};
+use threadspec_runner::{InProcess, Testee};
 
 /// Inputs beyond this take their time, and show nothing here that smaller ones do not.
 const LARGE: usize = 2 << 10;
@@ -160,9 +161,9 @@ fn no_spelling_of_a_reply_is_accused() {
     let found = on_deep_stack(|| {
         let own = [Profile::Literal, Profile::Hardened]
             .into_par_iter()
-            .flat_map_iter(|profile| accused(planted::sound(), &small, profile))
+            .flat_map_iter(|profile| accused(sound(), &small, profile))
             .collect::<Vec<_>>();
-        [own, accused(planted::universal::sound(), &small, Profile::Universal)].concat()
+        [own, accused(sound_agent(), &small, Profile::Universal)].concat()
     });
     assert_eq!(found.expect("a thread can be started"), [""; 0]);
 }

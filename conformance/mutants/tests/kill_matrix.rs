@@ -1,31 +1,29 @@
 //! The corpus catches every planted bug, in each profile in which it is wrong, by cases of the clauses that it breaks, and accuses
 //! nothing that is right.
 
+use std::collections::HashSet;
 use std::path::Path;
 use threadspec_judge::corpus::covering;
 use threadspec_judge::corpus::growth;
 use threadspec_judge::corpus::{Case, Level, embedded, embedded_files};
 use threadspec_judge::json::on_deep_stack;
-use threadspec_mutants as planted;
-use threadspec_mutants::growth::{Breadth, survey};
-use threadspec_mutants::matrix::{Matrix, Selection};
-use threadspec_mutants::pairs;
+use threadspec_mutants::{Breadth, Kind, Matrix, Planted, Selection, all, find, survey_pairs, survey_sizes};
 
-#[ignore = "slow: minutes without optimization; `threadspec mutants --quick` does it, too"]
+#[ignore = "slow: minutes without optimization; `threadspec-mutants run --quick` does it, too"]
 #[test]
 fn no_planted_bug_survives() {
     let (corpus, _) = embedded();
     let cases: Vec<&Case> = corpus.cases.iter().collect();
-    let program = Path::new(env!("CARGO_BIN_EXE_threadspec-tested"));
+    let program = Path::new(env!("CARGO_BIN_EXE_threadspec-mutants"));
     let faults =
         on_deep_stack(|| Matrix::of(corpus, &cases, program, Selection::OwnClauses).map(|matrix| matrix.faults()));
-    let faults = faults.and_then(|faults| faults).expect("threads can be started");
+    let faults = faults.expect("a thread can be started").expect("the clauses are there, and threads can be started");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The clauses that each bug breaks.
-fn breaks() -> impl Iterator<Item = &'static [&'static str]> {
-    planted::all().map(|bug| bug.breaks).chain(planted::universal::bugs().iter().map(|bug| bug.breaks))
+/// The bugs that the matrix tries one by one.
+fn bugs() -> impl Iterator<Item = &'static Planted> {
+    all().filter(|planted| matches!(planted.kind, Kind::Bug(_) | Kind::AgentBug(_) | Kind::Clash(_)))
 }
 
 /// No bug of size survives, and more than `least` were tried.
@@ -33,15 +31,15 @@ fn breaks() -> impl Iterator<Item = &'static [&'static str]> {
 fn assert_caught(breadth: Breadth, least: usize) {
     let (corpus, _) = embedded();
     let table = growth::table(&embedded_files()).expect("a table");
-    let survey = on_deep_stack(|| survey(corpus, &table, breadth));
-    let survey = survey.and_then(|survey| survey).expect("threads can be started");
+    let survey = on_deep_stack(|| survey_sizes(corpus, &table, breadth));
+    let survey = survey.expect("a thread can be started").expect("threads can be started");
     assert!(survey.trials > least, "{}", survey.trials);
     assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
 }
 
-/// Two to three minutes; `threadspec mutants` tries them all, too, in each profile.
+/// Two to three minutes; `threadspec-mutants run` tries them all, too, in each profile.
 #[test]
-#[ignore = "slow: the largest cases against every family of bugs; `threadspec mutants` does it, too"]
+#[ignore = "slow: the largest cases against every family of bugs; `threadspec-mutants run` does it, too"]
 fn no_bug_of_size_survives() {
     assert_caught(Breadth::OneProfile, 300);
 }
@@ -58,8 +56,8 @@ fn no_bug_of_a_small_size_survives() {
 fn assert_pairs_caught(step: usize, least: usize) {
     let (corpus, _) = embedded();
     let covering = covering::read(&embedded_files()).expect("readable data").expect("covering arrays");
-    let survey = on_deep_stack(|| pairs::survey(corpus, &covering, step));
-    let survey = survey.and_then(|survey| survey).expect("threads can be started");
+    let survey = on_deep_stack(|| survey_pairs(corpus, &covering, step));
+    let survey = survey.expect("a thread can be started").expect("threads can be started");
     assert!(survey.trials > least, "{}", survey.trials);
     assert!(survey.survivors.is_empty(), "{}", survey.survivors.join("\n"));
 }
@@ -71,7 +69,7 @@ fn no_bug_of_two_conditions_survives_among_some() {
 }
 
 #[test]
-#[ignore = "slow: every pair of features; `threadspec mutants` does it, too"]
+#[ignore = "slow: every pair of features; `threadspec-mutants run` does it, too"]
 fn no_bug_of_two_conditions_survives() {
     assert_pairs_caught(1, 300_000);
 }
@@ -80,24 +78,52 @@ fn no_bug_of_two_conditions_survives() {
 fn every_clause_is_broken() {
     let (corpus, _) = embedded();
     for clause in &corpus.clauses {
-        let bugs = breaks().filter(|breaks| breaks.contains(&&*clause.id)).count();
+        let bugs = bugs().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
         let wanted = if clause.level == Level::Must { 2 } else { 1 };
         assert!(bugs >= wanted, "{}: {bugs} planted bugs", clause.id);
     }
 }
 
 #[test]
-fn bugs_have_names_of_their_own_and_break_clauses_that_exist() {
+fn bugs_break_clauses_that_exist() {
     let (corpus, _) = embedded();
-    let mut names: Vec<&str> = planted::all().map(|bug| bug.name).collect();
-    names.extend(planted::misbehaviour::names());
-    names.extend(planted::universal::bugs().iter().chain(planted::universal::readings()).map(|variant| &*variant.name));
-    names.extend(planted::universal::clashes().iter().map(|clash| &*clash.name));
-    let count = names.len();
-    names.sort_unstable();
-    names.dedup();
-    assert_eq!(names.len(), count, "two bugs have one name");
-    for breaks in breaks() {
-        assert!(!breaks.is_empty() && breaks.iter().all(|clause| corpus.clause(clause).is_some()), "{breaks:?}");
+    for bug in bugs() {
+        let exist = bug.breaks.iter().all(|clause| corpus.clause(clause).is_some());
+        assert!(exist && !bug.breaks.is_empty(), "{bug:?}: {:?}", bug.breaks);
+    }
+}
+
+#[test]
+fn everything_is_found_by_a_name_of_its_own() {
+    let mut names = HashSet::new();
+    for planted in all() {
+        assert!(names.insert(planted.name), "two things are called `{}`", planted.name);
+        let found = find(planted.name).map(|found| found.name);
+        // A family is no single bug without a size.
+        let is_whole = !matches!(planted.kind, Kind::Family(_));
+        assert_eq!(found, is_whole.then_some(planted.name), "{planted:?}");
+    }
+    assert!(names.len() > 1_800, "{}", names.len());
+}
+
+#[test]
+fn a_name_may_say_with_what_size_or_when() {
+    for name in
+        ["text-cut:content:100", "only-the-last-n-events:40", "dies@3", "dies@every-997", "dies@end", "dies@two"]
+    {
+        assert_eq!(find(name).map(|found| found.name), Some(name));
+    }
+    for name in [
+        "",
+        "text-cut",
+        "text-cut:",
+        "text-cut:content",
+        "text-cut:content:-1",
+        "dies:3",
+        "keys-sorted:3",
+        "keys-sorted@3",
+        "x",
+    ] {
+        assert!(find(name).is_none(), "{name}");
     }
 }

@@ -129,7 +129,7 @@ fn what_is_excused_needs_no_entry_among_the_known_failures() -> io::Result<()> {
     let known = fs::read_to_string(at.join("known.toml"))?;
     assert!(code == 0 && said.contains("but for one known failure; one of severity C fails"), "{said}");
     assert!(known.contains("\"agent/t/of-a\"") && !known.contains("of-c"), "{known}");
-    // An entry is right all the same, and stays.
+    // An entry for it is right, too, and stays.
     fs::write(at.join("known.toml"), "[[known]]\npattern = \"agent/t/of-*\"\nreason = \"old\"\n")?;
     for options in [&["--known-failures", "known.toml"], &update[..2]] {
         let (code, said) = verify(at, options)?;

@@ -1,12 +1,12 @@
-//! Caches by less than the whole input: each answers with the first output for its key.
+//! Caches whose keys are only a part of the input: each answers with the first output for its key.
 
-use super::{Bug, bug};
+use super::{Planted, bug};
 use crate::twin::Twin;
 use serde_json::Value;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-/// How much of a text a key is made of.
+/// How many characters of a text make its key.
 const PART: usize = 24;
 
 /// A clause for each operation.
@@ -35,7 +35,7 @@ fn main_text(input: &Value) -> String {
     input["text"].as_str().map_or_else(|| input.to_string(), str::to_owned)
 }
 
-/// The input without members of these names, however deep.
+/// The input without members of these names, at any depth.
 fn without(input: &Value, names: &[&str]) -> String {
     fn drop_members(value: &mut Value, names: &[&str]) {
         match value {
@@ -52,7 +52,7 @@ fn without(input: &Value, names: &[&str]) -> String {
     rest.to_string()
 }
 
-/// The input with sorted members, however deep.
+/// The input with sorted members, at any depth.
 fn sorted(input: &Value) -> String {
     match input {
         Value::Object(members) => {
@@ -71,7 +71,7 @@ fn characters(input: &Value) -> String {
     characters.into_iter().collect()
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("answer-cached-by-both-ends-and-length", EVERY_OP, |twin| {
         twin.after = |twin, op, input, output| {
             let text = input.to_string();

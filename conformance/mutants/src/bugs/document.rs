@@ -1,11 +1,11 @@
 //! The frame of the document and the attributes of its elements.
 
-use super::{Bug, bug, hardened};
-use crate::document::{body, calls, element, join, name, prefix, thread};
+use super::{Planted, bug, hardened};
+use crate::twin::document::{body, calls, element, join, name, prefix, thread};
 use threadspec::EventKind;
 use threadspec_golden::clause;
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("trailing-newline", &[clause::DOC_1, clause::DOC_3], |twin| twin.thread = |lines| thread(lines) + "\n"),
     bug("xml-declaration", &[clause::DOC_1], |twin| {
         twin.thread = |lines| format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}", thread(lines));

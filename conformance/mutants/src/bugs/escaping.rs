@@ -1,14 +1,14 @@
 //! Escaping of texts and attribute values.
 
-use super::{Bug, bug, hardened};
-use crate::text::{attribute, text};
+use super::{Planted, bug, hardened};
+use crate::twin::text::{attribute, text};
 use threadspec::{Profile, escape_attribute, escape_text, is_xml_char};
 use threadspec_golden::clause;
 
 /// What `escapeXml` replaces, in the order in which it must do so.
 const FIVE: [(&str, &str); 5] = [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&apos;")];
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("apostrophe-as-decimal-reference", &[clause::ESC_1, clause::ESC_4], |twin| {
         twin.text = |twin, raw| text(twin, raw).replace("&apos;", "&#39;");
         twin.attribute = |twin, raw| attribute(twin, raw).replace("&apos;", "&#39;");

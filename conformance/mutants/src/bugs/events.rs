@@ -1,14 +1,14 @@
 //! Types, bodies and results of events in the document.
 
-use super::{Bug, bug, hardened, literal};
-use crate::context::result_content;
-use crate::document::{body, kind, result_text};
-use crate::text::string;
+use super::{Planted, bug, hardened, literal};
+use crate::twin::context::result_content;
+use crate::twin::document::{body, kind, result_text};
+use crate::twin::text::string;
 use serde_json::Value;
 use threadspec::{EventKind, Role};
 use threadspec_golden::clause;
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("user-messages-typed-user", &[clause::EVT_USER], |twin| {
         twin.kind = |event| if let EventKind::Message { role: Role::User, .. } = event { "user" } else { kind(event) };
     }),
@@ -28,7 +28,7 @@ pub(super) const BUGS: &[Bug] = &[
     bug("empty-assistant-messages-left-out", &[clause::EVT_ASSISTANT, clause::DOC_2], |twin| {
         twin.thread = |lines| {
             let empty = |line: &&String| line.contains("<event type=\"ai\"") && line.ends_with("></event>");
-            crate::document::thread(&lines.iter().filter(|line| !empty(line)).cloned().collect::<Vec<_>>())
+            crate::twin::document::thread(&lines.iter().filter(|line| !empty(line)).cloned().collect::<Vec<_>>())
         };
     }),
     bug("system-messages-typed-human", &[clause::EVT_SYSTEM], |twin| {
@@ -44,7 +44,7 @@ pub(super) const BUGS: &[Bug] = &[
     bug("system-messages-left-out", &[clause::EVT_SYSTEM], |twin| {
         twin.thread = |lines| {
             let system = |line: &&String| line.starts_with("  <event type=\"system\"");
-            crate::document::thread(&lines.iter().filter(|line| !system(line)).cloned().collect::<Vec<_>>())
+            crate::twin::document::thread(&lines.iter().filter(|line| !system(line)).cloned().collect::<Vec<_>>())
         };
     }),
     bug("calls-typed-tool-call", &[clause::EVT_CALL], |twin| {

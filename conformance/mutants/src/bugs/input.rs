@@ -1,7 +1,7 @@
 //! What is read, and what is refused.
 
-use super::{Bug, bug, crash, hardened};
-use crate::input::raw_input;
+use super::{Planted, bug, crash, hardened};
+use crate::twin::input::raw_input;
 use serde_json::{Value, json};
 use threadspec::Event;
 use threadspec::surrogates::replace_surrogates;
@@ -21,7 +21,7 @@ fn default(event: &mut Value, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// Reads JSON text that is nested no deeper than the limit, and crashes at any other.
+/// Reads JSON text, and crashes if it is nested more deeply than the limit.
 fn shallow(raw: &str, limit: usize) -> String {
     let mut depth = 0_usize;
     for token in tokens(raw) {
@@ -33,7 +33,7 @@ fn shallow(raw: &str, limit: usize) -> String {
     raw_input(raw)
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("unknown-types-skipped", &[clause::INP_1], |twin| {
         twin.events = |events| {
             let unknown = |event: &Result<Event, Reply>| matches!(event, Err(Reply::Reject { message, .. }) if message.contains("unknown event type"));
@@ -163,7 +163,7 @@ pub(super) const BUGS: &[Bug] = &[
             |index, error| Reply::Reject { kind: RejectKind::InvalidInput, message: format!("event {index}: {error}") };
     }),
     bug("complaint-counts-from-one", &[clause::INP_1], |twin| {
-        twin.complaint = |index, error| crate::input::complaint(index + 1, error);
+        twin.complaint = |index, error| crate::twin::input::complaint(index + 1, error);
     }),
     bug("extra-fields-refused", &[clause::INP_2], |twin| {
         twin.event = |event| {
@@ -254,7 +254,8 @@ pub(super) const BUGS: &[Bug] = &[
         twin.raw_input = |raw| raw_input(&raw.replace("\\\\ud83d", "\\\\ufffd"));
     }),
     bug("surrogate-pairs-split", &[clause::INP_SURROGATE, clause::ESC_3], |twin| {
-        twin.text = |twin, raw| crate::text::text(twin, raw).replace(|c: char| c > '\u{ffff}', "\u{fffd}\u{fffd}");
+        twin.text =
+            |twin, raw| crate::twin::text::text(twin, raw).replace(|c: char| c > '\u{ffff}', "\u{fffd}\u{fffd}");
     }),
     bug("null-options-refused", &[clause::DOC_PREFIX_EMPTY, clause::CTX_DEFAULT], |twin| {
         twin.before = |_, _, input| {

@@ -1,8 +1,8 @@
-//! `JSON.stringify`, as other languages' libraries do it by default.
+//! `JSON.stringify`, as the libraries of other languages do it by default.
 
-use super::{Bug, bug};
-use crate::input::raw_input;
-use crate::text::{members, number, quoted};
+use super::{Planted, bug};
+use crate::twin::input::raw_input;
+use crate::twin::text::{members, number, quoted};
 use serde_json::Number;
 use threadspec_golden::clause;
 use threadspec_judge::json::Node;
@@ -20,7 +20,7 @@ fn python(raw: &Number) -> String {
     }
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("json-with-spaces", &[clause::JSON_1], |twin| twin.separators = (", ", ": ")),
     bug("json-with-space-after-colon", &[clause::JSON_1], |twin| twin.separators = (",", ": ")),
     bug("json-pretty-printed", &[clause::JSON_1, clause::EVT_CALL], |twin| twin.separators = (",\n  ", ": ")),

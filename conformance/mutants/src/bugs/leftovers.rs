@@ -1,6 +1,6 @@
-//! What a run leaves behind for the next, by the way in which it ended.
+//! What a run leaves behind for the next one, depending on how it ended.
 
-use super::{Bug, bug, hardened, sticky};
+use super::{Planted, bug, hardened, sticky};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
@@ -29,7 +29,7 @@ fn note(memory: &mut Value, name: &str) {
     }
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     // Only an answer clears what a request has set.
     bug(
         "members-of-a-refused-request-stay",

@@ -1,13 +1,13 @@
-//! Members of an input that nobody checks, taken as the host language takes them.
+//! Members of an input that nobody checks, treated as the host language treats them.
 
-use super::{Bug, bug};
-use crate::text::text;
+use super::{Planted, bug};
+use crate::twin::text::text;
 use serde_json::{Value, json};
 use threadspec::ecma_string;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-/// Replaces a member that is there.
+/// Replaces an existing member.
 fn convert(input: &mut Value, name: &str, to: impl FnOnce(&Value) -> Option<Value>) {
     if let Some(converted) = input.get(name).and_then(to) {
         input[name] = converted;
@@ -29,7 +29,7 @@ fn default(input: &mut Value, name: &str, value: Value) {
     }
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("missing-events-are-none", &[clause::INP_1], |twin| {
         twin.before = |_, op, input| {
             if matches!(op, Op::Serialize | Op::Messages) && input.get("events").is_none_or(Value::is_null) {

@@ -1,7 +1,7 @@
 //! State that a request leaves behind for the next.
 
-use super::{Bug, bug};
-use crate::context::summaries;
+use super::{Planted, bug};
+use crate::twin::context::summaries;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
@@ -19,7 +19,7 @@ fn count(events: &Value) -> usize {
     events.as_array().map_or(0, Vec::len)
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("instructions-stick", &[clause::MSG_PURE, clause::CTX_SYSTEM], |twin| {
         twin.before = |twin, _, input| sticky(&mut twin.memory, input, "instructions");
     }),

@@ -1,10 +1,10 @@
 //! From events to messages in standard mode.
 
-use super::{Bug, bug, hardened, literal};
-use crate::context::{answers, call, joins, message, orphan, result_content};
-use crate::document::calls;
-use crate::text::string;
+use super::{Planted, bug, hardened, literal};
 use crate::twin::Twin;
+use crate::twin::context::{answers, call, joins, message, orphan, result_content};
+use crate::twin::document::calls;
+use crate::twin::text::string;
 use serde_json::Value;
 use threadspec::{Event, EventKind, Message, Role};
 use threadspec_golden::clause;
@@ -34,7 +34,7 @@ fn human_instead(twin: &Twin, event: &Event, from: &str, to: &str) -> Option<Mes
     })
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("empty-user-messages-dropped", &[clause::MSG_USER], |twin| {
         twin.message = |twin, event| message(twin, event).filter(|_| said(event, Role::User) != Some(""));
     }),
@@ -208,7 +208,7 @@ pub(super) const BUGS: &[Bug] = &[
         twin.result_content = |twin, result| result.map_or("undefined".to_owned(), |result| twin.stringify(result));
         twin.result_text = |twin, result| match result {
             Some(Value::String(text)) => text.clone(),
-            _ => crate::document::result_text(twin, result),
+            _ => crate::twin::document::result_text(twin, result),
         };
     }),
     bug("falsy-results-empty-in-messages", &[clause::MSG_RESULT], |twin| {
@@ -248,7 +248,7 @@ pub(super) const BUGS: &[Bug] = &[
         twin.result_content = |twin, result| result_content(twin, result).chars().take(1000).collect();
         twin.result_text = |twin, result| match result {
             Some(Value::String(text)) => text.clone(),
-            _ => crate::document::result_text(twin, result),
+            _ => crate::twin::document::result_text(twin, result),
         };
     }),
     hardened("results-left-where-they-stand", &[clause::MSG_PAIRED, clause::PROVIDER_1], |twin| {
@@ -395,7 +395,7 @@ pub(super) const BUGS: &[Bug] = &[
         twin.xml = |twin, events| {
             let mut sorted = events.to_vec();
             sorted.sort_by_key(|event| event.iteration);
-            crate::context::xml(twin, &sorted)
+            crate::twin::context::xml(twin, &sorted)
         };
     }),
     bug("messages-ordered-by-iteration", &[clause::EQ_2], |twin| {

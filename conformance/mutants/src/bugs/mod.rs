@@ -17,13 +17,13 @@ mod system;
 mod unplanned;
 mod unseen;
 
-use super::Bug;
-use super::twin::Twin;
+use crate::planted::{Kind, OnTwin, Planted, crash};
+use crate::twin::Twin;
 use memory::sticky;
-use threadspec::Profile;
+use threadspec_judge::protocol::Profile;
 
 /// Every table.
-pub(super) const TABLES: &[&[Bug]] = &[
+pub(super) const TABLES: &[&[Planted]] = &[
     escaping::BUGS,
     document::BUGS,
     events::BUGS,
@@ -51,21 +51,16 @@ pub(super) const TABLES: &[&[Bug]] = &[
 ];
 
 /// Wrong in both profiles.
-const fn bug(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Bug {
-    Bug { name, breaks, profiles: &[Profile::Literal, Profile::Hardened], plant }
+const fn bug(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
+    Planted { name, kind: Kind::Bug(OnTwin(plant)), breaks, profiles: &Profile::OWN }
 }
 
 /// Wrong in the hardened profile, accepted in the literal one.
-const fn hardened(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Bug {
-    Bug { name, breaks, profiles: &[Profile::Hardened], plant }
+const fn hardened(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
+    Planted { profiles: &[Profile::Hardened], ..bug(name, breaks, plant) }
 }
 
 /// Wrong in the literal profile, right in the hardened one.
-const fn literal(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Bug {
-    Bug { name, breaks, profiles: &[Profile::Literal], plant }
-}
-
-/// Ends the request as a crash, without a message on stderr.
-fn crash(why: &'static str) -> ! {
-    std::panic::resume_unwind(Box::new(why))
+const fn literal(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
+    Planted { profiles: &[Profile::Literal], ..bug(name, breaks, plant) }
 }

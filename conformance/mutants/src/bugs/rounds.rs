@@ -1,8 +1,8 @@
 //! Tool rounds, in `tools` and inside the iterations of `loop`.
 
-use super::{Bug, bug, hardened, literal};
-use crate::agent::{assistant, cut, distinct, free, outcome};
+use super::{Planted, bug, hardened, literal};
 use crate::twin::Twin;
+use crate::twin::rounds::{assistant, cut, distinct, free, outcome};
 use serde_json::{Value, json};
 use threadspec::agent::{Response, ToolError};
 use threadspec::{Message, Profile, ToolCall, ecma_string};
@@ -14,7 +14,7 @@ fn each_call(input: &mut Value, change: impl Fn(&mut Value)) {
     turns.filter_map(|turn| turn.get_mut("tool_calls")?.as_array_mut()).flatten().for_each(change);
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("absent-arguments-refused", &[clause::TOOLS_ARGS], |twin| {
         twin.before = |_, _, input| {
             each_call(input, |call| {
@@ -361,7 +361,7 @@ fn cut_off<'a>(input: &Value, output: &'a mut Value) -> Option<&'a mut Vec<Value
     })
 }
 
-/// In one profile, gives each call that repeats an id another one, made from the id and how often it occurred before.
+/// In one profile, gives each call that repeats an id a new one, made from the id and the number of times that it has occurred.
 fn renumber_in(profile: Profile, twin: &Twin, calls: &mut [ToolCall], other: fn(&str, usize) -> String) {
     if twin.profile != profile {
         return;

@@ -1,7 +1,7 @@
 //! The outer loop.
 
-use super::{Bug, bug, hardened, literal};
-use crate::agent::{completion, feedback, is_over, outcome};
+use super::{Planted, bug, hardened, literal};
+use crate::twin::rounds::{completion, feedback, is_over, outcome};
 use serde_json::Value;
 use threadspec::{Event, EventKind, Message, Profile};
 use threadspec_golden::clause;
@@ -32,7 +32,7 @@ fn last_iteration(events: &[Event]) -> u64 {
     events.last().map_or(0, |event| event.iteration)
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     hardened("zero-model-calls-mean-the-default", &[clause::LOOP_LIMIT], |twin| {
         twin.request_limit = |limit| limit.filter(|&limit| limit > 0).unwrap_or(20);
     }),

@@ -1,8 +1,8 @@
 //! The System message and the two context modes.
 
-use super::{Bug, bug};
-use crate::context::{summaries, system, xml};
-use crate::document::join;
+use super::{Planted, bug};
+use crate::twin::context::{summaries, system, xml};
+use crate::twin::document::join;
 use serde_json::Value;
 use threadspec::{ContextMode, Event, EventKind, Message, escape_xml};
 use threadspec_golden::clause;
@@ -14,7 +14,7 @@ fn system_text(output: &mut Value) -> Option<&mut Value> {
     (first["type"] == "system").then(|| &mut first["content"])
 }
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("xml-by-default", &[clause::CTX_DEFAULT], |twin| twin.mode = |mode| mode.unwrap_or(ContextMode::Xml)),
     bug("null-mode-is-refused", &[clause::CTX_DEFAULT], |twin| {
         twin.before = |_, _, input| {

@@ -1,16 +1,16 @@
 //! Bugs that were written when the corpus was finished, to see what it catches without having been tuned to it.
 
-use super::{Bug, bug, hardened, literal};
-use crate::agent::feedback;
-use crate::context::{answers, message, result_content, summaries, system};
-use crate::document::{body, prefix};
-use crate::text::{attribute, quoted, string, text};
+use super::{Planted, bug, hardened, literal};
+use crate::twin::context::{answers, message, result_content, summaries, system};
+use crate::twin::document::{body, prefix};
+use crate::twin::rounds::feedback;
+use crate::twin::text::{attribute, quoted, string, text};
 use serde_json::{Value, json};
 use threadspec::{ContextMode, Event, EventKind, Role};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-pub(super) const BUGS: &[Bug] = &[
+pub(super) const BUGS: &[Planted] = &[
     bug("iteration-with-thousands-separators", &[clause::ATT_ITERATION], |twin| {
         twin.iteration = |event| {
             let digits = event.iteration.to_string();
@@ -77,7 +77,7 @@ pub(super) const BUGS: &[Bug] = &[
         };
         twin.result_text = |twin, result| match result {
             Some(Value::String(text)) => text.clone(),
-            _ => crate::document::result_text(twin, result),
+            _ => crate::twin::document::result_text(twin, result),
         };
     }),
     hardened("results-behind-other-calls-are-orphans", &[clause::MSG_PAIRED], |twin| {
@@ -105,7 +105,7 @@ pub(super) const BUGS: &[Bug] = &[
             Ok(Value::Object(object)) if object.get("error").is_some_and(Value::is_string) => {
                 format!("Tool error: {}", object["error"].as_str().unwrap_or_default())
             }
-            result => crate::agent::outcome(twin, call, result),
+            result => crate::twin::rounds::outcome(twin, call, result),
         };
     }),
     bug("feedback-from-the-system", &[clause::LOOP_VERIFY], |twin| {

@@ -17,7 +17,7 @@ pub(super) fn events_of<'a>(input: &'a mut Value, kind: &'a str) -> impl Iterato
     events(input).into_iter().flatten().filter(move |event| event["type"] == kind)
 }
 
-/// Changes every text in and below the members of a name; in arguments also the names of members.
+/// Changes every text in the members of a name and below them; in arguments, also the names of members.
 pub(super) fn change_texts(value: &mut Value, member: &str, change: &dyn Fn(&str) -> String) {
     change_below(value, member, false, change);
 }
@@ -84,7 +84,7 @@ pub(super) fn change_objects(value: &mut Value, change: &dyn Fn(&mut Map<String,
     }
 }
 
-/// Replaces arrays and objects below so many levels by null.
+/// Replaces arrays and objects that are nested more deeply by null.
 pub(super) fn cut_below(value: &mut Value, levels: usize) {
     if levels == 0 && (value.is_array() || value.is_object()) {
         *value = Value::Null;

@@ -1,43 +1,66 @@
 //! Families of bugs that show only with size. Each family is about one quantity that can grow, and has the size as a parameter.
 
 mod data;
-mod families;
+mod lists;
+mod runs;
+mod texts;
 
-use super::matrix::Replies;
-use super::twin::Twin;
+use crate::Error;
+use crate::planted::{Family, Kind, Planted, sound};
+use crate::trial::{Replies, Survey, workers};
+use crate::twin::Twin;
 use data::change_texts;
-use families::FAMILIES;
-use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use std::collections::HashMap;
-use std::io;
 use threadspec_campaign::generate::LIMITS;
 use threadspec_judge::corpus::growth::{Growth, Quantity};
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::json::{self, DEEP_STACK};
-use threadspec_judge::protocol::{Implementation, Profile};
+use threadspec_judge::json;
+use threadspec_judge::protocol::Profile;
 use threadspec_judge::verdict::Outcome;
 use threadspec_runner::InProcess;
 
-/// Bugs that differ in size only.
-#[derive(Clone, Copy)]
-struct Family {
-    name: &'static str,
-    quantity: Quantity,
-    /// Where it makes a difference: places that begin with one of these, or all.
-    places: &'static [&'static str],
-    /// In which profiles it is wrong.
-    profiles: &'static [Profile],
-    /// What it does to the texts of the input.
-    change: Option<fn(&str, usize) -> String>,
-    plant: fn(&mut Twin),
+/// Every table.
+pub(crate) const TABLES: &[&[Planted]] = &[lists::FAMILIES, runs::FAMILIES, texts::FAMILIES];
+
+/// Wrong in both profiles, wherever the quantity exists.
+const fn family(name: &'static str, quantity: Quantity, plant: fn(&mut Twin)) -> Planted {
+    let family = Family { quantity, places: &[], change: None, plant, n: 1, member: "" };
+    Planted { name, kind: Kind::Family(family), breaks: &[], profiles: &Profile::OWN }
+}
+
+/// Wrong in these places only.
+const fn in_places(places: &'static [&'static str], planted: Planted) -> Planted {
+    match planted.kind {
+        Kind::Family(family) => Planted { kind: Kind::Family(Family { places, ..family }), ..planted },
+        _ => planted,
+    }
+}
+
+/// Wrong in hardened only.
+const fn hardened(planted: Planted) -> Planted {
+    Planted { profiles: &[Profile::Hardened], ..planted }
+}
+
+/// Every family, as what is planted and as what it is about.
+fn families() -> impl Iterator<Item = (&'static Planted, Family)> {
+    TABLES.iter().copied().flatten().filter_map(|planted| match planted.kind {
+        Kind::Family(family) => Some((planted, family)),
+        _ => None,
+    })
+}
+
+/// The bug of a family with this size, in the members of this name.
+fn sized(planted: &Planted, member: &str, n: impl std::fmt::Display) -> Planted {
+    let member = if member.is_empty() { String::new() } else { format!(":{member}") };
+    planted.with(format!("{}{member}:{n}", planted.name).leak()).expect("a family has a size")
 }
 
 /// With which sizes, and in which profiles, each bug is tried. A bug that is caught with the largest size that its cases claim is caught with
 /// every smaller one, too, since whole outputs are compared; trying small sizes confirms that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breadth {
-    /// The largest, in one of those profiles in which it is wrong, by turns.
+    /// The largest, in one of the profiles in which the bug is wrong, by turns.
     OneProfile,
     /// The largest, in each of them.
     EveryProfile,
@@ -51,69 +74,43 @@ const SMALL: [u64; 12] = [1, 2, 3, 5, 11, 17, 50, 65, 101, 129, 257, 1001];
 /// A bug of a family, and the row of the table whose cases must catch it.
 #[derive(Clone, Copy)]
 struct Trial<'a> {
-    family: &'static Family,
+    bug: Planted,
+    family: Family,
     row: &'a Growth,
-    member: &'a str,
     profile: Profile,
     n: u64,
 }
 
-/// What became of the bugs.
-#[derive(Clone, Debug, Default)]
-pub struct Survey {
-    /// How many were tried, each with one size in one place and profile.
-    pub trials: usize,
-    /// Those that no case caught.
-    pub survivors: Vec<String>,
-}
-
-/// The twin with a bug that `family:n` or `family:member:n` names, such as `text-cut:content:100`.
-pub fn named(name: &str) -> Option<impl Implementation + use<>> {
-    let mut parts = name.split(':');
-    let family = parts.next()?;
-    let family = FAMILIES.iter().find(|known| known.name == family)?;
-    let (member, n) = match (parts.next()?, parts.next()) {
-        (member, Some(n)) => (member, n),
-        (n, None) => ("", n),
-    };
-    Some(family.planted(n.parse().ok()?, member))
-}
-
-/// The bugs of a size, each with a profile in which it is wrong: in a few members where it is about texts, and none where its size means
-/// nothing or is more than an input may have.
-pub fn of_size(n: usize) -> Vec<(String, Profile)> {
-    let members = |family: &Family| match family.quantity {
-        Quantity::Text => vec![":content", ":result", ":args"],
-        Quantity::Lengths => vec![":content"],
-        // Only a text of this very length, or one element, shows them.
+/// The bugs of a size: in a few members where they are about texts, and none where the size means nothing or is more than an input may
+/// have.
+pub fn of_size(n: usize) -> Vec<Planted> {
+    let members = |family: Family| match family.quantity {
+        Quantity::Text => vec!["content", "result", "args"],
+        Quantity::Lengths => vec!["content"],
+        // Only a text of exactly this length, or one element, shows them.
         Quantity::Blocks | Quantity::Positions | Quantity::WhiteSpace => Vec::new(),
-        Quantity::Id => vec![":toolCallId"],
+        Quantity::Id => vec!["toolCallId"],
         Quantity::Depth if n >= LIMITS.depth => Vec::new(),
         _ => vec![""],
     };
-    let named = |family: &'static Family| {
-        members(family).into_iter().map(move |member| (format!("{}{member}:{n}", family.name), family.profiles[0]))
+    let of_family = |(planted, family): (&'static Planted, Family)| {
+        members(family).into_iter().map(move |member| sized(planted, member, n))
     };
-    FAMILIES.iter().flat_map(named).collect()
+    families().flat_map(of_family).collect()
 }
 
-/// The names of the families.
-pub fn families() -> impl Iterator<Item = &'static str> {
-    FAMILIES.iter().map(|family| family.name)
-}
-
-/// Puts each bug to the cases that the table names for it, the smallest that should do first.
+/// Puts to each bug the cases that the table names for it, beginning with the smallest that should catch it.
 ///
 /// # Errors
 ///
 /// When no thread of the operating system can be started.
-pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result<Survey> {
+pub fn survey_sizes(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> Result<Survey, Error> {
     let mut trials = Vec::new();
     let everything = vec![String::new()];
     for row in table {
-        for family in FAMILIES.iter().filter(|family| family.is_for(row)) {
+        for (planted, family) in families().filter(|(_, family)| is_for(family, row)) {
             let mut profiles: Vec<Profile> = row.profiles.clone();
-            profiles.retain(|profile| family.profiles.contains(profile));
+            profiles.retain(|profile| planted.profiles.contains(profile));
             if breadth != Breadth::EveryProfile && !profiles.is_empty() {
                 let turn = trials.len() % profiles.len();
                 profiles = vec![profiles[turn]];
@@ -126,7 +123,7 @@ pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result
                     (Breadth::SmallSizes, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions) => Vec::new(),
                     (_, Quantity::WhiteSpace) => vec![1],
                     (_, Quantity::Positions) => (0..largest).collect(),
-                    // Each border is one of its own.
+                    // Each border may hide a bug of its own.
                     (_, Quantity::Blocks) => {
                         (3..usize::BITS).map(|power| 1 << power).take_while(|&n| n <= largest).collect()
                     }
@@ -134,22 +131,22 @@ pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result
                     _ => vec![largest.saturating_sub(1)],
                 };
                 let members = if row.members.is_empty() { &everything } else { &row.members };
-                let is_touched = |member: &&String| cases.iter().any(|(case, _)| family.touches(case, member));
+                let is_touched = |member: &&String| cases.iter().any(|(case, _)| touches(&family, case, member));
                 for member in members.iter().filter(is_touched) {
-                    trials.extend(sizes.iter().map(|&n| Trial { family, row, member, profile, n }));
+                    let of_size = |&n: &u64| Trial { bug: sized(planted, member, n), family, row, profile, n };
+                    trials.extend(sizes.iter().map(of_size));
                 }
             }
         }
     }
-    let is_idle = |family: &&Family| {
-        let is_tried = trials.iter().any(|trial| trial.family.name == family.name);
+    let is_idle = |(planted, family): &(&Planted, Family)| {
+        let is_tried = trials.iter().any(|trial| trial.bug.name.split(':').next() == Some(planted.name));
         let has_size = !matches!(family.quantity, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions);
         !is_tried && (breadth != Breadth::SmallSizes || has_size)
     };
     let idle: Vec<String> =
-        FAMILIES.iter().filter(is_idle).map(|family| format!("{}: no case is about it", family.name)).collect();
-    let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
-    let caught = workers.install(|| {
+        families().filter(is_idle).map(|(planted, _)| format!("{}: no case is about it", planted.name)).collect();
+    let caught = workers()?.install(|| {
         let cases: Vec<(&Case, Profile)> = table
             .iter()
             .flat_map(|row| {
@@ -159,7 +156,7 @@ pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result
             })
             .collect();
         let sound = |&(case, profile): &(&Case, Profile)| {
-            ((case.id.clone(), profile), Replies::of(&mut InProcess::new(super::sound()), case, profile).outcome)
+            ((case.id.clone(), profile), Replies::of(&mut InProcess::new(sound()), case, profile).outcome)
         };
         let sound: HashMap<(String, Profile), Outcome> = cases.par_iter().map(sound).collect();
         trials.par_iter().map(|trial| trial.is_caught(corpus, &sound)).collect::<Vec<bool>>()
@@ -168,50 +165,33 @@ pub fn survey(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> io::Result
     Ok(Survey { trials: trials.len(), survivors: idle.into_iter().chain(survivors).collect() })
 }
 
-impl Family {
-    fn is_for(&self, row: &Growth) -> bool {
-        let is_here = |place: &&str| row.place.starts_with(*place);
-        self.quantity == row.quantity && (self.places.is_empty() || self.places.iter().any(is_here))
-    }
+fn is_for(family: &Family, row: &Growth) -> bool {
+    let is_here = |place: &&str| row.place.starts_with(*place);
+    family.quantity == row.quantity && (family.places.is_empty() || family.places.iter().any(is_here))
+}
 
-    fn planted(&self, n: usize, member: &str) -> Twin {
-        let mut twin = Twin { n, member: member.to_owned(), ..Twin::default() };
-        if let Some(change) = self.change {
-            twin.change = change;
-            twin.before = |twin, _, input| change_texts(input, &twin.member, &|text| (twin.change)(text, twin.n));
-        }
-        (self.plant)(&mut twin);
-        twin
-    }
-
-    /// Whether it changes any text of a case: a name has no line feed, for example.
-    fn touches(&self, case: &Case, member: &str) -> bool {
-        let Some(change) = self.change.filter(|_| self.quantity == Quantity::WhiteSpace) else { return true };
-        let Ok(input) = json::read(case.input()) else { return false };
-        let mut changed = input.clone();
-        change_texts(&mut changed, member, &|text| change(text, 1));
-        changed != input
-    }
+/// Whether a family changes any text of a case: a name has no line feed, for example.
+fn touches(family: &Family, case: &Case, member: &str) -> bool {
+    let Some(change) = family.change.filter(|_| family.quantity == Quantity::WhiteSpace) else { return true };
+    let Ok(input) = json::read(case.input()) else { return false };
+    let mut changed = input.clone();
+    change_texts(&mut changed, member, &|text| change(text, 1));
+    changed != input
 }
 
 impl Trial<'_> {
     fn name(&self) -> String {
-        let Self { family, row, member, profile, n } = self;
-        let member = if member.is_empty() { String::new() } else { format!("{member}:") };
-        format!("{}:{member}{n} ({}, {profile})", family.name, row.place)
+        format!("{} ({}, {})", self.bug.name, self.row.place, self.profile)
     }
 
     fn is_caught(&self, corpus: &Corpus, sound: &HashMap<(String, Profile), Outcome>) -> bool {
-        let Ok(n) = usize::try_from(self.n) else { return false };
         let fails = |case: &Case| {
-            let mut testee = InProcess::new(self.family.planted(n, self.member));
+            let mut testee = InProcess::new(self.bug.implementation());
             let sound = sound.get(&(case.id.clone(), self.profile));
-            Replies::of(&mut testee, case, self.profile)
-                .judged(self.profile, |_, outcome| sound == Some(outcome))
-                .counts_against(true)
+            Replies::of(&mut testee, case, self.profile).failure(sound).is_some()
         };
         let cases = self.row.cases(corpus, self.profile);
-        let are_large = !matches!(self.row.quantity, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions);
+        let are_large = !matches!(self.family.quantity, Quantity::WhiteSpace | Quantity::Blocks | Quantity::Positions);
         cases.into_iter().filter(|&(_, size)| !are_large || size > self.n).any(|(case, _)| fails(case))
     }
 }

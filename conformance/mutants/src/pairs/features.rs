@@ -8,7 +8,7 @@ use threadspec_judge::json;
 /// A level of a column, by number.
 pub(super) type Feature = (usize, usize);
 
-/// Where the value of a column stands in an input, and what it is; none if it is absent.
+/// The value of a column and where it is in the input; no value if it is absent.
 #[derive(Clone, Debug)]
 struct Found {
     column: String,
@@ -20,7 +20,7 @@ struct Found {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Features {
     pub(super) all: BTreeSet<Feature>,
-    /// For each value its column and its path, as a JSON pointer.
+    /// The column of each value, and its path as a JSON pointer.
     pub(super) places: Vec<(usize, String)>,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Finder<'a> {
         let mut blocks: Vec<&str> = Vec::new();
         let (mut at, mut fillers) = (0, 0);
         while at < items.len() {
-            // Those that stand later take less.
+            // Later blocks match less.
             let block = self.array.blocks.iter().rev().find_map(|name| {
                 let mut of_block = Vec::new();
                 let block = &self.covering.blocks[name];
@@ -185,7 +185,7 @@ fn unify(block: &str, frame: &Value, value: Option<&Value>, path: &str, found: &
             let is_spliced =
                 |frame: &Value| frame.as_str().is_some_and(|text| text.starts_with('{') && !text.contains(':'));
             if frames.iter().any(is_spliced) {
-                // What stands behind it is the last element.
+                // What follows it is the last element.
                 let (Some(frame), Some(last)) =
                     (frames.last().filter(|frame| !is_spliced(frame)), values.len().checked_sub(1))
                 else {

@@ -1,17 +1,16 @@
-//! Bugs that need two conditions at once: for each two features of a covering array one that shows only where an input has both.
+//! Bugs that need two conditions at once: for each two features of a covering array, one that shows only where an input has both.
 
 mod features;
 
-use super::growth::Survey;
-use super::sound;
+use crate::Error;
+use crate::planted::sound;
+use crate::trial::{Survey, workers};
 use features::{Feature, Features, Finder};
-use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::Value;
-use std::io;
 use threadspec_golden::covering::Covering;
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::json::{self, DEEP_STACK};
+use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, Reply, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::judge;
@@ -58,7 +57,7 @@ fn found(finder: &Finder<'_>, op: Op, input: &Value) -> Features {
     }
 }
 
-/// Changes a value as little as possible. What is appended to a text might stand where literal accepts anything.
+/// Changes a value as little as possible. Nothing is appended to a text, since literal might accept anything there.
 fn change(value: &mut Value) {
     match value {
         Value::String(text) => match text.rfind(|c: char| c.is_ascii_alphanumeric()) {
@@ -87,8 +86,8 @@ struct Trap<'c> {
 /// # Errors
 ///
 /// When no thread of the operating system can be started.
-pub fn survey(corpus: &Corpus, covering: &Covering, step: usize) -> io::Result<Survey> {
-    let workers = ThreadPoolBuilder::new().stack_size(DEEP_STACK).build().map_err(io::Error::other)?;
+pub fn survey_pairs(corpus: &Corpus, covering: &Covering, step: usize) -> Result<Survey, Error> {
+    let workers = workers()?;
     let mut survey = Survey::default();
     for array in &covering.arrays {
         let finder = Finder::new(covering, array);
@@ -116,7 +115,7 @@ fn tried<'c>(finder: &Finder<'_>, rows: &[&'c Case], profile: Profile, step: usi
         Trap { case, features: found(finder, case.op, &input), right }
     };
     let mut traps: Vec<Trap<'c>> = rows.par_iter().map(|&case| trap(case)).collect();
-    // The smallest that has both features is the quickest.
+    // The smallest row that has both features is the quickest.
     traps.sort_by_cached_key(|trap| trap.case.input().len());
     let levels: Vec<Feature> = finder
         .columns()

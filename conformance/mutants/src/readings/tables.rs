@@ -1,9 +1,8 @@
-//! The tables of readings.
+//! Spellings, documents, messages, runs and inputs.
 
-use super::{Reading, words};
-use crate::text::{attribute, text};
-use crate::twin::Twin;
-use crate::{document, input};
+use super::{Planted, both, literal, neglect};
+use crate::twin::text::{attribute, text};
+use crate::twin::{document, input};
 use serde_json::{Map, Number, Value, json};
 use threadspec::surrogates::{mark_surrogates, replace_surrogates, without_marks};
 use threadspec::{Event, EventKind, Message, Profile, escape_text, is_xml_char, json_stringify};
@@ -11,30 +10,7 @@ use threadspec_golden::clause;
 use threadspec_judge::json::tokens;
 use threadspec_judge::protocol::{Op, RejectKind, Reply};
 
-/// Every table.
-pub(super) const TABLES: &[&[Reading]] =
-    &[SPELLINGS, words::NUMBERS, DOCUMENTS, MESSAGES, RUNS, words::WORDS, INPUTS, NEGLECT, words::NEGLECT];
-
-/// Permitted in both profiles.
-pub(super) const fn both(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
-    Reading { name, permitted_by, profiles: &Profile::ALL, neglects: &[], plant }
-}
-
-/// Permitted in the literal profile.
-pub(super) const fn literal(
-    name: &'static str,
-    permitted_by: &'static [&'static str],
-    plant: fn(&mut Twin),
-) -> Reading {
-    Reading { name, permitted_by, profiles: &[Profile::Literal], neglects: &[], plant }
-}
-
-/// Does not follow `should` clauses.
-pub(super) const fn neglect(name: &'static str, neglects: &'static [&'static str], plant: fn(&mut Twin)) -> Reading {
-    Reading { name, permitted_by: neglects, profiles: &Profile::ALL, neglects, plant }
-}
-
-/// Changes each object of a reply, from the outside in, but no arguments and results, which are data.
+/// Changes each object of a reply, from the outside in, except arguments and results, which are data.
 fn each_object(value: &mut Value, change: &impl Fn(&mut Map<String, Value>)) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(|element| each_object(element, change)),
@@ -98,7 +74,7 @@ fn kind(members: &Map<String, Value>) -> Option<&'static str> {
 }
 
 /// How a reply is spelled (E19).
-const SPELLINGS: &[Reading] = &[
+pub(super) const SPELLINGS: &[Planted] = &[
     both("absent-members-as-null", &["E19"], |twin| {
         twin.spellings.push(|output| {
             each_object(output, &|members| {
@@ -134,12 +110,12 @@ const SPELLINGS: &[Reading] = &[
         twin.spellings.push(|output| each_number(output, &|number| Number::from_f64(number.as_f64()?)));
     }),
     both("large-integers-exact", &["E13"], |twin| {
-        twin.number = |number| if number.is_f64() { crate::text::number(number) } else { number.to_string() };
+        twin.number = |number| if number.is_f64() { crate::twin::text::number(number) } else { number.to_string() };
     }),
     both("large-integers-with-all-digits-of-the-double", &["E13"], |twin| {
         twin.number = |number| match number.as_f64() {
             Some(double) if !number.is_f64() && double.abs() > 9e15 => format!("{double:.0}"),
-            _ => crate::text::number(number),
+            _ => crate::twin::text::number(number),
         };
     }),
 ];
@@ -151,7 +127,7 @@ fn mixed(escaped: &str, from: char, spellings: &[&str]) -> String {
     parts.zip(spellings.iter().cycle()).fold(first, |text, (part, spelling)| text + spelling + part)
 }
 
-const DOCUMENTS: &[Reading] = &[
+pub(super) const DOCUMENTS: &[Planted] = &[
     literal("carriage-return-as-decimal-reference", &["E3"], |twin| {
         twin.text = |twin, raw| text(twin, raw).replace('\r', "&#13;");
     }),
@@ -215,7 +191,7 @@ const DOCUMENTS: &[Reading] = &[
     literal("objects-with-a-to-string-as-json", &["E20"], |twin| {
         twin.string = |twin, value| match value {
             Value::Object(members) if members.contains_key("toString") => json_stringify(value),
-            value => crate::text::string(twin, value),
+            value => crate::twin::text::string(twin, value),
         };
     }),
     literal("objects-with-a-to-string-refused", &["E20"], |twin| {
@@ -258,25 +234,26 @@ fn escaped_but(raw: &str, other: fn(char) -> String) -> String {
     raw.chars().map(piece).collect()
 }
 
-const MESSAGES: &[Reading] = &[
+pub(super) const MESSAGES: &[Planted] = &[
     literal("adjacent-calls-in-one-message", &["E8"], |twin| twin.is_grouped = true),
     literal("calls-of-one-id-in-one-message", &["E8"], |twin| {
         twin.is_grouped = true;
         twin.joins = |group, next| group[0].iteration == next.iteration;
     }),
     literal("absent-results-empty-in-messages", &["E7"], |twin| {
-        twin.result_content =
-            |twin, result| result.map_or_else(String::new, |result| crate::context::result_content(twin, Some(result)));
+        twin.result_content = |twin, result| {
+            result.map_or_else(String::new, |result| crate::twin::context::result_content(twin, Some(result)))
+        };
     }),
     literal("absent-results-as-null-in-messages", &["E7"], |twin| {
         twin.result_content = |twin, result| {
-            result.map_or_else(|| "null".to_owned(), |result| crate::context::result_content(twin, Some(result)))
+            result.map_or_else(|| "null".to_owned(), |result| crate::twin::context::result_content(twin, Some(result)))
         };
     }),
     literal("answers-without-prefix", &["E24"], |twin| {
         twin.message = |twin, event| match &event.kind {
             EventKind::HumanInputReceived { response } => Some(Message::human(response)),
-            _ => crate::context::message(twin, event),
+            _ => crate::twin::context::message(twin, event),
         };
     }),
     literal("half-characters-become-question-marks", &["E12"], |twin| {
@@ -294,7 +271,7 @@ const MESSAGES: &[Reading] = &[
     }),
 ];
 
-const RUNS: &[Reading] = &[
+pub(super) const RUNS: &[Planted] = &[
     literal("text-beside-calls-recorded", &["E10"], |twin| {
         twin.text_beside_calls = |_, _| true;
         twin.final_text = |_, last| last.tool_calls.is_empty();
@@ -322,7 +299,7 @@ const RUNS: &[Reading] = &[
     }),
 ];
 
-/// Events with those results as errors that are one, with the error and whether it is recoverable.
+/// The events, with each result that is an error as an error event: its text, and whether it is recoverable.
 pub(super) fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, bool)>) -> Vec<Event> {
     let failure = |mut event: Event| {
         if let EventKind::ToolResult { result: Some(Value::String(text)), .. } = &event.kind
@@ -335,7 +312,7 @@ pub(super) fn as_errors(events: Vec<Event>, error: fn(&str) -> Option<(String, b
     events.into_iter().map(failure).collect()
 }
 
-const INPUTS: &[Reading] = &[
+pub(super) const INPUTS: &[Planted] = &[
     both("complaints-name-the-field-first", &[clause::INP_1], |twin| {
         twin.complaint = |index, error| {
             let (field, reason) = (error.field().unwrap_or_default(), error.reason());
@@ -374,11 +351,11 @@ fn depth(value: &Value) -> usize {
 }
 
 /// Readings that follow the `must` clauses only.
-const NEGLECT: &[Reading] = &[
+pub(super) const NEGLECT: &[Planted] = &[
     neglect("iterations-from-zero", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 0),
     neglect("prompt-at-iteration-one", &[clause::LOOP_PROMPT], |twin| twin.prompt = |prompt| Event::user(1, prompt)),
     neglect("no-completion-event", &[clause::LOOP_VERIFY], |twin| twin.completion = |_, _, _| None),
-    // Stands before the next one, which replaces it when all are planted at once and changes more.
+    // Before the next one, which replaces it when all are planted at once, and which changes more.
     neglect("no-feedback", &[clause::LOOP_VERIFY], |twin| twin.feedback = |_, _| None),
     neglect("feedback-in-other-words", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| {
@@ -388,14 +365,14 @@ const NEGLECT: &[Reading] = &[
     }),
     neglect("tool-failures-in-other-words", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
-            Ok(result) => crate::agent::outcome(twin, call, Ok(result)),
+            Ok(result) => crate::twin::rounds::outcome(twin, call, Ok(result)),
             Err(threadspec::agent::ToolError::NotFound) => format!("Error: unknown tool {}", call.name),
             Err(threadspec::agent::ToolError::Failed(message)) => format!("Error: {message}"),
         };
     }),
     neglect("tool-failures-without-words", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
-            Ok(result) => crate::agent::outcome(twin, call, Ok(result)),
+            Ok(result) => crate::twin::rounds::outcome(twin, call, Ok(result)),
             Err(_) => String::new(),
         };
     }),

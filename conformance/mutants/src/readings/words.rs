@@ -1,19 +1,18 @@
 //! Readings of how a number is spelled in a text, and of the words that a run adds.
 
-use super::Reading;
-use super::tables::{both, literal, neglect};
-use crate::text::{attribute, number, quoted, string, text};
+use super::{Planted, both, literal, neglect};
 use crate::twin::Twin;
-use crate::{context, document, input};
+use crate::twin::text::{attribute, number, quoted, string, text};
+use crate::twin::{context, document, input};
 use serde_json::{Number, Value};
 use threadspec::agent::ToolError;
 use threadspec::{Event, EventKind, Message, is_xml_char};
 use threadspec_golden::clause;
 use threadspec_judge::json::tokens;
 
-/// Stands before the digits of a number that is kept as a text.
+/// Precedes the digits of a number that is kept as a text.
 const KEPT: char = '\u{10caff}';
-/// From here on a double does not hold every integer.
+/// From here on, a double cannot hold every integer.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// An input whose arguments and results have each integer beyond 2^53 as a text of its digits, as programs with integers of any length
@@ -25,7 +24,7 @@ fn with_digits_kept(raw: &str) -> String {
         if data.is_none() && before[1] == ":" && matches!(before[0], "\"args\"" | "\"result\"" | "\"tools\"") {
             data = Some(depth);
         }
-        // Without a text as its message it is not a failure.
+        // Without a text as its message, it is no failure.
         let is_kept = data.is_some() && before != ["\"error\"", ":"] && is_long(token);
         out += &if is_kept { format!("\"{KEPT}{token}\"") } else { token.to_owned() };
         match token {
@@ -39,14 +38,14 @@ fn with_digits_kept(raw: &str) -> String {
     out
 }
 
-/// Whether a token is an integer of which a double holds the digits no longer.
+/// Whether a token is an integer with more digits than a double holds.
 fn is_long(token: &str) -> bool {
     let digits = token.strip_prefix('-').unwrap_or(token);
     let is_integer = digits.len() > 15 && digits.bytes().all(|c| c.is_ascii_digit());
     is_integer && digits.parse::<f64>().is_ok_and(|double| double > EXACT && double.is_finite())
 }
 
-/// Makes numbers again of those that stand by themselves, and shows the digits of the others.
+/// Turns kept numbers back into numbers where they stand alone, and shows the digits of the others.
 fn as_numbers(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -85,7 +84,7 @@ fn reworded(event: Event, words: impl Fn(String) -> String) -> Event {
     }
 }
 
-/// The beginning of a text, in UTF-16 units or bytes as `length` counts, with an end.
+/// The beginning of a text, in UTF-16 units or bytes as `length` counts, with `end` after it.
 fn cut(text: &str, most: usize, length: fn(char) -> usize, end: &str) -> String {
     let mut left = most;
     let fits = |c: &char| {
@@ -97,7 +96,7 @@ fn cut(text: &str, most: usize, length: fn(char) -> usize, end: &str) -> String 
     if kept.len() < text.len() { kept + end } else { kept }
 }
 
-pub(super) const NUMBERS: &[Reading] = &[
+pub(super) const NUMBERS: &[Planted] = &[
     both("integers-of-any-length-exact", &["E13"], |twin| {
         twin.raw_input = with_digits_kept;
         twin.quoted = |raw| raw.strip_prefix(KEPT).map_or_else(|| quoted(raw), str::to_owned);
@@ -132,7 +131,7 @@ pub(super) const NUMBERS: &[Reading] = &[
     }),
 ];
 
-pub(super) const WORDS: &[Reading] = &[
+pub(super) const WORDS: &[Planted] = &[
     both("errors-with-their-class", &[clause::LOOP_ERROR, "E26"], |twin| {
         twin.failed = |events, event| events.push(reworded(event, |error| format!("ModelError: {error}")));
     }),
@@ -192,8 +191,8 @@ pub(super) const WORDS: &[Reading] = &[
     }),
 ];
 
-/// Readings that do not follow a `should` clause in what they say.
-pub(super) const NEGLECT: &[Reading] = &[
+/// Readings whose words do not follow a `should` clause.
+pub(super) const NEGLECT: &[Planted] = &[
     neglect("errors-with-their-class-cut-after-20-bytes", &[clause::LOOP_ERROR], |twin| {
         twin.failed = |events, event| {
             events.push(reworded(event, |error| cut(&format!("Error: {error}"), 20, char::len_utf8, " [truncated]")));
@@ -212,7 +211,7 @@ pub(super) const NEGLECT: &[Reading] = &[
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::Failed(message)) => format!("Tool error: ValueError: {message}"),
             Err(ToolError::NotFound) => format!("Tool not found: {:?}", call.name),
-            result => crate::agent::outcome(twin, call, result),
+            result => crate::twin::rounds::outcome(twin, call, result),
         };
     }),
     neglect("iterations-from-ten", &[clause::LOOP_PROMPT], |twin| twin.first_iteration = 10),

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A run of the small corpus that nothing but an interrupt ends in time.
+/// A run of the small corpus that only an interrupt ends in time.
 struct Waiting {
     corpus: tempfile::TempDir,
     token: String,
@@ -24,12 +24,12 @@ impl Waiting {
         Self { corpus, token, command }
     }
 
-    /// The file that is there when the deed begins.
+    /// The file that appears when the deed begins.
     fn mark(corpus: &tempfile::TempDir) -> PathBuf {
         corpus.path().join("begins")
     }
 
-    /// Starts the run, and waits until its testee does what it is there for.
+    /// Starts the run, and waits until its testee begins to misbehave.
     fn start(&mut self) -> Result<Child, Failed> {
         let mut runner = self.command.stdout(Stdio::piped()).spawn()?;
         wait_for(&Self::mark(&self.corpus), &mut runner)?;
@@ -120,7 +120,7 @@ pub(crate) fn ctrl_c_leaves_no_bar() -> Result<(), Failed> {
     nobody_is_left(&run.token)
 }
 
-/// A testee ends with its runner, even if that is killed.
+/// A testee ends with its runner, even if the runner is killed.
 pub(crate) fn a_testee_ends_with_its_runner() -> Result<(), Failed> {
     if !cfg!(target_os = "linux") {
         return Ok(());

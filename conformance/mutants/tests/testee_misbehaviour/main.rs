@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 use threadspec_judge::verdict::Verdict;
-use threadspec_mutants::misbehaviour::{Deed, deeds};
+use threadspec_mutants::{Kind, all};
 
 /// The program that is tested.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_threadspec-tested");
@@ -26,10 +26,26 @@ const TESTEE: &str = env!("CARGO_BIN_EXE_threadspec-mutants");
 const TEXTS: [&str; 4] = ["one", "two", "three", "four"];
 /// The timeout for one reply, in seconds; deeds that are too late are later than this by far.
 const TIMEOUT: &str = "1";
-/// A timeout that nobody reaches who does not hang.
+/// A timeout that only a hang reaches.
 const FAR_AWAY: &str = "600";
 /// A run takes seconds, unless it hangs.
 const LONGEST: Duration = Duration::from_secs(900);
+
+/// What a testee can do instead of writing a reply.
+#[derive(Clone, Copy)]
+struct Deed {
+    name: &'static str,
+    /// The verdict on the case with whose reply it is done; a pass if it is allowed.
+    verdict: Verdict,
+}
+
+/// Every deed.
+fn deeds() -> impl Iterator<Item = Deed> {
+    all().filter_map(|planted| match planted.kind {
+        Kind::Misbehaviour(how) => Some(Deed { name: planted.name, verdict: how.verdict }),
+        _ => None,
+    })
+}
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -41,9 +57,9 @@ fn main() -> ExitCode {
 fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
     for deed in deeds().filter(|deed| cfg!(unix) || !deed.name.contains("child")) {
-        trials.push(Trial::test(format!("{}@two", deed.name), || with_a_case(deed)));
+        trials.push(Trial::test(format!("{}@two", deed.name), move || with_a_case(deed)));
         if !deed.name.starts_with("hangs-after") && !deed.name.ends_with("of-the-hello") {
-            trials.push(Trial::test(format!("{}@hello", deed.name), || with_the_hello(deed)));
+            trials.push(Trial::test(format!("{}@hello", deed.name), move || with_the_hello(deed)));
         }
     }
     // Each way of losing a process, with its third request.
@@ -60,9 +76,9 @@ fn trials() -> Vec<Trial> {
         "slow",
     ] {
         let deed = deeds().find(|deed| deed.name == name).expect("a deed");
-        trials.push(Trial::test(format!("{name}@3"), || with_a_request(deed)));
+        trials.push(Trial::test(format!("{name}@3"), move || with_a_request(deed)));
     }
-    // Other systems tell in other words how a process ended.
+    // Other systems describe in other words how a process ended.
     let at_the_end = AT_THE_END.iter().filter(|end| cfg!(unix) || !end.3.contains("ended with"));
     trials.extend(at_the_end.map(|end| Trial::test(format!("{}@end", end.0), || self::at_the_end(end))));
     trials.extend(COMMANDS.iter().map(|command| Trial::test(command.0.join(" "), || ends(command))));
@@ -87,17 +103,17 @@ fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Only who must be late has little time.
-fn timeout(deed: &Deed) -> &'static [&'static str] {
+/// Only deeds that must be late get little time.
+fn timeout(deed: Deed) -> &'static [&'static str] {
     if deed.verdict == Verdict::Timeout { &[] } else { &["--timeout", FAR_AWAY] }
 }
 
 /// Only the case whose reply comes with the deed is to blame.
-fn with_a_case(deed: &Deed) -> Result<(), Failed> {
+fn with_a_case(deed: Deed) -> Result<(), Failed> {
     let run = Run::of(&format!("{}@two", deed.name), timeout(deed))?;
     let verdicts = TEXTS.map(|text| if text == "two" { deed.verdict.to_string() } else { "pass".into() });
     run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;
-    // A second reply is known by its id; of any other loss it is said that the case fails by itself.
+    // A second reply is recognized by its id. For every other loss, the note says that the case fails by itself.
     let note = run.note("two");
     let is_lost = !matches!(deed.verdict, Verdict::Pass | Verdict::Fail);
     if !is_lost || note.contains("second reply") || note.contains("by itself") {
@@ -106,8 +122,8 @@ fn with_a_case(deed: &Deed) -> Result<(), Failed> {
     Err(format!("it does not say that the case fails by itself: {note}").into())
 }
 
-/// What comes with the hello is a fault of the handshake.
-fn with_the_hello(deed: &Deed) -> Result<(), Failed> {
+/// A deed with the hello is a fault of the handshake.
+fn with_the_hello(deed: Deed) -> Result<(), Failed> {
     let run = Run::of(&format!("{}@hello", deed.name), timeout(deed))?;
     if deed.verdict == Verdict::Pass {
         return run.expect(0, &TEXTS.map(|_| "pass".into()));
@@ -118,8 +134,8 @@ fn with_the_hello(deed: &Deed) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What happens with the third request of each process fails one case, only after others.
-fn with_a_request(deed: &Deed) -> Result<(), Failed> {
+/// A deed with the third request of each process fails one case, and only after others.
+fn with_a_request(deed: Deed) -> Result<(), Failed> {
     let run = Run::of(&format!("{}@3", deed.name), timeout(deed))?;
     let verdicts = TEXTS.map(|text| if text == "three" { deed.verdict.to_string() } else { "pass".into() });
     run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;
@@ -227,7 +243,7 @@ fn a_lack_of_files() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Also where something cannot be written, which is found out at the end.
+/// Also where something cannot be written, which shows only at the end.
 #[cfg(unix)]
 fn the_conclusion_names_the_code() -> Result<(), Failed> {
     let corpus = small_corpus()?;

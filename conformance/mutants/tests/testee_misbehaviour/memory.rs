@@ -1,4 +1,4 @@
-//! What a run may hold.
+//! How much memory a run may hold.
 
 use super::FAR_AWAY;
 use super::running::{Run, SMALL, command, corpus, small_corpus, verify};
@@ -22,7 +22,7 @@ pub(crate) fn a_large_reply() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Held at once are a part of the line and what is read from it, then that and what is made from it for the comparison.
+/// The runner holds a part of the line and what is read from it, and later that and the form in which it is compared.
 #[cfg(unix)]
 pub(crate) fn what_a_long_reply_costs() -> Result<(), Failed> {
     const HELLO: &str = r#"{"id":0,"ok":{"protocol":1,"implementation":{"name":"long","version":"1","language":"sh"},"ops":["escape"],"profiles":["literal"]}}"#;

@@ -11,7 +11,7 @@ use threadspec_golden::clause;
 
 /// The memory that the runner may hold besides large texts, in KiB.
 pub(crate) const SMALL: u64 = 60 << 10;
-/// The same with an endless line, until it is known as one, or a reply of several MiB.
+/// The same with a reply of several MiB, or with an endless line until the runner recognizes it as one.
 const MOST_MEMORY: u64 = SMALL + (200 << 10);
 
 /// What came of a run.
@@ -117,7 +117,7 @@ pub(crate) fn corpus(texts: &[(&str, &str)]) -> io::Result<tempfile::TempDir> {
     Ok(folder)
 }
 
-/// A mark for the environment of the processes of a run.
+/// A mark in the environment of the processes of a run.
 pub(crate) fn token() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NUMBER: AtomicU32 = AtomicU32::new(0);

@@ -1,4 +1,4 @@
-//! What functions of usual libraries do with input that they were not made for: the bugs of `golden/hazards.json` that no other table has.
+//! What functions of common libraries do with input that they were not made for: the bugs of `golden/hazards.json` that no other table has.
 
 pub(super) mod names;
 pub(super) mod numbers;

@@ -1,8 +1,8 @@
 //! Comparing names, looking them up, and sorting by them.
 
-use super::super::{Bug, bug};
-use crate::context::{message, system};
-use crate::document::{body, name, prefix};
+use super::super::{Planted, bug};
+use crate::twin::context::{message, system};
+use crate::twin::document::{body, name, prefix};
 use serde_json::{Map, Value};
 use threadspec::{Event, EventKind};
 use threadspec_golden::clause;
@@ -30,7 +30,7 @@ fn numeric(name: &str) -> String {
     }
 }
 
-/// Folded as `equalsIgnoreCase` and its like compare.
+/// Folded as `equalsIgnoreCase` and similar functions do.
 fn in_any_case(name: &str) -> String {
     name.to_lowercase()
 }
@@ -54,7 +54,7 @@ fn answers_by(events: &[Event], position: usize, key: Key) -> Option<usize> {
     call_of(events, position, tool_call_id, key)
 }
 
-/// Gives each called name the tool that is found first by its key.
+/// Gives each called name the first tool that is found by its key.
 fn tools_by(input: &mut Value, key: Key) {
     let Some(tools) = input["tools"].as_object().cloned() else { return };
     let found =
@@ -108,7 +108,7 @@ fn index_by_pattern(key: &str) -> Option<u64> {
     key.chars().try_fold(0_u64, |value, c| value.checked_mul(10)?.checked_add(digit(c)?.into()))
 }
 
-/// Sorts by iteration, and loses the order of what is equal.
+/// Sorts by iteration, but not stably.
 fn heap_sort(events: &mut [Event]) {
     fn sift(events: &mut [Event], mut parent: usize) {
         while let Some(mut child) = Some(2 * parent + 1).filter(|&child| child < events.len()) {
@@ -133,7 +133,7 @@ fn is_zero(text: &str) -> bool {
     text == "0"
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     compared_by!("names-compared-up-to-normalization", composed),
     compared_by!("names-compared-without-weightless-characters", weighty),
     compared_by!("names-compared-as-numbers", numeric),
@@ -179,7 +179,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
     bug("sorted-by-iteration-without-keeping-order", &[clause::DOC_2, clause::EQ_2], |twin| {
         twin.events = |events| {
             let mut events: Vec<Event> = events.into_iter().collect::<Result<_, _>>()?;
-            // Short lists are sorted by insertion, which keeps the order of what is equal.
+            // Short lists are sorted by insertion, which is stable.
             if events.len() > 16 {
                 heap_sort(&mut events);
             }

@@ -1,7 +1,7 @@
 //! Numbers as text, as other languages write them by default.
 
-use super::super::{Bug, bug};
-use crate::text::number;
+use super::super::{Planted, bug};
+use crate::twin::text::number;
 use serde_json::Number;
 use threadspec_golden::clause;
 
@@ -22,7 +22,7 @@ struct Style {
     plain: std::ops::Range<i32>,
     /// Whether a whole number has a fraction, written plainly and before an exponent.
     has_fraction: [bool; 2],
-    /// What stands before a positive and before a negative exponent.
+    /// The sign or letters before a positive and before a negative exponent.
     signs: [&'static str; 2],
     /// The least number of digits of an exponent.
     width: usize,
@@ -80,7 +80,7 @@ const RYU: Style = Style { places: None, plain: -5..16, has_fraction: [true, fal
 /// `fmt.Sprint`.
 const GO: Style = Style { places: None, plain: -4..6, has_fraction: [false, false], signs: ["e+", "e-"], width: 2 };
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     bug("numbers-as-java-writes-doubles", &[clause::JSON_3], |twin| twin.number = |raw| JAVA.of_float(raw)),
     bug("whole-numbers-as-doubles", &[clause::JSON_3], |twin| {
         twin.number = |raw| raw.as_f64().map_or_else(String::new, |double| JAVA.of(double))

@@ -1,8 +1,8 @@
 //! Reading JSON: what becomes of members, texts and numbers before the program sees them.
 
-use super::super::{Bug, bug, crash};
+use super::super::{Planted, bug, crash};
 use super::{each_payload, each_text, each_value};
-use crate::input::raw_input;
+use crate::twin::input::raw_input;
 use serde_json::{Map, Value, json};
 use threadspec::Event;
 use threadspec_golden::clause;
@@ -37,7 +37,7 @@ fn folded(name: &str) -> String {
     name.to_lowercase().replace('\u{17f}', "s")
 }
 
-/// Sets each field from the last member whose name is the field's in any case.
+/// Sets each field from the last member whose name matches in any case.
 fn fields_in_any_case(value: &mut Value) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(fields_in_any_case),
@@ -57,7 +57,7 @@ fn fields_in_any_case(value: &mut Value) {
     }
 }
 
-/// Whether an object of a text has a member twice.
+/// Whether an object in a text has the same member twice.
 fn repeats(node: &Node<'_>) -> bool {
     match node {
         Node::Scalar(_) => false,
@@ -71,7 +71,7 @@ fn repeats(node: &Node<'_>) -> bool {
     }
 }
 
-/// The text with other names of members.
+/// The text with its members renamed.
 fn renamed(text: &str, name: fn(&str) -> &str) -> String {
     let all: Vec<&str> = tokens(text).collect();
     let is_name = |index: usize| all.get(index + 1) == Some(&":");
@@ -114,7 +114,7 @@ fn dates_anew(payload: &mut Value) {
     });
 }
 
-/// What YAML 1.1 reads where no quotes stand.
+/// What YAML 1.1 reads without quotes.
 fn as_yaml(text: &str) -> Option<Value> {
     let digits = |text: &str, radix| i64::from_str_radix(&text.replace('_', ""), radix).ok();
     match &*text.to_ascii_lowercase() {
@@ -131,10 +131,10 @@ fn as_yaml(text: &str) -> Option<Value> {
     }
 }
 
-/// What stands in front of the spelling of a number that a later step writes as it was.
+/// A mark before the spelling of a number that a later step writes unchanged.
 const SPELLED: char = '\u{10fffd}';
 
-/// The text with each number inside arguments as a marked text.
+/// The text, with each number inside arguments turned into a marked text.
 fn numbers_marked(node: Node<'_>, is_inside: bool) -> String {
     let list = |parts: Vec<String>| parts.join(",");
     match node {
@@ -165,7 +165,7 @@ fn numbers_unmarked(value: &mut Value) {
     });
 }
 
-/// The neighbour of a number of seventeen digits, as a parser finds it that does not round exactly.
+/// The neighbour of a number of seventeen digits, as found by a parser that does not round exactly.
 fn nearly(value: &mut Value) {
     if let Some(double) = value.as_f64().filter(|_| value.is_f64()) {
         let digits = format!("{double:e}").split('e').next().unwrap_or_default().trim_start_matches('-').len();
@@ -175,7 +175,7 @@ fn nearly(value: &mut Value) {
     }
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     bug("repeated-names-end-the-program", &[clause::JSON_4], |twin| {
         twin.raw_input = |raw| {
             if repeats(&Node::of(raw)) {
@@ -203,7 +203,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
                 each_payload(input, &|payload| {
                     let was_arguments = payload.is_object();
                     each_value(payload, &as_list);
-                    // Arguments themselves are declared as an object; an empty one is kept apart by that.
+                    // Arguments are declared as an object, so an empty one stays an object.
                     if was_arguments && payload.as_array().is_some_and(Vec::is_empty) {
                         *payload = json!({});
                     }
@@ -258,7 +258,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         twin.raw_input = |raw| numbers_marked(Node::of(&raw_input(raw)), false);
         twin.quoted = |text| match text.strip_prefix(SPELLED) {
             Some(token) => token.to_owned(),
-            None => crate::text::quoted(text),
+            None => crate::twin::text::quoted(text),
         };
         twin.after = |_, _, _, output| numbers_unmarked(output);
     }),

@@ -1,8 +1,8 @@
 //! Cutting, escaping and replacing in texts, and writing them.
 
-use super::super::{Bug, bug, crash, hardened};
+use super::super::{Planted, bug, crash, hardened};
 use super::each_text;
-use crate::text::{attribute, quoted, text};
+use crate::twin::text::{attribute, quoted, text};
 use threadspec::is_xml_char;
 use threadspec_golden::clause;
 
@@ -120,7 +120,7 @@ fn white_space_joined(text: &str) -> String {
     joined
 }
 
-/// What a writer with the character set of Western Europe does.
+/// What a writer does that knows only the Western European character set.
 fn in_latin_1(text: &str) -> String {
     text.chars().map(|c| if c > '\u{ff}' { '?' } else { c }).collect()
 }
@@ -129,7 +129,7 @@ fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{200d}' | '\u{fe0f}' | '\u{20e3}')
 }
 
-/// Escapes what is a character by itself, as a person sees characters: not one with its mark, nor the two of a line end.
+/// Escapes only characters that stand alone as a reader sees them: neither one with a combining mark, nor the two of a line end.
 fn by_characters(raw: &str, escape: impl Fn(&str) -> String) -> String {
     let mut escaped = String::new();
     let mut rest = raw.chars().peekable();
@@ -157,7 +157,7 @@ macro_rules! on_texts {
     };
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     on_texts!("texts-split-into-lines-and-joined", split_lines),
     on_texts!("texts-split-at-line-feeds-and-joined", split_and_joined),
     on_texts!("texts-as-replacements-in-javascript", as_javascripts_replacement),

@@ -1,22 +1,22 @@
-//! Work in blocks, and looks at some elements only: what goes wrong at a border, in the last place, or behind the sample.
+//! Work in blocks, and checks of only a sample: what goes wrong at a border, at the last position, or after the sample.
 
-use super::{Bug, bug, events, hardened, inside, literal};
-use crate::context::{answers, system};
-use crate::document::{calls, join};
-use crate::text::{attribute, members, quoted, string, text};
+use super::{Planted, bug, events, hardened, inside, literal};
 use crate::twin::Twin;
+use crate::twin::context::{answers, system};
+use crate::twin::document::{calls, join};
+use crate::twin::text::{attribute, members, quoted, string, text};
 use serde_json::Value;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-/// Escapes a text but for the characters that it misses, given their place in bytes.
+/// Escapes a text, except the characters that it misses, given their position in bytes.
 fn missing(twin: &Twin, raw: &str, misses: impl Fn(usize, char) -> bool) -> String {
     raw.char_indices()
         .map(|(at, c)| if misses(at, c) { c.to_string() } else { text(twin, c.encode_utf8(&mut [0; 4])) })
         .collect()
 }
 
-/// Characters that a border between blocks of so many UTF-16 units splits are lost.
+/// Loses the characters that are split by a border between blocks of so many UTF-16 units.
 fn split_in_utf16(raw: &str, size: usize) -> String {
     let mut at = 0;
     let other = |c: char| {
@@ -26,7 +26,7 @@ fn split_in_utf16(raw: &str, size: usize) -> String {
     raw.chars().map(other).collect()
 }
 
-/// Characters that a border between blocks of so many bytes splits are lost.
+/// Loses the characters that are split by a border between blocks of so many bytes.
 fn split_in_utf8(raw: &str, size: usize) -> String {
     raw.char_indices().map(|(at, c)| if at / size == (at + c.len_utf8() - 1) / size { c } else { '\u{fffd}' }).collect()
 }
@@ -55,7 +55,7 @@ fn names_in_blocks(twin: &mut Twin) {
     };
 }
 
-/// Objects with more members come out in another order.
+/// Writes the members of large objects in another order.
 fn sorted_from(twin: &mut Twin, size: usize) {
     twin.n = size;
     twin.before = |twin, _, input| {
@@ -83,7 +83,7 @@ fn exactly(twin: &mut Twin, size: usize) {
     };
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     bug("pairs-split-at-8-units", &[clause::ESC_3], |twin| utf16(twin, 8)),
     bug("pairs-split-at-256-units", &[clause::ESC_3], |twin| utf16(twin, 256)),
     bug("pairs-split-at-8192-units", &[clause::ESC_3], |twin| utf16(twin, 8_192)),
@@ -253,7 +253,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         twin.answers = |events, position| answers(events, position).filter(|call| position - call < 128);
     }),
     hardened("groups-of-eight-calls-at-most", &[clause::MSG_GROUP], |twin| {
-        twin.joins = |group, next| group.len() < 8 && crate::context::joins(group, next);
+        twin.joins = |group, next| group.len() < 8 && crate::twin::context::joins(group, next);
     }),
     bug("instructions-split-at-1024-bytes", &[clause::CTX_SYSTEM], |twin| {
         twin.system = |summaries, instructions, mode| system(summaries, &split_in_utf8(instructions, 1_024), mode);
@@ -276,7 +276,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         twin.tool_message = |call, content| threadspec::Message::tool(&call.id, split_in_utf8(&content, 2_048));
     }),
     bug("prefix-split-at-16-units", &[clause::DOC_6], |twin| {
-        twin.prefix = |raw| crate::document::prefix(raw.map(|raw| split_in_utf16(raw, 16)).as_deref());
+        twin.prefix = |raw| crate::twin::document::prefix(raw.map(|raw| split_in_utf16(raw, 16)).as_deref());
     }),
     bug("every-third-event-of-many-keeps-its-blanks-alone", &[clause::DOC_2], |twin| {
         twin.before = |_, op, input| {

@@ -1,10 +1,10 @@
-//! What usual functions do to texts, numbers and values that they were not made for.
+//! What common functions do to texts, numbers and values that they were not made for.
 
-use super::{Bug, bug, events, inside, literal, renamed};
-use crate::context::{result_content, system};
-use crate::document::{element, prefix};
-use crate::text::{attribute, members, number, quoted, text};
+use super::{Planted, bug, events, inside, literal, renamed};
 use crate::twin::Twin;
+use crate::twin::context::{result_content, system};
+use crate::twin::document::{element, prefix};
+use crate::twin::text::{attribute, members, number, quoted, text};
 use serde_json::{Value, json};
 use threadspec::agent::ToolError;
 use threadspec::{Event, EventKind};
@@ -16,18 +16,18 @@ fn with_escapes(raw: &str, escapes: fn(char) -> bool) -> String {
     quoted(raw).chars().map(|c| if escapes(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }).collect()
 }
 
-/// Escapes a text, and exchanges some of its characters before.
+/// Replaces some characters of a text, then escapes it.
 fn exchanged(twin: &Twin, raw: &str, other: fn(char) -> Option<&'static str>) -> String {
     let exchanged: String = raw.chars().map(|c| other(c).map_or_else(|| c.to_string(), str::to_owned)).collect();
     text(twin, &exchanged)
 }
 
-/// As a list with these members' keys would be: from 0 on, without a gap.
+/// Whether the keys of these members are those of a list: from 0 on, without a gap.
 fn is_list(members: &serde_json::Map<String, Value>) -> bool {
     !members.is_empty() && members.keys().enumerate().all(|(index, key)| *key == index.to_string())
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     // Texts.
     bug("next-line-characters-become-line-feeds", &[clause::ESC_3], |twin| {
         twin.text = |twin, raw| text(twin, &raw.replace('\u{85}', "\n"));
@@ -77,13 +77,13 @@ pub(in super::super) const BUGS: &[Bug] = &[
     }),
     bug("percent-signs-of-feedback-read", &[clause::LOOP_VERIFY], |twin| {
         twin.feedback = |iteration, reason| {
-            crate::agent::feedback(iteration, reason.map(|reason| reason.replace("%%", "%").replace("%s", "")))
+            crate::twin::rounds::feedback(iteration, reason.map(|reason| reason.replace("%%", "%").replace("%s", "")))
         };
     }),
     bug("tool-errors-to-their-first-line", &[clause::LOOP_TOOL_ERROR], |twin| {
         twin.outcome = |twin, call, result| match result {
             Err(ToolError::Failed(message)) => format!("Tool error: {}", message.lines().next().unwrap_or_default()),
-            result => crate::agent::outcome(twin, call, result),
+            result => crate::twin::rounds::outcome(twin, call, result),
         };
     }),
     bug("text-of-zero-not-recorded", &[clause::LOOP_EVENTS], |twin| {
@@ -372,9 +372,9 @@ pub(in super::super) const BUGS: &[Bug] = &[
         twin.string = |twin, value| match value {
             Value::Array(elements) => {
                 let elements: Vec<Value> = elements.iter().filter(|element| **element != json!([])).cloned().collect();
-                crate::text::string(twin, &elements.into())
+                crate::twin::text::string(twin, &elements.into())
             }
-            _ => crate::text::string(twin, value),
+            _ => crate::twin::text::string(twin, value),
         };
     }),
     bug("summarized-numbers-in-32-bits", &[clause::ATT_SUMMARIZED], |twin| {

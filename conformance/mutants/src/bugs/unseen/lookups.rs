@@ -1,19 +1,19 @@
-//! How ids and names are compared, kept and ordered by the usual maps, collations and comparisons.
+//! How common maps, collations and comparisons compare, keep and order ids and names.
 
-use super::{Bug, bug, events, hardened};
-use crate::context::answers;
-use crate::document::calls;
+use super::{Planted, bug, events, hardened};
+use crate::twin::context::answers;
+use crate::twin::document::calls;
 use serde_json::Value;
 use threadspec::{Event, EventKind};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-/// The name of the nearest preceding call with such an id.
+/// The name of the nearest preceding call whose id matches.
 fn named(events: &[Event], position: usize, is_it: impl Fn(&str) -> bool) -> Option<String> {
     calls(&events[..position]).rev().find(|(call, _)| is_it(call)).map(|(_, name)| name.to_owned())
 }
 
-/// Whether both are the same once they are folded.
+/// Whether both are the same after folding.
 fn same(one: &str, other: &str, fold: impl Fn(&str) -> String) -> bool {
     one == other || fold(one) == fold(other)
 }
@@ -38,7 +38,7 @@ fn id(event: &Event) -> &str {
     }
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     // Swift's `==`, and SQL with an accent-aware collation.
     bug("ids-equal-once-composed", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| named(events, position, |call| same(call, id, composed));
@@ -96,7 +96,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    // A string hash that is not compared again: Java's, where `Aa` and `BB` are one.
+    // Java's string hash, without comparing the strings themselves: `Aa` and `BB` collide.
     bug("ids-equal-by-their-hash", &[clause::ATT_NAME], |twin| {
         twin.name = |events, position, id| {
             let hash =
@@ -112,7 +112,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
         twin.name =
             |events, position, id| named(events, position, |call| call == id).filter(|_| id != "0" && id != "false");
     }),
-    // A sentinel for "not found" that is an ordinary name as well.
+    // A sentinel for "not found" that is also an ordinary name.
     bug("tool-called-unknown-is-looked-up-further", &[clause::ATT_NAME_NEAREST], |twin| {
         twin.name = |events, position, id| {
             let mut found = calls(&events[..position]).rev().filter(|&(call, _)| call == id).map(|(_, name)| name);
@@ -143,7 +143,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             })
         };
     }),
-    // A regular expression whose `$` stands before a final line feed, too.
+    // A regular expression whose `$` also matches before a final line feed.
     hardened("results-find-their-call-but-for-a-line-feed", &[clause::MSG_PAIRED], |twin| {
         twin.answers = |events, position| {
             let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };

@@ -1,5 +1,5 @@
 //! Bugs that were written from the clauses, and from memory of real libraries, before there was a case for any of them. They
-//! tell how much the corpus catches that it was not tuned to.
+//! show how much the corpus catches without having been tuned to it.
 
 pub(super) mod blocks;
 pub(super) mod hazards;
@@ -8,7 +8,7 @@ pub(super) mod pairs;
 pub(super) mod pairs_in_rounds;
 pub(super) mod state;
 
-use super::{Bug, bug, hardened, literal};
+use super::{Planted, bug, hardened, literal};
 use serde_json::{Map, Value};
 
 /// The events of an input.
@@ -16,12 +16,12 @@ fn events(input: &mut Value) -> impl Iterator<Item = &mut Value> {
     input.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// The type of an event, of a message its role.
+/// The type of an event; for a message, its role.
 fn kind(event: &Value) -> &str {
     event["role"].as_str().filter(|_| event["type"] == "message").or(event["type"].as_str()).unwrap_or_default()
 }
 
-/// The text that an event is about; of a tool result only where it is a text.
+/// The main text of an event. A tool result has one only if it is a text.
 fn text_of(event: &mut Value) -> Option<&mut String> {
     let name = match event["type"].as_str()? {
         "message" => "content",
@@ -58,7 +58,7 @@ fn inside(input: &mut Value, edit: impl Fn(&mut Value)) {
     }
 }
 
-/// Changes each value inside a value, from the inside out, and then itself.
+/// Changes each value inside a value, from the inside out, and then the value itself.
 fn each(value: &mut Value, edit: &impl Fn(&mut Value)) {
     match value {
         Value::Array(elements) => elements.iter_mut().for_each(|element| each(element, edit)),
@@ -75,7 +75,7 @@ fn in_lists(output: &mut Value, edit: impl Fn(&mut Vec<Value>)) {
     output.get_mut("messages").and_then(Value::as_array_mut).into_iter().for_each(edit);
 }
 
-/// Gives members of an object other names.
+/// Renames the members of an object.
 fn renamed(members: &Map<String, Value>, name: impl Fn(&str) -> String) -> Map<String, Value> {
     members.iter().map(|(key, value)| (name(key), value.clone())).collect()
 }

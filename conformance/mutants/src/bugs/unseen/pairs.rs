@@ -1,9 +1,9 @@
 //! Bugs that show only where two conditions meet: a type of event and a class of values, a place, a repetition, a mode, a profile.
 
-use super::{Bug, bug, change, each, events, hardened, kind, literal, text_of};
-use crate::context::result_content;
-use crate::document::element;
-use crate::text::string;
+use super::{Planted, bug, change, each, events, hardened, kind, literal, text_of};
+use crate::twin::context::result_content;
+use crate::twin::document::element;
+use crate::twin::text::string;
 use serde_json::{Map, Value, json};
 use threadspec::EventKind;
 use threadspec_golden::clause;
@@ -26,7 +26,7 @@ fn messages(output: &mut Value) -> Option<&mut Vec<Value>> {
     output.as_array_mut()
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     // A type of event and a class of texts, in the document.
     bug("apostrophes-raw-in-questions", &[clause::ESC_1], |twin| {
         twin.element = |attributes, body| {

@@ -1,9 +1,9 @@
 //! Two conditions at once, in messages, rounds and the loop: a mode and a state of the thread, a call and its place, a failure and
 //! its repetition.
 
-use super::{Bug, bug, hardened, in_lists, kind};
-use crate::agent::{distinct, feedback, outcome};
-use crate::context::{answers, joins, orphan, system};
+use super::{Planted, bug, hardened, in_lists, kind};
+use crate::twin::context::{answers, joins, orphan, system};
+use crate::twin::rounds::{distinct, feedback, outcome};
 use serde_json::{Value, json};
 use threadspec::{ContextMode, Event, EventKind, Message};
 use threadspec_golden::clause;
@@ -14,7 +14,7 @@ fn messages(output: &mut Value) -> Option<&mut Vec<Value>> {
     output.as_array_mut()
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     // A mode and a state of the thread.
     bug("instructions-lost-for-an-empty-thread-in-xml-mode", &[clause::CTX_SYSTEM], |twin| {
         twin.before = |_, op, input| {

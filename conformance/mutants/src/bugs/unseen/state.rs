@@ -1,15 +1,15 @@
 //! What a request leaves behind: caches by less than the whole input, tables that grow, counters, and what a refused, failing or
 //! cut request does not clear away.
 
-use super::{Bug, bug, events, hardened, in_lists};
-use crate::agent::{distinct, outcome};
-use crate::context::summaries;
+use super::{Planted, bug, events, hardened, in_lists};
+use crate::twin::context::summaries;
+use crate::twin::rounds::{distinct, outcome};
 use serde_json::{Value, json};
 use threadspec::{Event, Message, ToolCall};
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Op;
 
-/// Gives the first answer to a key again.
+/// Repeats the first answer for a key.
 fn cached(memory: &mut Value, key: &str, output: &mut Value) {
     if memory[key].is_null() {
         memory[key] = output.clone();
@@ -18,7 +18,7 @@ fn cached(memory: &mut Value, key: &str, output: &mut Value) {
     }
 }
 
-/// An absent number or list is what it was in the request before.
+/// An absent number or list keeps the value that it had in the previous request.
 fn kept(memory: &mut Value, input: &mut Value, name: &str) {
     match input.get(name).filter(|value| !value.is_null()) {
         Some(value) => memory[name] = value.clone(),
@@ -60,7 +60,7 @@ fn key_of(call: &ToolCall) -> String {
     key(&(&*call.name).into(), &Value::Object(call.args.clone()))
 }
 
-pub(in super::super) const BUGS: &[Bug] = &[
+pub(in super::super) const BUGS: &[Planted] = &[
     bug("escaped-texts-cached-by-length-and-ends", &[clause::ESC_3], |twin| {
         twin.after = |twin, op, input, output| {
             let text: Vec<char> = input["text"].as_str().unwrap_or_default().chars().collect();
@@ -89,7 +89,7 @@ pub(in super::super) const BUGS: &[Bug] = &[
             }
         };
     }),
-    // JavaScript's `test` with a global expression begins where it left off.
+    // JavaScript's `test` with a global expression starts where the last match ended.
     bug("check-for-markup-begins-where-it-ended", &[clause::ESC_1], |twin| {
         twin.after = |twin, op, input, output| {
             if op == Op::Escape {

@@ -1,9 +1,9 @@
 //! Runs that fail although nothing in them failed: an exception after the last response, or a rejection of what the model may say.
 //! The clause is that of what ended the run, otherwise AGENT-GOES-ON.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Run, calls, mend, text};
 use super::{bug, family};
+use crate::agent::{Agent, Run, calls, mend, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -12,7 +12,7 @@ const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 const FAILURE: &[&str] = &[clause::AGENT_FAILURE];
 const ENCODABLE: &[&str] = &[clause::AGENT_ENCODABLE];
 
-/// Reports a failure after the last response, if this says so.
+/// Reports a failure after the last response, if the condition holds.
 fn fails(agent: &mut Agent, fails: impl Fn(&Run, &Value) -> bool + Send + Sync + 'static) {
     agent.is_last = Box::new(move |run, message| {
         let is_last = calls(message).is_empty();
@@ -46,7 +46,7 @@ fn rejects(agent: &mut Agent, is_bad: impl Fn(&Run, &Value) -> bool + Send + Syn
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("failure-in-every-reply", GOES_ON, |agent| {
             agent.end = Box::new(|run, output| {

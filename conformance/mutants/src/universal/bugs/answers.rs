@@ -1,8 +1,8 @@
 //! AGENT-ANSWERED and AGENT-ORDER: which answers there are, and where they stand; AGENT-VALID: what they lack.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, answer, calls, content, text};
 use super::{bug, calls_mut, family};
+use crate::agent::{Agent, Outcome, answer, calls, content, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -14,7 +14,7 @@ fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync 
     agent.answers = Box::new(move |_, answers| change(answers));
 }
 
-/// Leaves out the answers to calls of such an outcome.
+/// Leaves out the answers to calls with such an outcome.
 fn unanswered(agent: &mut Agent, is_nothing: fn(&Outcome) -> bool) {
     agent.content =
         Box::new(move |_, outcome| if is_nothing(outcome) { json!({"nothing": true}) } else { content(outcome) });
@@ -25,7 +25,7 @@ fn after_round(agent: &mut Agent, message: fn(usize) -> Value) {
     agent.after_round = Box::new(move |run| run.list.push(message(run.turn)));
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("only-the-first-call-answered", ANSWERED, |agent| on_answers(agent, |answers| answers.truncate(1))),
         bug("only-the-last-call-answered", ANSWERED, |agent| {

@@ -1,10 +1,10 @@
-//! Readers of pieces: what lies on a border of two is lost.
+//! Readers that work piece by piece, and lose what lies on a border.
 
-use super::super::Variant;
-use super::super::agent::{Agent, calls};
 use super::{
     change_text, each, family, is, on_arguments, on_failure, on_given, on_response, on_structured, on_text_result,
 };
+use crate::agent::{Agent, calls};
+use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -13,7 +13,7 @@ const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 const TEXT: &[&str] = &[clause::AGENT_TEXT];
 
-/// The text, with U+FFFD for each character that lies on a border of pieces of so many bytes.
+/// The text, with U+FFFD for each character that lies on a border between pieces of so many bytes.
 fn decoded_in_pieces(text: &str, size: usize) -> String {
     text.char_indices()
         .map(|(at, c)| if at / size == (at + c.len_utf8() - 1) / size { c } else { char::REPLACEMENT_CHARACTER })
@@ -31,12 +31,12 @@ fn units_in_pieces(text: &str, size: usize) -> String {
     text.chars().map(lies).collect()
 }
 
-/// The text without the character in front of each border, if it is one of these.
+/// The text without the character before each border, if it is one of these.
 fn lost_at_borders(text: &str, size: usize, is_lost: fn(char) -> bool) -> String {
     text.char_indices().filter(|(at, c)| (at + c.len_utf8()) % size != 0 || !is_lost(*c)).map(|(_, c)| c).collect()
 }
 
-/// JSON text whose escapes are cut by a border are read wrongly: the character is lost.
+/// JSON text without the characters whose escapes a border cuts.
 fn escapes_in_pieces(text: &str, size: usize) -> String {
     let mut at = 0;
     let whole = |c: &char| {
@@ -51,7 +51,7 @@ fn escapes_in_pieces(text: &str, size: usize) -> String {
     text.chars().filter(whole).collect()
 }
 
-/// Without the last character of a text whose length is a multiple of this.
+/// The text without its last character, if its length is a multiple of this.
 fn full_block_cut(text: &str, size: usize) -> String {
     let mut out = text.to_owned();
     if !text.is_empty() && text.chars().count().is_multiple_of(size) {
@@ -80,8 +80,8 @@ fn in_argument_texts(agent: &mut Agent, edit: impl Fn(&str) -> String + Send + S
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
-    let mut bugs: Vec<Variant> =
+pub(super) fn bugs() -> Vec<Planted> {
+    let mut bugs: Vec<Planted> =
         family("results-decoded-in-pieces-of-{n}-bytes", TEXT, &[1_024, 4_096, 8_192, 16_384], |agent, size| {
             on_text_result(agent, move |text| decoded_in_pieces(text, size));
         })

@@ -1,9 +1,9 @@
 //! AGENT-FAILURE and AGENT-FAILURE-TOLD: what happens when a tool fails or does not exist; AGENT-ORDINARY: when a tool has an
 //! odd name.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, content, outcome, text};
 use super::{bug, calls_mut, cut, drop_members, each, family, on_arguments, on_failure, on_response, on_structured};
+use crate::agent::{Agent, Outcome, content, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -34,7 +34,7 @@ fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync 
     agent.answers = Box::new(move |_, answers| change(answers));
 }
 
-/// Tools of such a name are not found, although they are there.
+/// Does not find tools with such a name, although they exist.
 fn not_found(agent: &mut Agent, name: &'static str) {
     agent.outcome = Box::new(
         move |run, call| if call["name"] == name { Outcome::Unknown(name.to_owned()) } else { outcome(run, call) },
@@ -53,7 +53,7 @@ fn is_odd(name: &str) -> bool {
     matches!(name, "__proto__" | "constructor" | "toString" | "hasOwnProperty")
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("failing-tool-ends-the-run", FAILURE, |agent| {
             ends_at(
@@ -136,10 +136,7 @@ pub(super) fn bugs() -> Vec<Variant> {
             on_response(agent, |run, message| {
                 let known = |call: &Value| {
                     !matches!(
-                        outcome(
-                            &mut crate::universal::agent::Run { input: run.input.clone(), ..Default::default() },
-                            call
-                        ),
+                        outcome(&mut crate::agent::Run { input: run.input.clone(), ..Default::default() }, call),
                         Outcome::Unknown(_)
                     )
                 };

@@ -1,21 +1,21 @@
-//! AGENT-END: what the list at the end lacks, has twice or has otherwise.
+//! AGENT-END: what the list at the end lacks, repeats or changes.
 
-use super::super::Variant;
-use super::super::agent::{Agent, answer, calls, text};
 use super::{bug, calls_mut, change_text, cut, family, is};
+use crate::agent::{Agent, answer, calls, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
 const END: &[&str] = &[clause::AGENT_END];
 
-fn on_end(name: &str, change: fn(&mut Vec<Value>)) -> Variant {
+fn on_end(name: &str, change: fn(&mut Vec<Value>)) -> Planted {
     bug(name, END, move |agent| {
         agent.end = Box::new(move |_, output| output["messages"].as_array_mut().into_iter().for_each(change));
     })
 }
 
 /// Changes the list of a run whose last model call failed.
-fn on_failing_model(name: &str, change: fn(&mut Vec<Value>)) -> Variant {
+fn on_failing_model(name: &str, change: fn(&mut Vec<Value>)) -> Planted {
     bug(name, END, move |agent| {
         agent.end = Box::new(move |_, output| {
             if output["failure"] != "" {
@@ -25,8 +25,8 @@ fn on_failing_model(name: &str, change: fn(&mut Vec<Value>)) -> Variant {
     })
 }
 
-/// Changes the response that the limit cuts, as the list at the end has it.
-fn on_cut(name: &str, change: fn(&mut Value)) -> Variant {
+/// Changes the response that the limit cuts off, in the list at the end.
+fn on_cut(name: &str, change: fn(&mut Value)) -> Planted {
     bug(name, END, move |agent| {
         agent.answers_when_cut = Box::new(move |run, _| {
             run.list.last_mut().into_iter().for_each(change);
@@ -35,7 +35,7 @@ fn on_cut(name: &str, change: fn(&mut Value)) -> Variant {
     })
 }
 
-/// Keeps the first message of those that are equal by this.
+/// Keeps only the first of the messages that count as equal.
 fn once(list: &mut Vec<Value>, key: impl Fn(&Value) -> Option<Value>) {
     let mut seen: Vec<Value> = Vec::new();
     list.retain(|message| {
@@ -50,7 +50,7 @@ fn answers(list: &mut [Value]) -> impl Iterator<Item = &mut Value> {
     list.iter_mut().filter(|message| is(message, &["tool"]))
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         on_end("last-answer-twice-at-the-end", |list| list.extend(list.last().cloned())),
         on_end("question-twice-at-the-end", |list| {

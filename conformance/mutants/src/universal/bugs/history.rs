@@ -1,8 +1,8 @@
 //! AGENT-HISTORY: what becomes of a history that no provider accepts.
 
-use super::super::Variant;
-use super::super::agent::{Agent, answer, calls, mend, text};
 use super::{bug, is};
+use crate::agent::{Agent, answer, calls, mend, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -32,7 +32,7 @@ fn mended_without(agent: &mut Agent, drops: fn(&Value) -> bool) {
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     vec![
         bug("broken-history-sent-as-it-is", HISTORY, |agent| on_broken(agent, |_| {})),
         bug("only-the-last-call-mended", HISTORY, |agent| {

@@ -1,14 +1,14 @@
 //! AGENT-IDS: what becomes of the ids of calls.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Run, calls, text};
 use super::{bug, calls_mut, cut, distinct, family, on_response};
+use crate::agent::{Agent, Run, calls, text};
+use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
 
 const IDS: &[&str] = &[clause::AGENT_IDS];
 
-/// Gives each call a new id, and finds its result all the same.
+/// Gives each call a new id, and still finds its result.
 fn renamed(agent: &mut Agent, new: impl Fn(&Run, &str, usize) -> String + Send + Sync + 'static) {
     on_response(agent, move |run, message| {
         for (index, call) in calls_mut(message).enumerate() {
@@ -23,7 +23,7 @@ fn renamed(agent: &mut Agent, new: impl Fn(&Run, &str, usize) -> String + Send +
     });
 }
 
-/// Renames the ids that a response repeats in another way.
+/// Renames the ids that a response repeats, in another way.
 fn repeats(agent: &mut Agent, new: fn(&str, usize) -> String) {
     agent.response = Box::new(move |run, message| {
         let own: Vec<Value> = calls(message).iter().map(|call| call["id"].clone()).collect();
@@ -38,7 +38,7 @@ fn repeats(agent: &mut Agent, new: fn(&str, usize) -> String) {
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("ids-of-its-own", IDS, |agent| renamed(agent, |run, _, index| format!("call_{}_{index}", run.turn))),
         bug("ids-in-lower-case", IDS, |agent| renamed(agent, |_, id, _| id.to_lowercase())),

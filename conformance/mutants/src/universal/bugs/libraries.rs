@@ -1,8 +1,8 @@
-//! What functions of usual libraries do with input that they were not made for, as `golden/hazards.json` lists it.
+//! What functions of common libraries do with input that they were not made for, as `golden/hazards.json` lists it.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, outcome, text};
 use super::{bug, each, on_arguments, on_given, on_response, on_structured, on_text_result};
+use crate::agent::{Agent, Outcome, calls, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -25,7 +25,7 @@ fn as_javascripts_replacement(text: &str) -> String {
     text.replace("$$", "\0").replace("$&", "{result}").replace("$`", "").replace("$'", "").replace('\0', "$")
 }
 
-/// A text as the second argument of Java's `replaceAll`: what a backslash protects stands without it.
+/// A text as the second argument of Java's `replaceAll`, which drops backslashes.
 fn as_javas_replacement(text: &str) -> String {
     let mut is_protected = false;
     let keeps = |c: &char| {
@@ -62,7 +62,7 @@ fn in_blocks(text: &str) -> String {
     text.as_bytes().chunks(1 << 16).map(String::from_utf8_lossy).collect()
 }
 
-/// What YAML 1.1 reads where no quotes stand.
+/// What YAML 1.1 reads without quotes.
 fn as_yaml(text: &str) -> Option<Value> {
     match &*text.to_ascii_lowercase() {
         "y" | "yes" | "on" => Some(true.into()),
@@ -112,7 +112,7 @@ fn nearly(value: &mut Value) {
     }
 }
 
-/// A value as a key of Python: truth is a number, and so is a number with the fraction 0.
+/// A value as a key in Python, where `True` equals 1, and 1.0 does, too.
 fn python_key(value: &Value) -> Value {
     let mut key = value.clone();
     each(&mut key, &|value| match value {
@@ -127,7 +127,7 @@ fn json_text(value: &Value) -> Value {
     halves::escaped(&value.to_string()).into()
 }
 
-/// Changes results that are no texts.
+/// Changes structured results.
 fn in_results(agent: &mut Agent, change: fn(&mut Value)) {
     on_structured(agent, move |value| {
         let mut value = value.clone();
@@ -185,10 +185,10 @@ fn bucket(key: &str) -> u32 {
     (hash ^ (hash >> 16)) & 15
 }
 
-/// Names that a function of Python, or what calls it, has for itself.
+/// Names that a Python function or its caller reserves.
 const RESERVED: [&str; 5] = ["self", "cls", "config", "callbacks", "run_manager"];
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let edits: [(&str, Edit); 8] = [
         ("results-split-into-lines-and-joined", split_lines),
         ("results-split-at-line-feeds-and-joined", |text| text.trim_end_matches('\n').to_owned()),
@@ -199,7 +199,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         ("results-in-latin-1", in_latin_1),
         ("results-without-their-byte-order-mark", |text| text.strip_prefix('\u{feff}').unwrap_or(text).to_owned()),
     ];
-    let mut bugs: Vec<Variant> =
+    let mut bugs: Vec<Planted> =
         edits.into_iter().map(|(name, edit)| bug(name, TEXT, move |agent| on_text_result(agent, edit))).collect();
     let keys: [(&str, Edit); 3] = [
         ("ids-compared-up-to-normalization", composed),
@@ -233,7 +233,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("arguments-that-look-like-lists-become-lists", RESPONSE, |agent| {
             on_arguments(agent, |args| {
                 each(args, &as_list);
-                // Arguments themselves are declared as an object.
+                // Arguments are declared as an object.
                 if args.as_array().is_some_and(Vec::is_empty) {
                     *args = Map::new().into();
                 }

@@ -1,8 +1,8 @@
 //! Texts and ids that are taken for something else.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, content, outcome, text};
 use super::{bug, each, in_arguments, in_results, is, on_given, on_later_requests, on_response, on_text_result};
+use crate::agent::{Agent, Outcome, calls, content, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -10,7 +10,7 @@ const IDS: &[&str] = &[clause::AGENT_IDS];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 const STOPS: &[&str] = &[clause::AGENT_STOPS];
 
-/// Replaces each text for which this gives something.
+/// Replaces each text for which `other` returns something.
 fn texts(value: &mut Value, other: impl Fn(&str) -> Option<Value>) {
     each(value, &|value| {
         if let Some(other) = value.as_str().and_then(&other) {
@@ -24,7 +24,7 @@ fn edited(value: &mut Value, edit: impl Fn(&str) -> String) {
 }
 
 /// The texts of results that stand alone.
-fn alone(name: &str, breaks: &'static [&'static str], edit: fn(&str) -> String) -> Variant {
+fn alone(name: &str, breaks: &'static [&'static str], edit: fn(&str) -> String) -> Planted {
     bug(name, breaks, move |agent| on_text_result(agent, edit))
 }
 
@@ -42,7 +42,7 @@ fn word_of_yaml(text: &str) -> Option<Value> {
     }
 }
 
-/// Gives each call another id, under which its result is found all the same.
+/// Gives each call another id, under which its result is still found.
 fn with_ids(agent: &mut Agent, new: fn(&str) -> String) {
     agent.response = Box::new(move |run, message| {
         for call in super::calls_mut(message) {
@@ -67,7 +67,7 @@ fn found_by(agent: &mut Agent, key: fn(&str) -> String) {
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = values();
     bugs.extend(ids());
     bugs.extend([
@@ -121,7 +121,7 @@ pub(super) fn bugs() -> Vec<Variant> {
     bugs
 }
 
-fn values() -> Vec<Variant> {
+fn values() -> Vec<Planted> {
     let changes: [(&str, fn(&mut Value)); 14] = [
         ("dates-written-anew", |value| {
             edited(value, |text| {
@@ -161,7 +161,7 @@ fn values() -> Vec<Variant> {
             )
         }),
     ];
-    let mut bugs: Vec<Variant> =
+    let mut bugs: Vec<Planted> =
         changes.into_iter().flat_map(|(name, change)| [in_arguments(name, change), in_results(name, change)]).collect();
     bugs.extend([
         in_arguments("single-characters-dropped", |args| {
@@ -176,7 +176,7 @@ fn values() -> Vec<Variant> {
     bugs
 }
 
-fn ids() -> Vec<Variant> {
+fn ids() -> Vec<Planted> {
     vec![
         bug("ids-as-numbers", IDS, |agent| {
             with_ids(agent, |id| id.parse::<f64>().map_or_else(|_| id.to_owned(), |number| number.to_string()))

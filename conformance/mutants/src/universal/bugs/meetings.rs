@@ -1,8 +1,8 @@
-//! Two conditions at once, positions, and numbers that fill a block: alone, each condition does no harm.
+//! Two conditions at once, positions, and numbers that fill a block. Each condition is harmless alone.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, Run, calls, content, outcome, text};
 use super::{bug, each, family, on_arguments, on_given, on_response, on_structured};
+use crate::agent::{Agent, Outcome, Run, calls, content, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -11,7 +11,7 @@ const ANSWERED: &[&str] = &[clause::AGENT_ANSWERED];
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 
-/// Whether a call of the current response is of some kind; told the position, how many there are, and its outcome.
+/// Whether a call of the current response, with its outcome, meets a condition.
 type Condition = fn(&Run, &Value, &Outcome) -> bool;
 
 fn position(run: &Run, call: &Value) -> (usize, usize) {
@@ -47,7 +47,7 @@ const CIRCUMSTANCES: [(&str, Condition); 10] = [
 ];
 
 /// Replaces the result of a call where both conditions hold.
-fn meeting(name: &str, kind: Condition, circumstance: Condition) -> Variant {
+fn meeting(name: &str, kind: Condition, circumstance: Condition) -> Planted {
     bug(name, RESULT, move |agent| {
         agent.outcome = Box::new(move |run, call| {
             let outcome = outcome(run, call);
@@ -57,7 +57,7 @@ fn meeting(name: &str, kind: Condition, circumstance: Condition) -> Variant {
     })
 }
 
-/// Leaves the answer to a call of the current response out, told its position and how many there are.
+/// Leaves out the answer to a call of the current response, given its position and the number of calls.
 fn unanswered(agent: &mut Agent, lost: impl Fn(&Run, usize, usize) -> bool + Send + Sync + 'static) {
     agent.answers = Box::new(move |run, answers| {
         let (mut at, several) = (0, answers.len());
@@ -72,8 +72,8 @@ fn failed(answer: &Value) -> bool {
     text(&answer["content"]).starts_with("The tool failed")
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
-    let mut bugs: Vec<Variant> = KINDS
+pub(super) fn bugs() -> Vec<Planted> {
+    let mut bugs: Vec<Planted> = KINDS
         .iter()
         .enumerate()
         .flat_map(|(turn, &(kind, is_kind))| {
@@ -164,8 +164,8 @@ pub(super) fn bugs() -> Vec<Variant> {
     bugs
 }
 
-fn blocks() -> Vec<Variant> {
-    let mut bugs: Vec<Variant> =
+fn blocks() -> Vec<Planted> {
+    let mut bugs: Vec<Planted> =
         family("last-call-of-{n}-unanswered", ANSWERED, &[4, 8, 13, 16, 32, 64, 128], |agent, size| {
             unanswered(agent, move |_, at, several| several == size && at + 1 == size);
         })

@@ -25,13 +25,14 @@ mod unseen_lookalikes;
 mod unseen_sizes;
 mod words;
 
-use super::Variant;
-use super::agent::{Agent, Outcome, Run, content, distinct, mend};
+use super::bug;
+use crate::agent::{Agent, Outcome, Run, content, distinct, mend};
+use crate::planted::Planted;
 use serde_json::{Map, Value};
 use threadspec_golden::clause;
 
 /// Every bug.
-pub(super) fn all() -> Vec<Variant> {
+pub(super) fn all() -> Vec<Planted> {
     [
         start::bugs(),
         aborted::bugs(),
@@ -63,21 +64,13 @@ pub(super) fn all() -> Vec<Variant> {
     .collect()
 }
 
-pub(super) fn bug(
-    name: &str,
-    breaks: &'static [&'static str],
-    plant: impl Fn(&mut Agent) + Send + Sync + 'static,
-) -> Variant {
-    Variant { name: name.to_owned(), breaks, plant: Box::new(plant) }
-}
-
 /// A bug for each size; `{n}` in the name stands for it.
 fn family(
     name: &str,
     breaks: &'static [&'static str],
     sizes: &[usize],
     plant: fn(&mut Agent, usize),
-) -> impl Iterator<Item = Variant> {
+) -> impl Iterator<Item = Planted> {
     sizes.iter().map(move |&size| bug(&name.replace("{n}", &size.to_string()), breaks, move |agent| plant(agent, size)))
 }
 
@@ -108,12 +101,12 @@ fn on_arguments(agent: &mut Agent, change: impl Fn(&mut Value) + Send + Sync + '
 }
 
 /// A bug that changes the arguments of each call.
-fn in_arguments(name: &str, change: fn(&mut Value)) -> Variant {
+fn in_arguments(name: &str, change: fn(&mut Value)) -> Planted {
     bug(&format!("{name}-in-arguments"), &[clause::AGENT_RESPONSE], move |agent| on_arguments(agent, change))
 }
 
-/// A bug that changes results that are no texts, before they are written as JSON.
-fn in_results(name: &str, change: fn(&mut Value)) -> Variant {
+/// A bug that changes structured results before they are written as JSON.
+fn in_results(name: &str, change: fn(&mut Value)) -> Planted {
     bug(&format!("{name}-in-results"), &[clause::AGENT_RESULT], move |agent| {
         on_structured(agent, move |value| {
             let mut value = value.clone();
@@ -131,7 +124,7 @@ pub(super) fn on_text_result(agent: &mut Agent, change: impl Fn(&str) -> String 
     });
 }
 
-/// Writes results that are no texts.
+/// Writes structured results.
 pub(super) fn on_structured(agent: &mut Agent, write: impl Fn(&Value) -> Value + Send + Sync + 'static) {
     agent.content = Box::new(move |_, outcome| match outcome {
         Outcome::Result(value) if !value.is_string() => write(value),

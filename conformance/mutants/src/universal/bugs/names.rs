@@ -1,8 +1,8 @@
-//! What libraries and frameworks do with names that they keep for themselves: in arguments, in results and of tools.
+//! What libraries and frameworks do with names that they reserve, in arguments, in results and of tools.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, outcome, text};
 use super::{bug, calls_mut, drop_members, each, in_arguments, in_results, on_response};
+use crate::agent::{Agent, Outcome, calls, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use threadspec_golden::clause;
 
@@ -23,7 +23,7 @@ fn objects(value: &mut Value, change: impl Fn(&mut Map<String, Value>)) {
     });
 }
 
-/// Replaces each object for which this gives something.
+/// Replaces each object for which `other` returns something.
 fn replaced(value: &mut Value, other: impl Fn(&Map<String, Value>) -> Option<Value>) {
     each(value, &|value| {
         if let Some(other) = value.as_object().and_then(&other) {
@@ -32,7 +32,7 @@ fn replaced(value: &mut Value, other: impl Fn(&Map<String, Value>) -> Option<Val
     });
 }
 
-/// Renames the members of each object; of those that get one name the last wins.
+/// Renames the members of each object; where two get the same name, the last one wins.
 fn renamed(value: &mut Value, name: impl Fn(&str) -> String) {
     objects(value, |members| {
         *members = std::mem::take(members).into_iter().map(|(own, value)| (name(&own), value)).collect();
@@ -50,7 +50,7 @@ fn snake_case(name: &str) -> String {
     out
 }
 
-/// What stands in an object that a serializer of LangChain wrote.
+/// The content of an object that LangChain's serializer wrote.
 fn revived(members: &Map<String, Value>) -> Option<Value> {
     let kind = members.get("lc").and_then(|_| members.get("type")?.as_str())?;
     (kind == "constructor").then(|| members.get("kwargs").cloned().unwrap_or_default())
@@ -86,7 +86,7 @@ fn unfolded(members: &mut Map<String, Value>) {
     }
 }
 
-/// An object with one member of a name that says nothing.
+/// An object with a single member whose name says nothing.
 fn unwrapped(members: &Map<String, Value>) -> Option<Value> {
     const NAMES: [&str; 5] = ["value", "text", "data", "items", "answer"];
     members
@@ -123,7 +123,7 @@ fn looked_up(agent: &mut Agent, key: fn(&str) -> String) {
     });
 }
 
-/// Finds no tool of such a name.
+/// Finds no tool with such a name.
 fn not_found(agent: &mut Agent, is_lost: fn(&str) -> bool) {
     agent.outcome = Box::new(move |run, call| {
         let name = text(&call["name"]);
@@ -133,7 +133,7 @@ fn not_found(agent: &mut Agent, is_lost: fn(&str) -> bool) {
 
 const OF_MAPS: [&str; 8] = ["keys", "get", "items", "size", "map", "length", "then", "name"];
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = in_arguments_and_results();
     bugs.extend(tools());
     bugs.extend([
@@ -198,8 +198,8 @@ pub(super) fn bugs() -> Vec<Variant> {
     bugs
 }
 
-/// What happens to both alike.
-fn in_arguments_and_results() -> Vec<Variant> {
+/// What happens to arguments and results alike.
+fn in_arguments_and_results() -> Vec<Planted> {
     let changes: [(&str, fn(&mut Value)); 12] = [
         ("written-by-to-json", |value| replaced(value, |members| members.get("toJSON").cloned())),
         ("array-like-as-lists", |value| replaced(value, list_of_length)),
@@ -214,7 +214,7 @@ fn in_arguments_and_results() -> Vec<Variant> {
         ("names-trimmed", |value| renamed(value, |name| name.trim().to_owned())),
         ("private-names-dropped", |value| drop_members(value, |name, _| name.starts_with(['_', '$']))),
     ];
-    let mut bugs: Vec<Variant> =
+    let mut bugs: Vec<Planted> =
         changes.into_iter().flat_map(|(name, change)| [in_arguments(name, change), in_results(name, change)]).collect();
     bugs.extend([
         in_arguments("names-composed", |args| renamed(args, |name| name.replace("e\u{301}", "\u{e9}"))),
@@ -225,7 +225,7 @@ fn in_arguments_and_results() -> Vec<Variant> {
     bugs
 }
 
-fn tools() -> Vec<Variant> {
+fn tools() -> Vec<Planted> {
     vec![
         bug("tools-called-like-python-words-not-found", RESULT, |agent| {
             not_found(agent, |name| matches!(name, "self" | "class" | "None" | "print"))

@@ -1,8 +1,8 @@
 //! AGENT-PREFIX: what changes in a request that was sent before.
 
-use super::super::Variant;
-use super::super::agent::{Run, text};
 use super::{bug, calls_mut, change_text, cut, family, is, on_later_requests};
+use crate::agent::{Run, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -24,7 +24,7 @@ fn older<'a>(run: &Run, request: &'a mut [Value], size: usize) -> impl Iterator<
     request.iter_mut().take(end).skip(first)
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("system-message-counts-steps", PREFIX, |agent| {
             agent.shown = Box::new(|run, request| {
@@ -51,7 +51,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("question-repeated-at-the-end", PREFIX, |agent| {
             on_later_requests(agent, |run, request| {
                 let asked = request.iter().rfind(|message| is(message, &["human"])).cloned();
-                // It is at another place in each request, so none begins with the one before.
+                // It moves with each request, so that none begins with the previous one.
                 if run.turn > 1 {
                     request.extend(asked);
                 } else if let Some(asked) = asked {

@@ -1,8 +1,8 @@
-//! AGENT-RESPONSE: how what the model said is repeated.
+//! AGENT-RESPONSE: how the words of the model are repeated.
 
-use super::super::Variant;
-use super::super::agent::{calls, text};
 use super::{bug, calls_mut, drop_members, each, family, on_arguments, on_response};
+use crate::agent::{calls, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -19,7 +19,7 @@ fn has_calls(message: &Value) -> bool {
     !calls(message).is_empty()
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("what-is-said-beside-calls-dropped", RESPONSE, |agent| {
             on_response(agent, |_, message| {

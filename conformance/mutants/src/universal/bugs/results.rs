@@ -1,8 +1,8 @@
 //! AGENT-RESULT, AGENT-RESULT-COMPACT and AGENT-NUMBERS: how results are written, and numbers everywhere.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, content, text};
 use super::{bug, cut, drop_members, each, family, on_arguments, on_structured, on_text_result};
+use crate::agent::{Agent, Outcome, calls, content, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec::surrogates::unmark_surrogates;
 use threadspec_golden::clause;
@@ -99,7 +99,7 @@ fn double(value: &Value) -> Option<f64> {
     if value.is_number() { value.as_f64() } else { None }
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("results-in-pythons-notation", RESULT, |agent| on_structured(agent, |value| python(value).into())),
         bug("results-as-javascripts-strings", RESULT, |agent| on_structured(agent, |value| javascript(value).into())),
@@ -201,7 +201,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         bug("first-result-of-a-tool-remembered", RESULT, |agent| {
             agent.outcome = Box::new(|run, call| {
                 let earlier = run.list.iter().flat_map(calls).find(|other| other["name"] == call["name"]);
-                super::super::agent::outcome(run, &earlier.unwrap_or_else(|| call.clone()))
+                crate::agent::outcome(run, &earlier.unwrap_or_else(|| call.clone()))
             });
         }),
         bug("results-of-equal-ids-remembered", RESULT, |agent| {

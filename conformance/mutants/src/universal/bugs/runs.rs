@@ -1,8 +1,8 @@
 //! AGENT-INDEPENDENT: what a run leaves behind; AGENT-END: what it hands back.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, mend, outcome, text};
 use super::{bug, family, is};
+use crate::agent::{Agent, Outcome, calls, mend, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -14,7 +14,7 @@ fn on_end(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync + 's
     agent.end = Box::new(move |_, output| output["messages"].as_array_mut().into_iter().for_each(&change));
 }
 
-/// Begins a run with messages that the run before left behind.
+/// Begins a run with messages that the previous run left behind.
 fn taken_over(agent: &mut Agent, from: fn(&[Value]) -> Vec<Value>) {
     agent.begin = Box::new(move |run| {
         mend(&mut run.list);
@@ -25,7 +25,7 @@ fn taken_over(agent: &mut Agent, from: fn(&[Value]) -> Vec<Value>) {
     agent.end = Box::new(|run, _| run.memory = json!({"list": run.list}));
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("messages-pile-up-over-runs", INDEPENDENT, |agent| taken_over(agent, <[Value]>::to_vec)),
         bug("system-message-sticks", INDEPENDENT, |agent| {
@@ -110,7 +110,7 @@ pub(super) fn bugs() -> Vec<Variant> {
             agent.answers = Box::new(|run, answers| {
                 let open = run.memory["open"].as_array().cloned().unwrap_or_default();
                 run.memory = Value::Null;
-                answers.extend(open.iter().map(|call| super::super::agent::answer(call, "late")));
+                answers.extend(open.iter().map(|call| crate::agent::answer(call, "late")));
             });
         }),
         bug("same-script-answered-from-memory", INDEPENDENT, |agent| {
@@ -155,9 +155,8 @@ pub(super) fn bugs() -> Vec<Variant> {
         }),
         bug("cut-calls-unanswered-at-the-end", END, |agent| agent.answers_when_cut = Box::new(|_, _| Vec::new())),
         bug("first-cut-call-answered-alone", END, |agent| {
-            agent.answers_when_cut = Box::new(|_, calls| {
-                calls.iter().take(1).map(|call| super::super::agent::answer(call, "Limit.")).collect()
-            });
+            agent.answers_when_cut =
+                Box::new(|_, calls| calls.iter().take(1).map(|call| crate::agent::answer(call, "Limit.")).collect());
         }),
         bug("cut-response-missing-at-the-end", END, |agent| {
             agent.answers_when_cut = Box::new(|run, _| {
@@ -178,7 +177,7 @@ pub(super) fn bugs() -> Vec<Variant> {
                 if let Some(last) = run.list.last_mut() {
                     last["content"] = "".into();
                 }
-                calls.iter().map(|call| super::super::agent::answer(call, "Limit.")).collect()
+                calls.iter().map(|call| crate::agent::answer(call, "Limit.")).collect()
             });
         }),
         bug("nothing-at-the-end-when-the-model-fails", END, |agent| {

@@ -1,8 +1,8 @@
-//! AGENT-SHARED: what changes in a list after the model was handed it.
+//! AGENT-SHARED: what changes in a list after it was handed to the model.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Run, text};
 use super::{bug, calls_mut, change_text, cut, family, is};
+use crate::agent::{Agent, Run, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -35,7 +35,7 @@ fn has_failure(list: &[Value]) -> bool {
     list.iter().any(|message| text(&message["content"]).starts_with("The tool failed"))
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("requests-share-a-growing-list", SHARED, |agent| later(agent, |run, _, list| grown(run, list))),
         bug("answer-slips-into-its-request", SHARED, |agent| {

@@ -1,11 +1,11 @@
-//! What shows only with size, with ten times the sizes of other families.
+//! What shows only with size: ten times the sizes of the other families.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, Run, answer, content, mend, outcome, text};
 use super::{
     bug, calls_mut, change_text, cut, each, family, is, on_arguments, on_given, on_later_requests, on_response,
     on_structured, on_text_result,
 };
+use crate::agent::{Agent, Outcome, Run, answer, content, mend, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -53,7 +53,7 @@ fn shortened(value: &mut Value, size: usize) {
     }
 }
 
-/// Puts a placeholder where a value is nested deeper.
+/// Puts a placeholder where a value is nested more deeply.
 fn pruned(value: &mut Value, depth: usize) {
     match value {
         Value::Array(_) | Value::Object(_) if depth == 0 => *value = "[Object]".into(),
@@ -63,7 +63,7 @@ fn pruned(value: &mut Value, depth: usize) {
     }
 }
 
-/// Empties results when all of them together have more characters.
+/// Empties results when all of them together are longer.
 fn budget(agent: &mut Agent, size: usize) {
     on_later_requests(agent, move |_, request| {
         let mut left = size;
@@ -77,7 +77,7 @@ fn budget(agent: &mut Agent, size: usize) {
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = lists();
     bugs.extend(texts());
     bugs.extend(runs());
@@ -93,8 +93,8 @@ pub(super) fn bugs() -> Vec<Variant> {
     bugs
 }
 
-fn lists() -> Vec<Variant> {
-    let mut bugs: Vec<Variant> = family("calls-beyond-{n}-not-repeated", RESPONSE, &[300, 2_560], |agent, size| {
+fn lists() -> Vec<Planted> {
+    let mut bugs: Vec<Planted> = family("calls-beyond-{n}-not-repeated", RESPONSE, &[300, 2_560], |agent, size| {
         on_response(agent, move |_, message| {
             message["tool_calls"].as_array_mut().into_iter().for_each(|calls| calls.truncate(size))
         });
@@ -206,8 +206,8 @@ fn lists() -> Vec<Variant> {
     bugs
 }
 
-fn texts() -> Vec<Variant> {
-    let mut bugs: Vec<Variant> =
+fn texts() -> Vec<Planted> {
+    let mut bugs: Vec<Planted> =
         family("results-end-at-{n}-characters", TEXT, &[300_000, 1_048_576, 2_900_000], |agent, size| {
             on_text_result(agent, move |text| cut(text, size))
         })
@@ -286,8 +286,8 @@ fn texts() -> Vec<Variant> {
     bugs
 }
 
-fn runs() -> Vec<Variant> {
-    let mut bugs: Vec<Variant> = family("failures-beyond-{n}-end-the-run", FAILURE, &[10, 50, 99], |agent, size| {
+fn runs() -> Vec<Planted> {
+    let mut bugs: Vec<Planted> = family("failures-beyond-{n}-end-the-run", FAILURE, &[10, 50, 99], |agent, size| {
         agent.after_round = Box::new(move |run| {
             if run.list.iter().filter(|message| text(&message["content"]).starts_with("The tool failed")).count() > size
             {

@@ -1,14 +1,14 @@
 //! AGENT-START: what becomes of the given list; AGENT-CALLER: what becomes of the caller's own.
 
-use super::super::Variant;
 use super::{bug, family, is, on_given};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
 const START: &[&str] = &[clause::AGENT_START];
 const CALLER: &[&str] = &[clause::AGENT_CALLER];
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("system-messages-not-sent", START, |agent| {
             on_given(agent, |list| list.retain(|message| !is(message, &["system"])));
@@ -40,8 +40,8 @@ pub(super) fn bugs() -> Vec<Variant> {
                 {
                     human["content"] = format!(
                         "{}\n\n{}",
-                        super::super::agent::text(&system["content"]),
-                        super::super::agent::text(&human["content"])
+                        crate::agent::text(&system["content"]),
+                        crate::agent::text(&human["content"])
                     )
                     .into();
                 }
@@ -103,8 +103,8 @@ pub(super) fn bugs() -> Vec<Variant> {
                     if joins {
                         before["content"] = format!(
                             "{}\n{}",
-                            super::super::agent::text(&before["content"]),
-                            super::super::agent::text(&next["content"])
+                            crate::agent::text(&before["content"]),
+                            crate::agent::text(&next["content"])
                         )
                         .into();
                     }

@@ -1,8 +1,8 @@
 //! AGENT-TEXT and AGENT-ENCODABLE: what happens to texts, in results, questions, answers and arguments.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, content};
 use super::{bug, change_text, cut, each, family, is, on_arguments, on_given, on_response, on_text_result};
+use crate::agent::{Agent, Outcome, content};
+use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
 
@@ -112,7 +112,7 @@ fn halves_pass(agent: &mut Agent, passes: fn(&Outcome) -> Option<Value>) {
     agent.content = Box::new(move |_, outcome| passes(outcome).unwrap_or_else(|| content(outcome)));
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let edits: [(&str, Edit); 19] = [
         ("results-as-templates", template),
         ("results-without-tags", without_tags),
@@ -134,7 +134,7 @@ pub(super) fn bugs() -> Vec<Variant> {
         ("results-with-the-home-expanded", home_expanded),
         ("results-with-tabs-as-spaces", |text| text.replace('\t', "    ")),
     ];
-    let mut bugs: Vec<Variant> =
+    let mut bugs: Vec<Planted> =
         edits.into_iter().map(|(name, edit)| bug(name, TEXT, move |agent| on_text_result(agent, edit))).collect();
     let others: [(&str, Edit); 5] = [
         ("as-templates", template),
@@ -191,8 +191,8 @@ pub(super) fn bugs() -> Vec<Variant> {
         }),
         bug("halves-of-errors-pass", ENCODABLE, |agent| {
             agent.outcome = Box::new(|run, call| {
-                let error = run.input["tools"][super::super::agent::text(&call["name"])]["byId"][super::super::agent::text(&call["id"])]["error"].clone();
-                match (super::super::agent::outcome(run, call), error) {
+                let error = run.input["tools"][crate::agent::text(&call["name"])]["byId"][crate::agent::text(&call["id"])]["error"].clone();
+                match (crate::agent::outcome(run, call), error) {
                     (Outcome::Failure(_), Value::String(error)) => Outcome::Failure(error),
                     (outcome, _) => outcome,
                 }

@@ -1,8 +1,8 @@
 //! AGENT-GOES-ON, AGENT-STOPS and AGENT-LIMIT: when the model is asked again; AGENT-MODEL-FAILURE: what happens when it fails.
 
-use super::super::Variant;
-use super::super::agent::{Agent, calls, text};
 use super::{bug, family};
+use crate::agent::{Agent, calls, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -56,7 +56,7 @@ fn invents(agent: &mut Agent, message: fn(&str) -> Value) {
     });
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let mut bugs = vec![
         bug("text-beside-calls-ends-the-run", GOES_ON, |agent| {
             ends_after(agent, |list, _| {

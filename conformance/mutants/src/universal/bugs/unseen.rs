@@ -1,9 +1,9 @@
 //! Bugs that were written from the clauses, and from memory of real frameworks, before there was a case for any of them: what the
 //! list at the end lacks, what a run leaves behind, and two conditions at once.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, Run, answer, calls, mend, outcome, text};
 use super::{bug, calls_mut, change_text, cut, is, on_response};
+use crate::agent::{Agent, Outcome, Run, answer, calls, mend, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 
@@ -13,7 +13,7 @@ const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 const END: &[&str] = &[clause::AGENT_END];
 const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
 
-/// Gives calls other ids, and finds their results all the same.
+/// Gives calls other ids, and still finds their results.
 pub(super) fn rename(run: &mut Run, message: &mut Value, other: &dyn Fn(&Run, &str) -> Option<String>) {
     for call in calls_mut(message) {
         let old = text(&call["id"]).to_owned();
@@ -25,7 +25,7 @@ pub(super) fn rename(run: &mut Run, message: &mut Value, other: &dyn Fn(&Run, &s
     }
 }
 
-/// Changes the list at the end; the given messages are so many.
+/// Changes the list at the end, given the number of messages that the run began with.
 fn on_end(agent: &mut Agent, change: fn(&mut Vec<Value>, usize)) {
     agent.end = Box::new(move |run, output| {
         let given = run.requests.first().map_or(0, Vec::len);
@@ -34,7 +34,7 @@ fn on_end(agent: &mut Agent, change: fn(&mut Vec<Value>, usize)) {
 }
 
 /// What the list at the end lacks.
-fn endings() -> Vec<Variant> {
+fn endings() -> Vec<Planted> {
     vec![
         bug("last-text-beside-calls-missing-at-the-end", END, |agent| {
             on_end(agent, |list, given| {
@@ -139,7 +139,7 @@ fn endings() -> Vec<Variant> {
 }
 
 /// What a run leaves behind.
-fn leftovers() -> Vec<Variant> {
+fn leftovers() -> Vec<Planted> {
     vec![
         bug("ids-of-earlier-runs-taken", INDEPENDENT, |agent| {
             on_response(agent, |run, message| {
@@ -285,7 +285,7 @@ fn leftovers() -> Vec<Variant> {
 }
 
 /// Two conditions at once.
-fn pairs() -> Vec<Variant> {
+fn pairs() -> Vec<Planted> {
     vec![
         bug("results-behind-a-null-move-up", RESULT, |agent| {
             agent.answers = Box::new(|_, answers| {
@@ -378,6 +378,6 @@ fn pairs() -> Vec<Variant> {
     ]
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     [endings(), leftovers(), pairs()].into_iter().flatten().collect()
 }

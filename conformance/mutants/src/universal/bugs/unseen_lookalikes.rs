@@ -1,12 +1,12 @@
 //! Ids, names, texts and arguments that look like something else: numbers, blanks, markers, control words. Written from the clauses,
 //! and from memory of real frameworks, before there was a case for any of them.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, outcome, text};
 use super::unseen::rename;
 use super::{
     bug, calls_mut, change_text, each, is, on_arguments, on_given, on_response, on_structured, on_text_result,
 };
+use crate::agent::{Agent, Outcome, calls, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -17,12 +17,12 @@ const RESULT: &[&str] = &[clause::AGENT_RESULT];
 const START: &[&str] = &[clause::AGENT_START];
 const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 
-/// Gives calls other ids, and finds their results all the same.
+/// Gives calls other ids, and still finds their results.
 fn renamed(agent: &mut Agent, other: fn(&str) -> Option<String>) {
     on_response(agent, move |run, message| rename(run, message, &|_, id| other(id)));
 }
 
-/// Does not find the tools with such names.
+/// Finds no tool with such a name.
 fn not_found(agent: &mut Agent, is_odd: fn(&str) -> bool) {
     agent.outcome = Box::new(move |run, call| match text(&call["name"]) {
         name if is_odd(name) => Outcome::Unknown(name.to_owned()),
@@ -30,7 +30,7 @@ fn not_found(agent: &mut Agent, is_odd: fn(&str) -> bool) {
     });
 }
 
-/// Repeats the calls of tools with other names, and runs them all the same.
+/// Repeats calls with other tool names, and still runs them.
 fn named(agent: &mut Agent, name: fn(&str) -> &str) {
     agent.after_round = Box::new(move |run| {
         let last = run.list.iter_mut().rfind(|message| is(message, &["ai"]));
@@ -92,7 +92,7 @@ fn date_written_anew(value: &mut Value) {
     }
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     vec![
         bug("ids-of-digits-read-as-numbers", IDS, |agent| {
             renamed(agent, |id| id.parse::<u64>().ok().map(|number| number.to_string()).filter(|new| new != id));

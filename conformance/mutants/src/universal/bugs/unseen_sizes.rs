@@ -1,12 +1,12 @@
 //! Bugs of sizes beyond the corpus, and of readers of streams that lose something at the border of two pieces, written before there
 //! was a case for any of them.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, mend, outcome, text};
 use super::{
     bug, calls_mut, change_text, cut, family, is, on_arguments, on_given, on_later_requests, on_response,
     on_structured, on_text_result,
 };
+use crate::agent::{Agent, Outcome, calls, mend, outcome, text};
+use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::universal::halves;
@@ -15,7 +15,7 @@ const TEXT: &[&str] = &[clause::AGENT_TEXT];
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 
-/// Characters that a border between pieces of so many UTF-16 units splits are lost.
+/// Loses the characters that are split by a border between pieces of so many UTF-16 units.
 fn split_in_utf16(text: &str, size: usize) -> String {
     let mut at = 0;
     let other = |c: char| {
@@ -25,13 +25,13 @@ fn split_in_utf16(text: &str, size: usize) -> String {
     text.chars().map(other).collect()
 }
 
-/// Characters that a border between pieces of so many bytes splits are lost.
+/// Loses the characters that are split by a border between pieces of so many bytes.
 fn split_in_utf8(text: &str, size: usize) -> String {
     let other = |(at, c): (usize, char)| if at / size == (at + c.len_utf8() - 1) / size { c } else { '\u{fffd}' };
     text.char_indices().map(other).collect()
 }
 
-/// Pieces of white space alone are lost.
+/// Loses the pieces that are nothing but white space.
 fn without_blank_pieces(text: &str, size: usize) -> String {
     let all: Vec<char> = text.chars().collect();
     let pieces = all.chunks(size).filter(|piece| piece.len() < size || piece.iter().any(|c| !c.is_whitespace()));
@@ -74,7 +74,7 @@ fn escapes_split(args: &mut Value, size: usize) {
     }
 }
 
-fn sizes() -> impl Iterator<Item = Variant> {
+fn sizes() -> impl Iterator<Item = Planted> {
     let texts = family("results-cut-at-{n}-characters", TEXT, &[500_000, 1_000_000, 2_000_000], |agent, size| {
         on_text_result(agent, move |text| cut(text, size));
     });
@@ -192,7 +192,7 @@ fn sizes() -> impl Iterator<Item = Variant> {
         .chain(answered)
 }
 
-fn pieces() -> impl Iterator<Item = Variant> {
+fn pieces() -> impl Iterator<Item = Planted> {
     let pairs = family("responses-split-at-{n}-units", TEXT, &[2, 16, 64, 1_000], |agent, size| {
         on_said(agent, size, split_in_utf16);
     });
@@ -214,7 +214,7 @@ fn pieces() -> impl Iterator<Item = Variant> {
     pairs.chain(bytes).chain(blank).chain(results).chain(questions).chain(escapes)
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
+pub(super) fn bugs() -> Vec<Planted> {
     let others = [
         bug("carriage-returns-of-responses-lost", TEXT, |agent| on_said(agent, 0, |text, _| text.replace('\r', ""))),
         bug("lines-of-responses-that-begin-with-data-unpacked", RESPONSE, |agent| {

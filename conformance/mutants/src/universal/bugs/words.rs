@@ -1,8 +1,8 @@
-//! Words that are taken for an order: to end, to cut, to try again.
+//! Words that are taken for a command: to end, to cut, to try again.
 
-use super::super::Variant;
-use super::super::agent::{Agent, Outcome, calls, content, outcome, text};
 use super::{bug, on_given, on_text_result};
+use crate::agent::{Agent, Outcome, calls, content, outcome, text};
+use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
 
@@ -50,8 +50,8 @@ fn holds(value: &Value, word: &str) -> bool {
     }
 }
 
-pub(super) fn bugs() -> Vec<Variant> {
-    let mut bugs: Vec<Variant> = WORDS
+pub(super) fn bugs() -> Vec<Planted> {
+    let mut bugs: Vec<Planted> = WORDS
         .iter()
         .map(|&(name, word)| {
             bug(&format!("result-with-{name}-ends-the-run"), GOES_ON, move |agent| ends(agent, "tool", word))

@@ -1,7 +1,7 @@
-//! From a request to an operation, and back.
+//! From a request to an operation, and from its result to a reply.
 
-use super::agent::ScriptedRun;
-use super::twin::Twin;
+use super::Twin;
+use super::rounds::ScriptedRun;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -14,24 +14,24 @@ use threadspec_judge::protocol::{Op, RejectKind, Reply, Request};
 /// The members of every operation's input.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Input {
+pub(crate) struct Input {
     text: Option<String>,
     events: Option<Vec<Value>>,
     response_prefix: Option<String>,
     context_mode: Option<String>,
-    pub(super) instructions: Option<String>,
+    pub(crate) instructions: Option<String>,
     messages: Option<Vec<Message>>,
     model: Option<Vec<Turn>>,
     tools: Option<HashMap<String, Vec<Value>>>,
-    pub(super) max_recursion_depth: Option<usize>,
-    pub(super) prompt: Option<String>,
-    pub(super) verify: Option<Vec<Verification>>,
-    pub(super) max_iterations: Option<u64>,
-    pub(super) max_tool_calls_per_iteration: Option<usize>,
+    pub(crate) max_recursion_depth: Option<usize>,
+    pub(crate) prompt: Option<String>,
+    pub(crate) verify: Option<Vec<Verification>>,
+    pub(crate) max_iterations: Option<u64>,
+    pub(crate) max_tool_calls_per_iteration: Option<usize>,
 }
 
 impl Twin {
-    pub(super) fn try_to_answer(&mut self, request: &Request) -> Result<Value, Reply> {
+    pub(crate) fn try_to_answer(&mut self, request: &Request) -> Result<Value, Reply> {
         let text = (self.raw_input)(&request.input);
         let mut value = serde_json::from_str(&text).map_err(refusal)?;
         (self.before)(self, request.op, &mut value);
@@ -92,7 +92,7 @@ fn as_the_library_reads(input: &Value) -> Value {
     input
 }
 
-pub(super) fn required<T>(member: Option<T>, name: &str) -> Result<T, Reply> {
+pub(crate) fn required<T>(member: Option<T>, name: &str) -> Result<T, Reply> {
     member.ok_or_else(|| refusal(format!("{name}: missing")))
 }
 
@@ -101,10 +101,10 @@ fn refusal(reason: impl ToString) -> Reply {
     Reply::Reject { kind: RejectKind::InvalidInput, message: reason.to_string() }
 }
 
-pub(super) fn raw_input(text: &str) -> String {
+pub(crate) fn raw_input(text: &str) -> String {
     repair_surrogates(text).into_owned()
 }
 
-pub(super) fn complaint(index: usize, error: &threadspec::Error) -> Reply {
+pub(crate) fn complaint(index: usize, error: &threadspec::Error) -> Reply {
     Reply::Reject { kind: RejectKind::InvalidEvent, message: format!("event {index}: {error}") }
 }

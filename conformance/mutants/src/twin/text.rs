@@ -1,34 +1,34 @@
 //! Escaping, `JSON.stringify` and `String`.
 
-use super::twin::Twin;
+use super::Twin;
 use serde_json::{Map, Number, Value};
 use threadspec::{escape_attribute, escape_text};
 
-pub(super) fn text(twin: &Twin, text: &str) -> String {
+pub(crate) fn text(twin: &Twin, text: &str) -> String {
     escape_text(text, twin.profile).into_owned()
 }
 
-pub(super) fn attribute(twin: &Twin, text: &str) -> String {
+pub(crate) fn attribute(twin: &Twin, text: &str) -> String {
     escape_attribute(text, twin.profile).into_owned()
 }
 
-pub(super) fn number(number: &Number) -> String {
+pub(crate) fn number(number: &Number) -> String {
     threadspec::json_stringify(&Value::Number(number.clone()))
 }
 
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     threadspec::json_stringify(&text.into())
 }
 
 /// The members in property order.
-pub(super) fn members(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
+pub(crate) fn members(object: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let index = |key: &str| key.parse::<u32>().ok().filter(|&index| index < u32::MAX && index.to_string() == key);
     let mut members: Vec<_> = object.iter().collect();
     members.sort_by_key(|(key, _)| index(key).map_or((true, 0), |index| (false, index)));
     members
 }
 
-pub(super) fn string(twin: &Twin, value: &Value) -> String {
+pub(crate) fn string(twin: &Twin, value: &Value) -> String {
     match value {
         Value::Array(elements) => {
             let element =
@@ -42,7 +42,7 @@ pub(super) fn string(twin: &Twin, value: &Value) -> String {
 }
 
 impl Twin {
-    pub(super) fn stringify(&self, value: &Value) -> String {
+    pub(crate) fn stringify(&self, value: &Value) -> String {
         let (comma, _) = self.separators;
         match value {
             Value::Number(number) => (self.number)(number),
@@ -56,7 +56,7 @@ impl Twin {
         }
     }
 
-    pub(super) fn stringify_object(&self, object: &Map<String, Value>) -> String {
+    pub(crate) fn stringify_object(&self, object: &Map<String, Value>) -> String {
         let (comma, colon) = self.separators;
         let member =
             |(key, value): (&String, &Value)| format!("{}{colon}{}", (self.quoted)(key), self.stringify(value));

@@ -1,12 +1,12 @@
 //! The XML document.
 
-use super::twin::Twin;
+use super::Twin;
 use serde_json::Value;
 use threadspec::surrogates::without_marks;
 use threadspec::{Event, EventKind, Profile, Role};
 
 impl Twin {
-    pub(super) fn document(&self, events: &[Event]) -> String {
+    pub(crate) fn document(&self, events: &[Event]) -> String {
         let line = |(position, event): (usize, &Event)| {
             let mut attributes = self.attributes_of(events, position);
             (self.attributes)(&mut attributes, event);
@@ -40,7 +40,7 @@ impl Twin {
     }
 }
 
-pub(super) fn kind(kind: &EventKind) -> &'static str {
+pub(crate) fn kind(kind: &EventKind) -> &'static str {
     match kind {
         EventKind::Message { role: Role::User, .. } => "human",
         EventKind::Message { role: Role::Assistant, .. } => "ai",
@@ -55,23 +55,23 @@ pub(super) fn kind(kind: &EventKind) -> &'static str {
     }
 }
 
-pub(super) fn name(events: &[Event], position: usize, id: &str) -> Option<String> {
+pub(crate) fn name(events: &[Event], position: usize, id: &str) -> Option<String> {
     calls(&events[..position]).rev().find(|&(call, _)| call == id).map(|(_, name)| name.to_owned())
 }
 
 /// The ids and names of the calls among some events.
-pub(super) fn calls(events: &[Event]) -> impl DoubleEndedIterator<Item = (&str, &str)> {
+pub(crate) fn calls(events: &[Event]) -> impl DoubleEndedIterator<Item = (&str, &str)> {
     events.iter().filter_map(|event| match &event.kind {
         EventKind::ToolCall { tool_call_id, tool_name, .. } => Some((&**tool_call_id, &**tool_name)),
         _ => None,
     })
 }
 
-pub(super) fn join(iterations: &[u64], separator: &str) -> String {
+pub(crate) fn join(iterations: &[u64], separator: &str) -> String {
     iterations.iter().map(u64::to_string).collect::<Vec<_>>().join(separator)
 }
 
-pub(super) fn result_text(twin: &Twin, result: Option<&Value>) -> String {
+pub(crate) fn result_text(twin: &Twin, result: Option<&Value>) -> String {
     match (result, twin.profile) {
         (None, _) => "undefined".to_owned(),
         (Some(result @ Value::String(_)), Profile::Literal) => (twin.string)(twin, result),
@@ -81,7 +81,7 @@ pub(super) fn result_text(twin: &Twin, result: Option<&Value>) -> String {
     }
 }
 
-pub(super) fn body(twin: &Twin, event: &Event) -> String {
+pub(crate) fn body(twin: &Twin, event: &Event) -> String {
     match &event.kind {
         EventKind::Message { content: text, .. }
         | EventKind::Error { error: text, .. }
@@ -94,15 +94,15 @@ pub(super) fn body(twin: &Twin, event: &Event) -> String {
     }
 }
 
-pub(super) fn element(attributes: &str, body: &str) -> String {
+pub(crate) fn element(attributes: &str, body: &str) -> String {
     format!("  <event{attributes}>{body}</event>")
 }
 
-pub(super) fn thread(lines: &[String]) -> String {
+pub(crate) fn thread(lines: &[String]) -> String {
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     format!("<thread>\n{lines}</thread>")
 }
 
-pub(super) fn prefix(prefix: Option<&str>) -> String {
+pub(crate) fn prefix(prefix: Option<&str>) -> String {
     prefix.filter(|prefix| !prefix.is_empty()).map(|prefix| format!("\n{prefix}")).unwrap_or_default()
 }

@@ -1,13 +1,13 @@
 //! The messages of a request.
 
+use super::Twin;
 use super::document::join;
-use super::twin::Twin;
 use serde_json::Value;
 use std::collections::HashMap;
 use threadspec::{ContextMode, Event, EventKind, Message, Role, ToolCall};
 
 impl Twin {
-    pub(super) fn messages(&self, events: &[Event], mode: ContextMode, instructions: &str) -> Vec<Message> {
+    pub(crate) fn messages(&self, events: &[Event], mode: ContextMode, instructions: &str) -> Vec<Message> {
         let summaries = events.iter().filter_map(|event| match &event.kind {
             EventKind::Summary { summary, summarized_iterations } => Some((&**summarized_iterations, &**summary)),
             _ => None,
@@ -101,7 +101,7 @@ impl Twin {
     }
 }
 
-pub(super) fn call(event: &Event) -> Option<ToolCall> {
+pub(crate) fn call(event: &Event) -> Option<ToolCall> {
     match &event.kind {
         EventKind::ToolCall { tool_name, tool_call_id, args } => {
             Some(ToolCall { id: tool_call_id.clone(), name: tool_name.clone(), args: args.clone() })
@@ -110,19 +110,19 @@ pub(super) fn call(event: &Event) -> Option<ToolCall> {
     }
 }
 
-pub(super) fn summaries(summaries: &[(&[u64], &str)]) -> String {
+pub(crate) fn summaries(summaries: &[(&[u64], &str)]) -> String {
     let section =
         |(iterations, summary): &(&[u64], &str)| format!("### Iteration(s) {}\n{summary}\n\n", join(iterations, ", "));
     let sections: String = summaries.iter().map(section).collect();
     if sections.is_empty() { sections } else { format!("## Previous Iteration Summaries\n\n{sections}") }
 }
 
-pub(super) fn system(summaries: &str, instructions: &str, _: ContextMode) -> String {
+pub(crate) fn system(summaries: &str, instructions: &str, _: ContextMode) -> String {
     let separator = if summaries.is_empty() || instructions.is_empty() { "" } else { "\n\n" };
     format!("{summaries}{separator}{instructions}")
 }
 
-pub(super) fn message(twin: &Twin, event: &Event) -> Option<Message> {
+pub(crate) fn message(twin: &Twin, event: &Event) -> Option<Message> {
     Some(match &event.kind {
         EventKind::Message { role: Role::User, content } => Message::human(content),
         EventKind::Message { role: Role::Assistant, content } => Message::ai(content),
@@ -142,7 +142,7 @@ pub(super) fn message(twin: &Twin, event: &Event) -> Option<Message> {
     })
 }
 
-pub(super) fn result_content(twin: &Twin, result: Option<&Value>) -> String {
+pub(crate) fn result_content(twin: &Twin, result: Option<&Value>) -> String {
     match result {
         None => "undefined".to_owned(),
         Some(Value::String(text)) => text.clone(),
@@ -150,7 +150,7 @@ pub(super) fn result_content(twin: &Twin, result: Option<&Value>) -> String {
     }
 }
 
-pub(super) fn xml(twin: &Twin, events: &[Event]) -> Vec<Message> {
+pub(crate) fn xml(twin: &Twin, events: &[Event]) -> Vec<Message> {
     vec![Message::human(twin.document(events))]
 }
 
@@ -161,19 +161,19 @@ fn id(event: &Event) -> Option<&str> {
     }
 }
 
-pub(super) fn joins(group: &[&Event], next: &Event) -> bool {
+pub(crate) fn joins(group: &[&Event], next: &Event) -> bool {
     let next_id = id(next);
     group[0].iteration == next.iteration && group.iter().all(|event| id(event) != next_id)
 }
 
 /// The call that a result answers: the nearest preceding one with its id.
-pub(super) fn answers(events: &[Event], position: usize) -> Option<usize> {
+pub(crate) fn answers(events: &[Event], position: usize) -> Option<usize> {
     let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
     let is_call =
         |event: &Event| matches!(&event.kind, EventKind::ToolCall { tool_call_id: id, .. } if id == tool_call_id);
     events[..position].iter().rposition(is_call)
 }
 
-pub(super) fn orphan(twin: &Twin, _: &str, result: Option<&Value>) -> Option<Message> {
+pub(crate) fn orphan(twin: &Twin, _: &str, result: Option<&Value>) -> Option<Message> {
     Some(Message::human(format!("[Tool result]: {}", (twin.result_content)(twin, result))))
 }

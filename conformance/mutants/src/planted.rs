@@ -1,0 +1,237 @@
+//! What can be planted: bugs, permitted readings and misbehaving processes, each with a name and with what is needed to make it.
+
+use crate::agent::{Agent, Run};
+use crate::twin::Twin;
+use std::fmt;
+use threadspec_judge::corpus::growth::Quantity;
+use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
+use threadspec_judge::verdict::Verdict;
+
+/// Something that is planted in an implementation that is right without it.
+#[derive(Clone, Copy)]
+pub struct Planted {
+    /// In kebab-case, telling the mechanism.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// The clauses that it breaks: none for a reading, none for a misbehaving process, which breaks the protocol instead, and none for a family,
+    /// which must be caught by the cases of `golden/growth.json`.
+    pub breaks: &'static [&'static str],
+    /// The profiles in which it is wrong; for a reading, those that permit it.
+    pub profiles: &'static [Profile],
+}
+
+/// What is planted, and where.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// The twin of the reference answers wrongly. In the profiles in which it is not wrong it is an accepted reading, and must pass.
+    Bug(OnTwin),
+    /// The twin deviates as a clause or an erratum permits.
+    Reading(Reading),
+    /// The twin answers wrongly from a size on.
+    Family(Family),
+    /// An agent that is not the reference answers wrongly.
+    AgentBug(OnAgent),
+    /// That agent deviates as the clauses and the rules of fairness permit.
+    AgentReading(OnAgent),
+    /// That agent answers wrongly while several runs are under way, and only then.
+    Clash(Clash),
+    /// A process does something other than write its reply, which would be right.
+    Misbehaviour(Misbehaviour),
+}
+
+/// A change of the twin.
+#[derive(Clone, Copy)]
+pub struct OnTwin(pub(crate) fn(&mut Twin));
+
+/// A change of the agent.
+#[derive(Clone, Copy)]
+pub struct OnAgent(pub(crate) &'static (dyn Fn(&mut Agent) + Send + Sync));
+
+/// A deviation of the twin that is permitted.
+#[derive(Clone, Copy)]
+pub struct Reading {
+    /// The entries of the errata and the clauses that permit it.
+    pub permitted_by: &'static [&'static str],
+    /// The `should` clauses that it does not follow. Only cases of these may object.
+    pub neglects: &'static [&'static str],
+    pub(crate) plant: fn(&mut Twin),
+}
+
+/// Bugs of the twin that differ only in the size from which on they show: one of them, the smallest unless its name says more.
+#[derive(Clone, Copy)]
+pub struct Family {
+    /// What grows.
+    pub(crate) quantity: Quantity,
+    /// Where it makes a difference: places that begin with one of these, or all.
+    pub(crate) places: &'static [&'static str],
+    /// What it does to the texts of the input.
+    pub(crate) change: Option<fn(&str, usize) -> String>,
+    pub(crate) plant: fn(&mut Twin),
+    /// The size.
+    pub(crate) n: usize,
+    /// The members of the input in which it changes texts.
+    pub(crate) member: &'static str,
+}
+
+/// What happens to a run before it asks its model while others are under way, given all of them and its place; an error refuses it.
+pub(crate) type Meet = dyn Fn(&mut [Run], usize) -> Result<(), String> + Send + Sync;
+
+/// How runs influence each other.
+#[derive(Clone, Copy)]
+pub struct Clash(pub(crate) &'static Meet);
+
+/// What is done instead of writing a reply line, and when.
+#[derive(Clone, Copy)]
+pub struct Misbehaviour {
+    /// The verdict on the case with whose reply it is done; a pass if it is allowed.
+    pub verdict: Verdict,
+    /// Does it, given the reply with its line end.
+    pub(crate) how: fn(&[u8]),
+    pub(crate) when: When,
+}
+
+/// With which reply a process misbehaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    Always,
+    Hello,
+    Request(usize),
+    Every(usize),
+    Text(&'static str),
+    /// After the last one.
+    End,
+}
+
+impl fmt::Debug for Planted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Planted({})", self.name)
+    }
+}
+
+impl Planted {
+    /// Whether it is permitted rather than wrong.
+    pub fn is_reading(&self) -> bool {
+        matches!(self.kind, Kind::Reading(_) | Kind::AgentReading(_))
+    }
+
+    /// Whether a profile forbids it.
+    pub fn is_wrong_in(&self, profile: Profile) -> bool {
+        !self.is_reading() && self.profiles.contains(&profile)
+    }
+
+    /// What answers with it. Where only a process or runs that meet go wrong, the answers are right.
+    pub fn implementation(&self) -> impl Implementation + Send + use<> {
+        together(&[self])
+    }
+
+    /// The same with what stands behind its name: a size (`:100`, or `:content:100` for the texts in members of that name), or the moment of a
+    /// misbehaviour. `name` is the whole name.
+    pub(crate) fn with(self, name: &'static str) -> Option<Self> {
+        let parameters = name.strip_prefix(self.name)?;
+        let kind = match self.kind {
+            Kind::Family(family) => {
+                let size = parameters.strip_prefix(':')?;
+                let (member, n) = size.rsplit_once(':').unwrap_or(("", size));
+                Kind::Family(Family { member, n: n.parse().ok()?, ..family })
+            }
+            Kind::Misbehaviour(how) => Kind::Misbehaviour(Misbehaviour { when: When::read(parameters)?, ..how }),
+            kind => parameters.is_empty().then_some(kind)?,
+        };
+        Some(Self { name, kind, ..self })
+    }
+}
+
+impl When {
+    /// Reads `@hello`, `@end`, `@3`, `@every-997`, or a text that the reply holds, such as `@two`.
+    fn read(parameter: &'static str) -> Option<Self> {
+        Some(match parameter {
+            "" | "@" => Self::Always,
+            "@hello" => Self::Hello,
+            "@end" => Self::End,
+            _ => {
+                let when = parameter.strip_prefix('@')?;
+                match when.strip_prefix("every-").map(str::parse) {
+                    Some(Ok(number)) if number > 0 => Self::Every(number),
+                    _ => when.parse().map_or(Self::Text(when), Self::Request),
+                }
+            }
+        })
+    }
+}
+
+/// Ends the request as a crash, without a message on stderr.
+pub(crate) fn crash(why: &'static str) -> ! {
+    std::panic::resume_unwind(Box::new(why))
+}
+
+/// What answers with several things planted at once. Of two that replace the same part only the last one counts.
+///
+/// # Panics
+///
+/// If one is planted in the twin and another in the agent.
+pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
+    let is_of_agent =
+        |planted: &&Planted| matches!(planted.kind, Kind::AgentBug(_) | Kind::AgentReading(_) | Kind::Clash(_));
+    let mut host =
+        if planted.iter().any(is_of_agent) { Host::Agent(Box::default()) } else { Host::Twin(Box::default()) };
+    planted.iter().for_each(|planted| host.plant(planted));
+    host
+}
+
+/// The twin of the reference without a bug, which must pass.
+pub fn sound() -> impl Implementation + Send {
+    Host::Twin(Box::default())
+}
+
+/// The agent without a bug, which must pass.
+pub fn sound_agent() -> impl Implementation + Send {
+    Host::Agent(Box::default())
+}
+
+/// Where something is planted.
+enum Host {
+    Twin(Box<Twin>),
+    Agent(Box<Agent>),
+}
+
+impl Host {
+    fn plant(&mut self, planted: &Planted) {
+        match (planted.kind, self) {
+            (Kind::Bug(OnTwin(plant)) | Kind::Reading(Reading { plant, .. }), Self::Twin(twin)) => plant(twin),
+            (Kind::Family(Family { change, plant, n, member, .. }), Self::Twin(twin)) => {
+                (twin.n, twin.member) = (n, member);
+                if let Some(change) = change {
+                    twin.change = change;
+                }
+                plant(twin);
+            }
+            (Kind::AgentBug(OnAgent(plant)) | Kind::AgentReading(OnAgent(plant)), Self::Agent(agent)) => plant(agent),
+            (Kind::Clash(_) | Kind::Misbehaviour(_), _) => {}
+            _ => panic!("{} is not planted where the others are", planted.name),
+        }
+    }
+}
+
+impl Implementation for Host {
+    fn hello(&self) -> Hello {
+        match self {
+            Self::Twin(twin) => twin.hello(),
+            Self::Agent(agent) => agent.hello(),
+        }
+    }
+
+    fn answer(&mut self, request: &Request) -> Reply {
+        match self {
+            Self::Twin(twin) => twin.answer(request),
+            Self::Agent(agent) => agent.answer(request),
+        }
+    }
+
+    fn line(&mut self, request: &Request) -> String {
+        match self {
+            Self::Twin(twin) => twin.line(request),
+            Self::Agent(agent) => agent.line(request),
+        }
+    }
+}
