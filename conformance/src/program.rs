@@ -11,7 +11,7 @@ use std::process::{self, ExitCode};
 use threadspec_judge::json;
 use threadspec_judge::text::visible;
 use threadspec_report::terminal;
-use threadspec_runner::exit::Exit;
+use threadspec_runner::Exit;
 
 /// The conformance suite of agent threads: XML documents, model messages and agent loops
 #[derive(Parser)]

@@ -221,11 +221,7 @@ pub(crate) fn refused(message: String) -> Reply {
 
 /// The calls of a message.
 pub(crate) fn calls(message: &Value) -> Vec<Value> {
-    list(&message["tool_calls"])
-}
-
-pub(crate) fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+    list(&message["tool_calls"]).to_vec()
 }
 
 /// Replaces each lone surrogate by U+FFFD, except in arguments, which are written as JSON text; drops members that are null or an empty list.

@@ -6,7 +6,7 @@ use crate::planted::{Kind, Planted, together};
 use crate::trial::{Expected, Selection, failure, is_about, is_for_all_bugs};
 use std::collections::BTreeSet;
 use std::fmt;
-use threadspec_campaign::{self, FuzzOptions};
+use threadspec_campaign::{Finding, FuzzOptions, run};
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::{Implementation, Op, Profile};
 use threadspec_runner::InProcess;
@@ -153,10 +153,10 @@ impl Permitted {
     pub fn accusations(&self, cases: u64) -> Vec<String> {
         let ops = self.ops.clone();
         let options = FuzzOptions { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile, ops };
-        let report = fuzz::run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {});
+        let report = run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {});
         let found = report.findings.iter().filter(|finding| !self.neglects.contains(&finding.clause));
-        let said = |finding: &fuzz::Finding| {
-            let fuzz::Finding { op, clause, what, note, mismatch, input, .. } = finding;
+        let said = |finding: &Finding| {
+            let Finding { op, clause, what, note, mismatch, input, .. } = finding;
             format!("{self}: is permitted, but fuzz says {op} {clause} {what} {note} {mismatch:?} of {input}")
         };
         let stopped = report.stopped.iter().map(|why| format!("{self}: is permitted, but fuzz stops: {why}"));

@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, Reply, Request};
-use threadspec_judge::universal::halves;
 use threadspec_judge::verdict::Outcome;
 use threadspec_runner::{Testee, Trouble};
 
@@ -45,7 +44,7 @@ impl Together {
     pub fn answer(&self, requests: &[Request]) -> Vec<(i64, String)> {
         let mut agent = Agent::default();
         let (mut lines, mut ids, mut runs) = (Vec::new(), Vec::new(), Vec::new());
-        let line = |id, reply: &Reply| (id, halves::written(&reply.line(id)).into_owned());
+        let line = |id, reply: &Reply| (id, reply.line_for(Profile::Universal, id));
         for request in requests {
             match (request.op, agent.start(&request.input)) {
                 (Op::Tools, Ok(run)) => {

@@ -5,8 +5,9 @@ use crate::planted::Planted;
 use crate::universal::bugs::{on_failure, on_structured};
 use crate::universal::reading;
 use serde_json::{Number, Value, json};
+use threadspec::surrogates::{is_mark, unmark_surrogates};
 use threadspec_judge::json::tokens;
-use threadspec_judge::universal::{Abilities, halves};
+use threadspec_judge::universal::Abilities;
 
 /// Writes numbers of structured results in another way. Integers of any size go through a double.
 fn rewritten(agent: &mut Agent, write: fn(&Number) -> Option<String>) {
@@ -29,7 +30,7 @@ pub(super) fn readings() -> Vec<Planted> {
             on_failure(agent, |error| json!({"status": "error", "error": error}).to_string())
         }),
         reading("failures-in-string-notation", |agent| {
-            on_failure(agent, |error| format!("ToolError({:?})", halves::written(error)));
+            on_failure(agent, |error| format!("ToolError({:?})", unmark_surrogates(error)));
         }),
         reading("failures-as-they-are", |agent| on_failure(agent, str::to_owned)),
         reading("unknown-tools-as-json", |agent| {
@@ -81,7 +82,7 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("halves-left-out", |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
                 Outcome::Result(Value::String(text)) if halves::escaped(text) != *text => {
-                    text.replace(halves::is_half, "").into()
+                    text.replace(is_mark, "").into()
                 }
                 _ => content(outcome),
             });
