@@ -44,6 +44,7 @@ pub fn files() -> &'static [(&'static str, &'static str)] {
 
 /// Embedded compressed: the program is 3.5 MB smaller, and starts some milliseconds later.
 static FILES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    #[allow(clippy::unreadable_literal, reason = "the build writes them")]
     const LENGTHS: &[(&str, usize)] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
     let mut texts = String::with_capacity(LENGTHS.iter().map(|(_, length)| length).sum());
     DeflateDecoder::new(&include_bytes!(concat!(env!("OUT_DIR"), "/files.deflate"))[..])
