@@ -5,8 +5,8 @@ use crate::planted::{Kind, Misbehaviour, Planted, When};
 use crate::together::Together;
 use std::io::{self, BufReader, Write};
 use threadspec_judge::reference::Reference;
-use threadspec_runner::{serve, serve_together};
 use threadspec_runner::Testee;
+use threadspec_runner::{serve, serve_together};
 
 impl Planted {
     /// Answers protocol requests from stdin on stdout until they end.

@@ -12,8 +12,8 @@ use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
 use threadspec_mutants::{catches, sound, sound_agent};
 use threadspec_runner::files_in;
-use threadspec_runner::{Settings, run};
 use threadspec_runner::{InProcess, Testee};
+use threadspec_runner::{Settings, run};
 
 /// Inputs beyond this take their time, and show nothing here that smaller ones do not.
 const LARGE: usize = 2 << 10;

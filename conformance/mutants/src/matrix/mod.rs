@@ -17,8 +17,8 @@ use std::{panic, thread};
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::Profile;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::{Settings, run};
 use threadspec_runner::{InProcess, Process};
+use threadspec_runner::{Settings, run};
 
 /// Every trial.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::Profile;
-use threadspec_runner::{Settings, run};
 use threadspec_runner::InProcess;
+use threadspec_runner::{Settings, run};
 
 /// A case whose inputs are larger than this together, in bytes, is put only to bugs that no smaller case of their clauses catches.
 const LARGE: usize = 4 << 10;

@@ -7,7 +7,7 @@ use crate::universal::reading;
 use serde_json::{Number, Value, json};
 use threadspec::surrogates::{is_mark, unmark_surrogates};
 use threadspec_judge::json::tokens;
-use threadspec_judge::universal::Abilities;
+use threadspec_judge::universal::{Abilities, halves};
 
 /// Writes numbers of structured results in another way. Integers of any size go through a double.
 fn rewritten(agent: &mut Agent, write: fn(&Number) -> Option<String>) {
