@@ -22,6 +22,7 @@ pub mod value;
 #[cfg(test)]
 mod tests;
 
+use crate::protocol::AgentRun;
 use course::Course;
 use finding::Findings;
 use record::Record;
@@ -83,7 +84,7 @@ pub struct Ruling {
 pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
     let script = Script::read(input)?;
     let record = match answer {
-        Answer::Output(output) => Record::read(output)?,
+        Answer::Output(output) => Record::read(AgentRun::read(output))?,
         Answer::Refusal(message) => Record::rejected(message),
     };
     let record = record.unshared(&script).unwrap_or(record);

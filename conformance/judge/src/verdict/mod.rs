@@ -12,7 +12,7 @@ use crate::corpus::mismatch::{Mismatch, Mismatches};
 use crate::corpus::{Case, Expect, Level, Oracle, Severity};
 use crate::json;
 use crate::protocol::Profile;
-use crate::protocol::{Op, Reply};
+use crate::protocol::{Output, Reply};
 use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
 use crate::universal::{self, Abilities, Answer, Holding, Property};
@@ -190,7 +190,7 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
             judge_run(properties, case, terms, Answer::Refusal(&message))
         }
-        (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, &settled(case, terms, output)),
+        (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, &settled(case, terms, output).into_json()),
         (Expect::Holds(properties), Reply::Ok(output)) => {
             judge_properties(properties, case, terms.profile.rendering(), &settled(case, terms, output))
         }
@@ -231,11 +231,11 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
 }
 
 /// An output in which the differences that are tolerated for this case are settled.
-fn settled(case: &Case, terms: Terms, output: Value) -> Value {
+fn settled(case: &Case, terms: Terms, output: Value) -> Output {
     let holds = |clause: &str| case.clauses.iter().any(|own| own == clause);
     let profile = terms.profile.rendering();
     let asked = Asked { op: case.op, profile, input: case.input(), holds: &holds };
-    tolerance::settled(&asked, Cow::Owned(output)).into_owned()
+    tolerance::settled(&asked, Cow::Owned(output))
 }
 
 fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
@@ -285,13 +285,8 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<
     }
 }
 
-fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Profile, output: &Value) -> Judgement {
-    let shaped = match case.op {
-        Op::Escape | Op::Serialize => output.is_string(),
-        Op::Messages => output.is_array(),
-        Op::Tools | Op::Loop => output.is_object(),
-    };
-    if !shaped {
+fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Profile, output: &Output) -> Judgement {
+    if let Output::Odd(output) = output {
         return Judgement::new(
             Verdict::Fail,
             format!("this is not an output of `{}`: {}", case.op, json::shortened(output, LONGEST_NOTE)),
