@@ -220,7 +220,7 @@ pub(super) fn ended_with(input: &Input, longer: &Run, shorter: &Run) -> Option<E
     // What ends a run is not followed by feedback, perhaps by a completion, and called final or not.
     let mut end = shorter.events.list().iter().rev().peekable();
     let completion = end.next_if(|event| matches!(body(event), Some(Body::Completion { .. })));
-    let is_said = |event: &Part<ThreadEvent>| body(event).is_some_and(|body| body.is_said_by(Role::User));
+    let is_said = |event: &Part<ThreadEvent>| body(event).is_some_and(|body| body.said_by(Role::User).is_some());
     if end.peek().is_some_and(|last| !is_said(last)) {
         events.pop_if(|last| is_said(last));
     }
@@ -254,11 +254,9 @@ fn events_of_run<'a>(
     recordable: &[&str],
     texts: &Texts,
 ) -> Option<(Option<&'a ThreadEvent>, Difference)> {
-    let is_recorded = |event: &Part<ThreadEvent>| match body(event) {
-        Some(Body::Message { role, content: Part::Proper(content) }) if role.is(&Role::Assistant) => {
-            recordable.iter().any(|text| texts.same(text, content))
-        }
-        _ => false,
+    let is_recorded = |event: &Part<ThreadEvent>| {
+        let content = body(event).and_then(|body| body.said_by(Role::Assistant)?.text());
+        content.is_some_and(|content| recordable.iter().any(|text| texts.same(text, content)))
     };
     let (mut expected_at, mut actual_at) = (0, 0);
     loop {
@@ -303,7 +301,7 @@ fn event_clause(
     let bodies = [expected, actual].map(|event| event.map(|event| &event.body));
     match bodies {
         [Some(Body::Completion { .. }), _] => clause::LOOP_VERIFY,
-        _ if bodies.into_iter().flatten().any(|body| body.is_said_by(Role::User)) => clause::LOOP_VERIFY,
+        _ if bodies.into_iter().flatten().any(|body| body.said_by(Role::User).is_some()) => clause::LOOP_VERIFY,
         [Some(Body::Error { .. }), _] => clause::LOOP_ERROR,
         [Some(Body::Message { .. }), Some(Body::ToolCall { .. })] if texts.profile == Profile::Hardened => {
             clause::LOOP_TEXT

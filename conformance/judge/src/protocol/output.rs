@@ -121,8 +121,8 @@ pub enum Body {
     HumanInputReceived { response: Part<String> },
     Completion { result: Part<String>, verified: Part<bool> },
     Summary { summary: Part<String>, summarized_iterations: Part<Value> },
-    /// Its type is none of these.
-    Unknown(Map<String, Value>),
+    /// Its type, which is among the others, is none of these.
+    Unknown { others: Map<String, Value>, role: Part<Role>, content: Part<String> },
 }
 
 impl Output {
@@ -171,9 +171,12 @@ impl ChatMessage {
 }
 
 impl Body {
-    /// Whether it is a message of this role.
-    pub fn is_said_by(&self, wanted: Role) -> bool {
-        matches!(self, Self::Message { role, .. } if role.is(&wanted))
+    /// The text of a message of this role, also of one with another type.
+    pub fn said_by(&self, wanted: Role) -> Option<&Part<String>> {
+        match self {
+            Self::Message { role, content } | Self::Unknown { role, content, .. } if role.is(&wanted) => Some(content),
+            _ => None,
+        }
     }
 
     /// Whether another one has the same type, and the same role.
@@ -195,7 +198,7 @@ impl Body {
             Self::HumanInputReceived { .. } => "human_input_received",
             Self::Completion { .. } => "completion",
             Self::Summary { .. } => "summary",
-            Self::Unknown(_) => return None,
+            Self::Unknown { .. } => return None,
         })
     }
 }
@@ -323,8 +326,9 @@ impl Shape for ThreadEvent {
                 summarized_iterations: Part::take(&mut members, "summarizedIterations"),
             },
             _ => {
-                members.shift_remove("iteration");
-                Body::Unknown(members)
+                let (role, content) = (Part::take(&mut members, "role"), Part::take(&mut members, "content"));
+                members.retain(|name, _| !["iteration", "role", "content"].contains(&&**name));
+                Body::Unknown { others: members, role, content }
             }
         };
         Ok(Self { body, iteration })
@@ -354,7 +358,11 @@ impl Shape for ThreadEvent {
                 ("summary", summary.into_json()),
                 ("summarizedIterations", summarized_iterations.into_json()),
             ]),
-            Body::Unknown(members) => Value::Object(members),
+            Body::Unknown { mut others, role, content } => {
+                let said = object([("role", role.into_json()), ("content", content.into_json())]);
+                others.extend(object_of(said).unwrap_or_default());
+                Value::Object(others)
+            }
         };
         let mut members = Map::new();
         members.extend(name.map(|name| ("type".to_owned(), name.into())));

@@ -72,7 +72,7 @@ fn edits(input: &Input, begins: &[usize], requests: usize, events: &[Part<Thread
         let number = |event: &Part<ThreadEvent>| event.proper().and_then(|event| event.iteration.double());
         let end = events.iter().position(|event| number(event) > current).unwrap_or(events.len());
         let last = events[..end].last().filter(|last| end > 1 && number(last) == current);
-        let feedback = last.and_then(Part::proper).and_then(said_by_user);
+        let feedback = last.and_then(Part::proper).and_then(|event| event.body.said_by(Role::User)?.text());
         match (check.told(), feedback) {
             (None, Some(text)) => {
                 edits.push(Edit { at: end - 1, iteration, what: What::Drop(text.to_owned()) });
@@ -86,14 +86,6 @@ fn edits(input: &Input, begins: &[usize], requests: usize, events: &[Part<Thread
     }
     edits.reverse();
     edits
-}
-
-/// What the user says in an event.
-fn said_by_user(event: &ThreadEvent) -> Option<&str> {
-    match &event.body {
-        Body::Message { role, content } if role.is(&Role::User) => content.text(),
-        _ => None,
-    }
 }
 
 /// In a run each event before an iteration is one message of its first request.

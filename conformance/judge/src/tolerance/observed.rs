@@ -69,7 +69,7 @@ fn settle_run(asked: &Asked<'_>, input: &Input, run: &mut Run) {
 fn prompt(input: &Input, run: &mut Run) {
     let [Part::Proper(first), events @ ..] = run.events.list_mut() else { return };
     let Some(of_prompt) = integer(&first.iteration) else { return };
-    if !matches!(&first.body, Body::Message { role, content } if role.is(&Role::User) && *content == input.prompt) {
+    if first.body.said_by(Role::User) != Some(&input.prompt) {
         return;
     }
     let begin = events.first().and_then(Part::proper).and_then(|event| integer(&event.iteration));
@@ -118,8 +118,10 @@ fn completion(input: &Input, run: &mut Run) {
     events.pop_if(|last| is_completion(last));
     if !events.iter().any(is_completion) {
         let verified = (input.verify != Part::Missing).into();
-        let body = Body::Completion { result: run.response.clone(), verified };
-        events.push(ThreadEvent { body, iteration: run.iterations.clone() }.into());
+        // Null where the reply has none.
+        let result = Part::read(run.response.to_json());
+        let iteration = Part::read(run.iterations.to_json());
+        events.push(ThreadEvent { body: Body::Completion { result, verified }, iteration }.into());
     }
 }
 
