@@ -5,8 +5,8 @@
 
 use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
-use super::{Difference, departure, reference_output, text};
-use crate::corpus::expectation::NOTHING;
+use super::{Difference, departure, reference_output, side, text};
+use crate::corpus::mismatch::Side;
 use crate::protocol::{
     Body, Call, ChatMessage, Input, List, Op, Output, Part, Request, Rounds, Run, ScriptedTurn, Shape, Speaker, ThreadEvent,
 };
@@ -27,7 +27,7 @@ fn no_list<T: Shape>(
     expected: &Part<List<T>>,
     actual: &Part<List<T>>,
 ) -> Option<Difference> {
-    let differs = || Difference::values(clause, path, &expected.to_json(), &actual.to_json());
+    let differs = || Difference::values(clause, path, side(expected), side(actual));
     actual.proper().is_none().then(differs)
 }
 
@@ -90,8 +90,8 @@ fn without_answers_to_cut_calls<'a>(
 }
 
 fn another_count(clause: &'static str, expected: usize, actual: usize) -> Option<Difference> {
-    let requests = |count: usize| format!("{count} requests");
-    (expected != actual).then(|| Difference::values(clause, "/requests", &requests(expected), &requests(actual)))
+    let requests = |count: usize| Side::words(format!("{count} requests"));
+    (expected != actual).then(|| Difference::values(clause, "/requests", requests(expected), requests(actual)))
 }
 
 /// Compares lists of messages to which rounds have appended.
@@ -276,11 +276,11 @@ fn events_of_run<'a>(
             (None, Some(other)) if is_recorded(other) => actual_at += 1,
             (Some(event), None) => {
                 let clause = event_clause(expected_at, event.proper(), None, texts);
-                return Some((event.proper(), Difference::values(clause, &path, &event.to_json(), &NOTHING)));
+                return Some((event.proper(), Difference::values(clause, &path, side(event), Side::nothing())));
             }
             (None, Some(other)) => {
                 let clause = event_clause(expected_at, other.proper(), None, texts);
-                return Some((other.proper(), Difference::values(clause, &path, &NOTHING, &other.to_json())));
+                return Some((other.proper(), Difference::values(clause, &path, Side::nothing(), side(other))));
             }
         }
     }
@@ -346,8 +346,8 @@ fn requests_of_run(input: &Input, expected: &Run, actual: &Run, texts: &Texts) -
             continue;
         }
         if expected_request.proper().is_none() || actual_request.proper().is_none() {
-            let [expected, actual] = [expected_request, actual_request].map(Part::to_json);
-            return Some(Difference::values(clause::TOOLS_ACCUMULATE, &path, &expected, &actual));
+            let [expected, actual] = [expected_request, actual_request].map(side);
+            return Some(Difference::values(clause::TOOLS_ACCUMULATE, &path, expected, actual));
         }
         let Some(appended) = actual_list.strip_prefix(heads[1]) else {
             let note = format!("request {number} does not begin with the first request of iteration {}", current + 1);
@@ -396,8 +396,8 @@ fn head(
         return Some(Difference::note(clause::LOOP_EVENTS, "its events cannot be read as events"));
     };
     let Some(request) = request.proper() else {
-        let expected = expected.into_json();
-        return Some(Difference::values(clause::LOOP_RETAIN, "", &expected, &request.to_json()));
+        let expected = Side::of(&expected.into_json());
+        return Some(Difference::values(clause::LOOP_RETAIN, "", expected, side(request)));
     };
     let events = match read_events(&so_far.to_string()) {
         Ok(events) => events,

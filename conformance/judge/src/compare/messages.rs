@@ -3,8 +3,8 @@
 use super::document::{self, is_subsequence};
 use super::spelling::json_clause;
 use super::texts::Texts;
-use super::{Difference, as_message, departure, text};
-use crate::corpus::expectation::NOTHING;
+use super::{Difference, as_message, departure, side, text};
+use crate::corpus::mismatch::Side;
 use crate::protocol::{ChatMessage, Part, Speaker};
 use std::borrow::Cow;
 use threadspec::{Event, EventKind, Profile};
@@ -30,7 +30,7 @@ pub(super) fn messages(
         let path = format!("/{index}");
         let Some(actual_message) = actual.get(index) else {
             let clause = if context.xml { clause::CTX_XML } else { clause(context, expected, actual, index, texts) };
-            return Some(Difference::values(clause, &path, &expected_message.to_json(), &NOTHING));
+            return Some(Difference::values(clause, &path, side(expected_message), Side::nothing()));
         };
         if context.xml
             && let Some(difference) = documents(context, expected_message, actual_message, texts)
@@ -45,7 +45,7 @@ pub(super) fn messages(
     if let Some(more) = actual.get(expected.len()) {
         let clause = if context.xml { clause::CTX_XML } else { added_clause(context.events, as_message(Some(more))) };
         let path = format!("/{}", expected.len());
-        return Some(Difference::values(clause, &path, &NOTHING, &more.to_json()));
+        return Some(Difference::values(clause, &path, Side::nothing(), side(more)));
     }
     None
 }

@@ -21,7 +21,7 @@ mod messages;
 mod spelling;
 mod texts;
 
-use crate::corpus::mismatch::{Mismatch, Sides};
+use crate::corpus::mismatch::{Mismatch, Side, Sides};
 use crate::protocol::{
     ChatMessage, Implementation, Input, Op, Output, Part, RejectKind, Reply, Request, Shape,
 };
@@ -57,9 +57,8 @@ impl Difference {
         Self { clause, note: note.into(), mismatch: None }
     }
 
-    fn values(clause: &'static str, path: &str, expected: &dyn Display, actual: &dyn Display) -> Self {
-        let sides = Sides::Values { expected: expected.to_string(), actual: actual.to_string() };
-        Self::new(clause, Mismatch { path: path.to_owned(), sides })
+    fn values(clause: &'static str, path: &str, expected: Side, actual: Side) -> Self {
+        Self::new(clause, Mismatch { path: path.to_owned(), sides: Sides::Values { expected, actual } })
     }
 }
 
@@ -213,8 +212,8 @@ fn outputs(request: &Request, expected: &Output, actual: &Output) -> Option<Diff
         (Output::Rounds(expected), Output::Rounds(actual)) => agent::tools(&input, expected, actual, &texts),
         (Output::Run(expected), Output::Run(actual)) => agent::outer_loop(&input, expected, actual, &texts),
         _ => {
-            let [expected, actual] = [expected, actual].map(|output| output.clone().into_json());
-            Some(Difference::values(answering_clause(request.op), "", &expected, &actual))
+            let [expected, actual] = [expected, actual].map(|output| Side::of(&output.clone().into_json()));
+            Some(Difference::values(answering_clause(request.op), "", expected, actual))
         }
     }
 }
@@ -228,6 +227,10 @@ fn departure<T: Shape + PartialEq>(
 ) -> Option<Mismatch> {
     // Nearly everything is the same, and need not be written as JSON.
     if expected == actual { None } else { texts.mismatch(&expected.to_json(), &actual.to_json(), path) }
+}
+
+fn side<T: Shape>(part: &Part<T>) -> Side {
+    Side::of(&part.to_json())
 }
 
 /// An element of a list as a message, without anything if it is none: used only to name the clause of a difference already found.
