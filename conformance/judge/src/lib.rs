@@ -5,6 +5,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | `error` | why a text is not what it should be |
 //! | [`text`] | text in which every character is visible, and what a file is that is not UTF-8 |
 //! | [`json`] | raw JSON text: tokens, values as a testee may send them, a stack deep enough for both |
 //! | [`protocol`] | the messages of the protocol, and what implements it |
@@ -17,6 +18,7 @@
 
 pub mod compare;
 pub mod corpus;
+mod error;
 pub mod json;
 pub mod protocol;
 pub mod reference;
@@ -24,3 +26,5 @@ pub mod text;
 pub mod tolerance;
 pub mod universal;
 pub mod verdict;
+
+pub use error::Error;

@@ -441,10 +441,7 @@ impl From<&MismatchRecord> for Mismatch {
             Sides::Texts { expected, actual }
         } else {
             let [one, other] = kinds.clone().unwrap_or_else(|| [unknown(&expected), unknown(&actual)]);
-            Sides::Values {
-                expected: Side { kind: one, shown: expected },
-                actual: Side { kind: other, shown: actual },
-            }
+            Sides::Values { expected: Side { kind: one, shown: expected }, actual: Side { kind: other, shown: actual } }
         };
         Self { path: path.clone(), sides }
     }

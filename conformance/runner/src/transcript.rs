@@ -190,7 +190,7 @@ impl Transcript {
         if header.transcript != 1 {
             return Err(format!("a transcript of version {}; this threadspec reads version 1", header.transcript));
         }
-        let hello = Hello::from_json(&header.hello)?;
+        let hello = Hello::from_json(&header.hello).map_err(|error| error.to_string())?;
         let (mut keys, mut outcomes, mut shutdown) = (Vec::new(), HashMap::new(), Vec::new());
         for (number, line) in lines {
             let line = Line::read(line, header.options.profile).map_err(|why| format!("line {number}: {why}"))?;
@@ -233,7 +233,10 @@ impl Line<'_> {
             return Ok(Record::Shutdown(what));
         }
         let outcome = match (line.reply, line.crash, line.timeout, line.garbage) {
-            (Some(reply), None, None, None) => Outcome::Reply(Reply::read_for(profile, reply.get().as_bytes())?.1),
+            (Some(reply), None, None, None) => {
+                let reply = Reply::read_for(profile, reply.get().as_bytes()).map_err(|error| error.to_string())?;
+                Outcome::Reply(reply.1)
+            }
             (None, Some(what), None, None) => Outcome::Crash(what),
             (None, None, Some(what), None) => Outcome::Timeout(what),
             (None, None, None, Some(what)) => Outcome::Garbage(what),
@@ -241,7 +244,8 @@ impl Line<'_> {
         };
         match (line.request, line.id) {
             (Some(RecordedRequest { id, op, profile, input }), _) => {
-                Ok(Record::Request { id, key: key(op.parse()?, &profile, input.get()), outcome })
+                let op = op.parse().map_err(|error: threadspec_judge::Error| error.to_string())?;
+                Ok(Record::Request { id, key: key(op, &profile, input.get()), outcome })
             }
             (None, Some(id)) => Ok(Record::Correction { id, outcome }),
             (None, None) => Err("it has neither a `request` nor an `id`".into()),

@@ -8,7 +8,8 @@ use super::texts::Texts;
 use super::{Difference, departure, reference_output, side, text};
 use crate::corpus::mismatch::Side;
 use crate::protocol::{
-    Body, Call, ChatMessage, Input, List, Op, Output, Part, Request, Rounds, Run, ScriptedTurn, Shape, Speaker, ThreadEvent,
+    Body, Call, ChatMessage, Input, List, Op, Output, Part, Request, Rounds, Run, ScriptedTurn, Shape, Speaker,
+    ThreadEvent,
 };
 use crate::tolerance::iterations::{beginnings, request_limit};
 use serde_json::{Number, Value, json};
@@ -44,8 +45,7 @@ pub(super) fn tools(input: &Input, expected: &Rounds, actual: &Rounds, texts: &T
         .zip(actual_requests)
         .enumerate()
         .find_map(|(number, (expected, actual))| live(expected, actual, &format!("/requests/{number}"), texts));
-    let limited =
-        if is_count(&input.max_recursion_depth) { clause::TOOLS_DEPTH } else { clause::TOOLS_STOP };
+    let limited = if is_count(&input.max_recursion_depth) { clause::TOOLS_DEPTH } else { clause::TOOLS_STOP };
     let messages = without_answers_to_cut_calls(&expected.messages, &actual.messages, texts.profile);
     rounds.or_else(|| another_count(limited, expected_requests.len(), actual_requests.len())).or_else(|| {
         let difference = live(&expected.messages, &messages, "/messages", texts)?;
@@ -132,9 +132,8 @@ fn appended_clause(expected: &ChatMessage, actual: &ChatMessage, texts: &Texts) 
 fn repeats_are_renamed_otherwise(expected: &ChatMessage, actual: &ChatMessage) -> bool {
     let (expected, actual) = (expected.calls.list(), actual.calls.list());
     let calls = || expected.iter().zip(actual).map(|(expected, actual)| (expected.proper(), actual.proper()));
-    let differs = |part: fn(&Call) -> &Part<String>| {
-        calls().any(|(expected, actual)| expected.map(part) != actual.map(part))
-    };
+    let differs =
+        |part: fn(&Call) -> &Part<String>| calls().any(|(expected, actual)| expected.map(part) != actual.map(part));
     expected.len() == actual.len() && !differs(|call| &call.name) && differs(|call| &call.id)
 }
 
@@ -358,8 +357,7 @@ fn requests_of_run(input: &Input, expected: &Run, actual: &Run, texts: &Texts) -
             return Some(at(difference, &path));
         }
     }
-    let limited =
-        if is_count(&input.max_tool_calls_per_iteration) { clause::LOOP_LIMIT } else { clause::TOOLS_STOP };
+    let limited = if is_count(&input.max_tool_calls_per_iteration) { clause::LOOP_LIMIT } else { clause::TOOLS_STOP };
     another_count(limited, expected_requests.len(), actual_requests.len())
 }
 

@@ -22,9 +22,7 @@ mod spelling;
 mod texts;
 
 use crate::corpus::mismatch::{Mismatch, Side, Sides};
-use crate::protocol::{
-    ChatMessage, Implementation, Input, Op, Output, Part, RejectKind, Reply, Request, Shape,
-};
+use crate::protocol::{ChatMessage, Implementation, Input, Op, Output, Part, RejectKind, Reply, Request, Shape};
 use crate::reference::Reference;
 use crate::tolerance::{self, Asked};
 use serde_json::Value;
@@ -235,12 +233,8 @@ fn side<T: Shape>(part: &Part<T>) -> Side {
 
 /// An element of a list as a message, without anything if it is none: used only to name the clause of a difference already found.
 fn as_message(element: Option<&Part<ChatMessage>>) -> &ChatMessage {
-    static NO_MESSAGE: ChatMessage = ChatMessage {
-        speaker: Part::Missing,
-        content: Part::Missing,
-        calls: Part::Missing,
-        call_id: Part::Missing,
-    };
+    static NO_MESSAGE: ChatMessage =
+        ChatMessage { speaker: Part::Missing, content: Part::Missing, calls: Part::Missing, call_id: Part::Missing };
     element.and_then(Part::proper).unwrap_or(&NO_MESSAGE)
 }
 

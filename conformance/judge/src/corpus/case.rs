@@ -3,6 +3,7 @@
 use super::covering::Origin;
 use super::expectation::Pattern;
 use super::{AGENT, Accepted, Oracle, Severity, severity};
+use crate::Error;
 use crate::json;
 use crate::protocol::{Op, Profile, RejectKind, Request};
 use crate::universal::Property;
@@ -364,15 +365,16 @@ enum Extent {
 
 impl Extent {
     fn value(self, text: &str) -> Result<Value, String> {
-        if self == Self::Plain { json::read(text) } else { json::read(&self.text(text)?) }
+        let value = if self == Self::Plain { json::read(text) } else { json::read(&self.text(text)?) };
+        value.map_err(|error| error.to_string())
     }
 
     /// JSON text on one line; outside of templates just as it was written.
     fn text(self, text: &str) -> Result<String, String> {
         match self {
             Self::Plain => Ok(json::compact(text)),
-            Self::Outline => outline(&json::read(text)?),
-            Self::Whole => expand(&json::read(text)?),
+            Self::Outline => outline(&json::read(text).map_err(|error| error.to_string())?),
+            Self::Whole => expand(&json::read(text).map_err(|error| error.to_string())?),
         }
     }
 }
@@ -448,7 +450,8 @@ impl WrittenExpect<'_> {
                 Ok(Expect::Output(patterns.into()))
             }
             (None, None, Some(kind), None) => {
-                Ok(Expect::Reject { kind: kind.parse()?, message: self.message.map(pattern).transpose()? })
+                let kind = kind.parse().map_err(|error: Error| error.to_string())?;
+                Ok(Expect::Reject { kind, message: self.message.map(pattern).transpose()? })
             }
             (None, None, None, Some(names)) => {
                 if names.is_empty() {

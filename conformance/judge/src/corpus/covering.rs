@@ -1,6 +1,7 @@
 //! Cases from covering arrays: each row of `covering.json` is one, or two where the profiles differ.
 
 use super::{Case, File, Level, Problem};
+use crate::Error;
 use crate::json;
 use crate::protocol::{Op, Profile};
 use serde_json::{Value, json};
@@ -85,7 +86,7 @@ pub(super) fn cases(files: &[File]) -> Result<Vec<Case>, String> {
     let data = Arc::new(Data { covering, text: text.unwrap_or_default(), fingerprint: OnceLock::new() });
     let mut cases = Vec::new();
     for (index, array) in data.covering.arrays.iter().enumerate() {
-        let op: Op = array.op.parse()?;
+        let op: Op = array.op.parse().map_err(|error: Error| error.to_string())?;
         let level = array.level.as_deref().map(str::parse::<Level>).transpose()?.unwrap_or_default();
         for row in data.covering.rows(array) {
             let row_number = row.number();

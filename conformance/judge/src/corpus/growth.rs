@@ -110,7 +110,7 @@ impl Growth {
     }
 
     fn size(&self, case: &Case) -> Result<u64, String> {
-        let input = json::read(case.input())?;
+        let input = json::read(case.input()).map_err(|error| error.to_string())?;
         let size = match self.members.as_slice() {
             [] => size(self.quantity, case, &input),
             members => members.iter().map(|member| size_of_texts(self.quantity, member, &input)).min().unwrap_or(0),

@@ -227,7 +227,7 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
         Ok(op) => op,
         // The cases of profile `universal` have a folder of their own.
         Err(_) if folder == AGENT => Op::Tools,
-        Err(error) => return (cases, vec![wrong(error)]),
+        Err(error) => return (cases, vec![wrong(error.to_string())]),
     };
     let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {
         Ok(contents) => contents,

@@ -66,7 +66,7 @@ impl Input {
     /// # Errors
     ///
     /// Says what is wrong when the text is not JSON.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, crate::Error> {
         json::read(text).map(Self::of)
     }
 
@@ -156,10 +156,7 @@ impl Shape for ScriptedTurn {
 impl Shape for Check {
     fn read(json: Value) -> Result<Self, Value> {
         let mut members = Map::read(json)?;
-        Ok(Self {
-            complete: Part::take(&mut members, "complete"),
-            reason: Part::take_optional(&mut members, "reason"),
-        })
+        Ok(Self { complete: Part::take(&mut members, "complete"), reason: Part::take_optional(&mut members, "reason") })
     }
 
     fn into_json(self) -> Value {

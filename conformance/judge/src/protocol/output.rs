@@ -113,16 +113,43 @@ pub struct ThreadEvent {
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "PROTOCOL.md names the members")]
 pub enum Body {
-    Message { role: Part<Role>, content: Part<String> },
-    ToolCall { tool_name: Part<String>, tool_call_id: Part<String>, args: Part<Value> },
-    ToolResult { tool_call_id: Part<String>, result: Part<Value> },
-    Error { error: Part<String>, recoverable: Part<bool> },
-    HumanInputRequested { question: Part<String> },
-    HumanInputReceived { response: Part<String> },
-    Completion { result: Part<String>, verified: Part<bool> },
-    Summary { summary: Part<String>, summarized_iterations: Part<Value> },
+    Message {
+        role: Part<Role>,
+        content: Part<String>,
+    },
+    ToolCall {
+        tool_name: Part<String>,
+        tool_call_id: Part<String>,
+        args: Part<Value>,
+    },
+    ToolResult {
+        tool_call_id: Part<String>,
+        result: Part<Value>,
+    },
+    Error {
+        error: Part<String>,
+        recoverable: Part<bool>,
+    },
+    HumanInputRequested {
+        question: Part<String>,
+    },
+    HumanInputReceived {
+        response: Part<String>,
+    },
+    Completion {
+        result: Part<String>,
+        verified: Part<bool>,
+    },
+    Summary {
+        summary: Part<String>,
+        summarized_iterations: Part<Value>,
+    },
     /// Its type, which is among the others, is none of these.
-    Unknown { others: Map<String, Value>, role: Part<Role>, content: Part<String> },
+    Unknown {
+        others: Map<String, Value>,
+        role: Part<Role>,
+        content: Part<String>,
+    },
 }
 
 impl Output {
@@ -296,10 +323,9 @@ impl Shape for ThreadEvent {
         let mut members = object_of(json)?;
         let iteration = Part::take(&mut members, "iteration");
         let body = match members.get("type").and_then(Value::as_str) {
-            Some("message") => Body::Message {
-                role: Part::take(&mut members, "role"),
-                content: Part::take(&mut members, "content"),
-            },
+            Some("message") => {
+                Body::Message { role: Part::take(&mut members, "role"), content: Part::take(&mut members, "content") }
+            }
             Some("tool_call") => Body::ToolCall {
                 tool_name: Part::take(&mut members, "toolName"),
                 tool_call_id: Part::take(&mut members, "toolCallId"),
@@ -354,10 +380,9 @@ impl Shape for ThreadEvent {
             Body::Completion { result, verified } => {
                 object([("result", result.into_json()), ("verified", verified.into_json())])
             }
-            Body::Summary { summary, summarized_iterations } => object([
-                ("summary", summary.into_json()),
-                ("summarizedIterations", summarized_iterations.into_json()),
-            ]),
+            Body::Summary { summary, summarized_iterations } => {
+                object([("summary", summary.into_json()), ("summarizedIterations", summarized_iterations.into_json())])
+            }
             Body::Unknown { mut others, role, content } => {
                 let said = object([("role", role.into_json()), ("content", content.into_json())]);
                 others.extend(object_of(said).unwrap_or_default());

@@ -3,7 +3,9 @@
 
 use super::document::{Document, renumber};
 use super::{Asked, each_document, failures, feedback};
-use crate::protocol::{Body, ChatMessage, Check, Input, List, Op, Output, Part, Rounds, Run, ScriptedTurn, Speaker, ThreadEvent};
+use crate::protocol::{
+    Body, ChatMessage, Check, Input, List, Op, Output, Part, Rounds, Run, ScriptedTurn, Speaker, ThreadEvent,
+};
 use serde_json::{Number, Value};
 use std::vec::IntoIter;
 use threadspec::agent::StopReason;
@@ -128,7 +130,7 @@ fn completion(input: &Input, run: &mut Run) {
 /// The text of the last response that was received.
 fn response(input: &Input, run: &mut Run) {
     let received = run.requests.list().len();
-    let last = input.turns().take(received).filter(|turn| turn.error == Part::Missing).last();
+    let last = input.turns().take(received).rfind(|turn| turn.error == Part::Missing);
     if let Part::Proper(response) = &mut run.response {
         last.and_then(|turn| turn.content.text()).unwrap_or_default().clone_into(response);
     }
@@ -161,9 +163,8 @@ impl RunTexts {
     fn of(asked: &Asked<'_>, input: &Input) -> Self {
         let tolerated = |clause: &str| !(asked.holds)(clause);
         let failed = input.checks().filter(|check| check.complete.is(&false) && tolerated(clause::LOOP_VERIFY));
-        let feedback = failed
-            .filter_map(Check::told)
-            .map(|reason| format!("Verification failed: {reason}. Please try again."));
+        let feedback =
+            failed.filter_map(Check::told).map(|reason| format!("Verification failed: {reason}. Please try again."));
         let errors = input.turns().filter_map(|turn| turn.error.text().map(str::to_owned));
         let errors = errors.chain(std::iter::repeat_n("script exhausted".to_owned(), 3));
         let outcomes = failures::outcomes(Op::Loop, input).into_iter();

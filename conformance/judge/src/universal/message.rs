@@ -84,7 +84,8 @@ impl Message {
 
     /// The same, whatever the ids.
     pub(super) fn is_but_for_ids(&self, other: &Self) -> bool {
-        let content = if self.speaker == Speaker::Ai { self.text() == other.text() } else { self.content == other.content };
+        let content =
+            if self.speaker == Speaker::Ai { self.text() == other.text() } else { self.content == other.content };
         content && self.speaker == other.speaker && same_calls(&self.calls, &other.calls)
     }
 

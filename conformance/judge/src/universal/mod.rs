@@ -22,6 +22,7 @@ pub mod value;
 #[cfg(test)]
 mod tests;
 
+use crate::Error;
 use crate::protocol::AgentRun;
 use course::Course;
 use finding::Findings;
@@ -81,10 +82,10 @@ pub struct Ruling {
 /// # Errors
 ///
 /// Says why the input is not a script, or the output not one of op `tools`.
-pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
-    let script = Script::read(input)?;
+pub fn judge(input: &str, others: &[&str], abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, Error> {
+    let script = Script::read(input).map_err(Error::new)?;
     let record = match answer {
-        Answer::Output(output) => Record::read(AgentRun::read(output))?,
+        Answer::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
         Answer::Refusal(message) => Record::rejected(message),
     };
     let record = record.unshared(&script).unwrap_or(record);
@@ -115,7 +116,7 @@ pub fn judge_earlier(
     step: usize,
     abilities: Abilities,
     answer: Answer<'_>,
-) -> Result<Vec<Finding>, String> {
+) -> Result<Vec<Finding>, Error> {
     let before: Vec<&str> = inputs[..step].iter().map(String::as_str).collect();
     let ruling = judge(&inputs[step], &before, abilities, answer)?;
     let is_must = |finding: &&Finding| Property::all().any(|own| own.clause() == finding.clause && own.is_must());

@@ -65,7 +65,8 @@ impl Script {
     ///
     /// Says what is wrong with it.
     pub(super) fn read(input: &str) -> Result<Self, String> {
-        let Input { messages, model, tools, max_recursion_depth, .. } = Input::of(read(input)?);
+        let Input { messages, model, tools, max_recursion_depth, .. } =
+            Input::of(read(input).map_err(|error| error.to_string())?);
         let Part::Proper(turns) = model else { return Err("`model` is not a list of turns".into()) };
         let turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
         let tools = tools.optional(|| "`tools` is not an object")?.unwrap_or_default().into_iter();
@@ -174,10 +175,10 @@ fn read_results(results: Value) -> Result<Results, String> {
         Value::Array(mut results) if results.len() <= 1 => {
             Ok(Results::Always(results.pop().unwrap_or_else(|| NOTHING.clone())))
         }
-        Value::Array(_) => Err(
-            "frameworks run calls in parallel, so that no result may depend on the order: use `byId` or `byArgs`"
-                .into(),
-        ),
+        Value::Array(_) => {
+            Err("frameworks run calls in parallel, so that no result may depend on the order: use `byId` or `byArgs`"
+                .into())
+        }
         Value::Object(members) if members.len() == 1 => match members.into_iter().next() {
             Some((name, Value::Object(by_id))) if name == "byId" => Ok(Results::ById(by_id.into_iter().collect())),
             Some((name, Value::Array(pairs))) if name == "byArgs" => {

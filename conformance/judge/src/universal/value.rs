@@ -1,6 +1,7 @@
 //! JSON values: how they are read for this profile, and how two of them differ.
 
 use super::halves::{arrived, arrived_inside, has_half, mark_escapes, marked};
+use crate::Error;
 use crate::json;
 use crate::text::cut;
 use serde_json::{Map, Number, Value};
@@ -10,7 +11,7 @@ use serde_json::{Map, Number, Value};
 /// # Errors
 ///
 /// Says what is wrong when the text is not JSON.
-pub fn read(text: &str) -> Result<Value, String> {
+pub fn read(text: &str) -> Result<Value, Error> {
     json::read(&marked(text))
 }
 
@@ -19,7 +20,7 @@ pub fn read(text: &str) -> Result<Value, String> {
 /// # Errors
 ///
 /// Says what is wrong when the text is not JSON.
-pub(super) fn read_inside(text: &str) -> Result<Value, String> {
+pub(super) fn read_inside(text: &str) -> Result<Value, Error> {
     json::read(&mark_escapes(text))
 }
 

@@ -7,6 +7,7 @@ mod outcome;
 pub use earlier::Earlier;
 pub use outcome::{Outcome, Unready};
 
+use crate::Error;
 use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::{Mismatch, Mismatches};
 use crate::corpus::{Case, Expect, Level, Oracle, Severity};
@@ -28,7 +29,7 @@ const LONGEST_NOTE: usize = 1 << 10;
 
 /// How a case ended; in the order of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumIter, EnumString)]
-#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_verdict, parse_err_ty = String)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_verdict, parse_err_ty = Error)]
 pub enum Verdict {
     /// As expected.
     Pass,
@@ -80,8 +81,8 @@ impl Verdict {
     }
 }
 
-fn unknown_verdict(name: &str) -> String {
-    format!("there is no verdict `{name}`")
+fn unknown_verdict(name: &str) -> Error {
+    Error::new(format!("there is no verdict `{name}`"))
 }
 
 /// A verdict and what it rests on.
@@ -190,7 +191,9 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
             judge_run(properties, case, terms, Answer::Refusal(&message))
         }
-        (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, &settled(case, terms, output).into_json()),
+        (Expect::Output(patterns), Reply::Ok(output)) => {
+            judge_output(patterns, &settled(case, terms, output).into_json())
+        }
         (Expect::Holds(properties), Reply::Ok(output)) => {
             judge_properties(properties, case, terms.profile.rendering(), &settled(case, terms, output))
         }

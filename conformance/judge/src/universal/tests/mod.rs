@@ -144,7 +144,10 @@ fn what_cannot_be_seen_is_unsupported() {
 
 #[test]
 fn what_is_no_run_is_an_error() {
-    let judge = |output: Value| judge(&sound().0.to_string(), &[], Abilities::default(), Answer::Output(output)).err();
+    let judge = |output: Value| {
+        let ruling = judge(&sound().0.to_string(), &[], Abilities::default(), Answer::Output(output));
+        ruling.err().map(|error| error.to_string())
+    };
     assert_eq!(judge(json!({})).as_deref(), Some("it has no list of `requests`"));
     let error = judge(json!({"requests": [[{"type": "ai", "content": 5}]]}));
     assert_eq!(error.as_deref(), Some("request 1: message 1: its `content` is not a string"));
