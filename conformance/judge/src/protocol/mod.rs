@@ -1,13 +1,13 @@
 //! Protocol v1: its request and reply lines. `PROTOCOL.md` is the text for people.
 
-mod input;
 mod output;
-mod part;
 mod profile;
 
-pub use input::{Check, Input, ScriptedTurn};
-pub use output::{AgentRun, Body, Call, ChatMessage, Output, Requests, Rounds, Run, Speaker, ThreadEvent};
-pub use part::{List, Part, Shape};
+pub use crate::shape::{
+    AgentRun, Body, Call, ChatMessage, Check, Input, List, Part, Requests, Rounds, Run, ScriptedTurn, Shape, Speaker,
+    ThreadEvent,
+};
+pub use output::Output;
 pub use profile::Profile;
 
 use crate::Error;

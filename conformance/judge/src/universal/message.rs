@@ -1,10 +1,10 @@
 //! Messages as the judge reads them: as leniently as a provider would, but what is absent is told from what is empty.
 
 use super::value::{equal, quote_text};
-use crate::protocol::{self, ChatMessage, List, Part};
+use crate::shape::{self, ChatMessage, List, Part};
 use serde_json::{Map, Value};
 
-pub(super) use crate::protocol::Speaker;
+pub(super) use crate::shape::Speaker;
 
 /// A call in a message, or in a turn of the model.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Message {
 }
 
 impl Call {
-    fn read(call: Part<protocol::Call>) -> Result<Self, String> {
+    fn read(call: Part<shape::Call>) -> Result<Self, String> {
         let Part::Proper(call) = call else { return Err("a tool call is not an object".into()) };
         let args = call.args.into_json().filter(|args| !args.is_null());
         Ok(Self {
@@ -35,7 +35,7 @@ impl Call {
         })
     }
 
-    pub(super) fn read_all(calls: Part<List<protocol::Call>>) -> Result<Vec<Self>, String> {
+    pub(super) fn read_all(calls: Part<List<shape::Call>>) -> Result<Vec<Self>, String> {
         let calls = calls.optional(|| "`tool_calls` is not a list")?;
         calls.into_iter().flatten().map(Self::read).collect()
     }

@@ -23,7 +23,7 @@ pub mod value;
 mod tests;
 
 use crate::Error;
-use crate::protocol::AgentRun;
+use crate::shape::AgentRun;
 use course::Course;
 use finding::Findings;
 use record::Record;

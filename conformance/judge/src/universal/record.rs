@@ -3,7 +3,7 @@
 use super::message::{Conversation, Message, Speaker};
 use super::script::{Script, Turn};
 use super::valid;
-use crate::protocol::{AgentRun, ChatMessage, List, Part};
+use crate::shape::{AgentRun, ChatMessage, List, Part};
 
 /// What is said of a record whose requests are no copies.
 pub(super) const LOOKS_SHARED: &str = "request 1 holds the response to it, so the adapter seems to have described the requests after the \

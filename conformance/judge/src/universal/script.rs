@@ -4,7 +4,7 @@ use super::halves::has_half;
 use super::message::{Call, Message};
 use super::value::{equal, read};
 use crate::json::{is_beyond_doubles, is_deep, tokens};
-use crate::protocol::{Input, Part, ScriptedTurn};
+use crate::shape::{Input, Part, ScriptedTurn};
 use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
 
