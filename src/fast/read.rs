@@ -10,7 +10,7 @@ use memchr::{memchr, memchr2, memmem};
 /// Reads a `<thread>` document back into its elements.
 ///
 /// Strict: it refuses all that XML 1.0 refuses, and of the rest all that is not a thread document. A response prefix is not
-/// part of the document: separate it first, with [`split_response_prefix`].
+/// part of the document: separate it first, with [`split_response_prefix`](crate::split_response_prefix).
 ///
 /// # Errors
 /// An [`Error`] with line and column, and

@@ -121,7 +121,7 @@ impl Agent {
 
     /// A run that has not asked the model yet; an error refuses it.
     pub(crate) fn start(&mut self, input: &str) -> Result<Run, String> {
-        let input = value::read(&(self.raw)(input))?;
+        let input = value::read(&(self.raw)(input)).map_err(|error| error.to_string())?;
         let mut run =
             Run { list: list(&input["messages"]).to_vec(), input, memory: self.memory.take(), ..Run::default() };
         run.list.iter_mut().for_each(whole);

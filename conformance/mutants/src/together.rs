@@ -93,7 +93,7 @@ impl Testee for Together {
                 Err(_) => return (requests[0].id, Outcome::Crash("it panicked".into())),
                 Ok(lines) => self.answered.extend(lines.into_iter().map(|(id, line)| {
                     let read = Reply::read_for(Profile::Universal, line.as_bytes());
-                    (id, read.map_or_else(Outcome::Garbage, |(_, reply)| Outcome::Reply(reply)))
+                    (id, read.map_or_else(|why| Outcome::Garbage(why.to_string()), |(_, reply)| Outcome::Reply(reply)))
                 })),
             }
         }

@@ -129,7 +129,9 @@ fn difference(mismatch: &Mismatch) -> String {
     }
     let [expected, actual] = match &mismatch.sides {
         Sides::Texts { expected, actual } => diff::texts(expected, actual),
-        Sides::Values { expected, actual } => [styled(GOOD, shortened(expected)), styled(BAD, shortened(actual))],
+        Sides::Values { expected, actual } => {
+            [styled(GOOD, shortened(&expected.shown)), styled(BAD, shortened(&actual.shown))]
+        }
     };
     let _ = writeln!(out, "    expected  {expected}\n    actual    {actual}");
     out

@@ -230,7 +230,7 @@ fn result(run: &RunRecord, case: &CaseRecord) -> Value {
 }
 
 fn mismatch(mismatch: &MismatchRecord) -> Value {
-    let MismatchRecord { path, text, expected, actual } = mismatch;
+    let MismatchRecord { path, text, expected, actual, .. } = mismatch;
     let [expected, actual] = if *text {
         diff::pieces(expected, actual)
     } else {

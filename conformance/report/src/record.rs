@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
-use threadspec_judge::corpus::{Case, Corpus, Level, Mismatch, Severity, Sides};
+use threadspec_judge::corpus::{Case, Corpus, Kind, Level, Mismatch, NOTHING, Severity, Side, Sides};
 use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, Op, Profile};
 use threadspec_judge::text::visible;
@@ -175,6 +175,9 @@ pub(super) struct MismatchRecord {
     pub(super) expected: String,
     /// What was there.
     pub(super) actual: String,
+    /// What both sides are, if they are no texts; run files of earlier versions do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kinds: Option<[Kind; 2]>,
 }
 
 /// Gives the command that repeats a case.
@@ -420,18 +423,25 @@ pub(super) fn expectation(case: &Case) -> String {
 
 impl From<&Mismatch> for MismatchRecord {
     fn from(Mismatch { path, sides }: &Mismatch) -> Self {
-        let (text, expected, actual) = match sides {
-            Sides::Texts { expected, actual } => (true, expected, actual),
-            Sides::Values { expected, actual } => (false, expected, actual),
+        let kinds = match sides {
+            Sides::Texts { .. } => None,
+            Sides::Values { expected, actual } => Some([expected, actual].map(|side| side.kind.clone())),
         };
-        Self { path: path.clone(), text, expected: expected.clone(), actual: actual.clone() }
+        let [expected, actual] = sides.shown().map(str::to_owned);
+        Self { path: path.clone(), text: kinds.is_none(), expected, actual, kinds }
     }
 }
 
 impl From<&MismatchRecord> for Mismatch {
-    fn from(MismatchRecord { path, text, expected, actual }: &MismatchRecord) -> Self {
+    fn from(MismatchRecord { path, text, expected, actual, kinds }: &MismatchRecord) -> Self {
         let (expected, actual) = (expected.clone(), actual.clone());
-        let sides = if *text { Sides::Texts { expected, actual } } else { Sides::Values { expected, actual } };
+        let unknown = |shown: &str| if shown.starts_with(NOTHING) { Kind::Nothing } else { Kind::Other };
+        let sides = if *text {
+            Sides::Texts { expected, actual }
+        } else {
+            let [one, other] = kinds.clone().unwrap_or_else(|| [unknown(&expected), unknown(&actual)]);
+            Sides::Values { expected: Side { kind: one, shown: expected }, actual: Side { kind: other, shown: actual } }
+        };
         Self { path: path.clone(), sides }
     }
 }

@@ -7,8 +7,8 @@ use std::iter;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, Implementation, Profile, RejectKind, Reply, Request};
+use threadspec_judge::{Error, json};
 
 /// Answers each request line with one reply line until the requests end.
 ///
@@ -109,7 +109,7 @@ fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Incoming, Reply
             .and_then(|profile| profile.parse().ok())
             .ok_or_else(|| Reply::Unsupported(format!("profile {name}")))?,
     };
-    let op = op.parse().map_err(Reply::Unsupported)?;
+    let op = op.parse().map_err(|error: Error| Reply::Unsupported(error.to_string()))?;
     let input = members.get("input").ok_or_else(|| malformed("the request has no `input`"))?;
     Ok(Incoming::Request(Request { id, op, profile, input: input.get().to_owned() }))
 }

@@ -45,13 +45,13 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         }
     }
     match universal::subjects(case.input()) {
-        Err(why) => wrong.push(why),
+        Err(why) => wrong.push(why.to_string()),
         Ok(subjects) => {
             let missing = properties.iter().filter(|property| !subjects.contains(property));
             wrong.extend(missing.map(|property| format!("nothing in its script can break `{property}`")));
         }
     }
-    wrong.extend(case.after().iter().filter_map(|input| universal::subjects(input).err()));
+    wrong.extend(case.after().iter().filter_map(|input| Some(universal::subjects(input).err()?.to_string())));
     wrong
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
             .filter(|file| json::read(&file.text).is_ok() && file.text != canonical(&file.text))
             .map(|file| Problem::in_file(&file.path, "not in the canonical layout; `lint --fix` lays it out")),
     );
-    let i_json = |file: &File| Some(Problem::in_file(&file.path, json::interoperable(&file.text).err()?));
+    let i_json = |file: &File| Some(Problem::in_file(&file.path, json::interoperable(&file.text).err()?.to_string()));
     problems.extend(files.iter().filter_map(i_json));
     if corpus.has_own_clauses {
         problems.extend(coverage_problems(&corpus));

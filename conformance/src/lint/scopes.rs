@@ -64,7 +64,7 @@ impl Reach {
     ///
     /// When its input cannot be read.
     pub(super) fn of(case: &Case) -> Result<Self, String> {
-        let input = json::read(case.outline())?;
+        let input = json::read(case.outline()).map_err(|error| error.to_string())?;
         let is_xml = input["contextMode"] == "xml";
         let place = match (case.op, is_xml) {
             (Op::Escape, _) => Place::Escape,

@@ -5,273 +5,311 @@
 
 use super::messages::{self, Context, tool_text_clause};
 use super::texts::Texts;
-use super::{Difference, events};
-use crate::corpus::expectation::NOTHING;
-use crate::json::{self, text};
-use crate::protocol::{Implementation, Op, Reply, Request};
-use crate::reference::Reference;
+use super::{Difference, departure, reference_output, side, text};
+use crate::corpus::mismatch::Side;
+use crate::protocol::{
+    Body, Call, ChatMessage, Input, List, Op, Output, Part, Request, Rounds, Run, ScriptedTurn, Shape, Speaker,
+    ThreadEvent,
+};
 use crate::tolerance::iterations::{beginnings, request_limit};
-use serde_json::{Value, json};
-use threadspec::Profile;
+use serde_json::{Number, Value, json};
+use std::borrow::Cow;
+use threadspec::agent::StopReason;
+use threadspec::{Profile, Role, read_events};
 use threadspec_golden::clause;
 
 /// The hardened answer to a call that a limit cuts off (TOOLS-CUT).
 const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 
-/// A member that is a list; empty if it is not one. For outputs, [`lists`] checks first that their lists are there.
-fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    json::list(&value[name])
-}
-
-/// The first list that an output lacks.
-fn lists(names: &[&str], clause: &'static str, expected: &Value, actual: &Value) -> Option<Difference> {
-    let missing = names.iter().find(|&&name| !actual[name].is_array())?;
-    Some(Difference::values(clause, &format!("/{missing}"), &expected[missing], &actual[missing]))
+/// What stands in an output where a list should.
+fn no_list<T: Shape>(
+    path: &str,
+    clause: &'static str,
+    expected: &Part<List<T>>,
+    actual: &Part<List<T>>,
+) -> Option<Difference> {
+    let differs = || Difference::values(clause, path, side(expected), side(actual));
+    actual.proper().is_none().then(differs)
 }
 
 /// Compares outputs of `tools`.
-pub(super) fn tools(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
-    if let Some(difference) = lists(&["requests", "messages"], clause::TOOLS_STOP, expected, actual) {
-        return Some(difference);
+pub(super) fn tools(input: &Input, expected: &Rounds, actual: &Rounds, texts: &Texts) -> Option<Difference> {
+    let missing = no_list("/requests", clause::TOOLS_STOP, &expected.requests, &actual.requests)
+        .or_else(|| no_list("/messages", clause::TOOLS_STOP, &expected.messages, &actual.messages));
+    if missing.is_some() {
+        return missing;
     }
-    let (expected_requests, actual_requests) = (list(expected, "requests"), list(actual, "requests"));
+    let (expected_requests, actual_requests) = (expected.requests.list(), actual.requests.list());
     let rounds = expected_requests
         .iter()
         .zip(actual_requests)
         .enumerate()
         .find_map(|(number, (expected, actual))| live(expected, actual, &format!("/requests/{number}"), texts));
-    let actual = &without_answers_to_cut_calls(expected, actual, texts.profile);
-    let limited = if input["maxRecursionDepth"].is_u64() { clause::TOOLS_DEPTH } else { clause::TOOLS_STOP };
-    rounds
-        .or_else(|| {
-            let (expected, actual) = (expected_requests.len(), actual_requests.len());
-            (expected != actual)
-                .then(|| Difference::values(limited, "/requests", &requests(expected), &requests(actual)))
-        })
-        .or_else(|| {
-            let difference = live(&expected["messages"], &actual["messages"], "/messages", texts)?;
-            let clause = match list(expected, "messages").last() {
-                Some(last) if last["tool_calls"].is_array() => clause::TOOLS_DEPTH,
-                Some(last) if last["content"] == NOT_EXECUTED && difference.clause != clause::TOOLS_DISTINCT => {
-                    clause::TOOLS_CUT
-                }
-                _ => difference.clause,
-            };
-            Some(Difference { clause, ..difference })
-        })
-        .or_else(|| unknown_rest(expected, actual, clause::TOOLS_STOP, texts))
+    let limited = if is_count(&input.max_recursion_depth) { clause::TOOLS_DEPTH } else { clause::TOOLS_STOP };
+    let messages = without_answers_to_cut_calls(&expected.messages, &actual.messages, texts.profile);
+    rounds.or_else(|| another_count(limited, expected_requests.len(), actual_requests.len())).or_else(|| {
+        let difference = live(&expected.messages, &messages, "/messages", texts)?;
+        let clause = match expected.messages.list().last().and_then(Part::proper) {
+            Some(last) if last.calls.proper().is_some() => clause::TOOLS_DEPTH,
+            Some(last) if last.content.is(NOT_EXECUTED) && difference.clause != clause::TOOLS_DISTINCT => {
+                clause::TOOLS_CUT
+            }
+            _ => difference.clause,
+        };
+        Some(Difference { clause, ..difference })
+    })
 }
 
-/// An output of `tools` without answers to calls that a limit cuts off, which the literal profile permits.
-fn without_answers_to_cut_calls(expected: &Value, actual: &Value, profile: Profile) -> Value {
-    let mut actual = actual.clone();
-    let cut = list(expected, "messages").last().map(|last| list(last, "tool_calls")).unwrap_or_default();
-    let unanswered = list(expected, "messages").len();
-    if let (Profile::Literal, Some(messages)) = (profile, actual["messages"].as_array_mut())
-        && messages.len() == unanswered + cut.len()
-        && messages[unanswered..].iter().zip(cut).all(|(answer, call)| answer["tool_call_id"] == call["id"])
+/// Whether a limit is written as a count.
+fn is_count(limit: &Part<Number>) -> bool {
+    limit.proper().is_some_and(Number::is_u64)
+}
+
+/// The list at the end without answers to calls that a limit cuts off, which the literal profile permits.
+fn without_answers_to_cut_calls<'a>(
+    expected: &Part<List<ChatMessage>>,
+    actual: &'a Part<List<ChatMessage>>,
+    profile: Profile,
+) -> Cow<'a, Part<List<ChatMessage>>> {
+    let (expected, messages) = (expected.list(), actual.list());
+    let cut = expected.last().and_then(Part::proper).map(|last| last.calls.list()).unwrap_or_default();
+    let answers = messages.get(expected.len()..).unwrap_or_default();
+    let answers_call = |(answer, call): (&Part<ChatMessage>, &Part<Call>)| match (answer, call) {
+        (Part::Proper(answer), Part::Proper(call)) => answer.call_id == call.id,
+        _ => false,
+    };
+    if profile == Profile::Literal
+        && !cut.is_empty()
+        && answers.len() == cut.len()
+        && answers.iter().zip(cut).all(answers_call)
     {
-        messages.truncate(unanswered);
+        Cow::Owned(messages[..expected.len()].to_vec().into())
+    } else {
+        Cow::Borrowed(actual)
     }
-    actual
 }
 
-fn requests(count: usize) -> String {
-    format!("{count} requests")
-}
-
-/// Any difference that the more precise comparisons have not found.
-fn unknown_rest(expected: &Value, actual: &Value, clause: &'static str, texts: &Texts) -> Option<Difference> {
-    texts.mismatch(expected, actual, "").map(|mismatch| Difference::new(clause, mismatch))
+fn another_count(clause: &'static str, expected: usize, actual: usize) -> Option<Difference> {
+    let requests = |count: usize| Side::words(format!("{count} requests"));
+    (expected != actual).then(|| Difference::values(clause, "/requests", requests(expected), requests(actual)))
 }
 
 /// Compares lists of messages to which rounds have appended.
-fn live(expected: &Value, actual: &Value, path: &str, texts: &Texts) -> Option<Difference> {
-    let mismatch = texts.mismatch(expected, actual, path)?;
-    let (Value::Array(expected), Value::Array(actual)) = (expected, actual) else {
+fn live(
+    expected: &Part<List<ChatMessage>>,
+    actual: &Part<List<ChatMessage>>,
+    path: &str,
+    texts: &Texts,
+) -> Option<Difference> {
+    let mismatch = departure(expected, actual, path, texts)?;
+    let (Part::Proper(expected), Part::Proper(actual)) = (expected, actual) else {
         return Some(Difference::new(clause::TOOLS_ACCUMULATE, mismatch));
     };
-    let differing =
-        expected.iter().zip(actual).find(|(expected, actual)| texts.mismatch(expected, actual, "").is_some());
+    let mut pairs = expected.iter().zip(actual);
+    let differing = pairs.find(|(expected, actual)| departure(expected, actual, "", texts).is_some());
     let clause = match differing {
         None if actual.len() > expected.len() => clause::TOOLS_SNAPSHOT,
-        Some((expected, actual)) if expected["type"] == actual["type"] => match expected["type"].as_str() {
-            Some("ai") if texts.mismatch(&expected["content"], &actual["content"], "").is_some() => {
-                clause::TOOLS_CONTENT
-            }
-            Some("ai") if repeats_are_renamed_otherwise(expected, actual) => clause::TOOLS_DISTINCT,
-            Some("tool") if texts.mismatch(&expected["tool_call_id"], &actual["tool_call_id"], "").is_some() => {
-                clause::TOOLS_ID
-            }
-            Some("tool") => result_clause(&expected["content"], &actual["content"], texts),
-            _ => clause::TOOLS_ACCUMULATE,
-        },
+        Some((Part::Proper(expected), Part::Proper(actual))) => appended_clause(expected, actual, texts),
         _ => clause::TOOLS_ACCUMULATE,
     };
     Some(Difference::new(clause, mismatch))
 }
 
+/// The clause of a message that a round has appended.
+fn appended_clause(expected: &ChatMessage, actual: &ChatMessage, texts: &Texts) -> &'static str {
+    match expected.speaker.proper().filter(|_| expected.speaker == actual.speaker) {
+        Some(Speaker::Ai) if departure(&expected.content, &actual.content, "", texts).is_some() => {
+            clause::TOOLS_CONTENT
+        }
+        Some(Speaker::Ai) if repeats_are_renamed_otherwise(expected, actual) => clause::TOOLS_DISTINCT,
+        Some(Speaker::Tool) if departure(&expected.call_id, &actual.call_id, "", texts).is_some() => clause::TOOLS_ID,
+        Some(Speaker::Tool) => result_clause(text(&expected.content), text(&actual.content), texts),
+        _ => clause::TOOLS_ACCUMULATE,
+    }
+}
+
 /// Whether two AI messages have the same calls, but for the ids of some.
-fn repeats_are_renamed_otherwise(expected: &Value, actual: &Value) -> bool {
-    let (expected, actual) = (list(expected, "tool_calls"), list(actual, "tool_calls"));
-    expected.len() == actual.len()
-        && expected.iter().zip(actual).all(|(expected, actual)| expected["name"] == actual["name"])
-        && expected.iter().zip(actual).any(|(expected, actual)| expected["id"] != actual["id"])
+fn repeats_are_renamed_otherwise(expected: &ChatMessage, actual: &ChatMessage) -> bool {
+    let (expected, actual) = (expected.calls.list(), actual.calls.list());
+    let calls = || expected.iter().zip(actual).map(|(expected, actual)| (expected.proper(), actual.proper()));
+    let differs =
+        |part: fn(&Call) -> &Part<String>| calls().any(|(expected, actual)| expected.map(part) != actual.map(part));
+    expected.len() == actual.len() && !differs(|call| &call.name) && differs(|call| &call.id)
 }
 
 /// The clause that a wrong tool result breaks.
-fn result_clause(expected: &Value, actual: &Value, texts: &Texts) -> &'static str {
-    let expected = text(expected);
+fn result_clause(expected: &str, actual: &str, texts: &Texts) -> &'static str {
     if expected.starts_with("Tool error: ") || expected.starts_with("Tool not found: ") {
         clause::LOOP_TOOL_ERROR
     } else {
-        tool_text_clause(expected, text(actual), texts)
+        tool_text_clause(expected, actual, texts)
     }
 }
 
 /// Compares outputs of `loop`.
-pub(super) fn outer_loop(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
-    if let Some(difference) = lists(&["requests", "events"], clause::LOOP_EVENTS, expected, actual) {
-        return Some(difference);
+pub(super) fn outer_loop(input: &Input, expected: &Run, actual: &Run, texts: &Texts) -> Option<Difference> {
+    let missing = no_list("/requests", clause::LOOP_EVENTS, &expected.requests, &actual.requests)
+        .or_else(|| no_list("/events", clause::LOOP_EVENTS, &expected.events, &actual.events));
+    if missing.is_some() {
+        return missing;
     }
-    let (expected_events, actual_events) = (list(expected, "events"), list(actual, "events"));
     let recordable = if texts.profile == Profile::Literal { texts_beside_calls(input) } else { Vec::new() };
-    let stopped = [expected, actual].map(|run| run["stopReason"] == "stop_condition");
+    let stopped = [expected, actual].map(|run| run.stop_reason.is(&StopReason::StopCondition));
     if stopped[0] != stopped[1] {
-        let mismatch = texts.mismatch(&expected["stopReason"], &actual["stopReason"], "/stopReason")?;
+        let mismatch = departure(&expected.stop_reason, &actual.stop_reason, "/stopReason", texts)?;
         return Some(Difference::new(clause::LOOP_MAX, mismatch));
     }
-    let limited = limited_iterations(input, list(expected, "requests").len());
-    events_of_run(expected_events, actual_events, &recordable, texts)
+    let limited = limited_iterations(input, expected.requests.list().len());
+    let another_response = || departure(&expected.response, &actual.response, "/response", texts);
+    events_of_run(expected.events.list(), actual.events.list(), &recordable, texts)
         .map(|(event, difference)| {
-            let at_limit = event["iteration"].as_u64().is_some_and(|iteration| limited.contains(&iteration));
+            let number = event.and_then(|event| event.iteration.proper()?.as_u64());
+            let at_limit = number.is_some_and(|iteration| limited.contains(&iteration));
             // A completion repeats the response of the run.
-            let is_response = event["type"] == "completion"
-                && event["result"] == expected["response"]
-                && texts.mismatch(&expected["response"], &actual["response"], "").is_some();
+            let is_response = || {
+                matches!(event.map(|event| &event.body), Some(Body::Completion { result, .. }) if *result == expected.response)
+                    && another_response().is_some()
+            };
             let clause = match difference.clause {
                 clause::LOOP_EVENTS if at_limit => clause::LOOP_LIMIT,
-                clause::LOOP_VERIFY if is_response => clause::LOOP_RESPONSE,
+                clause::LOOP_VERIFY if is_response() => clause::LOOP_RESPONSE,
                 clause => clause,
             };
             Difference { clause, ..difference }
         })
         .or_else(|| requests_of_run(input, expected, actual, texts))
         .or_else(|| {
-            let by_reason = match expected["stopReason"].as_str() {
-                Some("stop_condition") => clause::LOOP_MAX,
-                Some("max_errors") => clause::LOOP_ERROR,
-                _ => clause::LOOP_VERIFY,
+            let by_reason = match expected.stop_reason.proper() {
+                Some(StopReason::StopCondition) => clause::LOOP_MAX,
+                Some(StopReason::MaxErrors) => clause::LOOP_ERROR,
+                Some(StopReason::Completed) | None => clause::LOOP_VERIFY,
             };
-            let members = [("stopReason", by_reason), ("iterations", by_reason), ("response", clause::LOOP_RESPONSE)];
-            members.into_iter().find_map(|(name, clause)| {
-                let mismatch = texts.mismatch(&expected[name], &actual[name], &format!("/{name}"))?;
-                Some(Difference::new(clause, mismatch))
-            })
+            departure(&expected.stop_reason, &actual.stop_reason, "/stopReason", texts)
+                .or_else(|| departure(&expected.iterations, &actual.iterations, "/iterations", texts))
+                .map(|mismatch| Difference::new(by_reason, mismatch))
+                .or_else(|| Some(Difference::new(clause::LOOP_RESPONSE, another_response()?)))
         })
 }
 
 /// A run that ended earlier, and the clause that says when it ends.
 pub(super) struct Ended {
-    pub(super) run: Value,
+    pub(super) run: Output,
     pub(super) clause: &'static str,
 }
 
 /// A run, ended with the last iteration of a shorter one, and as that one.
-pub(super) fn ended_with(input: &Value, longer: &Value, shorter: &Value) -> Option<Ended> {
-    let count = list(shorter, "requests").len();
-    let all = list(longer, "requests").len();
+pub(super) fn ended_with(input: &Input, longer: &Run, shorter: &Run) -> Option<Ended> {
+    let count = shorter.requests.list().len();
+    let all = longer.requests.list().len();
     let iterations = beginnings(input, all).iter().position(|&beginning| beginning == count)?;
     // A model call beyond the script fails, too.
-    let is_failure = input["model"].get(count.checked_sub(1)?).is_none_or(|turn| turn["error"].is_string());
-    let clause = match shorter["stopReason"].as_str() {
+    let is_failure = input.turn(count.checked_sub(1)?).is_none_or(|turn| turn.error.proper().is_some());
+    let clause = match shorter.stop_reason.proper() {
         _ if is_failure => clause::LOOP_ERROR,
-        Some("stop_condition") => clause::LOOP_MAX,
+        Some(StopReason::StopCondition) => clause::LOOP_MAX,
         _ => clause::LOOP_VERIFY,
     };
     let mut run = longer.clone();
-    run.get_mut("requests").and_then(Value::as_array_mut)?.truncate(count);
-    let events = run.get_mut("events").and_then(Value::as_array_mut)?;
-    events.retain(|event| event["iteration"].as_u64().is_some_and(|number| number <= iterations as u64));
+    run.requests.proper_mut()?.truncate(count);
+    let events = run.events.proper_mut()?;
+    events.retain(|event| {
+        let number = event.proper().and_then(|event| event.iteration.proper()?.as_u64());
+        number.is_some_and(|number| number <= iterations as u64)
+    });
     // What ends a run is not followed by feedback, perhaps by a completion, and called final or not.
-    let mut end = list(shorter, "events").iter().rev().peekable();
-    let completion = end.next_if(|event| event["type"] == "completion");
-    if end.peek().is_some_and(|last| last["role"] != "user") {
-        events.pop_if(|last| last["role"] == "user");
+    let mut end = shorter.events.list().iter().rev().peekable();
+    let completion = end.next_if(|event| matches!(body(event), Some(Body::Completion { .. })));
+    let is_said = |event: &Part<ThreadEvent>| body(event).is_some_and(|body| body.said_by(Role::User).is_some());
+    if end.peek().is_some_and(|last| !is_said(last)) {
+        events.pop_if(|last| is_said(last));
     }
-    if let (Some(last), Some(error), true) = (events.last_mut(), end.next(), is_failure) {
-        last["recoverable"] = error["recoverable"].clone();
+    if let (Some(last), Some(error), true) = (events.last_mut().and_then(Part::proper_mut), end.next(), is_failure)
+        && let (Body::Error { recoverable, .. }, Some(Body::Error { recoverable: other, .. })) =
+            (&mut last.body, body(error))
+    {
+        recoverable.clone_from(other);
     }
     events.extend(completion.cloned());
-    for name in ["response", "iterations", "stopReason"] {
-        run[name] = shorter[name].clone();
-    }
-    Some(Ended { run, clause })
+    let Run { response, iterations, stop_reason, .. } = shorter.clone();
+    let run = Run { response, iterations, stop_reason, ..run };
+    Some(Ended { run: Output::Run(Box::new(run)), clause })
+}
+
+fn body(event: &Part<ThreadEvent>) -> Option<&Body> {
+    event.proper().map(|event| &event.body)
 }
 
 /// The texts beside calls, each of which the literal profile may record.
-fn texts_beside_calls(input: &Value) -> Vec<&Value> {
-    let turns = list(input, "model").iter();
-    turns
-        .filter(|turn| !list(turn, "tool_calls").is_empty() && turn["content"] != "")
-        .map(|turn| &turn["content"])
-        .collect()
+fn texts_beside_calls(input: &Input) -> Vec<&str> {
+    let turns = input.turns().filter(|turn| turn.has_calls());
+    turns.filter_map(|turn| turn.content.text()).filter(|text| !text.is_empty()).collect()
 }
 
 /// Compares the events in order. Texts beside calls may stand between the expected events, and a text that stood before its calls need not
-/// come again when a limit ends the iteration. Returns the first event that differs, and how.
+/// come again when a limit ends the iteration. Returns the first event that differs, if it is one, and how.
 fn events_of_run<'a>(
-    expected: &'a [Value],
-    actual: &'a [Value],
-    recordable: &[&Value],
+    expected: &'a [Part<ThreadEvent>],
+    actual: &'a [Part<ThreadEvent>],
+    recordable: &[&str],
     texts: &Texts,
-) -> Option<(&'a Value, Difference)> {
-    let is_recorded = |event: &Value| {
-        event["role"] == "assistant"
-            && recordable.iter().any(|text| texts.mismatch(text, &event["content"], "").is_none())
+) -> Option<(Option<&'a ThreadEvent>, Difference)> {
+    let is_recorded = |event: &Part<ThreadEvent>| {
+        let content = body(event).and_then(|body| body.said_by(Role::Assistant)?.text());
+        content.is_some_and(|content| recordable.iter().any(|text| texts.same(text, content)))
     };
     let (mut expected_at, mut actual_at) = (0, 0);
     loop {
         let path = format!("/events/{actual_at}");
         match (expected.get(expected_at), actual.get(actual_at)) {
             (None, None) => return None,
-            (Some(event), Some(other)) => match texts.mismatch(event, other, &path) {
+            (Some(event), Some(other)) => match departure(event, other, &path, texts) {
                 None => (expected_at, actual_at) = (expected_at + 1, actual_at + 1),
                 Some(_) if is_recorded(other) => actual_at += 1,
                 Some(_) if is_recorded(event) => expected_at += 1,
                 Some(mismatch) => {
-                    return Some((event, Difference::new(event_clause(expected_at, event, other, texts), mismatch)));
+                    let clause = event_clause(expected_at, event.proper(), other.proper(), texts);
+                    return Some((event.proper(), Difference::new(clause, mismatch)));
                 }
             },
             (Some(event), None) if is_recorded(event) => expected_at += 1,
             (None, Some(other)) if is_recorded(other) => actual_at += 1,
             (Some(event), None) => {
-                let clause = event_clause(expected_at, event, &Value::Null, texts);
-                return Some((event, Difference::values(clause, &path, event, &NOTHING)));
+                let clause = event_clause(expected_at, event.proper(), None, texts);
+                return Some((event.proper(), Difference::values(clause, &path, side(event), Side::nothing())));
             }
             (None, Some(other)) => {
-                let clause = event_clause(expected_at, other, &Value::Null, texts);
-                return Some((other, Difference::values(clause, &path, &NOTHING, other)));
+                let clause = event_clause(expected_at, other.proper(), None, texts);
+                return Some((other.proper(), Difference::values(clause, &path, Side::nothing(), side(other))));
             }
         }
     }
 }
 
-fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts) -> &'static str {
-    let of_both = |name: &str| (&expected[name], &actual[name]);
-    let differs = |name: &str| {
-        let (expected, actual) = of_both(name);
-        texts.mismatch(expected, actual, "").is_some()
+fn event_clause(
+    position: usize,
+    expected: Option<&ThreadEvent>,
+    actual: Option<&ThreadEvent>,
+    texts: &Texts,
+) -> &'static str {
+    let is_renumbered = |expected: &ThreadEvent, actual: &ThreadEvent| {
+        expected.body.is_like(&actual.body) && departure(&expected.iteration, &actual.iteration, "", texts).is_some()
     };
-    match expected["type"].as_str() {
-        _ if position == 0 => clause::LOOP_PROMPT,
-        _ if !differs("type") && !differs("role") && differs("iteration") => clause::LOOP_PROMPT,
-        Some("completion") => clause::LOOP_VERIFY,
-        _ if expected["role"] == "user" || actual["role"] == "user" => clause::LOOP_VERIFY,
-        Some("error") => clause::LOOP_ERROR,
-        Some("message") if texts.profile == Profile::Hardened && actual["type"] == "tool_call" => clause::LOOP_TEXT,
-        Some("tool_result") if actual["type"] == "tool_result" && differs("result") => {
-            match result_clause(&expected["result"], &actual["result"], texts) {
+    if position == 0 || expected.zip(actual).is_some_and(|(expected, actual)| is_renumbered(expected, actual)) {
+        return clause::LOOP_PROMPT;
+    }
+    let bodies = [expected, actual].map(|event| event.map(|event| &event.body));
+    match bodies {
+        [Some(Body::Completion { .. }), _] => clause::LOOP_VERIFY,
+        _ if bodies.into_iter().flatten().any(|body| body.said_by(Role::User).is_some()) => clause::LOOP_VERIFY,
+        [Some(Body::Error { .. }), _] => clause::LOOP_ERROR,
+        [Some(Body::Message { .. }), Some(Body::ToolCall { .. })] if texts.profile == Profile::Hardened => {
+            clause::LOOP_TEXT
+        }
+        [Some(Body::ToolResult { result: expected, .. }), Some(Body::ToolResult { result: actual, .. })]
+            if departure(expected, actual, "", texts).is_some() =>
+        {
+            let [expected, actual] = [expected, actual].map(|result| result.proper().and_then(Value::as_str));
+            match result_clause(expected.unwrap_or_default(), actual.unwrap_or_default(), texts) {
                 clause::MSG_RESULT => clause::LOOP_EVENTS,
                 clause => clause,
             }
@@ -281,45 +319,46 @@ fn event_clause(position: usize, expected: &Value, actual: &Value, texts: &Texts
 }
 
 /// Compares the requests: in each iteration the thread so far, then what its rounds appended.
-fn requests_of_run(input: &Value, expected: &Value, actual: &Value, texts: &Texts) -> Option<Difference> {
-    let (expected_requests, actual_requests) = (list(expected, "requests"), list(actual, "requests"));
-    let (mut current, mut heads) = (0, (&Value::Null, &Value::Null));
+fn requests_of_run(input: &Input, expected: &Run, actual: &Run, texts: &Texts) -> Option<Difference> {
+    let (expected_requests, actual_requests) = (expected.requests.list(), actual.requests.list());
+    let (mut current, mut heads): (_, [&[Part<ChatMessage>]; 2]) = (0, [&[], &[]]);
     let beginnings = beginnings(input, expected_requests.len());
-    let xml = input["contextMode"] == "xml";
     for (number, (expected_request, actual_request)) in expected_requests.iter().zip(actual_requests).enumerate() {
         let path = format!("/requests/{number}");
+        let (expected_list, actual_list) = (expected_request.list(), actual_request.list());
         if let Some(iteration) = beginnings.iter().position(|&beginning| beginning == number) {
-            let (before, now) = (json::list(heads.1), json::list(actual_request));
+            let before = heads[1];
             // In standard mode a fresh list begins with the one before, too.
-            if xml && iteration > 0 && now.len() > before.len() && now.starts_with(before) {
+            if input.is_in_xml_mode()
+                && iteration > 0
+                && actual_list.len() > before.len()
+                && actual_list.starts_with(before)
+            {
                 let note = format!("iteration {} goes on with the messages of the one before", iteration + 1);
                 return Some(Difference::note(clause::CTX_FRESH, note));
             }
             current = iteration;
-            heads = (expected_request, actual_request);
+            heads = [expected_list, actual_list];
             if let Some(difference) = head(input, iteration + 1, actual, actual_request, texts) {
                 return Some(at(difference, &path));
             }
             continue;
         }
-        let [expected_head, actual_head] = [heads.0, heads.1].map(|head| json::list(head).len());
-        let (Value::Array(expected_request), Value::Array(actual_request)) = (expected_request, actual_request) else {
-            return Some(Difference::values(clause::TOOLS_ACCUMULATE, &path, expected_request, actual_request));
-        };
-        if !actual_request.starts_with(json::list(heads.1)) {
+        if expected_request.proper().is_none() || actual_request.proper().is_none() {
+            let [expected, actual] = [expected_request, actual_request].map(side);
+            return Some(Difference::values(clause::TOOLS_ACCUMULATE, &path, expected, actual));
+        }
+        let Some(appended) = actual_list.strip_prefix(heads[1]) else {
             let note = format!("request {number} does not begin with the first request of iteration {}", current + 1);
             return Some(Difference::note(clause::CTX_FRESH, note));
-        }
-        let [expected_request, actual_request] =
-            [&expected_request[expected_head..], &actual_request[actual_head..]].map(|live| Value::from(live.to_vec()));
-        if let Some(difference) = live(&expected_request, &actual_request, "", texts) {
+        };
+        let [expected, actual] = [&expected_list[heads[0].len()..], appended].map(|list| list.to_vec().into());
+        if let Some(difference) = live(&expected, &actual, "", texts) {
             return Some(at(difference, &path));
         }
     }
-    let limited = if input["maxToolCallsPerIteration"].is_u64() { clause::LOOP_LIMIT } else { clause::TOOLS_STOP };
-    (expected_requests.len() != actual_requests.len()).then(|| {
-        Difference::values(limited, "/requests", &requests(expected_requests.len()), &requests(actual_requests.len()))
-    })
+    let limited = if is_count(&input.max_tool_calls_per_iteration) { clause::LOOP_LIMIT } else { clause::TOOLS_STOP };
+    another_count(limited, expected_requests.len(), actual_requests.len())
 }
 
 fn at(difference: Difference, path: &str) -> Difference {
@@ -331,29 +370,41 @@ fn at(difference: Difference, path: &str) -> Difference {
 }
 
 /// Compares the first request of an iteration with what the reference builds from the testee's own events so far.
-fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts: &Texts) -> Option<Difference> {
+fn head(
+    input: &Input,
+    iteration: usize,
+    actual: &Run,
+    request: &Part<List<ChatMessage>>,
+    texts: &Texts,
+) -> Option<Difference> {
     let current = u32::try_from(iteration).map_or(f64::INFINITY, f64::from);
-    let before = |event: &&Value| event["iteration"].as_f64().is_some_and(|number| number < current);
-    let so_far: Vec<Value> = list(actual, "events").iter().take_while(before).cloned().collect();
-    let mut question = json!({"events": so_far});
-    for name in ["contextMode", "instructions"] {
-        question[name] = input[name].clone();
-    }
+    let before = |event: &&Part<ThreadEvent>| {
+        let number = event.proper().and_then(|event| event.iteration.double());
+        number.is_some_and(|number| number < current)
+    };
+    let so_far: List<ThreadEvent> = actual.events.list().iter().take_while(before).cloned().collect();
+    let so_far = so_far.into_json();
+    let question = json!({
+        "events": so_far,
+        "contextMode": input.context_mode.to_json(),
+        "instructions": input.instructions.to_json(),
+    });
     let question = Request { id: 0, op: Op::Messages, profile: texts.profile.into(), input: question.to_string() };
-    let Reply::Ok(expected) = Reference.answer(&question) else {
+    let Some(Output::Messages(expected)) = reference_output(&question) else {
         return Some(Difference::note(clause::LOOP_EVENTS, "its events cannot be read as events"));
     };
-    let (Value::Array(expected), Value::Array(request)) = (&expected, request) else {
-        return Some(Difference::values(clause::LOOP_RETAIN, "", &expected, request));
+    let Some(request) = request.proper() else {
+        let expected = Side::of(&expected.into_json());
+        return Some(Difference::values(clause::LOOP_RETAIN, "", expected, side(request)));
     };
-    let events = match events(&Value::from(so_far)) {
+    let events = match read_events(&so_far.to_string()) {
         Ok(events) => events,
         Err(error) => {
             return Some(Difference::note(clause::LOOP_EVENTS, format!("its events cannot be read: {error}")));
         }
     };
-    let context = Context { events: &events, xml: input["contextMode"] == "xml" };
-    let difference = messages::messages(&context, expected, request, texts)?;
+    let context = Context { events: &events, xml: input.is_in_xml_mode() };
+    let difference = messages::messages(&context, &expected, request, texts)?;
     // What should be carried over and is missing altogether is the loop's fault, not that of how messages are built.
     let lost = expected.len() > request.len() || difference.clause == clause::DOC_2;
     let clause = if iteration > 1 && lost { clause::LOOP_RETAIN } else { difference.clause };
@@ -361,12 +412,12 @@ fn head(input: &Value, iteration: usize, actual: &Value, request: &Value, texts:
 }
 
 /// The iterations that end because of the limit, counted from 1.
-fn limited_iterations(input: &Value, requests: usize) -> Vec<u64> {
+fn limited_iterations(input: &Input, requests: usize) -> Vec<u64> {
     let mut begins = beginnings(input, requests);
     begins.push(requests);
     let ends = (1..).zip(begins.windows(2));
     let limited = |begin: usize, end: usize| {
-        (end - begin) as u64 == request_limit(input) && !list(&input["model"][end - 1], "tool_calls").is_empty()
+        (end - begin) as u64 == request_limit(input) && input.turn(end - 1).is_some_and(ScriptedTurn::has_calls)
     };
     ends.filter(|(_, pair)| limited(pair[0], pair[1])).map(|(iteration, _)| iteration).collect()
 }

@@ -1,12 +1,12 @@
 //! Compares lists of messages.
 
-use super::Difference;
 use super::document::{self, is_subsequence};
 use super::spelling::json_clause;
 use super::texts::Texts;
-use crate::corpus::expectation::NOTHING;
-use crate::json::text;
-use serde_json::Value;
+use super::{Difference, as_message, departure, side, text};
+use crate::corpus::mismatch::Side;
+use crate::protocol::{ChatMessage, Part, Speaker};
+use std::borrow::Cow;
 use threadspec::{Event, EventKind, Profile};
 use threadspec_golden::clause;
 
@@ -22,110 +22,122 @@ pub(super) struct Context<'a> {
 /// Compares the messages that present a thread.
 pub(super) fn messages(
     context: &Context<'_>,
-    expected: &[Value],
-    actual: &[Value],
+    expected: &[Part<ChatMessage>],
+    actual: &[Part<ChatMessage>],
     texts: &Texts,
 ) -> Option<Difference> {
     for (index, expected_message) in expected.iter().enumerate() {
         let path = format!("/{index}");
         let Some(actual_message) = actual.get(index) else {
             let clause = if context.xml { clause::CTX_XML } else { clause(context, expected, actual, index, texts) };
-            return Some(Difference::values(clause, &path, expected_message, &NOTHING));
+            return Some(Difference::values(clause, &path, side(expected_message), Side::nothing()));
         };
         if context.xml
-            && expected_message["type"] == "human"
-            && let (Some(expected_text), Some(document)) =
-                (expected_message["content"].as_str(), actual_message["content"].as_str())
-            && let Some(difference) = document::compare(context.events, expected_text, document, texts)
+            && let Some(difference) = documents(context, expected_message, actual_message, texts)
         {
             return Some(difference);
         }
         let expected_message = accepted(expected_message, actual_message, context.xml);
-        if let Some(mismatch) = texts.mismatch(&expected_message, actual_message, &path) {
+        if let Some(mismatch) = departure(&expected_message, actual_message, &path, texts) {
             return Some(Difference::new(clause(context, expected, actual, index, texts), mismatch));
         }
     }
     if let Some(more) = actual.get(expected.len()) {
-        let clause = if context.xml { clause::CTX_XML } else { clause::MSG_SKIP };
-        let clause = if clause == clause::MSG_SKIP { added_clause(context.events, more) } else { clause };
+        let clause = if context.xml { clause::CTX_XML } else { added_clause(context.events, as_message(Some(more))) };
         let path = format!("/{}", expected.len());
-        return Some(Difference::values(clause, &path, &NOTHING, more));
+        return Some(Difference::values(clause, &path, Side::nothing(), side(more)));
     }
     None
 }
 
+/// Compares the documents of two messages.
+fn documents(
+    context: &Context<'_>,
+    expected: &Part<ChatMessage>,
+    actual: &Part<ChatMessage>,
+    texts: &Texts,
+) -> Option<Difference> {
+    let [expected, actual] = [expected, actual].map(|message| as_message(Some(message)));
+    let document = expected.content.text().filter(|_| expected.speaker.is(&Speaker::Human))?;
+    document::compare(context.events, document, actual.content.text()?, texts)
+}
+
 /// The expected message, with the actual text where that has been judged already.
-fn accepted(expected: &Value, actual: &Value, is_judged: bool) -> Value {
-    let mut expected = expected.clone();
-    if is_judged && expected["type"] == "human" && actual["type"] == "human" && actual["content"].is_string() {
-        expected["content"] = actual["content"].clone();
+fn accepted<'a>(
+    expected: &'a Part<ChatMessage>,
+    actual: &Part<ChatMessage>,
+    is_judged: bool,
+) -> Cow<'a, Part<ChatMessage>> {
+    let is_human = |message: &&ChatMessage| message.speaker.is(&Speaker::Human);
+    let actual = actual.proper().filter(is_human).and_then(|actual| actual.content.text());
+    match (expected.proper().filter(is_human), actual) {
+        (Some(expected), Some(text)) if is_judged => {
+            Cow::Owned(ChatMessage { content: text.into(), ..expected.clone() }.into())
+        }
+        _ => Cow::Borrowed(expected),
     }
-    expected
 }
 
 /// The clause of a message that differs.
-fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: usize, texts: &Texts) -> &'static str {
-    let expected_message = &expected[index];
-    let expected_text = text(&expected_message["content"]);
-    let actual_message = actual.get(index).unwrap_or(&Value::Null);
+fn clause(
+    context: &Context<'_>,
+    expected: &[Part<ChatMessage>],
+    actual: &[Part<ChatMessage>],
+    index: usize,
+    texts: &Texts,
+) -> &'static str {
+    let expected_message = as_message(expected.get(index));
+    let expected_text = text(&expected_message.content);
+    let actual_message = as_message(actual.get(index));
+    let actual_text = text(&actual_message.content);
+    let speakers = [expected_message, actual_message].map(|message| message.speaker.proper().copied());
     let hardened = texts.profile == Profile::Hardened;
-    if context.xml && expected_message["type"] != "system" {
+    if context.xml && speakers[0] != Some(Speaker::System) {
         return clause::CTX_XML;
     }
-    if !context.xml && actual_message["content"].as_str().is_some_and(|text| text.starts_with("<thread>\n")) {
+    if !context.xml && actual_text.starts_with("<thread>\n") {
         return clause::CTX_DEFAULT;
     }
-    if expected_message["type"] != "system" && actual_message["type"] == "system" {
-        return if expected_text.starts_with("[System]: ") { clause::MSG_SYSTEM } else { clause::CTX_SYSTEM };
-    }
-    if expected_message["type"] == "system" && actual_message["type"] != "system" {
-        return clause::CTX_SYSTEM;
+    match speakers.map(|speaker| speaker == Some(Speaker::System)) {
+        [false, true] if expected_text.starts_with("[System]: ") => return clause::MSG_SYSTEM,
+        [false, true] | [true, false] => return clause::CTX_SYSTEM,
+        [false, false] | [true, true] => {}
     }
     if is_reordered(expected, actual) {
-        let missing = [expected_text, text(&actual_message["content"])].contains(&MISSING);
-        let results = [expected_message, actual_message].iter().any(|message| message["type"] == "tool");
+        let missing = [expected_text, actual_text].contains(&MISSING);
+        let results = speakers.contains(&Some(Speaker::Tool));
         return match (hardened, missing, results) {
             (true, true, _) => clause::MSG_MISSING,
             (true, false, true) => clause::MSG_PAIRED,
             _ => clause::EQ_2,
         };
     }
-    if expected_message["type"] == actual_message["type"]
-        && texts.is_half_lost(expected_text, text(&actual_message["content"]))
-    {
+    if speakers[0] == speakers[1] && texts.is_half_lost(expected_text, actual_text) {
         return clause::INP_SURROGATE;
     }
     if actual.len() > expected.len() && is_subsequence(expected, actual) {
         return added_clause(context.events, actual_message);
     }
-    match expected_message["type"].as_str() {
-        Some("system") => system_clause(context.events, expected_text, actual_message),
-        Some("ai") if expected_message["tool_calls"].is_null() => clause::MSG_ASSISTANT,
-        Some("ai") => {
-            let calls = |message: &Value| message["tool_calls"].as_array().map_or(0, Vec::len);
-            if calls(actual_message) > 0 && calls(actual_message) != calls(expected_message) {
-                clause::MSG_GROUP
-            } else {
-                clause::MSG_CALL
-            }
-        }
-        Some("tool") if actual_message["type"] != "tool" && hardened => {
+    match speakers[0] {
+        Some(Speaker::System) => system_clause(context.events, expected_text, actual_message),
+        Some(Speaker::Ai) => match [expected_message, actual_message].map(|message| message.calls.list().len()) {
+            [0, _] => clause::MSG_ASSISTANT,
+            [expected, actual] if actual > 0 && actual != expected => clause::MSG_GROUP,
+            _ => clause::MSG_CALL,
+        },
+        Some(Speaker::Tool) if speakers[1] != Some(Speaker::Tool) && hardened => {
             if expected_text == MISSING {
                 clause::MSG_MISSING
             } else {
                 clause::MSG_PAIRED
             }
         }
-        Some("tool") if actual_message["tool_call_id"] != expected_message["tool_call_id"] && hardened => {
-            clause::MSG_PAIRED
-        }
-        Some("tool") if hardened && expected_text != MISSING && text(&actual_message["content"]) == MISSING => {
-            clause::MSG_PAIRED
-        }
-        Some("tool") => match expected_text {
+        Some(Speaker::Tool) if actual_message.call_id != expected_message.call_id && hardened => clause::MSG_PAIRED,
+        Some(Speaker::Tool) if hardened && expected_text != MISSING && actual_text == MISSING => clause::MSG_PAIRED,
+        Some(Speaker::Tool) => match expected_text {
             MISSING if hardened => clause::MSG_MISSING,
             "undefined" if hardened => clause::EVT_RESULT_ABSENT,
-            _ => tool_text_clause(expected_text, text(&actual_message["content"]), texts),
+            _ => tool_text_clause(expected_text, actual_text, texts),
         },
         _ if expected_text.starts_with("[Tool result]: ") && hardened => clause::MSG_ORPHAN,
         _ if expected_text.starts_with("[System]: ") => clause::MSG_SYSTEM,
@@ -136,8 +148,8 @@ fn clause(context: &Context<'_>, expected: &[Value], actual: &[Value], index: us
 }
 
 /// The clause of a message that should not be there.
-fn added_clause(events: &[Event], added: &Value) -> &'static str {
-    let content = text(&added["content"]);
+fn added_clause(events: &[Event], added: &ChatMessage) -> &'static str {
+    let content = text(&added.content);
     let summarizes = |event: &Event| match &event.kind {
         EventKind::Summary { summary, .. } => content.contains(&**summary),
         _ => false,
@@ -146,9 +158,9 @@ fn added_clause(events: &[Event], added: &Value) -> &'static str {
 }
 
 /// Whether these are the same messages in another order.
-fn is_reordered(expected: &[Value], actual: &[Value]) -> bool {
-    let sorted = |messages: &[Value]| {
-        let mut lines: Vec<String> = messages.iter().map(Value::to_string).collect();
+fn is_reordered(expected: &[Part<ChatMessage>], actual: &[Part<ChatMessage>]) -> bool {
+    let sorted = |messages: &[Part<ChatMessage>]| {
+        let mut lines: Vec<String> = messages.iter().map(|message| message.to_json().to_string()).collect();
         lines.sort_unstable();
         lines
     };
@@ -161,8 +173,8 @@ pub(super) fn tool_text_clause(expected: &str, actual: &str, texts: &Texts) -> &
     structured.then(|| json_clause(expected, actual, texts)).flatten().unwrap_or(clause::MSG_RESULT)
 }
 
-fn system_clause(events: &[Event], expected: &str, actual: &Value) -> &'static str {
-    let Some(actual) = actual["content"].as_str().filter(|_| actual["type"] == "system") else {
+fn system_clause(events: &[Event], expected: &str, actual: &ChatMessage) -> &'static str {
+    let Some(actual) = actual.content.text().filter(|_| actual.speaker.is(&Speaker::System)) else {
         return clause::CTX_SYSTEM;
     };
     let mut rest = actual;

@@ -21,16 +21,14 @@ mod messages;
 mod spelling;
 mod texts;
 
-use crate::corpus::mismatch::{Mismatch, Sides};
-use crate::json;
-use crate::protocol::{Implementation, Op, RejectKind, Reply, Request};
+use crate::corpus::mismatch::{Mismatch, Side, Sides};
+use crate::protocol::{ChatMessage, Implementation, Input, Op, Output, Part, RejectKind, Reply, Request, Shape};
 use crate::reference::Reference;
 use crate::tolerance::{self, Asked};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Display;
 use texts::Texts;
-use threadspec::{Error, Event, read_events};
 use threadspec_golden::clause;
 
 /// What these clauses say of the words of errors is for cases of their own: how a framework words them tells nothing about an input.
@@ -57,9 +55,8 @@ impl Difference {
         Self { clause, note: note.into(), mismatch: None }
     }
 
-    fn values(clause: &'static str, path: &str, expected: &dyn Display, actual: &dyn Display) -> Self {
-        let sides = Sides::Values { expected: expected.to_string(), actual: actual.to_string() };
-        Self::new(clause, Mismatch { path: path.to_owned(), sides })
+    fn values(clause: &'static str, path: &str, expected: Side, actual: Side) -> Self {
+        Self::new(clause, Mismatch { path: path.to_owned(), sides: Sides::Values { expected, actual } })
     }
 }
 
@@ -78,15 +75,13 @@ pub fn answering_clause(op: Op) -> &'static str {
 pub fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Difference>) {
     let expected = Reference.answer(request);
     let difference = match (&expected, actual) {
+        (Reply::Ok(output), Reply::Ok(actual)) if output == actual => None,
         (Reply::Ok(output), Reply::Ok(actual)) => {
+            let output = Output::read(request.op, output.clone());
             // What `must` clauses say comes first, then what `should` clauses shape.
-            let departs = |held: bool| settled_difference(request, output, actual, held);
-            if output == actual {
-                None
-            } else {
-                let must = departs(false).map(|found| shaped(request, output, actual, found));
-                must.or_else(|| departs(true).map(|found| observed(request.op, found)))
-            }
+            let departs = |held: bool| settled_difference(request, &output, actual, held);
+            let must = departs(false).map(|found| shaped(request, &output, actual, found));
+            must.or_else(|| departs(true).map(|found| observed(request.op, found)))
         }
         (Reply::Reject { kind, .. }, Reply::Reject { kind: actual, .. }) if kind == actual => None,
         (Reply::Reject { kind, message }, Reply::Ok(_)) => {
@@ -116,45 +111,43 @@ fn observed(op: Op, difference: Difference) -> Difference {
 }
 
 /// A difference, blamed on the `should` clause that is not followed where all else is as it should be: such a run has other requests.
-fn shaped(request: &Request, expected: &Value, actual: &Value, difference: Difference) -> Difference {
-    let clause = match json::read(&request.input) {
-        Ok(input) if request.op == Op::Loop => neglected(request, &input, expected, actual),
-        _ => None,
-    };
-    Difference { clause: clause.unwrap_or(difference.clause), ..difference }
+fn shaped(request: &Request, expected: &Output, actual: &Value, difference: Difference) -> Difference {
+    let clause = neglected(request, expected, actual).unwrap_or(difference.clause);
+    Difference { clause, ..difference }
 }
 
 /// The `should` clause without which a run is as it should be.
-fn neglected(request: &Request, input: &Value, expected: &Value, actual: &Value) -> Option<&'static str> {
-    let asked = |input: &Value| Request { input: input.to_string(), ..request.clone() };
+fn neglected(request: &Request, expected: &Output, actual: &Value) -> Option<&'static str> {
+    let Output::Run(expected_run) = expected else { return None };
     let is_answer =
-        |request: &Request, expected: &Value| settled_difference(request, expected, actual, false).is_none();
-    let other = tolerance::neglectful_inputs(input).into_iter().find(|(_, input)| {
-        let other = asked(input);
-        matches!(Reference.answer(&other), Reply::Ok(expected) if is_answer(&other, &expected))
+        |request: &Request, expected: &Output| settled_difference(request, expected, actual, false).is_none();
+    let other = tolerance::neglectful_inputs(&request.input).into_iter().find(|(_, input)| {
+        let other = Request { input: input.clone(), ..request.clone() };
+        reference_output(&other).is_some_and(|expected| is_answer(&other, &expected))
     });
     if let Some((clause, _)) = other {
         return Some(clause);
     }
+    let input = Input::read(&request.input).ok()?;
     let asked =
         Asked { op: request.op, profile: request.profile.rendering(), input: &request.input, holds: &|_| false };
-    let settled = tolerance::settled(&asked, Cow::Borrowed(actual));
-    if let Some(early) = agent::ended_with(input, expected, &settled) {
+    let Output::Run(settled) = tolerance::settled(&asked, Cow::Borrowed(actual)) else { return None };
+    if let Some(early) = agent::ended_with(&input, expected_run, &settled) {
         return is_answer(request, &early.run).then_some(early.clause);
     }
-    let late = agent::ended_with(input, &settled, expected)?;
-    settled_difference(request, expected, &late.run, false).is_none().then_some(late.clause)
+    let late = agent::ended_with(&input, &settled, expected_run)?;
+    settled_difference(request, expected, &late.run.into_json(), false).is_none().then_some(late.clause)
 }
 
 /// How an output departs from the expected one; `held` says whether `should` clauses must hold exactly.
-fn settled_difference(request: &Request, expected: &Value, actual: &Value, held: bool) -> Option<Difference> {
+fn settled_difference(request: &Request, expected: &Output, actual: &Value, held: bool) -> Option<Difference> {
     let profile = request.profile.rendering();
     let holds = |clause: &str| held && !WORDS_OF_ERRORS.contains(&clause);
     let actual = tolerance::settled(
         &Asked { op: request.op, profile, input: &request.input, holds: &holds },
         Cow::Borrowed(actual),
     );
-    if *expected == *actual {
+    if *expected == actual {
         return None;
     }
     let difference = outputs(request, expected, &actual)?;
@@ -164,57 +157,88 @@ fn settled_difference(request: &Request, expected: &Value, actual: &Value, held:
     match tolerance::other_input(request.op, profile, &request.input) {
         Some(input) => {
             let other = Request { input, ..request.clone() };
-            let Reply::Ok(expected) = Reference.answer(&other) else { return Some(difference) };
+            let Some(expected) = reference_output(&other) else { return Some(difference) };
             outputs(&other, &expected, &actual).map(|_| difference)
         }
         None => Some(difference),
     }
 }
 
-fn outputs(request: &Request, expected: &Value, actual: &Value) -> Option<Difference> {
+/// What the reference gives, if it accepts the request.
+fn reference_output(request: &Request) -> Option<Output> {
+    match Reference.answer(request) {
+        Reply::Ok(output) => Some(Output::read(request.op, output)),
+        Reply::Reject { .. } | Reply::Unsupported(_) => None,
+    }
+}
+
+fn outputs(request: &Request, expected: &Output, actual: &Output) -> Option<Difference> {
     let texts = Texts::of(&request.input, request.profile.rendering());
     let marked = texts.input(&request.input);
-    let expected = match &marked {
-        Cow::Borrowed(_) => expected.clone(),
-        Cow::Owned(input) => match Reference.answer(&Request { input: input.clone(), ..request.clone() }) {
-            Reply::Ok(output) => output,
-            _ => expected.clone(),
-        },
+    let other = match &marked {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(input) => reference_output(&Request { input: input.clone(), ..request.clone() }),
     };
+    let expected = other.as_ref().unwrap_or(expected);
     let unreadable = |error: &dyn Display| {
         let note = format!("the input cannot be read again: {error}");
         Some(Difference::note(answering_clause(request.op), note))
     };
-    let input = match json::read(&marked) {
+    let input = match Input::read(&marked) {
         Ok(input) => input,
         Err(error) => return unreadable(&error),
     };
     let events = match request.op {
-        Op::Serialize | Op::Messages => match events(&input["events"]) {
+        Op::Serialize | Op::Messages => match input.events() {
             Ok(events) => events,
             Err(error) => return unreadable(&error),
         },
         Op::Escape | Op::Tools | Op::Loop => Vec::new(),
     };
-    match (request.op, &expected, actual) {
-        (Op::Escape, Value::String(expected), Value::String(actual)) => match input["text"].as_str() {
+    match (expected, actual) {
+        (Output::Text(expected), Output::Text(actual)) if request.op == Op::Escape => match input.text.text() {
             Some(text) => document::escaped(text, expected, actual, &texts),
             None => unreadable(&"its `text` is no string"),
         },
-        (Op::Serialize, Value::String(expected), Value::String(actual)) => {
-            let prefix = input["responsePrefix"].as_str();
-            document::with_prefix(&events, prefix, expected, actual, &texts)
+        (Output::Text(expected), Output::Text(actual)) => {
+            document::with_prefix(&events, input.response_prefix.text(), expected, actual, &texts)
         }
-        (Op::Messages, Value::Array(expected), Value::Array(actual)) => {
-            let context = messages::Context { events: &events, xml: input["contextMode"] == "xml" };
+        (Output::Messages(expected), Output::Messages(actual)) => {
+            let context = messages::Context { events: &events, xml: input.is_in_xml_mode() };
             messages::messages(&context, expected, actual, &texts)
         }
-        (Op::Tools, Value::Object(_), Value::Object(_)) => agent::tools(&input, &expected, actual, &texts),
-        (Op::Loop, Value::Object(_), Value::Object(_)) => agent::outer_loop(&input, &expected, actual, &texts),
-        _ => Some(Difference::values(answering_clause(request.op), "", &expected, actual)),
+        (Output::Rounds(expected), Output::Rounds(actual)) => agent::tools(&input, expected, actual, &texts),
+        (Output::Run(expected), Output::Run(actual)) => agent::outer_loop(&input, expected, actual, &texts),
+        _ => {
+            let [expected, actual] = [expected, actual].map(|output| Side::of(&output.clone().into_json()));
+            Some(Difference::values(answering_clause(request.op), "", expected, actual))
+        }
     }
 }
 
-fn events(events: &Value) -> Result<Vec<Event>, Error> {
-    read_events(&events.to_string())
+/// The first departure of a part of an output from the expected one.
+fn departure<T: Shape + PartialEq>(
+    expected: &Part<T>,
+    actual: &Part<T>,
+    path: &str,
+    texts: &Texts,
+) -> Option<Mismatch> {
+    // Nearly everything is the same, and need not be written as JSON.
+    if expected == actual { None } else { texts.mismatch(&expected.to_json(), &actual.to_json(), path) }
+}
+
+fn side<T: Shape>(part: &Part<T>) -> Side {
+    Side::of(&part.to_json())
+}
+
+/// An element of a list as a message, without anything if it is none: used only to name the clause of a difference already found.
+fn as_message(element: Option<&Part<ChatMessage>>) -> &ChatMessage {
+    static NO_MESSAGE: ChatMessage =
+        ChatMessage { speaker: Part::Missing, content: Part::Missing, calls: Part::Missing, call_id: Part::Missing };
+    element.and_then(Part::proper).unwrap_or(&NO_MESSAGE)
+}
+
+/// A text, empty if there is none: used only to name the clause of a difference already found.
+fn text(text: &Part<String>) -> &str {
+    text.text().unwrap_or_default()
 }

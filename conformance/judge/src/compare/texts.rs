@@ -1,6 +1,6 @@
 //! Compares texts, with what an input leaves open in each: lone surrogates, and the digits of large integers.
 
-use crate::corpus::mismatch::{Mismatch, Sides};
+use crate::corpus::mismatch::{Mismatch, Side, Sides};
 use crate::json::{FORBIDDEN, tokens};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -113,8 +113,8 @@ impl Texts {
     /// The first departure of a value from the expected one.
     pub(in crate::compare) fn mismatch(&self, expected: &Value, actual: &Value, path: &str) -> Option<Mismatch> {
         let values = |path: String, expected: Option<&Value>, actual: Option<&Value>| {
-            let shown = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-            let sides = Sides::Values { expected: shown(expected), actual: shown(actual) };
+            let side = |value: Option<&Value>| value.map_or_else(Side::nothing, Side::of);
+            let sides = Sides::Values { expected: side(expected), actual: side(actual) };
             Some(Mismatch { path, sides })
         };
         match (expected, actual) {

@@ -2,9 +2,8 @@
 
 use super::alignment::{self, Next};
 use super::excerpt::excerpts;
-use super::mismatch::{LONGEST_VALUE, Mismatches, texts, values};
+use super::mismatch::{Kind, Mismatches, Side, TYPE, texts, values};
 use crate::error::Error;
-use crate::json;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -162,13 +161,28 @@ impl Pattern {
                 if let Some(closest) = closest {
                     found.append(closest);
                 } else {
-                    let order = if index == 0 { "" } else { " after the part before it" };
-                    let actual = format!("{NOTHING} like it{order}: {}", json::shortened(actual, LONGEST_VALUE));
-                    found.add(values(path, &parts[index].describe(), &actual));
+                    found.add(values(path, parts[index].side(), Side::without_part(index, actual)));
                 }
             }
-            _ => found.add(values(path, &self.describe(), &json::shortened(actual, LONGEST_VALUE))),
+            _ => found.add(values(path, self.side(), Side::actual(actual))),
         }
+    }
+
+    /// The pattern as a side of a mismatch.
+    fn side(&self) -> Side {
+        let name = |(key, value): &(String, Self)| match value {
+            Self::Text(name) if key == TYPE => Some(name.clone()),
+            _ => None,
+        };
+        let kind = match self {
+            Self::Any | Self::Constant(_) => Kind::Other,
+            Self::Text(_) => Kind::String,
+            Self::Number(_) => Kind::Number,
+            Self::Array(_) => Kind::List,
+            Self::Object(members) => members.iter().find_map(name).map_or(Kind::Object, Kind::Typed),
+            Self::Includes(_) => Kind::Including,
+        };
+        Side::expected(kind, &self.describe())
     }
 
     /// The pattern as a person would read it, close to the JSON of the case.
@@ -244,12 +258,11 @@ fn compare_arrays(expected: &[Pattern], actual: &[Value], path: &str, found: &mu
                 (here, there) = (here + 1, there + 1);
             }
             Next::Missing => {
-                found.add(values(format!("{path}/{here}"), &expected[here].describe(), NOTHING));
+                found.add(values(format!("{path}/{here}"), expected[here].side(), Side::nothing()));
                 here += 1;
             }
             Next::Extra => {
-                let actual = json::shortened(&actual[there], LONGEST_VALUE);
-                found.add(values(format!("{path}/{there}"), NOTHING, &actual));
+                found.add(values(format!("{path}/{there}"), Side::nothing(), Side::actual(&actual[there])));
                 there += 1;
             }
         }
@@ -261,12 +274,12 @@ fn compare_objects(expected: &[(String, Pattern)], actual: &Map<String, Value>, 
     for (key, expected) in expected {
         match actual.get(key) {
             Some(actual) => expected.compare(actual, || below(key), found),
-            None => found.add(values(below(key), &expected.describe(), NOTHING)),
+            None => found.add(values(below(key), expected.side(), Side::nothing())),
         }
     }
     let known: HashSet<&str> = expected.iter().map(|(key, _)| key.as_str()).collect();
     for (key, actual) in actual.iter().filter(|(key, _)| !known.contains(key.as_str())) {
-        found.add(values(below(key), NOTHING, &json::shortened(actual, LONGEST_VALUE)));
+        found.add(values(below(key), Side::nothing(), Side::actual(actual)));
     }
 }
 

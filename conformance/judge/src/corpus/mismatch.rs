@@ -1,10 +1,15 @@
 //! Where a value differs from an expected one.
 
-use crate::json::HALF;
+use super::expectation::NOTHING;
+use crate::json::{self, HALF};
 use crate::text::beginning;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How much of a value is shown.
-pub(super) const LONGEST_VALUE: usize = 4 << 10;
+const LONGEST_VALUE: usize = 4 << 10;
+/// The member that says what an object is.
+pub(super) const TYPE: &str = "type";
 /// Mismatches are kept up to this length, and the others counted.
 const LONGEST_MISMATCHES: usize = 32 << 10;
 
@@ -27,13 +32,97 @@ pub enum Sides {
         /// The actual string.
         actual: String,
     },
-    /// Descriptions of anything else.
+    /// Anything else.
     Values {
         /// What was expected.
-        expected: String,
+        expected: Side,
         /// What was there.
-        actual: String,
+        actual: Side,
     },
+}
+
+/// One side of a mismatch that is not between two strings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// What it is.
+    pub kind: Kind,
+    /// How it is shown.
+    pub shown: String,
+}
+
+/// What one side of a mismatch is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// There is nothing, or nothing that fits.
+    Nothing,
+    /// A string.
+    String,
+    /// A number.
+    Number,
+    /// A list.
+    List,
+    /// An object without a `type`.
+    Object,
+    /// An object of this `type`.
+    Typed(String),
+    /// Anything that includes some parts.
+    Including,
+    /// What speaks for itself: null, a boolean, words.
+    Other,
+}
+
+impl Side {
+    /// A value, shown as a whole.
+    pub fn of(value: &Value) -> Self {
+        Self { kind: Kind::of(value), shown: value.to_string() }
+    }
+
+    /// What is told in words.
+    pub fn words(shown: impl Into<String>) -> Self {
+        Self { kind: Kind::Other, shown: shown.into() }
+    }
+
+    /// The side that has nothing.
+    pub fn nothing() -> Self {
+        Self { kind: Kind::Nothing, shown: NOTHING.to_owned() }
+    }
+
+    /// A value that a testee wrote, shortened, with words for lone surrogates, which no string can hold.
+    pub(super) fn actual(value: &Value) -> Self {
+        let kind = match Kind::of(value) {
+            Kind::Typed(name) => Kind::Typed(readable(&name)),
+            kind => kind,
+        };
+        Self { kind, shown: readable(&json::shortened(value, LONGEST_VALUE)) }
+    }
+
+    /// A list or a string that lacks a part.
+    pub(super) fn without_part(index: usize, actual: &Value) -> Self {
+        let order = if index == 0 { "" } else { " after the part before it" };
+        Self { shown: format!("{NOTHING} like it{order}: {}", Self::actual(actual).shown), ..Self::nothing() }
+    }
+
+    /// What was expected, shortened.
+    pub(super) fn expected(kind: Kind, described: &str) -> Self {
+        Self { kind, shown: beginning(described, LONGEST_VALUE) }
+    }
+}
+
+impl Kind {
+    /// What a value is.
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::String(_) => Self::String,
+            Value::Number(_) => Self::Number,
+            Value::Array(_) => Self::List,
+            Value::Object(members) => match members.get(TYPE) {
+                Some(Value::String(name)) => Self::Typed(name.clone()),
+                _ => Self::Object,
+            },
+            Value::Null | Value::Bool(_) => Self::Other,
+        }
+    }
 }
 
 /// The mismatches of a value. Only the first of them are kept, since there may be a million.
@@ -72,7 +161,7 @@ impl Mismatches {
     }
 
     fn keep(&mut self, mismatch: Mismatch) {
-        let (Sides::Texts { expected, actual } | Sides::Values { expected, actual }) = &mismatch.sides;
+        let [expected, actual] = mismatch.sides.shown();
         self.length += mismatch.path.len() + expected.len() + actual.len();
         if self.kept.is_empty() || self.length <= LONGEST_MISMATCHES {
             self.kept.push(mismatch);
@@ -83,9 +172,17 @@ impl Mismatches {
 }
 
 impl Sides {
+    /// How they are shown: what was expected, and what was there.
+    pub fn shown(&self) -> [&str; 2] {
+        match self {
+            Self::Texts { expected, actual } => [expected, actual],
+            Self::Values { expected, actual } => [&expected.shown, &actual.shown],
+        }
+    }
+
     fn distance(&self) -> usize {
         match self {
-            Self::Values { expected, actual } => expected.len() + actual.len(),
+            Self::Values { expected, actual } => expected.shown.len() + actual.shown.len(),
             Self::Texts { expected, actual } => {
                 let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
                 let shorter = expected.len().min(actual.len());
@@ -98,16 +195,14 @@ impl Sides {
     }
 }
 
-pub(super) fn values(path: String, expected: &str, actual: &str) -> Mismatch {
-    let expected = beginning(expected, LONGEST_VALUE);
-    Mismatch { path, sides: Sides::Values { expected, actual: readable(actual) } }
+pub(super) fn values(path: String, expected: Side, actual: Side) -> Mismatch {
+    Mismatch { path, sides: Sides::Values { expected, actual } }
 }
 
 pub(super) fn texts(path: String, expected: String, actual: &str) -> Mismatch {
     Mismatch { path, sides: Sides::Texts { expected, actual: readable(actual) } }
 }
 
-/// What a testee wrote, with words for lone surrogates, which no string can hold.
 fn readable(actual: &str) -> String {
     actual.replace(HALF, "<half a surrogate pair>")
 }
@@ -119,7 +214,8 @@ mod tests {
     #[test]
     fn of_many_mismatches_the_first_are_kept_and_all_are_counted() {
         let mut found = Mismatches::default();
-        let mismatch = |number: usize| values(format!("/{number}"), &"x".repeat(LONGEST_VALUE), "y");
+        let long = "x".repeat(LONGEST_VALUE);
+        let mismatch = |number: usize| values(format!("/{number}"), Side::words(&*long), Side::words("y"));
         (0..100).for_each(|number| found.add(mismatch(number)));
         assert_eq!((found.kept.len(), found.more, found.len()), (7, 93, 100));
         assert_eq!(found.distance, 100 * (LONGEST_VALUE + 2));

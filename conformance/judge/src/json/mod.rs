@@ -8,6 +8,7 @@ mod value;
 pub use halves::{FORBIDDEN, HALF, plain, settled};
 pub use stack::{DEEP_STACK, on_deep_stack};
 
+use crate::Error;
 use memchr::{memchr_iter, memchr2, memchr2_iter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -79,19 +80,19 @@ pub fn compact(text: &str) -> String {
 /// assert_eq!(read(r#"["a\ud83d", 1.0, 1e400]"#)?.to_string(), "[\"a\u{fffd}\",1.0,null]");
 /// assert!(read("[1,").is_err());
 /// assert!(read(&"[".repeat(1_000_000)).is_err());
-/// # Ok::<(), String>(())
+/// # Ok::<(), threadspec_judge::Error>(())
 /// ```
-pub fn read(text: &str) -> Result<Value, String> {
+pub fn read(text: &str) -> Result<Value, Error> {
     read_as(text.into()).map(|Fitted(value)| value)
 }
 
 /// Reads a JSON object like [`read`], and returns its members in their order, repeated ones included. A text of many values is
 /// given up while it is read.
-pub(crate) fn read_members(text: String) -> Result<Vec<(String, Value)>, String> {
+pub(crate) fn read_members(text: String) -> Result<Vec<(String, Value)>, Error> {
     read_as(text.into()).map(|Members(members)| members)
 }
 
-fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, String> {
+fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, Error> {
     let text = changed(repair_surrogates(&text)).map_or(text, Cow::Owned);
     // Nearly every text is within the limits, wherever its brackets and commas stand, and is read at once.
     let brackets = memchr2_iter(b'[', b'{', text.as_bytes()).count();
@@ -101,7 +102,7 @@ fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, String> {
     if let Some(value) = (is_within_limits && !is_consumed).then(|| parse(&text).ok()).flatten() {
         return Ok(value);
     }
-    serde_json::from_str::<&RawValue>(&text).map_err(|error| error.to_string())?;
+    serde_json::from_str::<&RawValue>(&text).map_err(Error::new)?;
     let (mut depth, mut separators, mut overflow) = (0_usize, 0_usize, false);
     for token in tokens(&text) {
         match token {
@@ -114,16 +115,16 @@ fn read_as<T: DeserializeOwned>(text: Cow<'_, str>) -> Result<T, String> {
             _ => overflow |= is_beyond_doubles(token),
         }
         if depth > MAX_DEPTH {
-            return Err(format!("nested deeper than {MAX_DEPTH}"));
+            return Err(Error::new(format!("nested deeper than {MAX_DEPTH}")));
         }
         if separators > MAX_VALUES {
-            return Err(format!("more than {MAX_VALUES} values"));
+            return Err(Error::new(format!("more than {MAX_VALUES} values")));
         }
     }
     let nulled = |token| if is_beyond_doubles(token) { "null" } else { token };
     let text = if overflow { tokens(&text).map(nulled).collect() } else { text };
     let read = if is_consumed { consume(text.into_owned()) } else { parse(&text) };
-    read.map_err(|error| error.to_string())
+    read.map_err(Error::new)
 }
 
 /// The text that takes the place of another one, if one does.
@@ -193,10 +194,10 @@ const INTEROPERABLE_DIGITS: usize = 400;
 ///     assert!(interoperable(text).is_err(), "{text}");
 /// }
 /// ```
-pub fn interoperable(text: &str) -> Result<(), String> {
-    let repair = "`input_json` is for such inputs";
+pub fn interoperable(text: &str) -> Result<(), Error> {
+    let error = |what: &str| Err(Error::new(format!("not I-JSON: {what}; `input_json` is for such inputs")));
     if lone_surrogates(text).next().is_some() {
-        return Err(format!("not I-JSON: half a surrogate pair; {repair}"));
+        return error("half a surrogate pair");
     }
     let mut members: Vec<HashSet<String>> = Vec::new();
     let mut tokens = tokens(text).peekable();
@@ -207,17 +208,17 @@ pub fn interoperable(text: &str) -> Result<(), String> {
             b'"' if tokens.peek() == Some(&":") => {
                 let name = serde_json::from_str(token).unwrap_or_default();
                 if members.last_mut().is_some_and(|object| !object.insert(name)) {
-                    return Err(format!("not I-JSON: the member {token} twice in one object; {repair}"));
+                    return error(&format!("the member {token} twice in one object"));
                 }
             }
-            _ if is_beyond_doubles(token) => return Err(format!("not I-JSON: a number beyond the doubles; {repair}")),
+            _ if is_beyond_doubles(token) => return error("a number beyond the doubles"),
             b'-' | b'0'..=b'9' if token.len() > INTEROPERABLE_DIGITS => {
-                return Err(format!("not I-JSON: a number of {} characters; {repair}", token.len()));
+                return error(&format!("a number of {} characters", token.len()));
             }
             _ => {}
         }
         if members.len() > INTEROPERABLE_DEPTH {
-            return Err(format!("not I-JSON: nested deeper than {INTEROPERABLE_DEPTH}; {repair}"));
+            return error(&format!("nested deeper than {INTEROPERABLE_DEPTH}"));
         }
     }
     Ok(())
@@ -318,7 +319,7 @@ mod tests {
     fn values_are_counted_before_they_are_made() {
         let list = |length: usize| format!("[{}1]", "1,".repeat(length - 1));
         assert!(read(&list(MAX_VALUES)).is_ok());
-        assert_eq!(read(&list(MAX_VALUES + 1)), Err(format!("more than {MAX_VALUES} values")));
+        assert_eq!(read(&list(MAX_VALUES + 1)), Err(Error::new(format!("more than {MAX_VALUES} values"))));
     }
 
     #[test]

@@ -1,9 +1,16 @@
 //! Protocol v1: its request and reply lines. `PROTOCOL.md` is the text for people.
 
+mod output;
 mod profile;
 
+pub use crate::shape::{
+    AgentRun, Body, Call, ChatMessage, Check, Input, List, Part, Requests, Rounds, Run, ScriptedTurn, Shape, Speaker,
+    ThreadEvent,
+};
+pub use output::Output;
 pub use profile::Profile;
 
+use crate::Error;
 use crate::json;
 use crate::text::{beginning, closest};
 use crate::universal::{Abilities, halves};
@@ -21,7 +28,7 @@ const LONGEST_NAME: usize = 200;
 
 /// An operation, in the order of the protocol. Its name is also that of its corpus folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr)]
-#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_op, parse_err_ty = String)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_op, parse_err_ty = Error)]
 pub enum Op {
     /// A text to its escaped form.
     Escape,
@@ -42,8 +49,8 @@ impl Op {
     }
 }
 
-fn unknown_op(name: &str) -> String {
-    format!("unknown op `{name}`")
+fn unknown_op(name: &str) -> Error {
+    Error::new(format!("unknown op `{name}`"))
 }
 
 /// Something that answers requests in this process: the reference, or a copy of it with a planted bug.
@@ -83,7 +90,7 @@ impl Request {
 
 /// Why a testee refused an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Display, EnumString)]
-#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_reject_kind, parse_err_ty = String)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_reject_kind, parse_err_ty = Error)]
 pub enum RejectKind {
     /// An element of `events` is wrong.
     InvalidEvent,
@@ -91,8 +98,8 @@ pub enum RejectKind {
     InvalidInput,
 }
 
-fn unknown_reject_kind(name: &str) -> String {
-    format!("`{name}` is not a reject kind")
+fn unknown_reject_kind(name: &str) -> Error {
+    Error::new(format!("`{name}` is not a reject kind"))
 }
 
 /// What a testee answered.
@@ -134,8 +141,8 @@ impl Reply {
     /// # Errors
     ///
     /// Says why the line is not a reply.
-    pub fn read(line: impl Into<Vec<u8>>) -> Result<(i64, Self), String> {
-        let text = String::from_utf8(line.into()).map_err(|error| format!("not UTF-8: {error}"))?;
+    pub fn read(line: impl Into<Vec<u8>>) -> Result<(i64, Self), Error> {
+        let text = utf8(line.into())?;
         Self::of(json::changed(replace_surrogates(&text, json::HALF)).unwrap_or(text))
     }
 
@@ -145,25 +152,25 @@ impl Reply {
     /// # Errors
     ///
     /// Says why the line is not a reply.
-    pub fn read_for(profile: Profile, line: impl Into<Vec<u8>>) -> Result<(i64, Self), String> {
+    pub fn read_for(profile: Profile, line: impl Into<Vec<u8>>) -> Result<(i64, Self), Error> {
         let line = line.into();
         if profile != Profile::Universal {
             return Self::read(line);
         }
-        match json::changed(halves::decode(&line)?) {
+        match json::changed(halves::decode(&line).map_err(Error::new)?) {
             Some(marked) => Self::of(marked),
-            None => Self::of(String::from_utf8(line).map_err(|error| format!("not UTF-8: {error}"))?),
+            None => Self::of(utf8(line)?),
         }
     }
 
-    fn of(text: String) -> Result<(i64, Self), String> {
+    fn of(text: String) -> Result<(i64, Self), Error> {
         const ANSWERS: [&str; 3] = ["ok", "reject", "unsupported"];
-        let members = json::read_members(text).map_err(|error| format!("not a JSON object: {error}"))?;
+        let members = json::read_members(text).map_err(|error| Error::new(format!("not a JSON object: {error}")))?;
         let (mut id, mut answers): (_, Vec<(String, Value)>) = (None, Vec::new());
         for (name, value) in members {
             // Programs differ in which of two members they read.
             if name == "id" && id.is_some() || answers.iter().any(|(answer, _)| *answer == name) {
-                return Err(format!("it has `{name}` twice"));
+                return Err(Error::new(format!("it has `{name}` twice")));
             }
             if name == "id" {
                 id = Some(value);
@@ -171,28 +178,33 @@ impl Reply {
                 answers.push((name, value));
             }
         }
-        let id = id.as_ref().and_then(integer).ok_or("it has no integer `id`")?;
+        let id = id.as_ref().and_then(integer).ok_or_else(|| Error::new("it has no integer `id`"))?;
         if answers.len() > 1 {
             // Where every member is always written, null means absent; alone it is an output.
             answers.retain(|(_, content)| !content.is_null());
         }
         let Ok([(answer, content)]) = <[_; 1]>::try_from(answers) else {
-            return Err("it must have exactly one of `ok`, `reject` and `unsupported`".into());
+            return Err(Error::new("it must have exactly one of `ok`, `reject` and `unsupported`"));
         };
         let reply = match (&*answer, content) {
             ("ok", output) => Self::Ok(output),
             ("reject", reason) => Self::Reject {
-                kind: reason["kind"].as_str().ok_or("its `reject` has no `kind`")?.parse()?,
+                kind: reason["kind"].as_str().ok_or_else(|| Error::new("its `reject` has no `kind`"))?.parse()?,
                 message: match &reason["message"] {
                     Value::Null => String::new(),
-                    message => message.as_str().ok_or("the `message` of its `reject` is not a string")?.to_owned(),
+                    Value::String(message) => message.clone(),
+                    _ => return Err(Error::new("the `message` of its `reject` is not a string")),
                 },
             },
             (_, Value::String(why)) => Self::Unsupported(why),
-            _ => return Err("its `unsupported` is not a string".into()),
+            _ => return Err(Error::new("its `unsupported` is not a string")),
         };
         Ok((id, reply))
     }
+}
+
+fn utf8(line: Vec<u8>) -> Result<String, Error> {
+    String::from_utf8(line).map_err(|error| Error::new(format!("not UTF-8: {error}")))
 }
 
 /// The integer that a number is, in whatever spelling.
@@ -269,15 +281,17 @@ impl Hello {
     /// # Errors
     ///
     /// Says what is missing or unknown.
-    pub fn from_json(hello: &Value) -> Result<Self, String> {
+    pub fn from_json(hello: &Value) -> Result<Self, Error> {
         let protocol = &hello["protocol"];
         if protocol.as_i64() != Some(VERSION) {
-            return Err(format!("its `protocol` is {}; this runner speaks protocol {VERSION}", shortened(protocol)));
+            let protocol = shortened(protocol);
+            return Err(Error::new(format!("its `protocol` is {protocol}; this runner speaks protocol {VERSION}")));
         }
         let about = &hello["implementation"];
         let kept = |text: &str| beginning(text, LONGEST_NAME);
         let text = |field: &str| {
-            about[field].as_str().map(kept).ok_or_else(|| format!("its `implementation.{field}` is missing"))
+            let missing = || Error::new(format!("its `implementation.{field}` is missing"));
+            about[field].as_str().map(kept).ok_or_else(missing)
         };
         Ok(Self {
             name: text("name")?,
@@ -294,11 +308,11 @@ impl Hello {
     }
 }
 
-fn flag(value: &Value, name: &str) -> Result<bool, String> {
+fn flag(value: &Value, name: &str) -> Result<bool, Error> {
     match value {
         Value::Null => Ok(false),
         Value::Bool(flag) => Ok(*flag),
-        other => Err(format!("its `{name}` is {}, not true or false", shortened(other))),
+        other => Err(Error::new(format!("its `{name}` is {}, not true or false", shortened(other)))),
     }
 }
 
@@ -311,19 +325,19 @@ fn known<T: FromStr + ToString + PartialEq>(
     names: &Value,
     field: &str,
     all: impl IntoIterator<Item = T>,
-) -> Result<Vec<T>, String> {
-    let names = names.as_array().ok_or_else(|| format!("its `{field}` is not a list"))?;
+) -> Result<Vec<T>, Error> {
+    let names = names.as_array().ok_or_else(|| Error::new(format!("its `{field}` is not a list")))?;
     let all: Vec<String> = all.into_iter().map(|one| one.to_string()).collect();
     let read = |name: &Value| {
         let known = name.as_str().and_then(|name| name.parse().ok());
         known.ok_or_else(|| {
             let closest = name.as_str().and_then(|name| closest(name, &all));
             let hint = closest.map(|one| format!("; did you mean `{one}`?")).unwrap_or_default();
-            format!(
+            Error::new(format!(
                 "its `{field}` names {}, which protocol {VERSION} does not know (it has {}){hint}",
                 shortened(name),
                 all.join(", ")
-            )
+            ))
         })
     };
     let mut read_names = Vec::new();
@@ -333,7 +347,7 @@ fn known<T: FromStr + ToString + PartialEq>(
             read_names.push(name);
         }
     }
-    if names.is_empty() { Err(format!("its `{field}` is empty")) } else { Ok(read_names) }
+    if names.is_empty() { Err(Error::new(format!("its `{field}` is empty"))) } else { Ok(read_names) }
 }
 
 #[cfg(test)]
@@ -366,7 +380,7 @@ mod tests {
         let read = hello("escape", &json!("1")).expect("a hello");
         assert_eq!((read.name, read.ops), (format!("{}…", &long[..LONGEST_NAME]), vec![Op::Escape]));
         assert_eq!(read.language.chars().count(), LONGEST_NAME + 1);
-        assert!(hello(&long, &json!("1")).is_err_and(|why| why.len() < 2 * LONGEST_NAME));
+        assert!(hello(&long, &json!("1")).is_err_and(|why| why.to_string().len() < 2 * LONGEST_NAME));
     }
 
     #[test]

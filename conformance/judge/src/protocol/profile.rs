@@ -1,5 +1,6 @@
 //! The profiles that the protocol knows.
 
+use crate::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -51,10 +52,11 @@ impl fmt::Display for Profile {
 }
 
 impl FromStr for Profile {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(name: &str) -> Result<Self, String> {
+    fn from_str(name: &str) -> Result<Self, Error> {
         let known = Self::ALL.into_iter().find(|profile| profile.to_string() == name);
-        known.ok_or_else(|| format!("profile {name:?}: expected `literal`, `hardened` or `universal`"))
+        let unknown = || Error::new(format!("profile {name:?}: expected `literal`, `hardened` or `universal`"));
+        known.ok_or_else(unknown)
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use threadspec::agent::{
     LoopOptions, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier, run_loop,
     run_tools,
@@ -137,7 +137,7 @@ impl Input {
             return Ok(Self { events: None, others });
         }
         let marked = mark_surrogates(input);
-        let members: HashMap<String, &RawValue> = serde_json::from_str(&marked).unwrap_or_default();
+        let members: BTreeMap<String, &RawValue> = serde_json::from_str(&marked).unwrap_or_default();
         let (mut events, mut others) = (None, Map::new());
         for (name, value) in members {
             let value = unmark_surrogates(value.get()).into_owned();

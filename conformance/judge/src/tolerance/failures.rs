@@ -1,15 +1,15 @@
 //! Tools that fail: the results that the script gives them, and SPEC-01's "separate error events" (LOOP-TOOL-ERROR).
 
 use super::each_document;
-use crate::protocol::Op;
-use serde_json::{Value, json};
+use crate::protocol::{Body, Call, ChatMessage, Input, Op, Part, Run, Speaker, ThreadEvent};
+use serde_json::{Number, Value};
 use std::collections::HashMap;
 use threadspec::agent::{ScriptedTools, ToolError, Tools};
 use threadspec::surrogates::marked;
 use threadspec::{Profile, ToolCall, escape_attribute, escape_text};
 
 /// The result of each call that fails, `None` for one that succeeds, in the order in which a run executes the calls.
-pub(super) fn outcomes(op: Op, input: &Value) -> Vec<Option<String>> {
+pub(super) fn outcomes(op: Op, input: &Input) -> Vec<Option<String>> {
     // The library takes what looks like the mark of a lone surrogate for one unless it is set apart.
     let as_marked = |result: &Value| {
         let mut result = result.clone();
@@ -19,15 +19,14 @@ pub(super) fn outcomes(op: Op, input: &Value) -> Vec<Option<String>> {
         result
     };
     let results = |list: &Value| list.as_array().into_iter().flatten().map(as_marked).collect();
-    let tools = input["tools"].as_object().into_iter().flatten();
+    let tools = input.tools.proper().into_iter().flatten();
     let tools: HashMap<String, Vec<Value>> = tools.map(|(name, list)| (name.clone(), results(list))).collect();
     let mut tools = ScriptedTools::new(tools);
-    let turns = input["model"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let rounds = input["maxRecursionDepth"].as_u64().filter(|_| op == Op::Tools);
-    let rounds = rounds.and_then(|rounds| usize::try_from(rounds).ok()).unwrap_or(turns.len());
-    let calls = turns.iter().take(rounds).flat_map(|turn| turn["tool_calls"].as_array().into_iter().flatten());
-    let outcome = |call: &Value| {
-        let name = call["name"].as_str()?.to_owned();
+    let rounds = input.max_recursion_depth.proper().and_then(Number::as_u64).filter(|_| op == Op::Tools);
+    let rounds = rounds.and_then(|rounds| usize::try_from(rounds).ok()).unwrap_or(usize::MAX);
+    let calls = input.turns().take(rounds).flat_map(|turn| turn.calls.list());
+    let outcome = |call: &Part<Call>| {
+        let name = call.proper()?.name.text()?.to_owned();
         match tools.call(&ToolCall { id: String::new(), name: name.clone(), args: serde_json::Map::new() }) {
             Ok(_) => None,
             Err(ToolError::NotFound) => Some(format!("Tool not found: \"{name}\"")),
@@ -39,57 +38,56 @@ pub(super) fn outcomes(op: Op, input: &Value) -> Vec<Option<String>> {
 
 /// An error event that took the place of a result.
 struct Replaced {
-    id: Value,
+    id: Part<String>,
     name: String,
     error: String,
     text: String,
 }
 
 /// Replaces each error event that stands in place of a failed tool's result by that result, in the events and in all requests.
-pub(super) fn settle(input: &Value, output: &mut Value) {
-    let mut outcomes = outcomes(Op::Loop, input).into_iter();
-    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
-    let mut replaced = Vec::new();
-    for position in 1..events.len() {
-        let [call, event] = &mut events[position - 1..=position] else { continue };
-        if call["type"] != "tool_call" {
-            continue;
-        }
-        if let (Some(Some(text)), true, Some(error)) =
-            (outcomes.next(), event["type"] == "error", event["error"].as_str().map(str::to_owned))
-        {
-            let name = call["toolName"].as_str().unwrap_or_default().to_owned();
-            let id = call["toolCallId"].clone();
-            *event = json!({"type": "tool_result", "toolCallId": id, "result": text, "iteration": event["iteration"]});
-            replaced.push(Replaced { id, name, error, text });
-        }
-    }
+pub(super) fn settle(input: &Input, run: &mut Run) {
+    let replaced = in_events(input, run.events.list_mut());
     if replaced.is_empty() {
         return;
     }
-    if input["contextMode"] == "xml" {
-        each_document(output, &|document| {
-            replaced.iter().fold(document.to_owned(), |text, one| in_document(&text, one))
-        });
-        return;
+    if input.is_in_xml_mode() {
+        let change = |document: &str| replaced.iter().fold(document.to_owned(), |text, one| in_document(&text, one));
+        each_document(&mut run.requests, &change);
+    } else {
+        run.requests.list_mut().iter_mut().for_each(|request| in_messages(&replaced, request.list_mut()));
     }
-    for request in output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten() {
-        let mut open = replaced.iter();
-        let mut asked = Value::Null;
-        for message in request.as_array_mut().into_iter().flatten() {
-            let said = message["content"].as_str().and_then(|content| content.strip_prefix("[Error"));
-            let said = said.and_then(|rest| Some(rest.split_once("]: ")?.1.to_owned()));
-            let is_open = |one: &Replaced| {
-                let calls = asked["tool_calls"].as_array().into_iter().flatten();
-                said.as_ref() == Some(&one.error) && calls.into_iter().any(|call| call["id"] == one.id)
-            };
-            if message["type"] == "human" && open.as_slice().first().is_some_and(is_open) {
-                let one = open.next().map(|one| (&one.id, &one.text));
-                *message =
-                    one.map_or(Value::Null, |(id, text)| json!({"type": "tool", "content": text, "tool_call_id": id}));
-            } else {
-                asked = message.clone();
-            }
+}
+
+fn in_events(input: &Input, events: &mut [Part<ThreadEvent>]) -> Vec<Replaced> {
+    let mut outcomes = outcomes(Op::Loop, input).into_iter();
+    let mut replaced = Vec::new();
+    for position in 1..events.len() {
+        let [Part::Proper(call), event] = &mut events[position - 1..=position] else { continue };
+        let Body::ToolCall { tool_name, tool_call_id: id, .. } = &call.body else { continue };
+        if let (Some(Some(text)), Some(event)) = (outcomes.next(), event.proper_mut())
+            && let Body::Error { error: Part::Proper(error), .. } = &event.body
+        {
+            let (name, error) = (tool_name.text().unwrap_or_default().to_owned(), error.clone());
+            let result = Value::from(&*text).into();
+            event.body = Body::ToolResult { tool_call_id: id.clone(), result };
+            replaced.push(Replaced { id: id.clone(), name, error, text });
+        }
+    }
+    replaced
+}
+
+fn in_messages(replaced: &[Replaced], messages: &mut [Part<ChatMessage>]) {
+    let mut open = replaced.iter().peekable();
+    let mut asked = Vec::new();
+    for message in messages {
+        let said = message.proper().filter(|message| message.speaker.is(&Speaker::Human));
+        let said = said.and_then(|message| message.content.text()?.strip_prefix("[Error")?.split_once("]: "));
+        let is_said = |one: &&Replaced| said.is_some_and(|(_, said)| said == one.error) && asked.contains(&one.id);
+        if let Some(one) = open.next_if(is_said) {
+            *message = ChatMessage::answer(one.id.clone(), &*one.text).into();
+        } else {
+            let calls = message.proper().map(|message| message.calls.list()).unwrap_or_default();
+            asked = calls.iter().filter_map(|call| Some(call.proper()?.id.clone())).collect();
         }
     }
 }
@@ -121,7 +119,7 @@ fn in_document(document: &str, replaced: &Replaced) -> String {
 mod tests {
     use super::super::tests::settle;
     use super::outcomes;
-    use crate::protocol::Op;
+    use crate::protocol::{Input, Op};
     use serde_json::{Value, json};
     use threadspec::Profile;
 
@@ -138,7 +136,7 @@ mod tests {
             "tools": {"t": [{"error": "\u{10d83d}"}, {"error": "", "code": 1}]},
         });
         let expected = ["Tool error: \u{10d83d}", "Tool not found: \"u\""].map(|text| Some(text.to_owned()));
-        assert_eq!(outcomes(Op::Loop, &input), [&expected[..], &[None]].concat());
+        assert_eq!(outcomes(Op::Loop, &Input::of(input)), [&expected[..], &[None]].concat());
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use super::document::{Document, renumber};
 use super::iterations::beginnings;
-use serde_json::{Value, json};
-use threadspec::{Profile, escape_text};
+use crate::protocol::{Body, ChatMessage, Input, List, Part, Run, Speaker, ThreadEvent};
+use serde_json::Number;
+use threadspec::{Profile, Role, escape_text};
 
 /// What the clause has otherwise: at a position of the log, after an iteration.
 struct Edit {
@@ -18,63 +19,61 @@ enum What {
 }
 
 /// Takes out and puts in what stands too much and is missing, in the events and in all requests after them.
-pub(super) fn settle(profile: Profile, input: &Value, output: &mut Value) {
-    let Some(requests) = output["requests"].as_array().map(Vec::len) else { return };
-    let begins = beginnings(input, requests);
-    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
-    let edits = edits(input, &begins, requests, events);
+pub(super) fn settle(profile: Profile, input: &Input, run: &mut Run) {
+    let (Some(requests), Some(events)) = (run.requests.proper_mut(), run.events.proper_mut()) else { return };
+    let begins = beginnings(input, requests.len());
+    let edits = edits(input, &begins, requests.len(), events);
     for Edit { at, iteration, what } in &edits {
         match what {
             What::Drop(_) => drop(events.remove(*at)),
             What::Insert(text) => {
-                let event = json!({"type": "message", "role": "user", "content": text, "iteration": iteration});
-                events.insert(*at, event);
+                let body = Body::Message { role: Role::User.into(), content: text.as_str().into() };
+                events.insert(*at, ThreadEvent { body, iteration: Number::from(*iteration).into() }.into());
             }
         }
     }
     if edits.is_empty() {
         return;
     }
-    let in_documents = input["contextMode"] == "xml";
-    let lists = output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
-    for (number, messages) in lists.enumerate() {
-        let Some(messages) = messages.as_array_mut() else { continue };
+    for (number, messages) in requests.iter_mut().enumerate() {
+        let Some(messages) = messages.proper_mut() else { continue };
         let iteration = begins.iter().filter(|&&begin| begin <= number).count();
-        let first = usize::from(messages.first().is_some_and(|message| message["type"] == "system"));
+        let is_system = |message: &ChatMessage| message.speaker.is(&Speaker::System);
+        let first = usize::from(messages.first().and_then(Part::proper).is_some_and(is_system));
         let before = edits.iter().filter(|edit| edit.iteration < iteration);
-        if !in_documents {
+        if !input.is_in_xml_mode() {
             before.for_each(|edit| in_messages(edit, first, messages));
-        } else if let Some(content) = messages.get_mut(first).and_then(|message| message.get_mut("content"))
-            && let Some(mut document) = content.as_str().and_then(Document::read)
+        } else if let Some(message) = messages.get_mut(first).and_then(Part::proper_mut)
+            && let Some(mut document) = message.content.text().and_then(Document::read)
         {
             before.for_each(|edit| in_document(edit, &mut document, profile));
-            *content = document.text().into();
+            message.content = document.text().into();
         }
     }
 }
 
 /// The last one first, so that no edit moves what another one is about.
-fn edits(input: &Value, begins: &[usize], requests: usize, events: &[Value]) -> Vec<Edit> {
-    let mut answers = input["verify"].as_array().into_iter().flatten();
+fn edits(input: &Input, begins: &[usize], requests: usize, events: &[Part<ThreadEvent>]) -> Vec<Edit> {
+    let mut checks = input.checks();
     let mut edits = Vec::new();
     for (number, begin) in begins.iter().enumerate() {
         let iteration = number + 1;
         let turns = *begin..begins.get(iteration).copied().unwrap_or(requests);
         // What fails is not verified, and neither is a call to a model that says nothing more.
-        let fails = |turn: usize| input["model"].get(turn).is_none_or(|turn| !turn["error"].is_null());
+        let fails = |turn: usize| input.turn(turn).is_none_or(|turn| turn.error != Part::Missing);
         if turns.into_iter().any(fails) {
             continue;
         }
-        let Some(answer) = answers.next() else { break };
-        if answer["complete"] != false || iteration == begins.len() {
+        let Some(check) = checks.next() else { break };
+        if !check.complete.is(&false) || iteration == begins.len() {
             continue;
         }
         let current = u32::try_from(iteration).ok().map(f64::from);
-        let is_of = |event: &Value| event["iteration"].as_f64() == current;
-        let end = events.iter().position(|event| event["iteration"].as_f64() > current).unwrap_or(events.len());
-        let last = &events[end.max(1) - 1];
-        let feedback = last["content"].as_str().filter(|_| end > 1 && is_of(last) && last["role"] == "user");
-        match (answer["reason"].as_str().filter(|reason| !reason.is_empty()), feedback) {
+        let number = |event: &Part<ThreadEvent>| event.proper().and_then(|event| event.iteration.double());
+        let end = events.iter().position(|event| number(event) > current).unwrap_or(events.len());
+        let last = events[..end].last().filter(|last| end > 1 && number(last) == current);
+        let feedback = last.and_then(Part::proper).and_then(|event| event.body.said_by(Role::User)?.text());
+        match (check.told(), feedback) {
             (None, Some(text)) => {
                 edits.push(Edit { at: end - 1, iteration, what: What::Drop(text.to_owned()) });
             }
@@ -90,17 +89,18 @@ fn edits(input: &Value, begins: &[usize], requests: usize, events: &[Value]) -> 
 }
 
 /// In a run each event before an iteration is one message of its first request.
-fn in_messages(Edit { at, what, .. }: &Edit, first: usize, messages: &mut Vec<Value>) {
+fn in_messages(Edit { at, what, .. }: &Edit, first: usize, messages: &mut List<ChatMessage>) {
     let place = first + at;
     match what {
         What::Drop(text) => {
-            let is_there = |message: &Value| message["type"] == "human" && message["content"] == **text;
-            if messages.get(place).is_some_and(is_there) {
+            let is_there =
+                |message: &ChatMessage| message.speaker.is(&Speaker::Human) && message.content.is(text.as_str());
+            if messages.get(place).and_then(Part::proper).is_some_and(is_there) {
                 messages.remove(place);
             }
         }
         What::Insert(text) if place <= messages.len() => {
-            messages.insert(place, json!({"type": "human", "content": text}));
+            messages.insert(place, ChatMessage::text(Speaker::Human, text.as_str()).into());
         }
         What::Insert(_) => {}
     }

@@ -1,78 +1,29 @@
-//! The form of messages and events: unknown members and nulls.
+//! The order of arguments in events.
 
 use crate::corpus::expectation::Pattern;
-use crate::json::list;
-use crate::protocol::Op;
+use crate::protocol::{Body, Input, Part, Run, ThreadEvent};
 use serde_json::{Value, json};
-use threadspec::Event;
-
-/// Removes the members that the protocol does not name, and optional ones that are null.
-pub(super) fn strip(op: Op, output: &mut Value) {
-    match op {
-        Op::Escape | Op::Serialize => {}
-        Op::Messages => messages(output),
-        Op::Tools => {
-            keep(output, |name| ["requests", "messages"].contains(&name));
-            requests(output);
-            output.get_mut("messages").into_iter().for_each(messages);
-        }
-        Op::Loop => {
-            let members = ["requests", "events", "response", "iterations", "stopReason"];
-            keep(output, |name| members.contains(&name));
-            requests(output);
-            output.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten().for_each(event);
-        }
-    }
-}
-
-fn keep(object: &mut Value, is_known: impl Fn(&str) -> bool) {
-    if let Value::Object(members) = object {
-        members.retain(|name, _| is_known(name));
-    }
-}
-
-fn drop_null(object: &mut Value, name: &str) {
-    if let Value::Object(members) = object
-        && members.get(name).is_some_and(Value::is_null)
-    {
-        members.shift_remove(name);
-    }
-}
-
-fn requests(output: &mut Value) {
-    output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten().for_each(messages);
-}
-
-fn messages(list: &mut Value) {
-    for message in list.as_array_mut().into_iter().flatten() {
-        keep(message, |name| ["type", "content", "tool_calls", "tool_call_id"].contains(&name));
-        drop_null(message, "tool_calls");
-        drop_null(message, "tool_call_id");
-        for call in message.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
-            keep(call, |name| ["id", "name", "args"].contains(&name));
-        }
-    }
-}
-
-fn event(event: &mut Value) {
-    let known = Event::FIELDS.iter().find(|(kind, _)| event["type"] == *kind);
-    if let Some((kind, fields)) = known {
-        keep(event, |name| ["type", "iteration"].contains(&name) || fields.contains(&name));
-        if *kind == "completion" {
-            drop_null(event, "verified");
-        }
-    }
-}
 
 /// Orders the arguments in events as the model wrote them: documents are built from events, and there the order counts.
-pub(super) fn order_arguments(input: &Value, output: &mut Value) {
-    let calls = list(&input["model"]).iter().flat_map(|turn| list(&turn["tool_calls"]));
-    let events = output.get_mut("events").and_then(Value::as_array_mut).into_iter().flatten();
-    for (event, call) in events.filter(|event| event["type"] == "tool_call").zip(calls) {
-        let given = Pattern::read(&json!({ "literally": call["args"] }));
-        if call["args"].is_object() && given.is_ok_and(|given| given.matches(&event["args"])) {
-            event["args"] = call["args"].clone();
+pub(super) fn order_arguments(input: &Input, run: &mut Run) {
+    let calls = input.turns().flat_map(|turn| turn.calls.list());
+    let arguments = run.events.list_mut().iter_mut().filter_map(arguments);
+    for (actual, call) in arguments.zip(calls) {
+        let Some(written) = call.proper().and_then(|call| call.args.proper()).filter(|args| args.is_object()) else {
+            continue;
+        };
+        let given = Pattern::read(&json!({ "literally": written }));
+        if given.is_ok_and(|given| actual.proper().is_some_and(|actual| given.matches(actual))) {
+            *actual = written.clone().into();
         }
+    }
+}
+
+/// The arguments in the event of a call.
+fn arguments(event: &mut Part<ThreadEvent>) -> Option<&mut Part<Value>> {
+    match &mut event.proper_mut()?.body {
+        Body::ToolCall { args, .. } => Some(args),
+        _ => None,
     }
 }
 

@@ -1,40 +1,33 @@
 //! The messages of a thread, where the literal profile accepts several forms.
 
 use super::iterations::beginnings;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use crate::protocol::{ChatMessage, Input, List, Part, Run, Shape, Speaker, ThreadEvent};
 use threadspec::{Event, EventKind, read_events};
 
 /// What stands before the answer of a person (MSG-ANSWER).
 const ANSWER: &str = "[Human Response]: ";
 
 /// Settles the output of `messages` in standard mode.
-pub(super) fn settle_messages(input: &Value, output: &mut Value) {
-    if let (Value::Array(list), Some(events)) = (&mut *output, events(&input["events"])) {
-        *list = as_the_reference(&events, std::mem::take(list));
+pub(super) fn settle_messages(input: &Input, messages: &mut List<ChatMessage>) {
+    if let Ok(events) = input.events() {
+        *messages = as_the_reference(&events, std::mem::take(messages));
     }
 }
 
 /// Settles the requests of a run in standard mode: each begins with the thread so far, in the form that the first request of its
 /// iteration has.
-pub(super) fn settle_requests(input: &Value, output: &mut Value) {
-    // Taken out and put back: a copy of a long one would take too much memory.
-    let Some(log) = output.get_mut("events").map(Value::take) else { return };
-    if let (Some(log), Some(Value::Array(requests))) = (log.as_array(), output.get_mut("requests")) {
-        settle_each(input, log, requests);
-    }
-    output["events"] = log;
-}
-
-fn settle_each(input: &Value, log: &[Value], requests: &mut [Value]) {
+pub(super) fn settle_requests(input: &Input, run: &mut Run) {
+    let (Some(log), Some(requests)) = (run.events.proper(), run.requests.proper_mut()) else { return };
     let (mut iteration, begins) = (0, beginnings(input, requests.len()));
     let mut change = None;
     for (number, request) in requests.iter_mut().enumerate() {
-        let Some(request) = request.as_array_mut() else { continue };
+        let Some(request) = request.proper_mut() else { continue };
         if begins.contains(&number) {
             iteration += 1;
-            let is_before =
-                |event: &&Value| event["iteration"].as_f64().is_some_and(|number| number < f64::from(iteration));
+            let is_before = |event: &&Part<ThreadEvent>| {
+                let number = event.proper().and_then(|event| event.iteration.double());
+                number.is_some_and(|number| number < f64::from(iteration))
+            };
             let length = log.iter().take_while(is_before).count();
             let settled = events(&log[..length]).map(|events| as_the_reference(&events, request.clone()));
             change = settled.filter(|settled| settled != request).map(|settled| (request.clone(), settled));
@@ -45,55 +38,43 @@ fn settle_each(input: &Value, log: &[Value], requests: &mut [Value]) {
     }
 }
 
-fn events(events: &(impl Serialize + ?Sized)) -> Option<Vec<Event>> {
-    read_events(&serde_json::to_string(events).ok()?).ok()
+fn events(events: &[Part<ThreadEvent>]) -> Option<Vec<Event>> {
+    read_events(&events.to_vec().into_json().to_string()).ok()
 }
 
 /// The messages of a thread as the reference writes them: one per call (MSG-GROUP), `undefined` for an absent result
 /// (EVT-RESULT-ABSENT), the prefix before an answer (MSG-ANSWER).
-fn as_the_reference(events: &[Event], messages: Vec<Value>) -> Vec<Value> {
+fn as_the_reference(events: &[Event], messages: List<ChatMessage>) -> List<ChatMessage> {
     let mut calls = events.iter().filter(|event| matches!(event.kind, EventKind::ToolCall { .. }));
-    let mut splits = Vec::new();
-    for (index, message) in messages.iter().enumerate() {
-        let count = message["tool_calls"].as_array().map_or(0, Vec::len);
+    let mut single = Vec::with_capacity(messages.len());
+    for message in messages {
+        let count = message.proper().map_or(0, |message| message.calls.list().len());
         let group: Vec<u64> = calls.by_ref().take(count).map(|event| event.iteration).collect();
-        match message.as_object() {
-            Some(members)
+        match message {
+            Part::Proper(message)
                 if count > 1 && group.len() == count && group.iter().all(|&iteration| iteration == group[0]) =>
             {
-                splits.push((index, split(members)));
+                single.extend(split(message));
             }
-            _ => {}
+            message => single.push(message),
         }
     }
-    let mut single = if splits.is_empty() { messages } else { replaced(messages, splits) };
     // A system message may stand before those of the events.
-    let first = usize::from(single.first().is_some_and(|message| message["type"] == "system"));
+    let is_system = |message: &ChatMessage| message.speaker.is(&Speaker::System);
+    let first = usize::from(single.first().and_then(Part::proper).is_some_and(is_system));
     for (event, message) in events.iter().filter(|event| has_message(event)).zip(single.iter_mut().skip(first)) {
-        let Some(content) = message["content"].as_str() else { continue };
-        let reading = match &event.kind {
-            EventKind::ToolResult { result: None, .. } if message["type"] == "tool" => "undefined".to_owned(),
-            EventKind::HumanInputReceived { response }
-                if message["type"] == "human" && (content == response || !content.starts_with(ANSWER)) =>
+        let Some(message) = message.proper_mut() else { continue };
+        let (Some(speaker), Some(content)) = (message.speaker.proper(), message.content.text()) else { continue };
+        let reading = match (&event.kind, speaker) {
+            (EventKind::ToolResult { result: None, .. }, Speaker::Tool) => "undefined".to_owned(),
+            (EventKind::HumanInputReceived { response }, Speaker::Human)
+                if content == response || !content.starts_with(ANSWER) =>
             {
                 format!("{ANSWER}{content}")
             }
             _ => continue,
         };
-        message["content"] = reading.into();
-    }
-    single
-}
-
-/// The list with lists in the place of some of its messages, which are given in order.
-fn replaced(messages: Vec<Value>, splits: Vec<(usize, Vec<Value>)>) -> Vec<Value> {
-    let mut splits = splits.into_iter().peekable();
-    let mut single = Vec::with_capacity(messages.len());
-    for (index, message) in messages.into_iter().enumerate() {
-        match splits.next_if(|(place, _)| *place == index) {
-            Some((_, calls)) => single.extend(calls),
-            None => single.push(message),
-        }
+        message.content = reading.into();
     }
     single
 }
@@ -106,17 +87,15 @@ fn has_message(event: &Event) -> bool {
 }
 
 /// One message per call; the text stays with the first.
-fn split(members: &Map<String, Value>) -> Vec<Value> {
-    let mut rest = members.clone();
-    let Some(Value::Array(calls)) = rest.get_mut("tool_calls").map(Value::take) else { return Vec::new() };
+fn split(mut message: ChatMessage) -> List<ChatMessage> {
+    let Part::Proper(calls) = std::mem::take(&mut message.calls) else { return vec![message.into()] };
     let alone = |call| {
-        let mut members = rest.clone();
-        members["tool_calls"] = json!([call]);
+        let alone = ChatMessage { calls: vec![call].into(), ..message.clone() };
         // A wrong reply may lack it.
-        if let Some(content) = rest.get_mut("content") {
-            *content = "".into();
+        if !matches!(message.content, Part::Missing) {
+            message.content = "".into();
         }
-        Value::Object(members)
+        alone.into()
     };
     calls.into_iter().map(alone).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::iterations::request_limit;
 use crate::json::{self, is_extreme, tokens};
-use crate::protocol::Op;
+use crate::protocol::{Body, Input, List, Op, Part, ThreadEvent};
 use serde_json::Value;
 use threadspec::Profile;
 use threadspec_golden::clause;
@@ -16,7 +16,7 @@ pub(crate) fn may_refuse(op: Op, profile: Profile, input: &str) -> bool {
     is_extreme(input)
         || profile == Profile::Literal
             && input.contains("\"toString\"")
-            && json::read(input).is_ok_and(|input| is_string_called(op, &input) && has_own_string(&input["events"]))
+            && Input::read(input).is_ok_and(|input| is_string_called(op, &input) && has_own_string(&input))
 }
 
 /// Whether an iteration is spelled otherwise than in digits: that `1.0` is an integer, only a `should` clause says (INP-1).
@@ -51,12 +51,14 @@ pub(crate) fn has_odd_iterations(input: &str) -> bool {
 }
 
 /// Whether results are written by `String`.
-fn is_string_called(op: Op, input: &Value) -> bool {
-    op == Op::Serialize || op == Op::Messages && input["contextMode"] == "xml"
+fn is_string_called(op: Op, input: &Input) -> bool {
+    op == Op::Serialize || op == Op::Messages && input.is_in_xml_mode()
 }
 
-fn has_own_string(events: &Value) -> bool {
-    events.as_array().into_iter().flatten().any(|event| throws(&event["result"]))
+fn has_own_string(input: &Input) -> bool {
+    let events = Part::<List<ThreadEvent>>::read(input.events.to_json());
+    let throws = |event: &ThreadEvent| matches!(&event.body, Body::ToolResult { result, .. } if result.proper().is_some_and(throws));
+    events.list().iter().filter_map(Part::proper).any(throws)
 }
 
 /// Whether `String` of a value throws in ECMAScript: an object, perhaps inside arrays, with a `toString` of its own.
@@ -81,14 +83,15 @@ pub(crate) fn other_input(op: Op, profile: Profile, input: &str) -> Option<Strin
 
 /// The same script in the words of implementations that do not follow a `should` clause, and that clause: how many requests an iteration
 /// may have (LOOP-LIMIT), and whether the number of iterations is limited (LOOP-MAX).
-pub(crate) fn neglectful_inputs(input: &Value) -> Vec<(&'static str, Value)> {
+pub(crate) fn neglectful_inputs(input: &str) -> Vec<(&'static str, String)> {
+    let Ok(input) = json::read(input) else { return Vec::new() };
     let with = |name: &str, value: Value| {
         let mut input = input.clone();
         input[name] = value;
-        input
+        input.to_string()
     };
     let requests = "maxToolCallsPerIteration";
-    let limit = request_limit(input);
+    let limit = request_limit(&Input::of(input.clone()));
     let limits = [limit + 1, limit.saturating_sub(1), UNLIMITED].into_iter();
     let limits = limits.map(|limit| (clause::LOOP_LIMIT, with(requests, limit.into())));
     limits.chain([(clause::LOOP_MAX, with("maxIterations", Value::Null))]).collect()

@@ -16,7 +16,7 @@ mod white_space;
 use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::Mismatches;
 use crate::json;
-use crate::protocol::Op;
+use crate::protocol::{ChatMessage, Input, Op, Output, Part, Requests, Speaker};
 use serde_json::Value;
 use std::borrow::Cow;
 use threadspec::{Profile, is_xml_char};
@@ -72,88 +72,64 @@ pub struct Asked<'a> {
 }
 
 /// An output as the reference would have spelled it.
-pub fn settled<'v>(asked: &Asked<'_>, output: Cow<'v, Value>) -> Cow<'v, Value> {
-    let mut output = json::settled(output, asked.profile);
+pub fn settled(asked: &Asked<'_>, output: Cow<'_, Value>) -> Output {
+    let mut output = Output::read(asked.op, json::settled(output, asked.profile).into_owned());
     let literal = asked.profile == Profile::Literal;
-    match asked.op {
-        Op::Escape if literal => {
+    match (&mut output, asked.op) {
+        (Output::Text(text), Op::Escape) if literal => {
             let raw = |c: char| if is_xml_char(c) { c } else { '\u{fffd}' };
-            change_text(&mut output, |text| match white_space::raw_text(text) {
-                Cow::Borrowed(text) if text.chars().all(is_xml_char) => None,
-                text => Some(text.chars().map(raw).collect()),
-            });
+            *text = white_space::raw_text(text).chars().map(raw).collect();
         }
-        Op::Serialize if literal => {
-            change_text(&mut output, |document| match white_space::raw_document(document) {
-                Cow::Borrowed(_) => None,
-                Cow::Owned(document) => Some(document),
-            });
-        }
-        Op::Escape | Op::Serialize => {}
-        Op::Messages | Op::Tools | Op::Loop => {
-            let value = output.to_mut();
-            form::strip(asked.op, value);
-            // Without an input that can be read there is nothing else to tolerate.
-            if let Ok(input) = json::read(asked.input) {
-                run(asked, &input, value);
+        (Output::Text(document), _) if literal => {
+            if let Cow::Owned(raw) = white_space::raw_document(document) {
+                *document = raw;
             }
         }
+        (Output::Text(_) | Output::Odd(_), _) => {}
+        // Without an input that can be read there is nothing else to tolerate.
+        (output, _) => Input::read(asked.input).into_iter().for_each(|input| settle(asked, &input, output)),
     }
     output
 }
 
-/// Replaces an output that is a text.
-fn change_text(output: &mut Cow<'_, Value>, change: impl FnOnce(&str) -> Option<String>) {
-    if let Some(changed) = output.as_str().and_then(change) {
-        *output = Cow::Owned(changed.into());
-    }
-}
-
-fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
+fn settle(asked: &Asked<'_>, input: &Input, output: &mut Output) {
     let literal = asked.profile == Profile::Literal;
-    if literal && input["contextMode"] == "xml" {
-        each_document(output, &|document| white_space::raw_document(document).into_owned());
+    if literal && input.is_in_xml_mode() {
+        let raw = |document: &str| white_space::raw_document(document).into_owned();
+        match output {
+            Output::Messages(messages) => each_document_in(messages, &raw),
+            Output::Run(run) => each_document(&mut run.requests, &raw),
+            Output::Text(_) | Output::Rounds(_) | Output::Odd(_) => {}
+        }
     }
-    if asked.op == Op::Loop {
-        form::order_arguments(input, output);
-    }
-    if literal && asked.op == Op::Loop {
-        failures::settle(input, output);
+    if let Output::Run(run) = output {
+        form::order_arguments(input, run);
+        if literal {
+            failures::settle(input, run);
+        }
     }
     observed::settle(asked, input, output);
-    if literal && input["contextMode"] != "xml" {
-        match asked.op {
-            Op::Messages => history::settle_messages(input, output),
-            Op::Loop => history::settle_requests(input, output),
-            Op::Escape | Op::Serialize | Op::Tools => {}
+    if literal && !input.is_in_xml_mode() {
+        match output {
+            Output::Messages(messages) => history::settle_messages(input, messages),
+            Output::Run(run) => history::settle_requests(input, run),
+            Output::Text(_) | Output::Rounds(_) | Output::Odd(_) => {}
         }
     }
 }
 
-/// Changes each document of an output in xml mode.
-fn each_document(output: &mut Value, change: &dyn Fn(&str) -> String) {
-    each_message(output, &mut |message| {
-        if message["type"] == "human"
-            && let Some(content) = message.get_mut("content")
-            && let Value::String(document) = &*content
-        {
-            *content = change(document).into();
-        }
-    });
+/// Changes each document of requests in xml mode.
+fn each_document(requests: &mut Requests, change: &dyn Fn(&str) -> String) {
+    requests.list_mut().iter_mut().for_each(|request| each_document_in(request.list_mut(), change));
 }
 
-/// Visits each message of an output, in the order of requests.
-fn each_message(output: &mut Value, visit: &mut dyn FnMut(&mut Value)) {
-    match output {
-        Value::Array(messages) => messages.iter_mut().filter(|message| message.is_object()).for_each(visit),
-        Value::Object(members) => {
-            let lists = members.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
-            let lists = lists.filter_map(Value::as_array_mut).flatten();
-            lists.filter(|message| message.is_object()).for_each(&mut *visit);
-            let list = members.get_mut("messages").and_then(Value::as_array_mut).into_iter().flatten();
-            list.filter(|message| message.is_object()).for_each(visit);
+fn each_document_in(messages: &mut [Part<ChatMessage>], change: &dyn Fn(&str) -> String) {
+    for message in messages.iter_mut().filter_map(Part::proper_mut) {
+        if message.speaker.is(&Speaker::Human)
+            && let Some(document) = message.content.text()
+        {
+            message.content = change(document).into();
         }
-        _ => {}
     }
 }
 
@@ -176,7 +152,7 @@ mod tests {
 
     pub(super) fn settle(op: Op, profile: Profile, held: &[&str], input: &Value, output: &Value) -> Value {
         let asked = Asked { op, profile, input: &input.to_string(), holds: &|clause| held.contains(&clause) };
-        settled(&asked, Cow::Borrowed(output)).into_owned()
+        settled(&asked, Cow::Borrowed(output)).into_json()
     }
 
     #[test]

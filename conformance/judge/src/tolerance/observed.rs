@@ -3,10 +3,13 @@
 
 use super::document::{Document, renumber};
 use super::{Asked, each_document, failures, feedback};
-use crate::protocol::Op;
-use serde_json::{Value, json};
+use crate::protocol::{
+    Body, ChatMessage, Check, Input, List, Op, Output, Part, Rounds, Run, ScriptedTurn, Speaker, ThreadEvent,
+};
+use serde_json::{Number, Value};
 use std::vec::IntoIter;
-use threadspec::{Profile, escape_text};
+use threadspec::agent::StopReason;
+use threadspec::{EventKind, Profile, Role, escape_text};
 use threadspec_golden::clause;
 
 /// A text of a run as the testee words it, and as the clauses do.
@@ -14,78 +17,76 @@ struct Wording {
     actual: String,
     expected: String,
     /// The call whose result it is.
-    call: Option<Value>,
+    call: Option<Part<String>>,
     /// What stands before it in messages.
     prefix: &'static str,
 }
 
-pub(super) fn settle(asked: &Asked<'_>, input: &Value, output: &mut Value) {
-    match asked.op {
-        Op::Messages if !(asked.holds)(clause::CTX_SUMMARIES) => summaries(input, output),
-        Op::Tools if !(asked.holds)(clause::LOOP_TOOL_ERROR) => tools(input, output),
-        Op::Loop => run(asked, input, output),
-        Op::Escape | Op::Serialize | Op::Messages | Op::Tools => {}
+pub(super) fn settle(asked: &Asked<'_>, input: &Input, output: &mut Output) {
+    match output {
+        Output::Messages(messages) if !(asked.holds)(clause::CTX_SUMMARIES) => summaries(input, messages),
+        Output::Rounds(rounds) if !(asked.holds)(clause::LOOP_TOOL_ERROR) => tools(input, rounds),
+        Output::Run(run) => settle_run(asked, input, run),
+        Output::Text(_) | Output::Messages(_) | Output::Rounds(_) | Output::Odd(_) => {}
     }
 }
 
-fn tools(input: &Value, output: &mut Value) {
-    let given = input["messages"].as_array().map_or(0, Vec::len);
+fn tools(input: &Input, rounds: &mut Rounds) {
+    let given = input.messages.list().len();
     let mut outcomes = failures::outcomes(Op::Tools, input).into_iter();
     let mut wordings = Vec::new();
-    for message in output["messages"].as_array().into_iter().flatten().skip(given) {
-        if message["type"] == "tool"
-            && let (Some(actual), Some(outcome)) = (message["content"].as_str(), outcomes.next())
+    for message in rounds.messages.list().iter().skip(given).filter_map(Part::proper) {
+        if message.speaker.is(&Speaker::Tool)
+            && let (Some(actual), Some(outcome)) = (message.content.text(), outcomes.next())
         {
-            wordings.push(Wording::of_call(actual, outcome, &message["tool_call_id"]));
+            wordings.push(Wording::of_call(actual, outcome, &message.call_id));
         }
     }
     if wordings.iter().any(Wording::differs) {
-        let requests = output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
-        requests.for_each(|request| reword(&wordings, request, given, None));
-        output.get_mut("messages").into_iter().for_each(|messages| reword(&wordings, messages, given, None));
+        let requests = rounds.requests.list_mut().iter_mut();
+        requests.chain([&mut rounds.messages]).for_each(|list| reword(&wordings, list.list_mut(), given, None));
     }
 }
 
-fn run(asked: &Asked<'_>, input: &Value, output: &mut Value) {
-    let documents = (input["contextMode"] == "xml").then_some(asked.profile);
+fn settle_run(asked: &Asked<'_>, input: &Input, run: &mut Run) {
     if !(asked.holds)(clause::LOOP_PROMPT) {
-        prompt(input, output, documents.is_some());
+        prompt(input, run);
     }
     if !(asked.holds)(clause::LOOP_RESPONSE) {
-        response(input, output);
+        response(input, run);
     }
     if !(asked.holds)(clause::LOOP_VERIFY) {
-        completion(input, output);
-        feedback::settle(asked.profile, input, output);
+        completion(input, run);
+        feedback::settle(asked.profile, input, run);
     }
-    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
-    let wordings: Vec<Wording> = RunTexts::of(asked, input).wordings(events);
+    let wordings: Vec<Wording> = RunTexts::of(asked, input).wordings(run.events.list_mut());
     if wordings.iter().any(Wording::differs) {
-        let requests = output.get_mut("requests").and_then(Value::as_array_mut).into_iter().flatten();
-        requests.for_each(|request| reword(&wordings, request, 0, documents));
+        let documents = input.is_in_xml_mode().then_some(asked.profile);
+        let requests = run.requests.list_mut().iter_mut();
+        requests.for_each(|request| reword(&wordings, request.list_mut(), 0, documents));
     }
 }
 
 /// Puts the prompt at iteration 0, and counts iterations from 1.
-fn prompt(input: &Value, output: &mut Value, in_documents: bool) {
-    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut) else { return };
-    let [first, events @ ..] = &mut events[..] else { return };
-    if first["role"] != "user" || first["content"] != input["prompt"] || integer(&first["iteration"]).is_none() {
+fn prompt(input: &Input, run: &mut Run) {
+    let [Part::Proper(first), events @ ..] = run.events.list_mut() else { return };
+    let Some(of_prompt) = integer(&first.iteration) else { return };
+    if first.body.said_by(Role::User) != Some(&input.prompt) {
         return;
     }
-    let begin = events.first().and_then(|event| integer(&event["iteration"]));
+    let begin = events.first().and_then(Part::proper).and_then(|event| integer(&event.iteration));
     let more = begin.map_or(0, |begin| first_with_events(input).saturating_sub(begin));
-    if integer(&first["iteration"]) == Some(0) && more == 0 {
+    if of_prompt == 0 && more == 0 {
         return;
     }
-    first["iteration"] = 0.into();
-    for event in events {
-        if let Some(iteration) = integer(&event["iteration"]) {
-            event["iteration"] = iteration.saturating_add(more).into();
+    first.iteration = Number::from(0).into();
+    for event in events.iter_mut().filter_map(Part::proper_mut) {
+        if let Some(iteration) = integer(&event.iteration) {
+            event.iteration = Number::from(iteration.saturating_add(more)).into();
         }
     }
-    if in_documents {
-        each_document(output, &|text| {
+    if input.is_in_xml_mode() {
+        each_document(&mut run.requests, &|text| {
             let Some(mut document) = Document::read(text) else { return text.to_owned() };
             renumber(&mut document.0[..1], "iteration", |_| 0);
             renumber(&mut document.0[1..], "iteration", |iteration| iteration.saturating_add(more));
@@ -96,44 +97,42 @@ fn prompt(input: &Value, output: &mut Value, in_documents: bool) {
 
 /// The value of a number, however it is spelled.
 #[expect(clippy::cast_possible_truncation, reason = "iterations are small")]
-fn integer(number: &Value) -> Option<i64> {
-    number.as_f64().map(|number| number as i64)
+fn integer(number: &Part<Number>) -> Option<i64> {
+    number.double().map(|number| number as i64)
 }
 
 /// The first iteration that leaves an event: one in which the model says nothing, and the verifier gives no reason, leaves none.
-fn first_with_events(input: &Value) -> i64 {
-    let is_silent = |turn: &Value| {
-        turn["error"].is_null()
-            && turn["content"].as_str().is_none_or(str::is_empty)
-            && turn["tool_calls"].as_array().is_none_or(Vec::is_empty)
+fn first_with_events(input: &Input) -> i64 {
+    let is_silent = |turn: &ScriptedTurn| {
+        turn.error == Part::Missing && turn.content.text().is_none_or(str::is_empty) && !turn.has_calls()
     };
-    let goes_on = |answer: &Value| answer["complete"] == false && answer["reason"].as_str().is_none_or(str::is_empty);
-    let list = |name: &str| input[name].as_array().map(Vec::as_slice).unwrap_or_default();
-    let silent =
-        list("model").iter().zip(list("verify")).take_while(|(turn, answer)| is_silent(turn) && goes_on(answer));
-    (1..).zip(silent.chain([(&Value::Null, &Value::Null)])).last().map_or(1, |(iteration, _)| iteration)
+    let goes_on = |check: &Check| check.complete.is(&false) && check.told().is_none();
+    let silent = input.turns().zip(input.checks()).take_while(|(turn, check)| is_silent(turn) && goes_on(check));
+    (1..).zip(silent).last().map_or(1, |(iteration, _)| iteration + 1)
 }
 
 /// Adds the completion event that is missing at the end of a run.
-fn completion(input: &Value, output: &mut Value) {
-    let (response, iterations) = (output["response"].clone(), output["iterations"].clone());
-    let is_completed = output["stopReason"] == "completed";
-    let Some(events) = output.get_mut("events").and_then(Value::as_array_mut).filter(|_| is_completed) else { return };
-    events.pop_if(|last| last["type"] == "completion");
-    if !events.iter().any(|event| event["type"] == "completion") {
-        let verified = !input["verify"].is_null();
-        events.push(json!({"type": "completion", "result": response, "verified": verified, "iteration": iterations}));
+fn completion(input: &Input, run: &mut Run) {
+    let is_completed = run.stop_reason.is(&StopReason::Completed);
+    let Some(events) = run.events.proper_mut().filter(|_| is_completed) else { return };
+    let is_completion =
+        |event: &Part<ThreadEvent>| event.proper().is_some_and(|event| matches!(event.body, Body::Completion { .. }));
+    events.pop_if(|last| is_completion(last));
+    if !events.iter().any(is_completion) {
+        let verified = (input.verify != Part::Missing).into();
+        // Null where the reply has none.
+        let result = Part::read(run.response.to_json());
+        let iteration = Part::read(run.iterations.to_json());
+        events.push(ThreadEvent { body: Body::Completion { result, verified }, iteration }.into());
     }
 }
 
 /// The text of the last response that was received.
-fn response(input: &Value, output: &mut Value) {
-    let received = output["requests"].as_array().map_or(0, Vec::len);
-    let turns = input["model"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let last = turns.iter().take(received).rfind(|turn| turn["error"].is_null());
-    let text: Value = last.and_then(|turn| turn["content"].as_str()).unwrap_or_default().into();
-    if output["response"].is_string() {
-        output["response"] = text;
+fn response(input: &Input, run: &mut Run) {
+    let received = run.requests.list().len();
+    let last = input.turns().take(received).rfind(|turn| turn.error == Part::Missing);
+    if let Part::Proper(response) = &mut run.response {
+        last.and_then(|turn| turn.content.text()).unwrap_or_default().clone_into(response);
     }
 }
 
@@ -161,15 +160,12 @@ fn is_message(message: &str, actual: &str) -> bool {
 }
 
 impl RunTexts {
-    fn of(asked: &Asked<'_>, input: &Value) -> Self {
+    fn of(asked: &Asked<'_>, input: &Input) -> Self {
         let tolerated = |clause: &str| !(asked.holds)(clause);
-        let list = |name: &str| input[name].as_array().cloned().unwrap_or_default().into_iter();
-        let reasons = list("verify").filter(|answer| answer["complete"] == false);
-        let reasons = reasons.filter_map(|answer| answer["reason"].as_str().map(str::to_owned));
-        let feedback = reasons
-            .filter(|reason| !reason.is_empty() && tolerated(clause::LOOP_VERIFY))
-            .map(|reason| format!("Verification failed: {reason}. Please try again."));
-        let errors = list("model").filter_map(|turn| turn["error"].as_str().map(str::to_owned));
+        let failed = input.checks().filter(|check| check.complete.is(&false) && tolerated(clause::LOOP_VERIFY));
+        let feedback =
+            failed.filter_map(Check::told).map(|reason| format!("Verification failed: {reason}. Please try again."));
+        let errors = input.turns().filter_map(|turn| turn.error.text().map(str::to_owned));
         let errors = errors.chain(std::iter::repeat_n("script exhausted".to_owned(), 3));
         let outcomes = failures::outcomes(Op::Loop, input).into_iter();
         Self {
@@ -182,30 +178,34 @@ impl RunTexts {
     }
 
     /// Rewords the events as the clauses do, and returns their texts in both wordings, in order.
-    fn wordings(mut self, events: &mut [Value]) -> Vec<Wording> {
-        events.iter_mut().filter_map(|event| self.wording(event)).collect()
+    fn wordings(mut self, events: &mut [Part<ThreadEvent>]) -> Vec<Wording> {
+        events.iter_mut().filter_map(|event| self.wording(&mut event.proper_mut()?.body)).collect()
     }
 
-    fn wording(&mut self, event: &mut Value) -> Option<Wording> {
-        let (name, wording) = match event["type"].as_str()? {
-            "message" if event["role"] == "user" => {
+    fn wording(&mut self, body: &mut Body) -> Option<Wording> {
+        Some(match body {
+            Body::Message { role, content } if role.is(&Role::User) => {
                 let expected = if std::mem::take(&mut self.is_prompt) { None } else { self.feedback.next() };
-                ("content", Wording::new(event["content"].as_str()?, expected))
+                let wording = Wording::new(content.text()?, expected);
+                *content = wording.expected.as_str().into();
+                wording
             }
-            "tool_result" => {
+            Body::ToolResult { tool_call_id, result } => {
                 let outcome = self.outcomes.next().flatten();
-                ("result", Wording::of_call(event["result"].as_str()?, outcome, &event["toolCallId"]))
+                let wording = Wording::of_call(result.proper()?.as_str()?, outcome, tool_call_id);
+                *result = Value::from(wording.expected.as_str()).into();
+                wording
             }
-            "error" => {
-                let prefix = if event["recoverable"] == true { "[Error (recoverable)]: " } else { "[Error]: " };
-                let actual = event["error"].as_str()?;
+            Body::Error { error, recoverable } => {
+                let prefix = if recoverable.is(&true) { "[Error (recoverable)]: " } else { "[Error]: " };
+                let actual = error.text()?;
                 let message = self.errors.next().filter(|message| self.is_any_error || is_message(message, actual));
-                ("error", Wording { prefix, ..Wording::new(actual, message) })
+                let wording = Wording { prefix, ..Wording::new(actual, message) };
+                *error = wording.expected.as_str().into();
+                wording
             }
             _ => return None,
-        };
-        event[name] = wording.expected.as_str().into();
-        Some(wording)
+        })
     }
 }
 
@@ -215,7 +215,7 @@ impl Wording {
         Self { actual: actual.to_owned(), expected, call: None, prefix: "" }
     }
 
-    fn of_call(actual: &str, expected: Option<String>, id: &Value) -> Self {
+    fn of_call(actual: &str, expected: Option<String>, id: &Part<String>) -> Self {
         Self { call: Some(id.clone()), ..Self::new(actual, expected) }
     }
 
@@ -233,28 +233,27 @@ impl Wording {
     }
 
     /// Whether a message is this text.
-    fn is(&self, message: &Value) -> bool {
-        let kind = if self.call.is_some() { "tool" } else { "human" };
-        let content = message["content"].as_str().and_then(|content| content.strip_prefix(self.prefix));
-        message["type"] == kind
-            && content == Some(&self.actual)
-            && self.call.as_ref().is_none_or(|id| message["tool_call_id"] == *id)
+    fn is(&self, message: &ChatMessage) -> bool {
+        let speaker = if self.call.is_some() { Speaker::Tool } else { Speaker::Human };
+        message.speaker.is(&speaker)
+            && message.content.text().and_then(|content| content.strip_prefix(self.prefix)) == Some(&self.actual)
+            && self.call.as_ref().is_none_or(|id| message.call_id == *id)
     }
 }
 
 /// Rewords a list of messages as the clauses do. The texts stand in it in order, though some may be missing.
-fn reword(wordings: &[Wording], list: &mut Value, given: usize, documents: Option<Profile>) {
+fn reword(wordings: &[Wording], list: &mut [Part<ChatMessage>], given: usize, documents: Option<Profile>) {
     let mut rest = wordings;
-    for message in list.as_array_mut().into_iter().flatten().skip(given) {
-        match (documents, message["content"].as_str()) {
-            (Some(profile), Some(document)) if message["type"] == "human" => {
+    for message in list.iter_mut().skip(given).filter_map(Part::proper_mut) {
+        match (documents, message.content.text()) {
+            (Some(profile), Some(document)) if message.speaker.is(&Speaker::Human) => {
                 let (document, left) = in_document(rest, document, profile);
-                message["content"] = document.into();
+                message.content = document.into();
                 rest = left;
             }
             _ => {
                 if let Some(found) = rest.iter().position(|wording| wording.is(message)) {
-                    message["content"] = format!("{}{}", rest[found].prefix, rest[found].expected).into();
+                    message.content = format!("{}{}", rest[found].prefix, rest[found].expected).into();
                     rest = &rest[found + 1..];
                 }
             }
@@ -282,14 +281,20 @@ fn in_document<'w>(wordings: &'w [Wording], text: &str, profile: Profile) -> (St
 }
 
 /// Rewords the system message of a thread with summaries, if it has their texts and then the instructions.
-fn summaries(input: &Value, output: &mut Value) {
-    let of_type = |event: &&Value| event["type"] == "summary";
-    let summaries: Vec<&Value> = input["events"].as_array().into_iter().flatten().filter(of_type).collect();
-    let texts: Vec<&str> = summaries.iter().filter_map(|event| event["summary"].as_str()).collect();
-    let (Some(messages), false) = (output.as_array_mut(), texts.is_empty()) else { return };
-    let instructions = input["instructions"].as_str().unwrap_or_default();
-    let said = messages.first().filter(|first| first["type"] == "system").map(|first| &first["content"]);
-    let content = said.and_then(Value::as_str).unwrap_or_default();
+fn summaries(input: &Input, messages: &mut List<ChatMessage>) {
+    let events = input.events().unwrap_or_default();
+    let summaries = events.iter().filter_map(|event| match &event.kind {
+        EventKind::Summary { summary, summarized_iterations } => Some((summary.as_str(), summarized_iterations)),
+        _ => None,
+    });
+    let (texts, iterations): (Vec<&str>, Vec<&Vec<u64>>) = summaries.unzip();
+    if texts.is_empty() {
+        return;
+    }
+    let instructions = input.instructions.text().unwrap_or_default();
+    let first = messages.first().and_then(Part::proper);
+    let said = first.filter(|first| first.speaker.is(&Speaker::System)).map(|first| &first.content);
+    let content = said.and_then(Part::text).unwrap_or_default();
     let behind = if instructions.is_empty() { String::new() } else { format!("\n\n{instructions}") };
     let is_bare = texts.iter().all(|text| text.is_empty()) && content == instructions;
     let holds_all = content.strip_suffix(&behind).is_some_and(|content| holds(content, texts.clone()));
@@ -297,18 +302,14 @@ fn summaries(input: &Value, output: &mut Value) {
         return;
     }
     let mut expected = "## Previous Iteration Summaries\n\n".to_owned();
-    for (event, text) in summaries.iter().zip(texts) {
-        // Adding zero makes `-0` a zero.
-        let numbers = event["summarizedIterations"].as_array().into_iter().flatten();
-        let numbers: Vec<String> =
-            numbers.filter_map(|number| Some(format!("{:.0}", number.as_f64()? + 0.0))).collect();
+    for (text, numbers) in texts.iter().zip(iterations) {
+        let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
         expected += &format!("### Iteration(s) {}\n{text}\n\n", numbers.join(", "));
     }
-    let expected: Value = (expected + &behind).into();
-    if said.is_some() {
-        messages[0]["content"] = expected;
-    } else {
-        messages.insert(0, json!({"type": "system", "content": expected}));
+    expected += &behind;
+    match messages.first_mut().and_then(Part::proper_mut).filter(|first| first.speaker.is(&Speaker::System)) {
+        Some(first) => first.content = expected.into(),
+        None => messages.insert(0, ChatMessage::text(Speaker::System, expected).into()),
     }
 }
 

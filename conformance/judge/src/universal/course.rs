@@ -1,6 +1,6 @@
 //! The course of a run: its requests laid beside the script, so that each oracle finds what it judges.
 
-use super::message::{Call, Conversation, Placed, Role};
+use super::message::{Call, Conversation, Placed, Speaker};
 use super::record::Record;
 use super::script::{Script, Turn};
 
@@ -129,7 +129,7 @@ fn round<'a>(script: &'a Script, requests: &[Conversation<'a>], turn: usize) -> 
     };
     let behind = next.rest.get(start..).unwrap_or_default();
     let (response, behind) = match behind.split_first() {
-        Some((first, behind)) if first.message.role == Role::Ai => (Some(*first), behind),
+        Some((first, behind)) if first.message.speaker == Speaker::Ai => (Some(*first), behind),
         _ => (None, behind),
     };
     let content = match script.turns.get(turn) {
@@ -153,7 +153,7 @@ impl<'a> Round<'a> {
     /// Gives each answer to the call that it names.
     fn assign(&mut self, behind: &[Placed<'a>]) {
         for &placed in behind {
-            if placed.message.role != Role::Tool {
+            if placed.message.speaker != Speaker::Tool {
                 self.others.push(placed);
                 continue;
             }

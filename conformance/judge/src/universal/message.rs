@@ -1,17 +1,11 @@
 //! Messages as the judge reads them: as leniently as a provider would, but what is absent is told from what is empty.
 
 use super::value::{equal, quote_text};
+use crate::shape::{self, ChatMessage, List, Part};
 use serde_json::{Map, Value};
 use threadspec::surrogates::without_marks;
 
-/// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    System,
-    Human,
-    Ai,
-    Tool,
-}
+pub(super) use crate::shape::Speaker;
 
 /// A call in a message, or in a turn of the model.
 #[derive(Clone, Debug)]
@@ -24,7 +18,7 @@ pub(super) struct Call {
 /// A message of a request, of the given list, or of the list at the end.
 #[derive(Clone, Debug)]
 pub(super) struct Message {
-    pub(super) role: Role,
+    pub(super) speaker: Speaker,
     /// `None` for null.
     pub(super) content: Option<String>,
     pub(super) calls: Vec<Call>,
@@ -32,22 +26,19 @@ pub(super) struct Message {
 }
 
 impl Call {
-    pub(super) fn read(mut value: Value) -> Result<Self, String> {
-        let members = value.as_object_mut().ok_or("a tool call is not an object")?;
-        let args = members.get_mut("args").map(Value::take).filter(|args| !args.is_null());
+    fn read(call: Part<shape::Call>) -> Result<Self, String> {
+        let Part::Proper(call) = call else { return Err("a tool call is not an object".into()) };
+        let args = call.args.into_json().filter(|args| !args.is_null());
         Ok(Self {
-            id: text(members, "id")?,
-            name: text(members, "name")?,
+            id: text(call.id, "id")?,
+            name: text(call.name, "name")?,
             args: args.unwrap_or_else(|| Value::Object(Map::new())),
         })
     }
 
-    pub(super) fn read_all(value: Option<Value>) -> Result<Vec<Self>, String> {
-        match value {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(calls)) => calls.into_iter().map(Self::read).collect(),
-            Some(_) => Err("`tool_calls` is not a list".into()),
-        }
+    pub(super) fn read_all(calls: Part<List<shape::Call>>) -> Result<Vec<Self>, String> {
+        let calls = calls.optional(|| "`tool_calls` is not a list")?;
+        calls.into_iter().flatten().map(Self::read).collect()
     }
 
     /// The id, empty where there is none.
@@ -62,23 +53,21 @@ impl Call {
 }
 
 impl Message {
-    pub(super) fn read(mut value: Value) -> Result<Self, String> {
-        let members = value.as_object_mut().ok_or("it is not an object")?;
-        let role = match members.get("type").and_then(Value::as_str) {
-            Some("system") => Role::System,
-            Some("human") => Role::Human,
-            Some("ai") => Role::Ai,
-            Some("tool") => Role::Tool,
-            _ => return Err("its `type` is none of system, human, ai, tool".into()),
+    fn read(message: Part<ChatMessage>) -> Result<Self, String> {
+        let Part::Proper(message) = message else { return Err("it is not an object".into()) };
+        let ChatMessage { speaker: Part::Proper(speaker), content, calls, call_id } = message else {
+            return Err("its `type` is none of system, human, ai, tool".into());
         };
-        let calls =
-            if role == Role::Ai { Call::read_all(members.get_mut("tool_calls").map(Value::take))? } else { Vec::new() };
-        let call_id = if role == Role::Tool { text(members, "tool_call_id")? } else { None };
-        Ok(Self { role, content: text(members, "content")?, calls, call_id })
+        Ok(Self {
+            speaker,
+            calls: if speaker == Speaker::Ai { Call::read_all(calls)? } else { Vec::new() },
+            call_id: if speaker == Speaker::Tool { text(call_id, "tool_call_id")? } else { None },
+            content: text(content, "content")?,
+        })
     }
 
-    pub(super) fn read_all(value: Value) -> Result<Vec<Self>, String> {
-        let Value::Array(list) = value else { return Err("it is not a list of messages".into()) };
+    pub(super) fn read_all(messages: Part<List<ChatMessage>>) -> Result<Vec<Self>, String> {
+        let Part::Proper(list) = messages else { return Err("it is not a list of messages".into()) };
         let read = |(index, message)| Self::read(message).map_err(|error| format!("message {}: {error}", index + 1));
         list.into_iter().enumerate().map(read).collect()
     }
@@ -96,23 +85,24 @@ impl Message {
 
     /// The same, whatever the ids.
     pub(super) fn is_but_for_ids(&self, other: &Self) -> bool {
-        let content = if self.role == Role::Ai { self.text() == other.text() } else { self.content == other.content };
-        content && self.role == other.role && same_calls(&self.calls, &other.calls)
+        let content =
+            if self.speaker == Speaker::Ai { self.text() == other.text() } else { self.content == other.content };
+        content && self.speaker == other.speaker && same_calls(&self.calls, &other.calls)
     }
 
     /// For people: who says what.
     pub(super) fn shown(&self) -> String {
-        let says = match (self.role, &self.call_id) {
-            (Role::System, _) => "a system message".to_owned(),
-            (Role::Human, _) => "a human message".to_owned(),
-            (Role::Ai, _) if self.calls.is_empty() => "an ai message".to_owned(),
-            (Role::Ai, _) => {
+        let says = match (self.speaker, &self.call_id) {
+            (Speaker::System, _) => "a system message".to_owned(),
+            (Speaker::Human, _) => "a human message".to_owned(),
+            (Speaker::Ai, _) if self.calls.is_empty() => "an ai message".to_owned(),
+            (Speaker::Ai, _) => {
                 let ids: Vec<String> =
                     self.calls.iter().map(|call| format!("`{}`", without_marks(call.id()))).collect();
                 format!("an ai message with the calls {}", ids.join(", "))
             }
-            (Role::Tool, Some(id)) => format!("the answer to `{}`", without_marks(id)),
-            (Role::Tool, None) => "an answer without `tool_call_id`".to_owned(),
+            (Speaker::Tool, Some(id)) => format!("the answer to `{}`", without_marks(id)),
+            (Speaker::Tool, None) => "an answer without `tool_call_id`".to_owned(),
         };
         match &self.content {
             Some(content) => format!("{says}, {}", quote_text(content)),
@@ -126,12 +116,8 @@ fn same_calls(ones: &[Call], others: &[Call]) -> bool {
     ones.len() == others.len() && ones.iter().zip(others).all(same)
 }
 
-fn text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, String> {
-    match members.get_mut(name).map(Value::take) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(format!("its `{name}` is not a string")),
-    }
+fn text(text: Part<String>, name: &str) -> Result<Option<String>, String> {
+    text.optional(|| format!("its `{name}` is not a string"))
 }
 
 /// A message and its place in the list that it stands in, counted from 0.
@@ -153,7 +139,7 @@ pub(super) struct Conversation<'a> {
 impl<'a> Conversation<'a> {
     pub(super) fn of(messages: &'a [Message]) -> Self {
         let placed = messages.iter().enumerate().map(|(index, message)| Placed { index, message });
-        let (systems, rest) = placed.partition(|placed| placed.message.role == Role::System);
+        let (systems, rest) = placed.partition(|placed| placed.message.speaker == Speaker::System);
         Self { length: messages.len(), systems, rest }
     }
 }

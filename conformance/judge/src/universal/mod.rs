@@ -23,6 +23,8 @@ pub mod value;
 #[cfg(test)]
 mod tests;
 
+use crate::Error;
+use crate::shape::AgentRun;
 use course::Course;
 use finding::Findings;
 use record::Record;
@@ -81,7 +83,7 @@ pub struct Ruling {
 /// # Errors
 ///
 /// Says why the input is not a script, or the output not one of op `tools`.
-pub fn judge(input: &str, others: &Others, abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, String> {
+pub fn judge(input: &str, others: &Others, abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, Error> {
     judge_in(input, others, usize::MAX, abilities, answer)
 }
 
@@ -92,10 +94,10 @@ fn judge_in(
     step: usize,
     abilities: Abilities,
     answer: Answer<'_>,
-) -> Result<Ruling, String> {
-    let script = Script::read(input)?;
+) -> Result<Ruling, Error> {
+    let script = Script::read(input).map_err(Error::new)?;
     let record = match answer {
-        Answer::Output(output) => Record::read(output)?,
+        Answer::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
         Answer::Refusal(message) => Record::rejected(message),
     };
     let record = record.unshared(&script).unwrap_or(record);
@@ -127,7 +129,7 @@ pub fn judge_earlier(
     step: usize,
     abilities: Abilities,
     answer: Answer<'_>,
-) -> Result<Vec<Finding>, String> {
+) -> Result<Vec<Finding>, Error> {
     let ruling = judge_in(input, others, step, abilities, answer)?;
     let is_must = |finding: &&Finding| Property::all().any(|own| own.clause() == finding.clause && own.is_must());
     Ok(ruling.findings().iter().filter(is_must).cloned().collect())

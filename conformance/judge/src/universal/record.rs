@@ -1,9 +1,9 @@
 //! What came of a run: the output of op `tools` as the judge reads it.
 
-use super::message::{Conversation, Message, Role};
+use super::message::{Conversation, Message, Speaker};
 use super::script::{Script, Turn};
 use super::valid;
-use serde_json::Value;
+use crate::shape::{AgentRun, ChatMessage, List, Part};
 
 /// What is said of a record whose requests are no copies.
 pub(super) const LOOKS_SHARED: &str = "request 1 holds the response to it, so the adapter seems to have described the requests after the \
@@ -34,30 +34,20 @@ impl Record {
     /// # Errors
     ///
     /// Says why it is not one.
-    pub(super) fn read(mut output: Value) -> Result<Self, String> {
-        let mut member = |name: &str| output.get_mut(name).map(Value::take);
-        let Some(Value::Array(requests)) = member("requests") else {
-            return Err("it has no list of `requests`".into());
-        };
-        let mut optional = |name: &str| member(name).filter(|value| !value.is_null());
-        let requests_at_end = match optional("requestsAtEnd") {
+    pub(super) fn read(output: AgentRun) -> Result<Self, String> {
+        let Part::Proper(requests) = output.requests else { return Err("it has no list of `requests`".into()) };
+        let at_end = "its `requestsAtEnd` is not a list of as many requests as `requests`";
+        let requests_at_end = match output.requests_at_end.optional(|| at_end)? {
             None => None,
-            Some(Value::Array(at_end)) if at_end.len() == requests.len() => Some(read_requests(at_end, " at the end")?),
-            Some(_) => return Err("its `requestsAtEnd` is not a list of as many requests as `requests`".into()),
+            Some(list) if list.len() == requests.len() => Some(read_requests(list, " at the end")?),
+            Some(_) => return Err(at_end.into()),
         };
         Ok(Self {
             requests: read_requests(requests, "")?,
             requests_at_end,
-            messages: optional("messages")
-                .map(Message::read_all)
-                .transpose()
-                .map_err(|error| format!("`messages`: {error}"))?,
-            given: optional("given").map(Message::read_all).transpose().map_err(|error| format!("`given`: {error}"))?,
-            failure: match optional("failure") {
-                None => None,
-                Some(Value::String(failure)) => Some(failure),
-                Some(_) => return Err("its `failure` is not a string".into()),
-            },
+            messages: optional_list(output.messages, "messages")?,
+            given: optional_list(output.given, "given")?,
+            failure: output.failure.optional(|| "its `failure` is not a string")?,
             ..Self::default()
         })
     }
@@ -76,7 +66,7 @@ impl Record {
     /// list shows in request 1, which then holds the response to it.
     pub(super) fn unshared(&self, script: &Script) -> Option<Self> {
         let first = Conversation::of(self.requests.first()?);
-        let own = script.given.iter().filter(|message| message.role != Role::System).count();
+        let own = script.given.iter().filter(|message| message.speaker != Speaker::System).count();
         let start = if valid::faults(&script.given).is_empty() {
             own
         } else {
@@ -92,7 +82,7 @@ impl Record {
                 own
             } else {
                 // A mended history keeps every question, so the response stands behind the last one.
-                let asked = first.rest.iter().rposition(|placed| placed.message.role == Role::Human);
+                let asked = first.rest.iter().rposition(|placed| placed.message.speaker == Speaker::Human);
                 let behind = asked.map_or(0, |asked| asked + 1);
                 let found = first.rest[behind..].iter().position(|placed| is_response(placed.message, script, 0))?;
                 behind + found
@@ -106,7 +96,7 @@ impl Record {
         let mut begin = Conversation::of(longest).rest.get(start)?.index;
         for turn in 0..self.requests.len() {
             requests.push(longest[..begin].to_vec());
-            let behind = longest.iter().enumerate().skip(begin + 1).find(|(_, message)| message.role == Role::Ai);
+            let behind = longest.iter().enumerate().skip(begin + 1).find(|(_, message)| message.speaker == Speaker::Ai);
             begin = match (behind, script.turn(turn)) {
                 (_, Turn::Failure) => begin,
                 (Some((index, _)), _) => index,
@@ -117,17 +107,24 @@ impl Record {
     }
 }
 
-fn read_requests(requests: Vec<Value>, when: &str) -> Result<Vec<Vec<Message>>, String> {
+fn read_requests(requests: List<List<ChatMessage>>, when: &str) -> Result<Vec<Vec<Message>>, String> {
     let read =
         |(index, request)| Message::read_all(request).map_err(|error| format!("request {}{when}: {error}", index + 1));
     requests.into_iter().enumerate().map(read).collect()
+}
+
+fn optional_list(messages: Part<List<ChatMessage>>, name: &str) -> Result<Option<Vec<Message>>, String> {
+    if messages == Part::Missing {
+        return Ok(None);
+    }
+    Message::read_all(messages).map(Some).map_err(|error| format!("`{name}`: {error}"))
 }
 
 /// Whether the message is what the model answered to request `turn`.
 fn is_response(message: &Message, script: &Script, turn: usize) -> bool {
     let Turn::Response { content, calls } = script.turn(turn) else { return false };
     let names = |calls: &[super::message::Call]| calls.iter().map(|call| call.name().to_owned()).collect::<Vec<_>>();
-    message.role == Role::Ai
+    message.speaker == Speaker::Ai
         && names(&message.calls) == names(&calls)
         && (!calls.is_empty() || super::halves::arrived(&content, message.text()))
 }

@@ -3,7 +3,8 @@
 use super::message::{Call, Message};
 use super::value::{equal, read};
 use crate::json::{is_beyond_doubles, is_deep, tokens};
-use serde_json::Value;
+use crate::shape::{Input, Part, ScriptedTurn};
+use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
 use threadspec::surrogates::has_marks;
 
@@ -64,31 +65,22 @@ impl Script {
     ///
     /// Says what is wrong with it.
     pub(super) fn read(input: &str) -> Result<Self, String> {
-        let value = read(input)?;
-        let turns = value["model"].as_array().ok_or("`model` is not a list of turns")?;
-        let turns = turns.iter().map(read_turn).collect::<Result<_, _>>()?;
-        let tools = match &value["tools"] {
-            Value::Null => HashMap::new(),
-            Value::Object(tools) => {
-                let read = |(name, results): (&String, &Value)| {
-                    let results = read_results(results).map_err(|error| format!("tool `{name}`: {error}"))?;
-                    Ok::<_, String>((name.clone(), results))
-                };
-                tools.iter().map(read).collect::<Result<_, _>>()?
-            }
-            _ => return Err("`tools` is not an object".into()),
-        };
-        let limit = match &value["maxRecursionDepth"] {
-            Value::Null => None,
-            limit => Some(
-                limit
-                    .as_u64()
-                    .and_then(|limit| usize::try_from(limit).ok())
-                    .ok_or("`maxRecursionDepth` is not a count")?,
-            ),
-        };
-        let given = Message::read_all(value["messages"].clone()).map_err(|error| format!("`messages`: {error}"))?;
+        let Input { messages, model, tools, max_recursion_depth, .. } =
+            Input::of(read(input).map_err(|error| error.to_string())?);
+        let Part::Proper(turns) = model else { return Err("`model` is not a list of turns".into()) };
+        let turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
+        let tools = tools.optional(|| "`tools` is not an object")?.unwrap_or_default().into_iter();
+        let tools = tools.map(|(name, results)| {
+            let results = read_results(results).map_err(|error| format!("tool `{name}`: {error}"))?;
+            Ok::<_, String>((name, results))
+        });
+        let count = |limit: &Number| limit.as_u64().and_then(|limit| usize::try_from(limit).ok());
+        let not_a_count = || "`maxRecursionDepth` is not a count";
+        let limit = max_recursion_depth.optional(not_a_count)?;
+        let limit = limit.map(|limit| count(&limit).ok_or_else(not_a_count)).transpose()?;
+        let given = Message::read_all(messages).map_err(|error| format!("`messages`: {error}"))?;
         let has_huge_numbers = tokens(input).any(is_beyond_doubles);
+        let tools = tools.collect::<Result<_, _>>()?;
         Ok(Self { given, turns, tools, limit, has_huge_numbers, is_deep: is_deep(input) })
     }
 
@@ -167,39 +159,39 @@ fn value_has_half(value: &Value) -> bool {
     }
 }
 
-fn read_turn(turn: &Value) -> Result<Turn, String> {
-    if turn["error"].is_string() {
-        return Ok(Turn::Failure);
+fn read_turn(turn: Part<ScriptedTurn>) -> Result<Turn, String> {
+    match turn {
+        Part::Proper(ScriptedTurn { error: Part::Proper(_), .. }) => Ok(Turn::Failure),
+        Part::Proper(ScriptedTurn { content, calls, .. }) => {
+            let content = content.optional(|| "the `content` of a turn is not a string")?.unwrap_or_default();
+            Ok(Turn::Response { content, calls: Call::read_all(calls)? })
+        }
+        Part::Odd(_) | Part::Missing => Err("a turn is not an object".into()),
     }
-    let content = match &turn["content"] {
-        Value::Null => String::new(),
-        Value::String(content) => content.clone(),
-        _ => return Err("the `content` of a turn is not a string".into()),
-    };
-    Ok(Turn::Response { content, calls: Call::read_all(turn.get("tool_calls").cloned())? })
 }
 
-fn read_results(results: &Value) -> Result<Results, String> {
+fn read_results(results: Value) -> Result<Results, String> {
     match results {
-        Value::Array(results) => match &results[..] {
-            [] => Ok(Results::Always(NOTHING.clone())),
-            [result] => Ok(Results::Always(result.clone())),
-            _ => Err(
-                "frameworks run calls in parallel, so that no result may depend on the order: use `byId` or `byArgs`"
-                    .into(),
-            ),
-        },
-        Value::Object(members) if members.len() == 1 => {
-            if let Some(Value::Object(by_id)) = members.get("byId") {
-                return Ok(Results::ById(by_id.iter().map(|(id, result)| (id.clone(), result.clone())).collect()));
-            }
-            let pairs = members.get("byArgs").and_then(Value::as_array).ok_or("neither `byId` nor `byArgs`")?;
-            let pair = |pair: &Value| match pair.as_array().map(Vec::as_slice) {
-                Some([args, result]) => Ok((args.clone(), result.clone())),
-                _ => Err("an element of `byArgs` is not a pair".to_owned()),
-            };
-            Ok(Results::ByArgs(pairs.iter().map(pair).collect::<Result<_, _>>()?))
+        Value::Array(mut results) if results.len() <= 1 => {
+            Ok(Results::Always(results.pop().unwrap_or_else(|| NOTHING.clone())))
         }
+        Value::Array(_) => {
+            Err("frameworks run calls in parallel, so that no result may depend on the order: use `byId` or `byArgs`"
+                .into())
+        }
+        Value::Object(members) if members.len() == 1 => match members.into_iter().next() {
+            Some((name, Value::Object(by_id))) if name == "byId" => Ok(Results::ById(by_id.into_iter().collect())),
+            Some((name, Value::Array(pairs))) if name == "byArgs" => {
+                let pair = |pair: Value| match pair {
+                    Value::Array(pair) => <[Value; 2]>::try_from(pair).ok(),
+                    _ => None,
+                };
+                let pairs = pairs.into_iter().map(pair).map(|pair| Some(pair?.into()));
+                let pairs = pairs.collect::<Option<_>>().ok_or("an element of `byArgs` is not a pair")?;
+                Ok(Results::ByArgs(pairs))
+            }
+            _ => Err("neither `byId` nor `byArgs`".into()),
+        },
         _ => Err("its results are neither a list nor `byId` nor `byArgs`".into()),
     }
 }

@@ -5,6 +5,7 @@ use super::property::Property;
 use super::script::{Outcome, Script, Turn};
 use super::valid::faults;
 use super::value::{is_listed_text, is_odd_name};
+use crate::Error;
 use serde_json::Value;
 use threadspec::surrogates::has_marks;
 
@@ -13,8 +14,8 @@ use threadspec::surrogates::has_marks;
 /// # Errors
 ///
 /// Says why the input is no script.
-pub fn subjects(input: &str) -> Result<Vec<Property>, String> {
-    let script = Script::read(input)?;
+pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
+    let script = Script::read(input).map_err(Error::new)?;
     let value = super::value::read(input)?;
     let calls: Vec<&Call> = (0..script.turns.len()).flat_map(|turn| script.calls(turn)).collect();
     let results: Vec<Outcome<'_>> = calls.iter().map(|call| script.outcome(call)).collect();

@@ -1,6 +1,6 @@
 //! Which lists of messages every provider accepts.
 
-use super::message::{Conversation, Message, Role};
+use super::message::{Conversation, Message, Speaker};
 use threadspec::surrogates::without_marks;
 
 /// A fault of a list.
@@ -22,7 +22,7 @@ pub(super) fn faults(messages: &[Message]) -> Vec<Fault> {
     for placed in &conversation.rest {
         let mut fault = |index, pairing, what: String| faults.push(Fault { index, pairing, what });
         let message = placed.message;
-        if message.role == Role::Tool {
+        if message.speaker == Speaker::Tool {
             match &message.call_id {
                 None => {
                     fault(placed.index, false, "it answers a call, but has no `tool_call_id`".into());

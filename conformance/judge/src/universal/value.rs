@@ -1,6 +1,7 @@
 //! JSON values: how they are read for this profile, and how two of them differ.
 
 use super::halves::{arrived, arrived_inside};
+use crate::Error;
 use crate::json;
 use crate::text::cut;
 use serde_json::{Map, Number, Value};
@@ -11,7 +12,7 @@ use threadspec::surrogates::{has_marks, mark_surrogates, unmark_surrogates, with
 /// # Errors
 ///
 /// Says what is wrong when the text is not JSON.
-pub fn read(text: &str) -> Result<Value, String> {
+pub fn read(text: &str) -> Result<Value, Error> {
     json::read(&mark_surrogates(text))
 }
 
@@ -20,7 +21,7 @@ pub fn read(text: &str) -> Result<Value, String> {
 /// # Errors
 ///
 /// Says what is wrong when the text is not JSON.
-pub(super) fn read_inside(text: &str) -> Result<Value, String> {
+pub(super) fn read_inside(text: &str) -> Result<Value, Error> {
     json::read(&mark_surrogates(&unmark_surrogates(text)))
 }
 

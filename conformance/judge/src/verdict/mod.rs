@@ -7,12 +7,13 @@ mod outcome;
 pub use earlier::Earlier;
 pub use outcome::{Outcome, Unready};
 
+use crate::Error;
 use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::{Mismatch, Mismatches};
 use crate::corpus::{Case, Expect, Level, Oracle, Severity};
 use crate::json;
 use crate::protocol::Profile;
-use crate::protocol::{Op, Reply};
+use crate::protocol::{Output, Reply};
 use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
 use crate::universal::{self, Abilities, Answer, Holding, Others, Property};
@@ -29,7 +30,7 @@ const LONGEST_NOTE: usize = 1 << 10;
 
 /// How a case ended; in the order of the summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumIter, EnumString)]
-#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_verdict, parse_err_ty = String)]
+#[strum(serialize_all = "kebab-case", parse_err_fn = unknown_verdict, parse_err_ty = Error)]
 pub enum Verdict {
     /// As expected.
     Pass,
@@ -81,8 +82,8 @@ impl Verdict {
     }
 }
 
-fn unknown_verdict(name: &str) -> String {
-    format!("there is no verdict `{name}`")
+fn unknown_verdict(name: &str) -> Error {
+    Error::new(format!("there is no verdict `{name}`"))
 }
 
 /// A verdict and what it rests on.
@@ -191,7 +192,9 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
             judge_run(properties, case, terms, Answer::Refusal(&message))
         }
-        (Expect::Output(patterns), Reply::Ok(output)) => judge_output(patterns, &settled(case, terms, output)),
+        (Expect::Output(patterns), Reply::Ok(output)) => {
+            judge_output(patterns, &settled(case, terms, output).into_json())
+        }
         (Expect::Holds(properties), Reply::Ok(output)) => {
             judge_properties(properties, case, terms.profile.rendering(), &settled(case, terms, output))
         }
@@ -232,11 +235,11 @@ fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
 }
 
 /// An output in which the differences that are tolerated for this case are settled.
-fn settled(case: &Case, terms: Terms, output: Value) -> Value {
+fn settled(case: &Case, terms: Terms, output: Value) -> Output {
     let holds = |clause: &str| case.clauses.iter().any(|own| own == clause);
     let profile = terms.profile.rendering();
     let asked = Asked { op: case.op, profile, input: case.input(), holds: &holds };
-    tolerance::settled(&asked, Cow::Owned(output)).into_owned()
+    tolerance::settled(&asked, Cow::Owned(output))
 }
 
 fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
@@ -286,13 +289,8 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<
     }
 }
 
-fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Profile, output: &Value) -> Judgement {
-    let shaped = match case.op {
-        Op::Escape | Op::Serialize => output.is_string(),
-        Op::Messages => output.is_array(),
-        Op::Tools | Op::Loop => output.is_object(),
-    };
-    if !shaped {
+fn judge_properties(properties: &[Oracle], case: &Case, profile: threadspec::Profile, output: &Output) -> Judgement {
+    if let Output::Odd(output) = output {
         return Judgement::new(
             Verdict::Fail,
             format!("this is not an output of `{}`: {}", case.op, json::shortened(output, LONGEST_NOTE)),

@@ -1,10 +1,9 @@
 //! Checks the properties that a case demands with `holds`.
 
 use crate::corpus::Oracle;
-use crate::json::{self, FORBIDDEN, HALF};
-use crate::protocol::Op;
+use crate::json::{FORBIDDEN, HALF};
+use crate::protocol::{ChatMessage, Input, List, Op, Output, Part};
 use crate::tolerance::iterations::beginnings;
-use serde_json::Value;
 use threadspec::{Event, Message, Profile, oracle};
 
 /// Checks one property of an output.
@@ -14,26 +13,26 @@ use threadspec::{Event, Message, Profile, oracle};
 /// # Errors
 ///
 /// Says where the property does not hold, or why the oracle cannot judge this output.
-pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, output: &Value) -> Result<(), String> {
-    let input = json::read(input).map_err(|error| format!("the input cannot be read: {error}"))?;
-    let output = Output { op, input: &input, value: output };
+pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, output: &Output) -> Result<(), String> {
+    let input = Input::read(input).map_err(|error| format!("the input cannot be read: {error}"))?;
+    let output = Answer { op, input: &input, output };
     let verdict = match property {
         Oracle::AcceptedOrRefused => Ok(()),
         Oracle::WellFormed => oracle::well_formed(&output.document()?),
         Oracle::NoForgery => oracle::no_forgery(&output.events()?, &output.document()?, profile),
         Oracle::RoundTrip => oracle::round_trip(&output.events()?, &output.document()?, profile),
         Oracle::PermittedKept => oracle::permitted_kept(&output.events()?, &output.document()?, profile),
-        Oracle::Equivalent if op == Op::Serialize || output.in_xml_mode() => {
+        Oracle::Equivalent if op == Op::Serialize || input.is_in_xml_mode() => {
             oracle::conveyed_by_document(&output.events()?, &output.document()?, profile)
         }
-        Oracle::Equivalent => oracle::conveyed_by_messages(&output.events()?, &messages(output.value)?, profile),
+        Oracle::Equivalent => oracle::conveyed_by_messages(&output.events()?, &output.messages()?, profile),
         Oracle::ProviderValid => {
             output.is_complete()?;
             output.message_lists()?.iter().try_for_each(|list| oracle::provider_valid(list))
         }
         Oracle::Snapshots => {
             output.is_complete()?;
-            let requests = requests(output.value)?;
+            let requests = output.requests()?;
             output.iterations(&requests).into_iter().try_for_each(oracle::snapshots)
         }
     };
@@ -41,40 +40,42 @@ pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, out
 }
 
 /// An output, and the request for it.
-struct Output<'a> {
+struct Answer<'a> {
     op: Op,
-    input: &'a Value,
-    value: &'a Value,
+    input: &'a Input,
+    output: &'a Output,
 }
 
-impl Output<'_> {
-    fn in_xml_mode(&self) -> bool {
-        self.input["contextMode"] == "xml"
-    }
-
+impl Answer<'_> {
     /// The events that went in; a text to escape is that of a message.
     fn events(&self) -> Result<Vec<Event>, String> {
-        if let (Op::Escape, Value::String(text)) = (self.op, &self.input["text"]) {
+        if let (Op::Escape, Some(text)) = (self.op, self.input.text.text()) {
             return Ok(vec![Event::user(0, text)]);
         }
-        threadspec::read_events(&self.input["events"].to_string()).map_err(|error| error.to_string())
+        self.input.events().map_err(|error| error.to_string())
     }
 
     /// The document that the output is or holds, without the response prefix that was asked for. An escaped text is put
     /// into the smallest one.
     fn document(&self) -> Result<String, String> {
-        if let (Op::Escape, Value::String(escaped)) = (self.op, self.value) {
-            let attributes = "type=\"human\" id=\"0\" iteration=\"0\"";
-            return Ok(judged(&format!("<thread>\n  <event {attributes}>{escaped}</event>\n</thread>")));
-        }
-        let text = match self.op {
-            Op::Messages => self.value.as_array().and_then(|messages| messages.last()).map(|last| &last["content"]),
-            _ => Some(self.value),
+        let text = match self.output {
+            Output::Text(escaped) if self.op == Op::Escape => {
+                let attributes = "type=\"human\" id=\"0\" iteration=\"0\"";
+                let escaped = judged(escaped);
+                return Ok(format!("<thread>\n  <event {attributes}>{escaped}</event>\n</thread>"));
+            }
+            Output::Text(text) => Some(text.as_str()),
+            Output::Messages(messages) => {
+                messages.last().and_then(Part::proper).and_then(|message| message.content.text())
+            }
+            Output::Rounds(_) | Output::Run(_) | Output::Odd(_) => None,
         };
-        let text = text.and_then(Value::as_str).ok_or("the output is not a document")?;
-        let prefix = self.input["responsePrefix"].as_str().filter(|prefix| !prefix.is_empty());
-        let document = prefix.and_then(|prefix| text.strip_suffix(&format!("\n{prefix}")));
-        Ok(judged(document.unwrap_or(text)))
+        let text = text.ok_or("the output is not a document")?;
+        let prefix = self.input.response_prefix.text().filter(|prefix| !prefix.is_empty());
+        Ok(judged(match prefix.and_then(|prefix| text.strip_suffix(&format!("\n{prefix}"))) {
+            Some(document) => document,
+            None => text,
+        }))
     }
 
     /// The requests by iteration; a run of op `tools` is one iteration.
@@ -90,25 +91,21 @@ impl Output<'_> {
     /// Refuses a run that was aborted, and a list of messages that is empty without reason: properties would hold of them in
     /// vain. The rounds of the first iteration must go on up to a response without calls, or a limit.
     fn is_complete(&self) -> Result<(), String> {
-        let input = self.input;
-        if self.op == Op::Messages {
+        if let Output::Messages(messages) = self.output {
             let says_something = !oracle::facts(&self.events()?).is_empty();
-            let built = !json::list(self.value).is_empty();
-            return if built || !says_something { Ok(()) } else { Err("there are no messages".into()) };
+            let is_built = !messages.is_empty();
+            return if is_built || !says_something { Ok(()) } else { Err("there are no messages".into()) };
         }
-        let limit = |name: &str| input[name].as_f64();
         let limit = match self.op {
-            Op::Tools => limit("maxRecursionDepth").map(|rounds| rounds + 1.0),
-            _ => limit("maxToolCallsPerIteration"),
+            Op::Tools => self.input.max_recursion_depth.double().map(|rounds| rounds + 1.0),
+            _ => self.input.max_tool_calls_per_iteration.double(),
         };
-        let turns = json::list(&input["model"]);
-        let calls = |turn: &&Value| !json::list(&turn["tool_calls"]).is_empty();
-        let mut due = turns.iter().take_while(calls).count() + 1;
+        let mut due = self.input.turns().take_while(|turn| turn.has_calls()).count() + 1;
         // The sources leave open what a limit of zero means.
         while due > 1 && limit.is_some_and(|limit| limit < f64::from(u32::try_from(due).unwrap_or(u32::MAX))) {
             due -= 1;
         }
-        let made = requests(self.value)?.len();
+        let made = self.requests()?.len();
         if made >= due || limit == Some(0.0) {
             Ok(())
         } else {
@@ -118,12 +115,22 @@ impl Output<'_> {
 
     /// Every message list in the output.
     fn message_lists(&self) -> Result<Vec<Vec<Message>>, String> {
-        match self.op {
-            Op::Messages => Ok(vec![messages(self.value)?]),
-            Op::Tools => Ok([requests(self.value)?, vec![messages(&self.value["messages"])?]].concat()),
-            Op::Loop => requests(self.value),
-            Op::Escape | Op::Serialize => Err(format!("the output of `{}` holds no messages", self.op)),
+        match self.output {
+            Output::Messages(_) => Ok(vec![self.messages()?]),
+            Output::Rounds(rounds) => Ok([self.requests()?, vec![read(&rounds.messages)?]].concat()),
+            Output::Run(_) => self.requests(),
+            Output::Text(_) | Output::Odd(_) => Err(format!("the output of `{}` holds no messages", self.op)),
         }
+    }
+
+    fn messages(&self) -> Result<Vec<Message>, String> {
+        let Output::Messages(messages) = self.output else { return Err(NO_LIST.into()) };
+        messages.iter().map(read_message).collect()
+    }
+
+    fn requests(&self) -> Result<Vec<Vec<Message>>, String> {
+        let requests = self.output.requests().and_then(Part::proper);
+        requests.ok_or("the output has no list of `requests`")?.iter().map(read).collect()
     }
 }
 
@@ -132,11 +139,12 @@ fn judged(document: &str) -> String {
     document.replace(HALF, FORBIDDEN.encode_utf8(&mut [0; 4]))
 }
 
-fn messages(list: &Value) -> Result<Vec<Message>, String> {
-    let list = list.as_array().ok_or("the output is not a list of messages")?;
-    list.iter().map(|message| Message::from_json(message).map_err(|error| error.to_string())).collect()
+const NO_LIST: &str = "the output is not a list of messages";
+
+fn read(list: &Part<List<ChatMessage>>) -> Result<Vec<Message>, String> {
+    list.proper().ok_or(NO_LIST)?.iter().map(read_message).collect()
 }
 
-fn requests(output: &Value) -> Result<Vec<Vec<Message>>, String> {
-    output["requests"].as_array().ok_or("the output has no list of `requests`")?.iter().map(messages).collect()
+fn read_message(message: &Part<ChatMessage>) -> Result<Message, String> {
+    Message::from_json(&message.to_json()).map_err(|error| error.to_string())
 }

@@ -52,7 +52,7 @@ impl<I: Implementation> Testee for InProcess<I> {
             }
             match Reply::read_for(request.profile, line.as_bytes()) {
                 Ok((_, reply)) => Outcome::Reply(reply),
-                Err(why) => Outcome::Garbage(why),
+                Err(why) => Outcome::Garbage(why.to_string()),
             }
         }));
         let outcome = outcome.unwrap_or_else(|panic| {

@@ -89,10 +89,12 @@ impl Live {
         let wrong =
             |why: &str| -> Unready { format!("it printed {printed} instead of a hello: {}", visible(why)).into() };
         match Reply::read(line) {
-            Ok((0, Reply::Ok(hello))) => Ok((process, Hello::from_json(&hello).map_err(|why| wrong(&why))?)),
+            Ok((0, Reply::Ok(hello))) => {
+                Ok((process, Hello::from_json(&hello).map_err(|why| wrong(&why.to_string()))?))
+            }
             Ok((0, _)) => Err(wrong("`hello` must be answered with `ok`")),
             Ok((id, _)) => Err(wrong(&format!("its id is {id}, not 0"))),
-            Err(why) => Err(wrong(&why)),
+            Err(why) => Err(wrong(&why.to_string())),
         }
     }
 

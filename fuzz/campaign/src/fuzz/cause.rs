@@ -5,7 +5,7 @@ use super::probe::{FailedCase, Key};
 use super::simpler::blank;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use threadspec_judge::corpus::{Mismatch, NOTHING, Sides};
+use threadspec_judge::corpus::{Mismatch, NOTHING};
 use threadspec_judge::protocol::Op;
 
 /// What a wrong answer does to the expected one, whatever stands around it.
@@ -81,12 +81,9 @@ fn likeness_of_changes(one: Option<&Mismatch>, other: Option<&Mismatch>) -> Opti
     let (Some(one), Some(other)) = (one, other) else {
         return (one.is_none() && other.is_none()).then_some(Likeness::Unknown);
     };
-    let [one, other] = [one, other].map(|mismatch| {
-        let (Sides::Texts { expected, actual } | Sides::Values { expected, actual }) = &mismatch.sides;
-        (expected, actual)
-    });
-    let exact = |(expected, actual): (&String, &String)| Change::between(expected, actual);
-    let roughly = |(expected, actual): (&String, &String)| Change::between(&rough(expected), &rough(actual));
+    let [one, other] = [one, other].map(|mismatch| mismatch.sides.shown());
+    let exact = |[expected, actual]: [&str; 2]| Change::between(expected, actual);
+    let roughly = |[expected, actual]: [&str; 2]| Change::between(&rough(expected), &rough(actual));
     if exact(one).is_like(&exact(other)) {
         Some(Likeness::Same)
     } else {

@@ -23,7 +23,7 @@ pub fn reply(line: &[u8]) {
 
 fn judge_line(line: &[u8]) {
     match Reply::read(line) {
-        Err(reason) => assert!(!reason.is_empty()),
+        Err(reason) => assert!(!reason.to_string().is_empty()),
         Ok((id, reply)) => {
             assert_eq!(Reply::read(reply.line(id).as_bytes()).as_ref(), Ok(&(id, reply.clone())));
             for case in CASES.iter() {

@@ -2,7 +2,7 @@
 
 use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
-use crate::universal::message::Role;
+use crate::universal::message::Speaker;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -41,8 +41,10 @@ fn judge_round(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) 
         }
     }
     for other in &round.others {
-        let what = match (other.message.role, &other.message.call_id) {
-            (Role::Tool, Some(id)) => format!("it answers `{}`, which is no call of the response", without_marks(id)),
+        let what = match (other.message.speaker, &other.message.call_id) {
+            (Speaker::Tool, Some(id)) => {
+                format!("it answers `{}`, which is no call of the response", without_marks(id))
+            }
             _ if round.calls.iter().flat_map(|asked| &asked.answers).any(|answer| answer.index > other.index) => {
                 format!("{} stands before the last answer", other.message.shown())
             }

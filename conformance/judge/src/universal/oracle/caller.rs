@@ -14,7 +14,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     };
     let same = |(one, other): (&crate::universal::message::Message, &crate::universal::message::Message)| {
         crate::universal::halves::arrived(one.text(), other.text())
-            && one.role == other.role
+            && one.speaker == other.speaker
             && one.calls.len() == other.calls.len()
     };
     if given.len() != after.len() {

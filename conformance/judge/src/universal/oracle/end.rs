@@ -4,7 +4,7 @@ use crate::universal::Property;
 use crate::universal::course::{Course, End};
 use crate::universal::finding::Findings;
 use crate::universal::halves::arrived;
-use crate::universal::message::{Call, Message, Role};
+use crate::universal::message::{Call, Message, Speaker};
 use crate::universal::refusal::may_refuse;
 use crate::universal::script::Turn;
 use crate::universal::valid::faults;
@@ -34,7 +34,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for shown in &last.rest {
         let Some(offset) = messages[place..].iter().position(|message| is(message, shown.message)) else {
             // What the model was shown in place of a result has a clause of its own.
-            if shown.message.role == Role::Tool && findings.breaks(&[clause::AGENT_RESULT]) {
+            if shown.message.speaker == Speaker::Tool && findings.breaks(&[clause::AGENT_RESULT]) {
                 return;
             }
             let what = format!("message {} of the last request is missing: {}", shown.index + 1, shown.message.shown());
@@ -51,7 +51,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         && !is_refused
     {
         let is_it = |message: &Message| {
-            message.role == Role::Ai && message.calls.len() == calls.len() && arrived(&content, message.text())
+            message.speaker == Speaker::Ai && message.calls.len() == calls.len() && arrived(&content, message.text())
         };
         let is_empty = content.is_empty() && calls.is_empty();
         let at = messages[place..].iter().position(is_it).map(|offset| place + offset);
@@ -76,7 +76,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
     let is_again = |message: &Message| {
         let is_something = !message.text().is_empty() || !message.calls.is_empty();
-        is_something && message.role != Role::System && found.iter().any(|&at| messages[at].is(message))
+        is_something && message.speaker != Speaker::System && found.iter().any(|&at| messages[at].is(message))
     };
     let mut others = (0..messages.len()).filter(|at| found.binary_search(at).is_err());
     if let Some(at) = others.find(|&at| is_again(&messages[at])) {

@@ -4,7 +4,7 @@ use crate::universal::Property;
 use crate::universal::course::{Course, End};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
-use crate::universal::message::{Call, Message, Role};
+use crate::universal::message::{Call, Message, Speaker};
 use crate::universal::script::{Script, Turn};
 use crate::universal::value::quote_text;
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         before.entry(key(known)).or_default().push(known);
     }
     let invented = |message: &Message| {
-        message.role == Role::Ai
+        message.speaker == Speaker::Ai
             && !before.get(&key(message)).is_some_and(|known| known.iter().any(|known| known.is(message)))
             && !is_said(course.script, course.requests.len(), message)
     };

@@ -2,7 +2,7 @@
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::message::{Conversation, Message, Placed, Role};
+use crate::universal::message::{Conversation, Message, Placed, Speaker};
 use crate::universal::value::{Difference, Kind, differences, quote, quote_text, text_difference};
 use crate::universal::{halves, systems, valid};
 use serde_json::Value;
@@ -48,14 +48,14 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 
 fn of_another_kind(one: &Message, other: &Message) -> Option<String> {
     let calls = |message: &Message| message.calls.len();
-    (one.role != other.role || calls(one) != calls(other))
+    (one.speaker != other.speaker || calls(one) != calls(other))
         .then(|| format!("expected {}, found {}", one.shown(), other.shown()))
 }
 
 fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findings) {
     let place = at(0, other.index);
     let (one, other) = (one.message, other.message);
-    let actual = if one.role == Role::Ai { Some(other.text()) } else { other.content.as_deref() };
+    let actual = if one.speaker == Speaker::Ai { Some(other.text()) } else { other.content.as_deref() };
     let mut found = Vec::new();
     if let (Some(content), Some(kind)) =
         (&one.content, one.content.as_ref().and_then(|text| text_difference(text, actual)))

@@ -147,7 +147,8 @@ fn what_cannot_be_seen_is_unsupported() {
 #[test]
 fn what_is_no_run_is_an_error() {
     let judge = |output: Value| {
-        judge(&sound().0.to_string(), &Others::default(), Abilities::default(), Answer::Output(output)).err()
+        let ruling = judge(&sound().0.to_string(), &Others::default(), Abilities::default(), Answer::Output(output));
+        ruling.err().map(|error| error.to_string())
     };
     assert_eq!(judge(json!({})).as_deref(), Some("it has no list of `requests`"));
     let error = judge(json!({"requests": [[{"type": "ai", "content": 5}]]}));

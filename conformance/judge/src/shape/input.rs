@@ -1,0 +1,165 @@
+//! The inputs of the operations.
+
+use super::part::{List, Part, Shape};
+use super::{Call, ChatMessage};
+use crate::json;
+use serde_json::{Map, Number, Value};
+use threadspec::{Error, Event, read_events};
+
+/// The input of any operation. Those of cases are wrong on purpose, too.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Input {
+    /// Of `escape`: what is to be escaped.
+    pub text: Part<String>,
+    /// The thread.
+    pub events: Part<Value>,
+    /// What follows the document.
+    pub response_prefix: Part<String>,
+    /// `standard` or `xml`.
+    pub context_mode: Part<String>,
+    /// What stands before the thread.
+    pub instructions: Part<String>,
+    /// Of `tools`: the list so far.
+    pub messages: Part<List<ChatMessage>>,
+    /// What the model answers.
+    pub model: Part<List<ScriptedTurn>>,
+    /// What each tool gives.
+    pub tools: Part<Map<String, Value>>,
+    /// The limit of `tools`.
+    pub max_recursion_depth: Part<Number>,
+    /// Of `loop`: what the user asks.
+    pub prompt: Part<String>,
+    /// What the verifier says; null is no verifier.
+    pub verify: Part<List<Check>>,
+    /// The limit of requests in an iteration.
+    pub max_tool_calls_per_iteration: Part<Number>,
+}
+
+/// What the scripted model answers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScriptedTurn {
+    /// It fails with this message.
+    pub error: Part<String>,
+    /// The text.
+    pub content: Part<String>,
+    /// The calls.
+    pub calls: Part<List<Call>>,
+}
+
+/// What the scripted verifier says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// Whether the work is done.
+    pub complete: Part<bool>,
+    /// What is missing.
+    pub reason: Part<String>,
+}
+
+/// Stands for a turn that is none.
+static NO_TURN: ScriptedTurn = ScriptedTurn { error: Part::Missing, content: Part::Missing, calls: Part::Missing };
+/// Stands for what a verifier cannot say.
+static NO_CHECK: Check = Check { complete: Part::Missing, reason: Part::Missing };
+
+impl Input {
+    /// Reads JSON text.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong when the text is not JSON.
+    pub fn read(text: &str) -> Result<Self, crate::Error> {
+        json::read(text).map(Self::of)
+    }
+
+    /// Reads a value; what is no object has no members.
+    pub fn of(json: Value) -> Self {
+        let mut members = Map::read(json).unwrap_or_default();
+        Self {
+            text: Part::take(&mut members, "text"),
+            events: Part::take(&mut members, "events"),
+            response_prefix: Part::take_optional(&mut members, "responsePrefix"),
+            context_mode: Part::take_optional(&mut members, "contextMode"),
+            instructions: Part::take_optional(&mut members, "instructions"),
+            messages: Part::take(&mut members, "messages"),
+            model: Part::take(&mut members, "model"),
+            tools: Part::take_optional(&mut members, "tools"),
+            max_recursion_depth: Part::take_optional(&mut members, "maxRecursionDepth"),
+            prompt: Part::take(&mut members, "prompt"),
+            verify: Part::take_optional(&mut members, "verify"),
+            max_tool_calls_per_iteration: Part::take_optional(&mut members, "maxToolCallsPerIteration"),
+        }
+    }
+
+    /// The events, as the library reads them.
+    ///
+    /// # Errors
+    ///
+    /// Says which of them is wrong.
+    pub fn events(&self) -> Result<Vec<Event>, Error> {
+        read_events(&self.events.proper().unwrap_or(&Value::Null).to_string())
+    }
+
+    /// Whether the thread is shown as a document.
+    pub fn is_in_xml_mode(&self) -> bool {
+        self.context_mode.is("xml")
+    }
+
+    /// The turns of the model. A wrong one has nothing, so that the others keep their places.
+    pub fn turns(&self) -> impl DoubleEndedIterator<Item = &ScriptedTurn> + ExactSizeIterator + Clone {
+        self.model.list().iter().map(|turn| turn.proper().unwrap_or(&NO_TURN))
+    }
+
+    /// The turn that answers a request, if the script has one.
+    pub fn turn(&self, request: usize) -> Option<&ScriptedTurn> {
+        self.turns().nth(request)
+    }
+
+    /// What the verifier says, in order.
+    pub fn checks(&self) -> impl Iterator<Item = &Check> {
+        self.verify.list().iter().map(|check| check.proper().unwrap_or(&NO_CHECK))
+    }
+}
+
+impl ScriptedTurn {
+    /// Whether the model asks for tools.
+    pub fn has_calls(&self) -> bool {
+        !self.calls.list().is_empty()
+    }
+}
+
+impl Check {
+    /// The reason, if there is one to tell.
+    pub fn told(&self) -> Option<&str> {
+        self.reason.text().filter(|reason| !reason.is_empty())
+    }
+}
+
+impl Shape for ScriptedTurn {
+    fn read(json: Value) -> Result<Self, Value> {
+        let mut members = Map::read(json)?;
+        Ok(Self {
+            error: Part::take_optional(&mut members, "error"),
+            content: Part::take_optional(&mut members, "content"),
+            calls: Part::take_optional(&mut members, "tool_calls"),
+        })
+    }
+
+    fn into_json(self) -> Value {
+        let Self { error, content, calls } = self;
+        super::part::object([
+            ("error", error.into_json()),
+            ("content", content.into_json()),
+            ("tool_calls", calls.into_json()),
+        ])
+    }
+}
+
+impl Shape for Check {
+    fn read(json: Value) -> Result<Self, Value> {
+        let mut members = Map::read(json)?;
+        Ok(Self { complete: Part::take(&mut members, "complete"), reason: Part::take_optional(&mut members, "reason") })
+    }
+
+    fn into_json(self) -> Value {
+        super::part::object([("complete", self.complete.into_json()), ("reason", self.reason.into_json())])
+    }
+}

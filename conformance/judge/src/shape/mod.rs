@@ -1,0 +1,9 @@
+//! What messages, events, runs and inputs are in JSON, with a place for whatever a wrong one has instead.
+
+mod input;
+mod output;
+mod part;
+
+pub use input::{Check, Input, ScriptedTurn};
+pub use output::{AgentRun, Body, Call, ChatMessage, Requests, Rounds, Run, Speaker, ThreadEvent};
+pub use part::{List, Part, Shape};
