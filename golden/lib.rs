@@ -7,7 +7,7 @@
 //! ```
 //! use serde_json::json;
 //!
-//! assert!(threadspec_golden::FILES.iter().any(|(path, _)| *path == "clauses.json"));
+//! assert!(threadspec_golden::files().iter().any(|(path, _)| *path == "clauses.json"));
 //! assert_eq!(threadspec_golden::clause::ESC_1, "ESC-1");
 //! assert_eq!(threadspec_golden::expand(&json!([{"repeat": ["{n}"], "times": 2}]))?, r#"["0","1"]"#);
 //! # Ok::<(), threadspec_golden::Error>(())

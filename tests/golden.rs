@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use threadspec_judge::corpus::{CLAUSES, Corpus, File};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::reference::Reference;
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::{InProcess, Settings, run};
@@ -21,7 +21,7 @@ fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
         return Err(format!("no corpus file: {problems:?}").into());
     }
     let mut failures = String::new();
-    for profile in Profile::ALL {
+    for profile in JudgeProfile::ALL {
         let cases: Vec<_> = corpus.cases.iter().filter(|case| case.profiles.contains(&profile)).collect();
         let settings = Settings { strict: true, ..Settings::new(profile) };
         for result in run(&mut [Box::new(InProcess::new(Reference))], &cases, &settings, &mut ()).results {

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::process::Command;
 use std::{fs, io};
 use threadspec_judge::corpus::embedded;
-use threadspec_judge::protocol::{Profile, RejectKind, Reply};
+use threadspec_judge::protocol::{JudgeProfile, RejectKind, Reply};
 use threadspec_judge::universal::Abilities;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Judgement, Terms, Verdict, judge};
@@ -23,7 +23,7 @@ fn failures_of_every_verdict() {
     let (corpus, problems) = embedded();
     assert!(problems.is_empty(), "{problems:?}");
     let case = corpus.cases.iter().find(|case| case.id == "escape/five-characters/ampersand-alone").expect("the case");
-    let terms = Terms { profile: Profile::Literal, abilities: Abilities::default() };
+    let terms = Terms { profile: JudgeProfile::Literal, abilities: Abilities::default() };
     let judged = |outcome| judge(case, terms, outcome);
     let judgements = [
         ("text", judged(Outcome::Reply(Reply::Ok(json!("&\u{200b}"))))),

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 use threadspec_judge::corpus::{Case, Corpus, embedded};
-use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::{InProcess, Process, Settings, Testee, run};
@@ -27,7 +27,7 @@ fn testee() -> Vec<String> {
 /// Cases of the usual size: the time of a large one goes into parsing it.
 fn cases(corpus: &Corpus) -> Vec<&Case> {
     let is_one = |case: &&Case| {
-        case.is_in(Profile::Literal) && case.op == Op::Escape && !case.is_template && case.input().len() < 1000
+        case.is_in(JudgeProfile::Literal) && case.op == Op::Escape && !case.is_template && case.input().len() < 1000
     };
     let once: Vec<&Case> = corpus.cases.iter().filter(is_one).collect();
     once.repeat(TIMES)
@@ -45,7 +45,7 @@ fn ceiling(command: &[String], cases: &[&Case]) -> io::Result<f64> {
     replies.read_until(b'\n', &mut reply)?;
     let begun = Instant::now();
     let lines: Vec<String> =
-        (1..).zip(cases).map(|(id, case)| case.request(id, Profile::Literal).line() + "\n").collect();
+        (1..).zip(cases).map(|(id, case)| case.request(id, JudgeProfile::Literal).line() + "\n").collect();
     let (room, taken) = std::sync::mpsc::sync_channel(WINDOW);
     let writer = thread::spawn(move || {
         lines.iter().try_for_each(|line| {
@@ -74,7 +74,7 @@ fn the_runner_reaches_most_of_what_the_pipe_can_do() -> io::Result<()> {
         let mut process: [Box<dyn Testee + Send>; 1] =
             [Box::new(Process::start(&command, TIMEOUT).map_err(|why| io::Error::other(why.to_string()))?)];
         let begun = Instant::now();
-        let run = run(&mut process, &cases, &Settings::new(Profile::Literal), &mut ());
+        let run = run(&mut process, &cases, &Settings::new(JudgeProfile::Literal), &mut ());
         let took = begun.elapsed().as_secs_f64();
         assert!(run.results.iter().all(|result| result.judgement.verdict == Verdict::Pass));
         let rate = |seconds: f64| f64::from(u32::try_from(cases.len()).unwrap_or(u32::MAX)) / seconds;
@@ -95,10 +95,12 @@ fn the_whole_corpus_on_the_reference_takes_no_time() {
     let begun = Instant::now();
     let corpus = embedded().0;
     let read = begun.elapsed();
-    let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.is_in(Profile::Literal)).collect();
+    let cases: Vec<&Case> = corpus.cases.iter().filter(|case| case.is_in(JudgeProfile::Literal)).collect();
     let mut reference: [Box<dyn Testee + Send>; 1] = [Box::new(InProcess::new(Reference))];
     let begun = Instant::now();
-    threadspec_judge::json::on_deep_stack(|| run(&mut reference, &cases, &Settings::new(Profile::Literal), &mut ()))
-        .expect("a thread");
+    threadspec_judge::json::on_deep_stack(|| {
+        run(&mut reference, &cases, &Settings::new(JudgeProfile::Literal), &mut ())
+    })
+    .expect("a thread");
     println!("corpus read in {read:?}, run in {:?}", begun.elapsed());
 }

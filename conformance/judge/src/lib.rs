@@ -9,14 +9,14 @@
 //!
 //! ```
 //! use threadspec_judge::corpus::embedded;
-//! use threadspec_judge::protocol::{Implementation, Profile};
+//! use threadspec_judge::protocol::{Implementation, JudgeProfile};
 //! use threadspec_judge::reference::Reference;
 //! use threadspec_judge::verdict::{Outcome, Terms, Verdict, judge};
 //!
 //! let (corpus, _) = embedded();
 //! let case = corpus.cases.iter().find(|case| case.id == "escape/five-characters/ampersand-alone").expect("it is there");
-//! let terms = Terms { profile: Profile::Literal, abilities: Reference.hello().abilities };
-//! let reply = Reference.answer(&case.request(1, Profile::Literal));
+//! let terms = Terms { profile: JudgeProfile::Literal, abilities: Reference.hello().abilities };
+//! let reply = Reference.answer(&case.request(1, JudgeProfile::Literal));
 //! assert_eq!(judge(case, terms, Outcome::Reply(reply)).verdict, Verdict::Pass);
 //! ```
 //!

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use threadspec_judge::json::list;
 pub(super) use threadspec_judge::json::text;
-use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, RejectKind, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, RejectKind, Reply, Request};
 use threadspec_judge::universal::{Abilities, halves, value};
 
 /// A seam that changes something.
@@ -197,7 +197,7 @@ impl Implementation for Agent {
             language: "Rust".into(),
             url: None,
             ops: vec![Op::Tools],
-            profiles: vec![Profile::Universal],
+            profiles: vec![JudgeProfile::Universal],
             abilities: self.abilities,
         }
     }
@@ -210,7 +210,7 @@ impl Implementation for Agent {
     }
 
     fn line(&mut self, request: &Request) -> String {
-        self.answer(request).line_for(Profile::Universal, request.id)
+        self.answer(request).line_for(JudgeProfile::Universal, request.id)
     }
 }
 

@@ -6,12 +6,12 @@ use std::process::{Command, Stdio, abort, exit};
 use std::thread::sleep;
 use std::time::Duration;
 use threadspec_judge::json::MAX_VALUES;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Verdict;
 
 /// Done with every reply, unless its name says more.
 const fn deed(name: &'static str, verdict: Verdict, how: fn(&[u8])) -> Planted {
-    let profiles: &[Profile] = if matches!(verdict, Verdict::Pass) { &[] } else { &Profile::ALL };
+    let profiles: &[JudgeProfile] = if matches!(verdict, Verdict::Pass) { &[] } else { &JudgeProfile::ALL };
     let how = Misbehaviour { verdict, how, when: When::Always };
     Planted { name, kind: Kind::Misbehaviour(how), breaks: &[], profiles }
 }

@@ -6,9 +6,9 @@ use crate::planted::{Kind, Planted, together};
 use crate::trial::{Expected, Selection, failure, is_about, is_for_all_bugs};
 use std::collections::BTreeSet;
 use std::fmt;
-use threadspec_campaign::{Finding, FuzzOptions, run};
+use threadspec_campaign::{FuzzFinding, FuzzOptions, run};
 use threadspec_judge::corpus::{Case, Corpus, Level};
-use threadspec_judge::protocol::{Implementation, Op, Profile};
+use threadspec_judge::protocol::{Implementation, JudgeProfile, Op};
 use threadspec_runner::InProcess;
 
 /// Bugs of `should` clauses that do more harm: a crash counts at any level, what every request shows or what is lost for good cannot be put
@@ -37,7 +37,7 @@ pub struct Permitted {
     /// The name of the other one, if there are two.
     pub beside: Option<&'static str>,
     /// The profile.
-    pub profile: Profile,
+    pub profile: JudgeProfile,
     /// The `should` clauses that are not followed.
     pub neglects: Vec<&'static str>,
     /// The operations in which it shows.
@@ -59,7 +59,7 @@ impl fmt::Display for Permitted {
 }
 
 /// The readings of the twin that a profile permits, each with the `should` clauses that it does not follow.
-fn in_profile(profile: Profile) -> Vec<(&'static Planted, &'static [&'static str])> {
+fn in_profile(profile: JudgeProfile) -> Vec<(&'static Planted, &'static [&'static str])> {
     let permitted = |planted: &'static Planted| match planted.kind {
         Kind::Reading(reading) if planted.profiles.contains(&profile) => Some((planted, reading.neglects)),
         _ => None,
@@ -69,7 +69,7 @@ fn in_profile(profile: Profile) -> Vec<(&'static Planted, &'static [&'static str
 
 fn at_once(
     name: &'static str,
-    profile: Profile,
+    profile: JudgeProfile,
     readings: &[(&'static Planted, &'static [&'static str])],
 ) -> Permitted {
     let neglects = readings.iter().flat_map(|(_, neglects)| *neglects).copied().collect();
@@ -91,7 +91,7 @@ pub fn pairs_of_readings() -> Vec<Permitted> {
             .map(pair)
             .collect::<Vec<_>>()
     };
-    Profile::OWN.into_iter().flat_map(pairs_in).collect()
+    JudgeProfile::OWN.into_iter().flat_map(pairs_in).collect()
 }
 
 /// In each profile, each reading that it permits; then, at once, all that follow every `should` clause; then all at once.
@@ -104,7 +104,7 @@ pub fn permitted() -> Vec<Permitted> {
         list.push(at_once("all-readings-that-neglect", profile, &permitted));
         list
     };
-    Profile::OWN.into_iter().flat_map(of_profile).collect()
+    JudgeProfile::OWN.into_iter().flat_map(of_profile).collect()
 }
 
 /// The planted bugs that break `should` clauses alone, each in one profile in which it is wrong, by turns: no `must` may be held against
@@ -155,8 +155,8 @@ impl Permitted {
         let options = FuzzOptions { seed: 7, cases: 0..cases, time: None, jobs: 1, profile: self.profile, ops };
         let report = run(&options, &|| Ok(Box::new(InProcess::new(self.implementation()))), &mut |_| {});
         let found = report.findings.iter().filter(|finding| !self.neglects.contains(&finding.clause));
-        let said = |finding: &Finding| {
-            let Finding { op, clause, what, note, mismatch, input, .. } = finding;
+        let said = |finding: &FuzzFinding| {
+            let FuzzFinding { op, clause, what, note, mismatch, input, .. } = finding;
             format!("{self}: is permitted, but fuzz says {op} {clause} {what} {note} {mismatch:?} of {input}")
         };
         let stopped = report.stopped.iter().map(|why| format!("{self}: is permitted, but fuzz stops: {why}"));

@@ -4,7 +4,7 @@ use crate::agent::{Agent, Run};
 use crate::twin::Twin;
 use std::fmt;
 use threadspec_judge::corpus::growth::Quantity;
-use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Reply, Request};
 use threadspec_judge::verdict::Verdict;
 
 /// Something that is planted in an implementation that is right without it.
@@ -18,7 +18,7 @@ pub struct Planted {
     /// which must be caught by the cases of `golden/growth.json`.
     pub breaks: &'static [&'static str],
     /// The profiles in which it is wrong; for a reading, those that permit it.
-    pub profiles: &'static [Profile],
+    pub profiles: &'static [JudgeProfile],
 }
 
 /// What is planted, and where.
@@ -116,7 +116,7 @@ impl Planted {
     }
 
     /// Whether a profile forbids it.
-    pub fn is_wrong_in(&self, profile: Profile) -> bool {
+    pub fn is_wrong_in(&self, profile: JudgeProfile) -> bool {
         !self.is_reading() && self.profiles.contains(&profile)
     }
 

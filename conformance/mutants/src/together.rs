@@ -5,7 +5,7 @@ use crate::planted::{Clash, Kind, Planted};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, Reply, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_runner::{Testee, Trouble};
 
@@ -44,7 +44,7 @@ impl Together {
     pub fn answer(&self, requests: &[Request]) -> Vec<(i64, String)> {
         let mut agent = Agent::default();
         let (mut lines, mut ids, mut runs) = (Vec::new(), Vec::new(), Vec::new());
-        let line = |id, reply: &Reply| (id, reply.line_for(Profile::Universal, id));
+        let line = |id, reply: &Reply| (id, reply.line_for(JudgeProfile::Universal, id));
         for request in requests {
             match (request.op, agent.start(&request.input)) {
                 (Op::Tools, Ok(run)) => {
@@ -92,7 +92,7 @@ impl Testee for Together {
             match catch_unwind(AssertUnwindSafe(|| self.answer(&requests))) {
                 Err(_) => return (requests[0].id, Outcome::Crash("it panicked".into())),
                 Ok(lines) => self.answered.extend(lines.into_iter().map(|(id, line)| {
-                    let read = Reply::read_for(Profile::Universal, line.as_bytes());
+                    let read = Reply::read_for(JudgeProfile::Universal, line.as_bytes());
                     (id, read.map_or_else(|why| Outcome::Garbage(why.to_string()), |(_, reply)| Outcome::Reply(reply)))
                 })),
             }

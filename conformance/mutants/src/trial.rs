@@ -5,7 +5,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::json::DEEP_STACK;
-use threadspec_judge::protocol::{Profile, Request};
+use threadspec_judge::protocol::{JudgeProfile, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
 use threadspec_runner::Testee;
@@ -18,7 +18,7 @@ pub struct Trial<'a> {
     /// The clauses that it breaks; a misbehaving process breaks the protocol instead.
     pub breaks: &'static [&'static str],
     /// The profile.
-    pub profile: Profile,
+    pub profile: JudgeProfile,
     /// Whether it is wrong there. If not, no case may say so.
     pub wrong: bool,
     /// Whether one of the clauses is a `must`.
@@ -33,7 +33,7 @@ pub struct Trial<'a> {
 
 impl Trial<'_> {
     /// A trial of something that is right in this profile, before any case.
-    pub(crate) fn new(bug: &'static str, profile: Profile) -> Self {
+    pub(crate) fn new(bug: &'static str, profile: JudgeProfile) -> Self {
         Self {
             bug,
             breaks: &[],
@@ -60,7 +60,7 @@ impl Trial<'_> {
     /// What the trial shows to be wrong with the corpus, if anything.
     pub fn fault(&self) -> Option<String> {
         let is_named = |clause: &&str| self.failed.iter().any(|case| case.clauses.iter().any(|named| named == clause));
-        if let Some(trouble) = self.troubles.first().filter(|_| self.profile == Profile::Universal) {
+        if let Some(trouble) = self.troubles.first().filter(|_| self.profile == JudgeProfile::Universal) {
             return Some(trouble.clone());
         }
         match (self.wrong, self.is_caught()) {
@@ -107,7 +107,7 @@ pub(crate) fn is_about(case: &Case, clauses: &[&str]) -> bool {
 /// Whether a case is put to every bug of its profile. In the literal and the hardened profile, large cases are put to bugs of size, rows of
 /// covering arrays to bugs of two conditions, and both to bugs that nothing else catches.
 pub(crate) fn is_for_all_bugs(case: &Case) -> bool {
-    !case.is_row() && (!case.is_template || case.is_in(Profile::Universal))
+    !case.is_row() && (!case.is_template || case.is_in(JudgeProfile::Universal))
 }
 
 /// Threads with stacks for deep values.
@@ -129,7 +129,7 @@ pub(crate) struct Replies<'a> {
 
 impl<'a> Replies<'a> {
     /// Puts a case to a testee.
-    pub(crate) fn of(testee: &mut dyn Testee, case: &'a Case, profile: Profile) -> Self {
+    pub(crate) fn of(testee: &mut dyn Testee, case: &'a Case, profile: JudgeProfile) -> Self {
         let terms = Terms { profile, abilities: testee.hello().abilities };
         let mut earlier = Earlier::default();
         let mut ask = |id: usize, input: &str| {
@@ -156,7 +156,7 @@ impl<'a> Replies<'a> {
 pub(crate) fn failure(
     testee: &mut dyn Testee,
     case: &Case,
-    profile: Profile,
+    profile: JudgeProfile,
     expected: &Expected<'_>,
 ) -> Option<Judgement> {
     Replies::of(testee, case, profile).failure(expected.get(&*case.id))
@@ -166,7 +166,7 @@ pub(crate) fn failure(
 pub(crate) fn outcomes<'a>(
     testee: &mut dyn Testee,
     cases: impl Iterator<Item = &'a Case>,
-    profile: Profile,
+    profile: JudgeProfile,
 ) -> Expected<'a> {
     let cases = cases.filter(|case| case.is_in(profile));
     cases.map(|case| (&*case.id, Replies::of(testee, case, profile).outcome)).collect()

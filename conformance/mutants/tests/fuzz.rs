@@ -3,15 +3,15 @@
 use serde_json::Value;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicI64, Ordering};
-use threadspec_campaign::{Finding, FuzzOptions, FuzzReport, first_failure, run};
+use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, first_failure, run};
 use threadspec_golden::clause;
 use threadspec_judge::json::on_deep_stack;
-use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_judge::verdict::Unready;
 use threadspec_mutants::{Kind, Planted, all, find, of_size, together};
 use threadspec_runner::{InProcess, Testee};
 
-fn settings(profile: Profile, cases: u64) -> FuzzOptions {
+fn settings(profile: JudgeProfile, cases: u64) -> FuzzOptions {
     FuzzOptions { seed: 1, cases: 0..cases, time: None, jobs: 2, profile, ops: Op::all().collect() }
 }
 
@@ -26,7 +26,7 @@ fn bugs() -> impl Iterator<Item = &'static Planted> {
 }
 
 /// The number of events of a log, or of calls of a script.
-fn size(finding: &Finding) -> usize {
+fn size(finding: &FuzzFinding) -> usize {
     let input = threadspec_judge::json::read(&finding.input).expect("JSON");
     let calls = |turn: &Value| turn["tool_calls"].as_array().map_or(0, Vec::len);
     match &input["events"] {
@@ -47,7 +47,7 @@ fn planted_bugs_are_found_and_made_small() {
         ("numbers-never-in-exponential-form", Op::Serialize, clause::JSON_3),
     ] {
         // In literal `escape` may leave forbidden characters alone.
-        let profile = if op == Op::Escape { Profile::Hardened } else { Profile::Literal };
+        let profile = if op == Op::Escape { JudgeProfile::Hardened } else { JudgeProfile::Literal };
         let report = fuzz(bug, &FuzzOptions { ops: vec![op], ..settings(profile, 600) });
         let found = report.findings.iter().find(|finding| finding.clause == clause);
         let finding = found.unwrap_or_else(|| panic!("{bug}: {:?}", report.findings));
@@ -60,7 +60,7 @@ fn planted_bugs_are_found_and_made_small() {
 fn bugs_of_size_are_found_and_made_small() {
     for (bug, op, most) in [("only-the-last-n-events:40", Op::Serialize, 130), ("rounds-end-after-n:12", Op::Tools, 60)]
     {
-        let settings = FuzzOptions { ops: vec![op], ..settings(Profile::Literal, 1_500) };
+        let settings = FuzzOptions { ops: vec![op], ..settings(JudgeProfile::Literal, 1_500) };
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(find(bug).expect(bug).implementation())) };
         let report = run(&settings, &|| Ok(start()), &mut |_| {});
         assert!(!report.findings.is_empty(), "{bug}");
@@ -73,7 +73,7 @@ fn bugs_of_size_are_found_and_made_small() {
 #[test]
 fn a_testee_that_does_not_start_again_costs_no_finding() {
     let bug = find("empty-key-lost").expect("the bug");
-    let settings = FuzzOptions { ops: vec![Op::Serialize], jobs: 1, ..settings(Profile::Hardened, 600) };
+    let settings = FuzzOptions { ops: vec![Op::Serialize], jobs: 1, ..settings(JudgeProfile::Hardened, 600) };
     for starts in [0, 1, 2, 3] {
         let left = AtomicI64::new(starts);
         let start = || -> Result<Box<dyn Testee>, Unready> {
@@ -149,8 +149,8 @@ fn a_planted_bug_has_three_findings_at_most() {
     let bugs: Vec<&Planted> = bugs().collect();
     let mut counts = [0; 4];
     let mut many = String::new();
-    for bug in bugs.iter().filter(|bug| bug.profiles.contains(&Profile::Hardened)) {
-        let findings = fuzz(bug.name, &settings(Profile::Hardened, 800)).findings;
+    for bug in bugs.iter().filter(|bug| bug.profiles.contains(&JudgeProfile::Hardened)) {
+        let findings = fuzz(bug.name, &settings(JudgeProfile::Hardened, 800)).findings;
         counts[findings.len().min(3)] += 1;
         if findings.len() > 3 && !MANY.iter().any(|(_, names)| names.contains(&bug.name)) {
             many += &format!("{}\n{}", bug.name, said(&findings));
@@ -161,9 +161,9 @@ fn a_planted_bug_has_three_findings_at_most() {
 }
 
 /// Findings, each on a line.
-fn said(findings: &[Finding]) -> String {
-    let line = |finding: &Finding| {
-        let Finding { op, clause, also, input, .. } = finding;
+fn said(findings: &[FuzzFinding]) -> String {
+    let line = |finding: &FuzzFinding| {
+        let FuzzFinding { op, clause, also, input, .. } = finding;
         format!("  {op} {clause} {also:?} {input}\n")
     };
     findings.iter().map(line).collect()
@@ -183,7 +183,8 @@ fn one_cause_is_one_finding_for_more_bugs() {
 fn assert_one_finding<'a>(rows: impl Iterator<Item = &'a OneCause>) {
     let mut wrong = String::new();
     for (bug, ops, cases, clause) in rows {
-        let findings = fuzz(bug, &FuzzOptions { ops: ops.to_vec(), ..settings(Profile::Hardened, *cases) }).findings;
+        let findings =
+            fuzz(bug, &FuzzOptions { ops: ops.to_vec(), ..settings(JudgeProfile::Hardened, *cases) }).findings;
         let clauses: Vec<&str> = findings.iter().map(|finding| finding.clause).collect();
         if clauses != [*clause] {
             wrong += &format!("{bug}: {clause}\n{}", said(&findings));
@@ -217,7 +218,7 @@ fn two_causes_are_two_findings() {
     ] {
         let planted = bugs.map(|name| find(name).expect(name));
         let start = || -> Box<dyn Testee> { Box::new(InProcess::new(together(&planted.each_ref()))) };
-        let settings = FuzzOptions { ops: ops.to_vec(), ..settings(Profile::Hardened, cases) };
+        let settings = FuzzOptions { ops: ops.to_vec(), ..settings(JudgeProfile::Hardened, cases) };
         let findings = run(&settings, &|| Ok(start()), &mut |_| {}).findings;
         if !clauses.iter().all(|clause| findings.iter().any(|finding| finding.clause == *clause)) {
             wrong += &format!("{bugs:?}: {clauses:?}\n{}", said(&findings));
@@ -228,10 +229,10 @@ fn two_causes_are_two_findings() {
 
 #[test]
 fn what_a_profile_accepts_is_no_finding() {
-    let accepted = bugs().filter(|bug| bug.profiles == [Profile::Hardened]);
+    let accepted = bugs().filter(|bug| bug.profiles == [JudgeProfile::Hardened]);
     // A key that loses a lone surrogate can become the same as another one, and a value is lost: wrong in both profiles.
     for bug in accepted.filter(|bug| bug.name != "lone-surrogates-removed") {
-        let report = fuzz(bug.name, &settings(Profile::Literal, 100));
+        let report = fuzz(bug.name, &settings(JudgeProfile::Literal, 100));
         assert!(report.findings.is_empty(), "{}: {:?}", bug.name, report.findings);
         assert_eq!(report.coverage.total(), 100, "{}", bug.name);
     }
@@ -240,7 +241,7 @@ fn what_a_profile_accepts_is_no_finding() {
 #[test]
 fn a_campaign_depends_on_its_seed_alone() {
     let found = |seed, jobs| {
-        let settings = FuzzOptions { seed, jobs, ..settings(Profile::Hardened, 400) };
+        let settings = FuzzOptions { seed, jobs, ..settings(JudgeProfile::Hardened, 400) };
         let findings = fuzz("ampersand-escaped-last", &settings).findings;
         findings.into_iter().map(|finding| (finding.count, finding.cases, finding.input)).collect::<Vec<_>>()
     };
@@ -250,7 +251,7 @@ fn a_campaign_depends_on_its_seed_alone() {
 
 #[test]
 fn a_finding_is_found_again_alone() {
-    let all = settings(Profile::Literal, 400);
+    let all = settings(JudgeProfile::Literal, 400);
     for finding in fuzz("ampersand-escaped-last", &all).findings {
         let alone = FuzzOptions { ops: vec![finding.op], cases: finding.cases.clone(), ..all.clone() };
         let again = fuzz("ampersand-escaped-last", &alone).findings;

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 use std::ops::Range;
-use threadspec_campaign::{Finding, FuzzOptions, FuzzReport, run};
+use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, run};
 use threadspec_golden::clause;
-use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_judge::reference::Reference;
 use threadspec_mutants::{Kind, Planted, all, find, sound_agent, together};
 use threadspec_runner::{InProcess, Testee};
@@ -19,7 +19,7 @@ fn fuzz(planted: &Planted, cases: Range<u64>) -> FuzzReport {
 }
 
 fn campaign(start: &(dyn Fn() -> Box<dyn Testee> + Sync), cases: Range<u64>) -> FuzzReport {
-    let profile = Profile::Universal;
+    let profile = JudgeProfile::Universal;
     let settings = FuzzOptions { seed: 1, cases, time: None, jobs: 2, profile, ops: vec![Op::Tools] };
     run(&settings, &|| Ok(start()), &mut |_| {})
 }
@@ -86,7 +86,7 @@ fn no_pair_of_readings_is_a_finding() {
 /// What is found, in a few words.
 fn found(report: &FuzzReport) -> String {
     let line =
-        |finding: &Finding| format!("{} {:?} {}\n{}\n", finding.clause, finding.cases, finding.note, finding.input);
+        |finding: &FuzzFinding| format!("{} {:?} {}\n{}\n", finding.clause, finding.cases, finding.note, finding.input);
     report.findings.iter().map(line).collect()
 }
 

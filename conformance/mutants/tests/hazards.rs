@@ -9,7 +9,7 @@ use std::{fs, io};
 use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Place, Shown, catalogue};
 use threadspec_judge::corpus::{Case, Corpus, File, embedded};
 use threadspec_judge::json::on_deep_stack;
-use threadspec_judge::protocol::{Hello, Implementation, Profile, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Reply, Request};
 use threadspec_mutants::{catches, sound, sound_agent};
 use threadspec_runner::files_in;
 use threadspec_runner::{InProcess, Testee};
@@ -146,7 +146,11 @@ fn respelled(value: &Value) -> String {
 }
 
 /// The cases of a profile that fail although only the spelling of each reply is another.
-fn accused(implementation: impl Implementation + Send + 'static, cases: &[&Case], profile: Profile) -> Vec<String> {
+fn accused(
+    implementation: impl Implementation + Send + 'static,
+    cases: &[&Case],
+    profile: JudgeProfile,
+) -> Vec<String> {
     let own: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(profile)).collect();
     assert!(own.len() > 200, "{}", own.len());
     let mut testees: [Box<dyn Testee + Send>; 1] = [Box::new(InProcess::new(Respelled(implementation)))];
@@ -159,11 +163,11 @@ fn no_spelling_of_a_reply_is_accused() {
     let (_, corpus) = corpus();
     let small: Vec<&Case> = corpus.cases.iter().filter(|case| case.inputs().all(|input| input.len() < LARGE)).collect();
     let found = on_deep_stack(|| {
-        let own = [Profile::Literal, Profile::Hardened]
+        let own = [JudgeProfile::Literal, JudgeProfile::Hardened]
             .into_par_iter()
             .flat_map_iter(|profile| accused(sound(), &small, profile))
             .collect::<Vec<_>>();
-        [own, accused(sound_agent(), &small, Profile::Universal)].concat()
+        [own, accused(sound_agent(), &small, JudgeProfile::Universal)].concat()
     });
     assert_eq!(found.expect("a thread can be started"), [""; 0]);
 }

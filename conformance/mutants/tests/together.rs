@@ -1,13 +1,13 @@
 //! Runs at the same time: what shows only there is found, and nobody else is accused.
 
 use threadspec_judge::corpus::{Case, embedded};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Verdict;
 use threadspec_mutants::{Kind, Together, all};
 use threadspec_runner::{CaseResult, Settings, run};
 
 fn failed<'a>(agent: Together, cases: &'a [&'a Case]) -> Vec<CaseResult<'a>> {
-    let run = run(&mut [Box::new(agent)], cases, &Settings::new(Profile::Universal), &mut ());
+    let run = run(&mut [Box::new(agent)], cases, &Settings::new(JudgeProfile::Universal), &mut ());
     run.results.into_iter().filter(|result| result.counts_against(true)).collect()
 }
 

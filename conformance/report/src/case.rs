@@ -6,10 +6,10 @@ use crate::terminal::{FAINT, STRONG, styled};
 use std::fmt::Write;
 use strum::EnumMessage;
 use threadspec_judge::corpus::{Case, Corpus, Expect, lay_out};
-use threadspec_judge::protocol::{Profile, Request};
+use threadspec_judge::protocol::{JudgeProfile, Request};
 
 /// A whole case: what it is for, what it demands, and for each of these profiles the request to paste to a testee by hand.
-pub fn case(case: &Case, corpus: &Corpus, profiles: &[Profile]) -> String {
+pub fn case(case: &Case, corpus: &Corpus, profiles: &[JudgeProfile]) -> String {
     let mut out = String::new();
     let own: Vec<String> = case.profiles.iter().map(ToString::to_string).collect();
     let _ = writeln!(out, "{} ({}; {})", styled(STRONG, &case.id), gravity(case.level, case.severity), own.join(", "));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use threadspec_judge::corpus::Corpus;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Verdict;
 
 /// How much of a profile a run has judged. Thorough cases count only if they are part of the run.
@@ -25,7 +25,7 @@ impl Judged {
     /// What the cases of a run, given by their ids, have judged of a profile of a corpus.
     pub(super) fn of<'a>(
         run: impl IntoIterator<Item = (&'a str, Verdict)>,
-        (corpus, profile): (&Corpus, Profile),
+        (corpus, profile): (&Corpus, JudgeProfile),
     ) -> Self {
         let run: HashMap<&str, Verdict> = run.into_iter().collect();
         let (mut judged, mut clauses, mut of_clauses) = (Self::default(), HashSet::new(), HashSet::new());

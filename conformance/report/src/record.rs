@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 use threadspec_judge::corpus::{Case, Corpus, Kind, Level, Mismatch, NOTHING, Severity, Side, Sides};
 use threadspec_judge::json;
-use threadspec_judge::protocol::{Hello, Op, Profile};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Op};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::{CaseResult, Exit, Run, RunOptions, by_name};
@@ -125,7 +125,7 @@ pub(super) struct CaseRecord {
     pub(super) severity: Option<Severity>,
     /// The profile that it was judged by.
     #[serde(with = "by_name")]
-    pub(super) profile: Profile,
+    pub(super) profile: JudgeProfile,
     /// How it ended.
     #[serde(with = "by_name")]
     pub(super) verdict: Verdict,

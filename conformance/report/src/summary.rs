@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use threadspec_judge::corpus::Corpus;
-use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::{CaseResult, Exit, Run, RunOptions};
@@ -42,7 +42,7 @@ pub struct Summary {
     /// The operations of which the profile has cases, but none was put to it.
     untested: BTreeSet<Op>,
     /// The profile.
-    profile: Profile,
+    profile: JudgeProfile,
     /// How much of it was judged.
     judged: Judged,
     /// The cases that were left out because they take too long for every day.

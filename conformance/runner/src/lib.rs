@@ -7,14 +7,14 @@
 //!
 //! ```
 //! use threadspec_judge::corpus::{Case, embedded};
-//! use threadspec_judge::protocol::Profile;
+//! use threadspec_judge::protocol::JudgeProfile;
 //! use threadspec_judge::reference::Reference;
 //! use threadspec_runner::{InProcess, Settings, run};
 //!
 //! let (corpus, _) = embedded();
-//! let is_chosen = |case: &&Case| case.id.starts_with("escape/") && case.is_in(Profile::Literal);
+//! let is_chosen = |case: &&Case| case.id.starts_with("escape/") && case.is_in(JudgeProfile::Literal);
 //! let cases: Vec<&Case> = corpus.cases.iter().filter(is_chosen).collect();
-//! let settings = Settings::new(Profile::Literal);
+//! let settings = Settings::new(JudgeProfile::Literal);
 //! let run = run(&mut [Box::new(InProcess::new(Reference))], &cases, &settings, &mut ());
 //! assert!(run.results.iter().all(|result| !result.counts_against(settings.strict)));
 //! ```

@@ -1,7 +1,7 @@
 //! How a run is made, as run files and transcripts tell it.
 
 use serde::{Deserialize, Serialize};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::text::count;
 
 /// How a run was made.
@@ -10,7 +10,7 @@ use threadspec_judge::text::count;
 pub struct RunOptions {
     /// The profile that it was judged by.
     #[serde(with = "by_name")]
-    pub profile: Profile,
+    pub profile: JudgeProfile,
     /// Whether a `should` counts.
     pub strict: bool,
     /// The patterns that chose its cases; all of them without a pattern.

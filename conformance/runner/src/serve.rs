@@ -7,7 +7,7 @@ use std::iter;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use threadspec_judge::protocol::{Hello, Implementation, Profile, RejectKind, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, RejectKind, Reply, Request};
 use threadspec_judge::{Error, json};
 
 /// Answers each request line with one reply line until the requests end.
@@ -104,7 +104,7 @@ fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Incoming, Reply
         return Ok(Incoming::Hello);
     }
     let profile = match members.get("profile") {
-        None => Profile::default(),
+        None => JudgeProfile::default(),
         Some(name) => text("profile")
             .and_then(|profile| profile.parse().ok())
             .ok_or_else(|| Reply::Unsupported(format!("profile {name}")))?,

@@ -18,7 +18,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use threadspec_judge::corpus::Case;
-use threadspec_judge::protocol::{Hello, Op, Profile, Reply, Request};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Reply, Request};
 use threadspec_judge::text;
 use threadspec_judge::verdict::Outcome;
 
@@ -228,7 +228,7 @@ enum Recorded {
 }
 
 impl TranscriptLine<'_> {
-    fn read(line: &str, profile: Profile) -> Result<Recorded, Error> {
+    fn read(line: &str, profile: JudgeProfile) -> Result<Recorded, Error> {
         let line: TranscriptLine<'_> = serde_json::from_str(line).map_err(Error::new)?;
         if let Some(what) = line.shutdown {
             return Ok(Recorded::Shutdown(what));

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use threadspec_judge::corpus::{Case, Expect, Pattern};
 use threadspec_judge::json;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_report::terminal::complain;
 use threadspec_runner::Exit;
 use threadspec_runner::files::create;
@@ -32,7 +32,7 @@ pub(crate) struct Export {
     filter: Vec<String>,
     /// Write only cases of this profile, literal or hardened (repeatable) [default: both]
     #[arg(long, value_name = "PROFILE")]
-    profile: Vec<Profile>,
+    profile: Vec<JudgeProfile>,
 }
 
 impl Export {
@@ -43,8 +43,8 @@ impl Export {
     /// When the corpus is at fault, a pattern matches nothing, no case is left, or the file cannot be written.
     pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let corpus = corpus(self.corpus.as_deref())?;
-        let profiles = if self.profile.is_empty() { &Profile::OWN[..] } else { &self.profile };
-        let chosen: Vec<(&Case, Profile)> = select(&corpus, &self.filter)?
+        let profiles = if self.profile.is_empty() { &JudgeProfile::OWN[..] } else { &self.profile };
+        let chosen: Vec<(&Case, JudgeProfile)> = select(&corpus, &self.filter)?
             .into_iter()
             .flat_map(|case| {
                 profiles.iter().filter(|&&profile| case.is_in(profile)).map(move |&profile| (case, profile))
@@ -121,7 +121,7 @@ impl<'a> Input<'a> {
 
 impl<'a> Line<'a> {
     /// The line of a case, or `None` if the expectation is not plain.
-    fn of(case: &'a Case, profile: Profile) -> Option<Self> {
+    fn of(case: &'a Case, profile: JudgeProfile) -> Option<Self> {
         let (mut ok, mut reject, mut message) = (None, None, Vec::new());
         match case.expect() {
             Expect::Output(patterns) => ok = Some(patterns.iter().map(Pattern::value).collect::<Option<_>>()?),

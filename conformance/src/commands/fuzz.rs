@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use std::{fs, io, thread};
-use threadspec_campaign::{Finding, FuzzOptions, FuzzReport, Progress, Start, prepare_folder, run, save_findings};
+use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, prepare_folder, run, save_findings};
 use threadspec_judge::corpus::{Corpus, Level};
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::protocol::Op;
-use threadspec_judge::protocol::Profile;
 use threadspec_judge::text::visible;
 use threadspec_report::Failure;
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
@@ -45,7 +45,7 @@ pub(crate) struct Fuzz {
     jobs: Option<u64>,
     /// Judge by this profile, literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
-    profile: Option<Profile>,
+    profile: Option<JudgeProfile>,
     /// Only this operation (repeatable) [default: all that the testee has]
     #[arg(long, value_name = "OP")]
     op: Vec<Op>,
@@ -69,7 +69,7 @@ fn prepare(folder: &Path) -> io::Result<()> {
 }
 
 /// Saves findings as cases of a corpus that `lint` accepts.
-fn save(folder: &Path, findings: &[Finding], profile: Profile, corpus: &Corpus) -> io::Result<Vec<PathBuf>> {
+fn save(folder: &Path, findings: &[FuzzFinding], profile: JudgeProfile, corpus: &Corpus) -> io::Result<Vec<PathBuf>> {
     let files = save_findings(folder, findings, profile, corpus)?;
     lint::fix(folder)?;
     Ok(files)
@@ -113,7 +113,7 @@ impl Fuzz {
         let hello = testee.hello().clone();
         testee.finish();
         let profile = verify::judged_by(self.profile, &hello)?;
-        let has = |op: &Op| hello.ops.contains(op) && (profile != Profile::Universal || *op == Op::Tools);
+        let has = |op: &Op| hello.ops.contains(op) && (profile != JudgeProfile::Universal || *op == Op::Tools);
         if let Some(op) = self.op.iter().find(|op| !has(op)) {
             return Err(Stop::new(
                 Exit::Usage,
@@ -162,8 +162,13 @@ impl Fuzz {
     }
 
     /// A finding as it is reported.
-    fn failure<'a>(&self, finding: &Finding, settings: &FuzzOptions, corpus: &'a Corpus) -> Result<Failure<'a>, Stop> {
-        let Finding { op, other_ops, clause, also, what, count, verdict, input, note, mismatch, .. } = finding;
+    fn failure<'a>(
+        &self,
+        finding: &FuzzFinding,
+        settings: &FuzzOptions,
+        corpus: &'a Corpus,
+    ) -> Result<Failure<'a>, Stop> {
+        let FuzzFinding { op, other_ops, clause, also, what, count, verdict, input, note, mismatch, .. } = finding;
         let clause = corpus
             .clause(clause)
             .ok_or_else(|| Stop::new(Exit::Corpus, format!("the corpus has no clause {clause}")))?;
@@ -187,7 +192,7 @@ impl Fuzz {
             counts: verdict.counts_against(level, false),
             clauses: vec![clause],
             why: match settings.profile {
-                Profile::Universal => format!("the run breaks what any agent owes its model, {times}"),
+                JudgeProfile::Universal => format!("the run breaks what any agent owes its model, {times}"),
                 profile => format!("the {profile} profile does not accept the reply, {times}"),
             },
             note: note.clone(),
@@ -199,7 +204,7 @@ impl Fuzz {
     }
 
     /// The command that finds it again at once.
-    fn repeat(&self, finding: &Finding, settings: &FuzzOptions) -> String {
+    fn repeat(&self, finding: &FuzzFinding, settings: &FuzzOptions) -> String {
         let FuzzOptions { seed, profile, .. } = settings;
         let Range { start, end } = finding.cases;
         let words =
@@ -244,7 +249,7 @@ fn name_orphans() {
 fn plan(settings: &FuzzOptions) -> String {
     let FuzzOptions { seed, cases, time, jobs, profile, ops } = settings;
     let against = match profile {
-        Profile::Universal => "judged by the properties of any agent",
+        JudgeProfile::Universal => "judged by the properties of any agent",
         _ => "compared with the reference",
     };
     let cases = match cases {

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
 use threadspec_judge::corpus::Case;
-use threadspec_judge::protocol::{Hello, Profile, Reply, Request};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
@@ -49,7 +49,7 @@ impl Judge {
         let mut transcript = Transcript::read(&self.transcript).map_err(wrong)?;
         let (header, hello) = (transcript.header.clone(), transcript.hello.clone());
         let recorded: HashSet<&str> = header.cases.iter().map(String::as_str).collect();
-        let profile: Profile = header.options.profile;
+        let profile: JudgeProfile = header.options.profile;
         let cases: Vec<&Case> = corpus.cases.iter().filter(|case| recorded.contains(&*case.id)).collect();
         let gone = recorded.len() - cases.len();
         self.output.say(&verify::introduction(&hello, profile));
@@ -93,7 +93,7 @@ impl Judge {
 }
 
 /// The recorded outcomes as a run.
-fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, profile: Profile) -> Run<'a> {
+fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, profile: JudgeProfile) -> Run<'a> {
     let terms = Terms { profile, abilities: hello.abilities };
     let mut run = Run { shutdown: std::mem::take(&mut transcript.shutdown), ..Run::default() };
     for &case in cases {

@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use threadspec_judge::corpus::Corpus;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::complain;
 use threadspec_runner::{Exit, Known, Run, files};
@@ -43,7 +43,7 @@ impl KnownFailures {
         &self,
         known: Known,
         run: &Run<'_>,
-        by: (&Corpus, Profile),
+        by: (&Corpus, JudgeProfile),
         strict: bool,
     ) -> Result<Known, (Stop, Known)> {
         let Some(path) = &self.update else { return Ok(known) };
@@ -69,7 +69,7 @@ impl KnownFailures {
     }
 
     /// What is out of date in the file.
-    pub(super) fn out_of_date(known: &Known, by: (&Corpus, Profile)) -> Vec<String> {
+    pub(super) fn out_of_date(known: &Known, by: (&Corpus, JudgeProfile)) -> Vec<String> {
         known.out_of_date(by.0, by.1, SystemTime::now())
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Stop, corpus, did_you_mean};
 use std::path::PathBuf;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::text::visible;
 use threadspec_report::terminal::print;
 use threadspec_runner::Exit;
@@ -15,7 +15,7 @@ pub(crate) struct Show {
     corpus: Option<PathBuf>,
     /// Show only the request of this profile
     #[arg(long)]
-    profile: Option<Profile>,
+    profile: Option<JudgeProfile>,
     /// The case, as `list` names it
     #[arg(value_name = "CASE-ID")]
     id: String,

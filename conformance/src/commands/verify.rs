@@ -13,7 +13,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::protocol::{Hello, Op, Profile, Request};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Request};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Judgement;
@@ -40,7 +40,7 @@ pub(crate) struct Verify {
     selection: Selection,
     /// Judge by this profile: literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
-    profile: Option<Profile>,
+    profile: Option<JudgeProfile>,
     /// Let failed `should` cases count, and failed cases of severity C
     #[arg(long)]
     strict: bool,
@@ -202,7 +202,7 @@ impl Verify {
     fn not_started(&self, why: Unready, chosen: &Chosen<'_>, by: (&Corpus, &str), began: SystemTime) -> Stop {
         let stop = not_ready(&why);
         let (corpus, errata) = by;
-        let profile = self.profile.unwrap_or(Profile::Literal);
+        let profile = self.profile.unwrap_or(JudgeProfile::Literal);
         let cases: Vec<&Case> = chosen.cases.iter().filter(|case| case.is_in(profile)).copied().collect();
         let options = self.options(profile, chosen);
         let about = Circumstances {
@@ -221,7 +221,7 @@ impl Verify {
         unwritten.into_iter().fold(stop, Stop::and)
     }
 
-    fn options(&self, profile: Profile, chosen: &Chosen<'_>) -> RunOptions {
+    fn options(&self, profile: JudgeProfile, chosen: &Chosen<'_>) -> RunOptions {
         let in_ci = env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
         let random = || RandomState::new().build_hasher().finish() % MOST_SEED;
         RunOptions {
@@ -372,7 +372,7 @@ pub(super) fn words(mut words: Vec<String>, command: &[String]) -> String {
 }
 
 /// The profile that was asked for, else literal if the testee has it.
-pub(super) fn judged_by(asked: Option<Profile>, hello: &Hello) -> Result<Profile, Stop> {
+pub(super) fn judged_by(asked: Option<JudgeProfile>, hello: &Hello) -> Result<JudgeProfile, Stop> {
     let has = |profile| hello.profiles.contains(&profile);
     match asked {
         Some(asked) if !has(asked) => {
@@ -382,14 +382,14 @@ pub(super) fn judged_by(asked: Option<Profile>, hello: &Hello) -> Result<Profile
             Err(Stop::new(Exit::Usage, message))
         }
         Some(asked) => Ok(asked),
-        None if has(Profile::Literal) => Ok(Profile::Literal),
+        None if has(JudgeProfile::Literal) => Ok(JudgeProfile::Literal),
         // A hello without any profile fails the handshake.
-        None => Ok(hello.profiles.first().copied().unwrap_or(Profile::Literal)),
+        None => Ok(hello.profiles.first().copied().unwrap_or(JudgeProfile::Literal)),
     }
 }
 
 /// Who is tested, and by what, on one line.
-pub(super) fn introduction(hello: &Hello, profile: Profile) -> String {
+pub(super) fn introduction(hello: &Hello, profile: JudgeProfile) -> String {
     let Hello { name, version, language, url, .. } = hello;
     let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
     visible(&format!("{name} {version} ({language}{url}), profile {profile}"))

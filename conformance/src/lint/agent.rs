@@ -2,7 +2,7 @@
 
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::universal;
 
 /// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show
@@ -14,8 +14,8 @@ pub(super) fn problems(corpus: &Corpus) -> Vec<Problem> {
 fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
     let mut wrong = Vec::new();
     let is_here = case.id.starts_with(&format!("{AGENT}/"));
-    if is_here != (case.profiles == [Profile::Universal]) {
-        wrong.push(format!("the cases of `{AGENT}/` are those of profile `{}`", Profile::Universal));
+    if is_here != (case.profiles == [JudgeProfile::Universal]) {
+        wrong.push(format!("the cases of `{AGENT}/` are those of profile `{}`", JudgeProfile::Universal));
     }
     let Expect::Run(properties) = case.expect() else {
         if is_here {

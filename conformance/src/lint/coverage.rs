@@ -4,7 +4,7 @@ use crate::lint::scopes::{Place, Reach, SCOPES, reached};
 use std::fmt::Write;
 use threadspec::EventType;
 use threadspec_judge::corpus::{CLAUSES, Case, Corpus, Level};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 
 /// The page that [`page`] generates.
 pub(super) const COVERAGE: &str = "COVERAGE.md";
@@ -41,7 +41,7 @@ pub(super) fn page(corpus: &Corpus) -> String {
             cell(own.iter().filter(|(case, reach)| counts(case, reach)).count())
         };
         let levels = [Level::Must, Level::Should].map(|level| count(&|case, _| case.level == level));
-        let profiles = Profile::ALL.map(|profile| count(&|case, _| case.profiles.contains(&profile)));
+        let profiles = JudgeProfile::ALL.map(|profile| count(&|case, _| case.profiles.contains(&profile)));
         let places: Vec<String> = Place::all().map(|place| count(&|_, reach| reach.place == place)).collect();
         let counts = [&levels[..], &profiles, &places].concat().join(" | ");
         let _ = writeln!(page, "| {} ({}) | {} | {counts} |", clause.id, clause.level, own.len());
@@ -60,7 +60,7 @@ fn event_types(corpus: &Corpus, cases: &[(&Case, Reach)]) -> String {
     for clause in &corpus.clauses {
         for place in [Place::Serialize, Place::MessagesStandard, Place::MessagesXml] {
             let counts = EventType::ALL.map(|event_type| {
-                Profile::OWN.map(|profile| {
+                JudgeProfile::OWN.map(|profile| {
                     let counts = |(case, reach): &&(&Case, Reach)| {
                         case.clauses.contains(&clause.id)
                             && case.profiles.contains(&profile)

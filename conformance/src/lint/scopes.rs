@@ -9,7 +9,7 @@ use strum::{Display, EnumIter, IntoEnumIterator};
 use threadspec::EventType;
 use threadspec_judge::corpus::{Case, Corpus, Problem};
 use threadspec_judge::json;
-use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::protocol::{JudgeProfile, Op};
 
 /// The file that holds the scopes.
 pub(super) const SCOPES: &str = "scopes.json";
@@ -71,7 +71,7 @@ impl Reach {
             (Op::Serialize, _) => Place::Serialize,
             (Op::Messages, false) => Place::MessagesStandard,
             (Op::Messages, true) => Place::MessagesXml,
-            (Op::Tools, _) if case.is_in(Profile::Universal) => Place::Agent,
+            (Op::Tools, _) if case.is_in(JudgeProfile::Universal) => Place::Agent,
             (Op::Tools, _) => Place::Tools,
             (Op::Loop, false) => Place::LoopStandard,
             (Op::Loop, true) => Place::LoopXml,
@@ -95,11 +95,11 @@ struct Scope {
     events: Vec<EventType>,
     places: Vec<Place>,
     #[serde(default = "both")]
-    profiles: Vec<Profile>,
+    profiles: Vec<JudgeProfile>,
 }
 
-fn both() -> Vec<Profile> {
-    Profile::OWN.into()
+fn both() -> Vec<JudgeProfile> {
+    JudgeProfile::OWN.into()
 }
 
 fn event_types<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<EventType>, D::Error> {

@@ -7,11 +7,11 @@
 //!
 //! ```
 //! use threadspec_campaign::{FuzzOptions, run};
-//! use threadspec_judge::protocol::{Op, Profile};
+//! use threadspec_judge::protocol::{Op, JudgeProfile};
 //! use threadspec_judge::reference::Reference;
 //! use threadspec_runner::InProcess;
 //!
-//! let options = FuzzOptions { seed: 1, cases: 0..50, time: None, jobs: 1, profile: Profile::Literal, ops: vec![Op::Escape] };
+//! let options = FuzzOptions { seed: 1, cases: 0..50, time: None, jobs: 1, profile: JudgeProfile::Literal, ops: vec![Op::Escape] };
 //! let report = run(&options, &|| Ok(Box::new(InProcess::new(Reference))), &mut |_| {});
 //! assert!(report.findings.is_empty());
 //! ```
@@ -27,5 +27,5 @@ pub mod generate;
 pub mod laws;
 
 pub use fuzz::{
-    Coverage, Finding, FuzzOptions, FuzzReport, Progress, Start, first_failure, prepare_folder, run, save_findings,
+    Coverage, FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, first_failure, prepare_folder, run, save_findings,
 };

@@ -8,7 +8,7 @@ use super::texts::Texts;
 use super::{Difference, departure, reference_output, side, text};
 use crate::corpus::mismatch::Side;
 use crate::protocol::{
-    Body, Call, ChatMessage, Input, List, Op, Output, Part, Request, Rounds, Run, ScriptedTurn, Shape, Speaker,
+    Body, Call, ChatMessage, Input, List, LoopRun, Op, Output, Part, Request, Rounds, ScriptedTurn, Shape, Speaker,
     ThreadEvent,
 };
 use crate::tolerance::iterations::{beginnings, request_limit};
@@ -147,7 +147,7 @@ fn result_clause(expected: &str, actual: &str, texts: &Texts) -> &'static str {
 }
 
 /// Compares outputs of `loop`.
-pub(super) fn outer_loop(input: &Input, expected: &Run, actual: &Run, texts: &Texts) -> Option<Difference> {
+pub(super) fn outer_loop(input: &Input, expected: &LoopRun, actual: &LoopRun, texts: &Texts) -> Option<Difference> {
     let missing = no_list("/requests", clause::LOOP_EVENTS, &expected.requests, &actual.requests)
         .or_else(|| no_list("/events", clause::LOOP_EVENTS, &expected.events, &actual.events));
     if missing.is_some() {
@@ -198,7 +198,7 @@ pub(super) struct Ended {
 }
 
 /// A run, ended with the last iteration of a shorter one, and as that one.
-pub(super) fn ended_with(input: &Input, longer: &Run, shorter: &Run) -> Option<Ended> {
+pub(super) fn ended_with(input: &Input, longer: &LoopRun, shorter: &LoopRun) -> Option<Ended> {
     let count = shorter.requests.list().len();
     let all = longer.requests.list().len();
     let iterations = beginnings(input, all).iter().position(|&beginning| beginning == count)?;
@@ -230,8 +230,8 @@ pub(super) fn ended_with(input: &Input, longer: &Run, shorter: &Run) -> Option<E
         recoverable.clone_from(other);
     }
     events.extend(completion.cloned());
-    let Run { response, iterations, stop_reason, .. } = shorter.clone();
-    let run = Run { response, iterations, stop_reason, ..run };
+    let LoopRun { response, iterations, stop_reason, .. } = shorter.clone();
+    let run = LoopRun { response, iterations, stop_reason, ..run };
     Some(Ended { run: Output::Run(Box::new(run)), clause })
 }
 
@@ -319,7 +319,7 @@ fn event_clause(
 }
 
 /// Compares the requests: in each iteration the thread so far, then what its rounds appended.
-fn requests_of_run(input: &Input, expected: &Run, actual: &Run, texts: &Texts) -> Option<Difference> {
+fn requests_of_run(input: &Input, expected: &LoopRun, actual: &LoopRun, texts: &Texts) -> Option<Difference> {
     let (expected_requests, actual_requests) = (expected.requests.list(), actual.requests.list());
     let (mut current, mut heads): (_, [&[Part<ChatMessage>]; 2]) = (0, [&[], &[]]);
     let beginnings = beginnings(input, expected_requests.len());
@@ -373,7 +373,7 @@ fn at(difference: Difference, path: &str) -> Difference {
 fn head(
     input: &Input,
     iteration: usize,
-    actual: &Run,
+    actual: &LoopRun,
     request: &Part<List<ChatMessage>>,
     texts: &Texts,
 ) -> Option<Difference> {

@@ -5,7 +5,7 @@ use super::expectation::Pattern;
 use super::{AGENT, Accepted, Oracle, Severity, severity};
 use crate::error::Error;
 use crate::json;
-use crate::protocol::{Op, Profile, RejectKind, Request};
+use crate::protocol::{JudgeProfile, Op, RejectKind, Request};
 use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -61,7 +61,7 @@ pub struct Case {
     /// How binding it is.
     pub level: Level,
     /// The profiles that it belongs to.
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<JudgeProfile>,
     /// How much its failure hurts; only cases of profile `universal` have it.
     pub severity: Option<Severity>,
     /// Reports and documents that show the severity: `owner/repo#1`, or an address.
@@ -95,12 +95,12 @@ impl Case {
     }
 
     /// The request that puts the case to a testee.
-    pub fn request(&self, id: i64, profile: impl Into<Profile>) -> Request {
+    pub fn request(&self, id: i64, profile: impl Into<JudgeProfile>) -> Request {
         Request { id, op: self.op, profile: profile.into(), input: self.input().to_owned() }
     }
 
     /// Whether the case belongs to a profile.
-    pub fn is_in(&self, profile: impl Into<Profile>) -> bool {
+    pub fn is_in(&self, profile: impl Into<JudgeProfile>) -> bool {
         self.profiles.contains(&profile.into())
     }
 
@@ -197,7 +197,7 @@ impl Case {
         op: Op,
         why: String,
         clauses: Vec<String>,
-        profiles: Vec<Profile>,
+        profiles: Vec<JudgeProfile>,
         origin: Origin,
     ) -> Self {
         Self {
@@ -246,9 +246,9 @@ impl Case {
             problems.push("`level` restates the default".into());
         }
         let profiles = match &written.profiles {
-            None => Profile::OWN.to_vec(),
+            None => JudgeProfile::OWN.to_vec(),
             Some(names) => {
-                let parsed: Vec<Profile> = names.iter().filter_map(|name| name.parse().ok()).collect();
+                let parsed: Vec<JudgeProfile> = names.iter().filter_map(|name| name.parse().ok()).collect();
                 if parsed.len() != names.len() || parsed.is_empty() {
                     problems.push(format!("`profiles` {names:?} are not known profiles"));
                 } else if parsed.len() > 1 {

@@ -3,7 +3,7 @@
 use super::{Case, File, Level, Problem};
 use crate::error::Error;
 use crate::json;
-use crate::protocol::{Op, Profile};
+use crate::protocol::{JudgeProfile, Op};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 pub use threadspec_golden::covering::COVERING;
@@ -20,7 +20,7 @@ pub(super) struct Origin {
     data: Arc<Data>,
     array: usize,
     number: usize,
-    profile: Profile,
+    profile: JudgeProfile,
 }
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Origin {
     pub(super) fn source(&self, case: &Case) -> String {
         let array = &self.data.covering.arrays[self.array];
         let row = self.data.covering.row(array, self.number);
-        let (input, expected) = (row.input(), row.expected(self.profile == Profile::Hardened));
+        let (input, expected) = (row.input(), row.expected(self.profile == JudgeProfile::Hardened));
         let columns = array.columns(&self.data.covering);
         let levels = array.levels(self.number);
         let features =
@@ -91,7 +91,7 @@ pub(super) fn cases(files: &[File]) -> Result<Vec<Case>, Error> {
         for row in data.covering.rows(array) {
             let row_number = row.number();
             let name = format!("{}/row-{}", array.name(), row_number + 1);
-            let case = |id: String, profiles: &[Profile]| {
+            let case = |id: String, profiles: &[JudgeProfile]| {
                 let origin =
                     Origin { data: Arc::clone(&data), array: index, number: row.number(), profile: profiles[0] };
                 let mut case = Case::of_row(id, op, WHY.to_owned(), array.clauses.clone(), profiles.to_vec(), origin);
@@ -100,10 +100,10 @@ pub(super) fn cases(files: &[File]) -> Result<Vec<Case>, Error> {
                 case
             };
             if row.differs() {
-                cases.push(case(name.clone(), &[Profile::Hardened]));
-                cases.push(case(format!("{name}-literal"), &[Profile::Literal]));
+                cases.push(case(name.clone(), &[JudgeProfile::Hardened]));
+                cases.push(case(format!("{name}-literal"), &[JudgeProfile::Literal]));
             } else {
-                cases.push(case(name, &Profile::OWN));
+                cases.push(case(name, &JudgeProfile::OWN));
             }
         }
     }

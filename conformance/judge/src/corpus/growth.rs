@@ -3,7 +3,7 @@
 use super::{Case, Corpus, File, Problem};
 use crate::error::Error;
 use crate::json::{self, list};
-use crate::protocol::{Op, Profile};
+use crate::protocol::{JudgeProfile, Op};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashSet};
@@ -92,18 +92,18 @@ pub struct Growth {
     pub members: Vec<String>,
     /// The profiles in which it shows; both when absent.
     #[serde(default = "own_profiles")]
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<JudgeProfile>,
     /// The ids of the cases, each with its size; of several texts, that of the shortest.
     pub cases: BTreeMap<String, u64>,
 }
 
-fn own_profiles() -> Vec<Profile> {
-    Profile::OWN.to_vec()
+fn own_profiles() -> Vec<JudgeProfile> {
+    JudgeProfile::OWN.to_vec()
 }
 
 impl Growth {
     /// Its cases of a profile with their sizes, the smallest first.
-    pub fn cases<'a>(&self, corpus: &'a Corpus, profile: Profile) -> Vec<(&'a Case, u64)> {
+    pub fn cases<'a>(&self, corpus: &'a Corpus, profile: JudgeProfile) -> Vec<(&'a Case, u64)> {
         let own = corpus.cases.iter().filter(|case| case.is_in(profile));
         let mut cases: Vec<_> = own.filter_map(|case| Some((case, *self.cases.get(&case.id)?))).collect();
         cases.sort_by_key(|&(_, size)| size);
@@ -167,7 +167,7 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
         }
     }
     if !table.is_empty() {
-        let large = corpus.cases.iter().filter(|case| case.is_template && !case.is_in(Profile::Universal));
+        let large = corpus.cases.iter().filter(|case| case.is_template && !case.is_in(JudgeProfile::Universal));
         for case in large.filter(|case| !named.contains(&case.id)) {
             problem(format!("no row names the large case `{}`", case.id));
         }

@@ -4,11 +4,11 @@ mod output;
 mod profile;
 
 pub use crate::shape::{
-    AgentRun, Body, Call, ChatMessage, Check, Input, List, Part, Requests, Rounds, Run, ScriptedTurn, Shape, Speaker,
-    ThreadEvent,
+    AgentRun, Body, Call, ChatMessage, Check, Input, List, LoopRun, Part, Requests, Rounds, ScriptedTurn, Shape,
+    Speaker, ThreadEvent,
 };
 pub use output::Output;
-pub use profile::Profile;
+pub use profile::JudgeProfile;
 
 use crate::Error;
 use crate::json;
@@ -75,7 +75,7 @@ pub struct Request {
     /// What to do.
     pub op: Op,
     /// The profile under which the reply will be judged.
-    pub profile: Profile,
+    pub profile: JudgeProfile,
     /// The operation's input as raw JSON text on one line.
     pub input: String,
 }
@@ -131,9 +131,9 @@ impl Reply {
     }
 
     /// The line from which [`Reply::read_for`] reads this reply.
-    pub fn line_for(&self, profile: Profile, id: i64) -> String {
+    pub fn line_for(&self, profile: JudgeProfile, id: i64) -> String {
         let line = self.line(id);
-        if profile == Profile::Universal { unmark_surrogates(&line).into_owned() } else { line }
+        if profile == JudgeProfile::Universal { unmark_surrogates(&line).into_owned() } else { line }
     }
 
     /// Reads a reply line: its id and what it says. Each lone surrogate in it becomes [`json::HALF`].
@@ -152,9 +152,9 @@ impl Reply {
     /// # Errors
     ///
     /// Says why the line is not a reply.
-    pub fn read_for(profile: Profile, line: impl Into<Vec<u8>>) -> Result<(i64, Self), Error> {
+    pub fn read_for(profile: JudgeProfile, line: impl Into<Vec<u8>>) -> Result<(i64, Self), Error> {
         let line = line.into();
-        if profile != Profile::Universal {
+        if profile != JudgeProfile::Universal {
             return Self::read(line);
         }
         match json::changed(halves::decode(&line).map_err(Error::new)?) {
@@ -243,7 +243,7 @@ pub struct Hello {
     /// The operations that it has.
     pub ops: Vec<Op>,
     /// The profiles that it wants to be judged by.
-    pub profiles: Vec<Profile>,
+    pub profiles: Vec<JudgeProfile>,
     /// What it says about how far profile `universal` can judge it.
     pub abilities: Abilities,
 }
@@ -299,7 +299,7 @@ impl Hello {
             language: text("language")?,
             url: about["url"].as_str().map(kept),
             ops: known(&hello["ops"], "ops", Op::all())?,
-            profiles: known(&hello["profiles"], "profiles", Profile::ALL)?,
+            profiles: known(&hello["profiles"], "profiles", JudgeProfile::ALL)?,
             abilities: Abilities {
                 exact_integers: flag(&hello["exactIntegers"], "exactIntegers")?,
                 concurrent: flag(&hello["concurrent"], "concurrent")?,
@@ -363,9 +363,9 @@ mod tests {
     #[test]
     fn the_universal_profile_sees_lone_surrogates() {
         for line in [&br#"{"id":7,"ok":"a\ud83d"}"#[..], b"{\"id\":7,\"ok\":\"a\xed\xa0\xbd\"}"] {
-            assert_eq!(Reply::read_for(Profile::Universal, line), Ok((7, Reply::Ok(json!("a\u{10d83d}")))));
+            assert_eq!(Reply::read_for(JudgeProfile::Universal, line), Ok((7, Reply::Ok(json!("a\u{10d83d}")))));
         }
-        assert!(Reply::read_for(Profile::Literal, b"{\"id\":7,\"ok\":\"a\xed\xa0\xbd\"}").is_err());
+        assert!(Reply::read_for(JudgeProfile::Literal, b"{\"id\":7,\"ok\":\"a\xed\xa0\xbd\"}").is_err());
     }
 
     #[test]
@@ -435,7 +435,7 @@ mod tests {
             language: "l".into(),
             url: None,
             ops: Op::all().collect(),
-            profiles: Profile::ALL.into(),
+            profiles: JudgeProfile::ALL.into(),
             abilities: Abilities { exact_integers: true, concurrent: true },
         };
         assert_eq!(Hello::from_json(&hello.to_json()), Ok(hello));

@@ -1,6 +1,6 @@
 //! The outputs of the operations.
 
-use super::{ChatMessage, List, Op, Requests, Rounds, Run, Shape};
+use super::{ChatMessage, List, LoopRun, Op, Requests, Rounds, Shape};
 use serde_json::Value;
 
 /// The output of an operation in profile `literal` or `hardened`.
@@ -13,7 +13,7 @@ pub enum Output {
     /// Of `tools`.
     Rounds(Rounds),
     /// Of `loop`.
-    Run(Box<Run>),
+    Run(Box<LoopRun>),
     /// Not an output of the operation.
     Odd(Value),
 }
@@ -25,7 +25,7 @@ impl Output {
             Op::Escape | Op::Serialize => String::read(json).map(Self::Text),
             Op::Messages => List::read(json).map(Self::Messages),
             Op::Tools => Rounds::read(json).map(Self::Rounds),
-            Op::Loop => Run::read(json).map(|run| Self::Run(Box::new(run))),
+            Op::Loop => LoopRun::read(json).map(|run| Self::Run(Box::new(run))),
         };
         read.unwrap_or_else(Self::Odd)
     }

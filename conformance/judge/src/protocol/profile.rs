@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// What replies are judged by: one of the two renderings of this specification, or what any agent owes its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Profile {
+pub enum JudgeProfile {
     /// The letter of the sources.
     #[default]
     Literal,
@@ -17,7 +17,7 @@ pub enum Profile {
     Universal,
 }
 
-impl Profile {
+impl JudgeProfile {
     /// Every profile, the default first.
     pub const ALL: [Self; 3] = [Self::Literal, Self::Hardened, Self::Universal];
     /// The two renderings of this specification; a case that names no profile belongs to both.
@@ -32,7 +32,7 @@ impl Profile {
     }
 }
 
-impl From<threadspec::Profile> for Profile {
+impl From<threadspec::Profile> for JudgeProfile {
     fn from(profile: threadspec::Profile) -> Self {
         match profile {
             threadspec::Profile::Literal => Self::Literal,
@@ -41,7 +41,7 @@ impl From<threadspec::Profile> for Profile {
     }
 }
 
-impl fmt::Display for Profile {
+impl fmt::Display for JudgeProfile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Literal => "literal",
@@ -51,7 +51,7 @@ impl fmt::Display for Profile {
     }
 }
 
-impl FromStr for Profile {
+impl FromStr for JudgeProfile {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self, Error> {

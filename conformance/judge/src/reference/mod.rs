@@ -33,7 +33,7 @@ impl Implementation for Reference {
             language: "Rust".into(),
             url: Some(env!("CARGO_PKG_REPOSITORY").into()),
             ops: Op::all().collect(),
-            profiles: protocol::Profile::ALL.into(),
+            profiles: protocol::JudgeProfile::ALL.into(),
             abilities: Abilities::default(),
         }
     }
@@ -81,7 +81,7 @@ impl Form for String {
 /// The output, in which lone surrogates in data are marked, or the refusal.
 fn output<F: Form>(request: &Request) -> Result<F, Reply> {
     let profile = request.profile.rendering();
-    let universal = request.op == Op::Tools && request.profile == protocol::Profile::Universal;
+    let universal = request.op == Op::Tools && request.profile == protocol::JudgeProfile::Universal;
     // No lone surrogate may reach a request (AGENT-ENCODABLE).
     let text = if universal { repair_surrogates(&request.input) } else { Cow::Borrowed(&*request.input) };
     let output = Input::read(&text).and_then(|input| match request.op {
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     fn refusal(op: Op, input: &str) -> String {
-        let request = Request { id: 1, op, profile: protocol::Profile::Hardened, input: input.to_owned() };
+        let request = Request { id: 1, op, profile: protocol::JudgeProfile::Hardened, input: input.to_owned() };
         match Reference.answer(&request) {
             Reply::Reject { kind, message } => format!("{kind}: {message}"),
             other => panic!("{input}: {other:?}"),
@@ -350,7 +350,8 @@ mod tests {
     fn numbers_may_be_spelled_and_members_repeated_as_in_ecmascript() {
         let input = r#"{"prompt":"no","model":[],"model":[{"content":"no","content":"yes"}],"maxIterations":1.0,
             "maxToolCallsPerIteration":-0,"maxToolCallsPerIteration":2e0,"prompt":"Go"}"#;
-        let request = Request { id: 1, op: Op::Loop, profile: protocol::Profile::Literal, input: input.to_owned() };
+        let request =
+            Request { id: 1, op: Op::Loop, profile: protocol::JudgeProfile::Literal, input: input.to_owned() };
         let Reply::Ok(output) = Reference.answer(&request) else { panic!("it is refused") };
         assert_eq!(output["requests"], json!([[{"type": "human", "content": "Go"}]]));
         assert_eq!((&output["response"], &output["stopReason"]), (&json!("yes"), &json!("stop_condition")));
@@ -361,7 +362,7 @@ mod tests {
         let input = r#"{"events":[{"type":"tool_call","toolName":"\ud83d","toolCallId":"c","args":{"\ud83d":1,"\ud83e":"\ude00"},
             "iteration":1},{"type":"message","role":"user","content":"\udbf6\udc3d","iteration":1}]}"#;
         let request =
-            Request { id: 1, op: Op::Messages, profile: protocol::Profile::Hardened, input: input.to_owned() };
+            Request { id: 1, op: Op::Messages, profile: protocol::JudgeProfile::Hardened, input: input.to_owned() };
         let call = r#"{"id":"c","name":"�","args":{"\ud83d":1,"\ud83e":"\ude00"}}"#;
         let missing = r#"{"type":"tool","content":"[No result recorded]","tool_call_id":"c"}"#;
         let human = "{\"type\":\"human\",\"content\":\"\u{10d83d}\"}";

@@ -5,5 +5,5 @@ mod output;
 mod part;
 
 pub use input::{Check, Input, ScriptedTurn};
-pub use output::{AgentRun, Body, Call, ChatMessage, Requests, Rounds, Run, Speaker, ThreadEvent};
+pub use output::{AgentRun, Body, Call, ChatMessage, LoopRun, Requests, Rounds, Speaker, ThreadEvent};
 pub use part::{List, Part, Shape};

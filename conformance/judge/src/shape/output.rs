@@ -19,7 +19,7 @@ pub struct Rounds {
 
 /// An output of `loop`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Run {
+pub struct LoopRun {
     /// As the model got them.
     pub requests: Requests,
     /// The thread at the end.
@@ -196,7 +196,7 @@ impl Shape for Rounds {
     }
 }
 
-impl Shape for Run {
+impl Shape for LoopRun {
     fn read(json: Value) -> Result<Self, Value> {
         let mut members = object_of(json)?;
         Ok(Self {

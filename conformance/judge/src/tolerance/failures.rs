@@ -1,7 +1,7 @@
 //! Tools that fail: the results that the script gives them, and SPEC-01's "separate error events" (LOOP-TOOL-ERROR).
 
 use super::each_document;
-use crate::protocol::{Body, Call, ChatMessage, Input, Op, Part, Run, Speaker, ThreadEvent};
+use crate::protocol::{Body, Call, ChatMessage, Input, LoopRun, Op, Part, Speaker, ThreadEvent};
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 use threadspec::agent::{ScriptedTools, ToolError, Tools};
@@ -45,7 +45,7 @@ struct Replaced {
 }
 
 /// Replaces each error event that stands in place of a failed tool's result by that result, in the events and in all requests.
-pub(super) fn settle(input: &Input, run: &mut Run) {
+pub(super) fn settle(input: &Input, run: &mut LoopRun) {
     let replaced = in_events(input, run.events.list_mut());
     if replaced.is_empty() {
         return;

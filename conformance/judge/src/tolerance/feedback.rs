@@ -2,7 +2,7 @@
 
 use super::document::{Document, renumber};
 use super::iterations::beginnings;
-use crate::protocol::{Body, ChatMessage, Input, List, Part, Run, Speaker, ThreadEvent};
+use crate::protocol::{Body, ChatMessage, Input, List, LoopRun, Part, Speaker, ThreadEvent};
 use serde_json::Number;
 use threadspec::{Profile, Role, escape_text};
 
@@ -19,7 +19,7 @@ enum What {
 }
 
 /// Takes out and puts in what stands too much and is missing, in the events and in all requests after them.
-pub(super) fn settle(profile: Profile, input: &Input, run: &mut Run) {
+pub(super) fn settle(profile: Profile, input: &Input, run: &mut LoopRun) {
     let (Some(requests), Some(events)) = (run.requests.proper_mut(), run.events.proper_mut()) else { return };
     let begins = beginnings(input, requests.len());
     let edits = edits(input, &begins, requests.len(), events);

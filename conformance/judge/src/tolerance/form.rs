@@ -1,11 +1,11 @@
 //! The order of arguments in events.
 
 use crate::corpus::expectation::Pattern;
-use crate::protocol::{Body, Input, Part, Run, ThreadEvent};
+use crate::protocol::{Body, Input, LoopRun, Part, ThreadEvent};
 use serde_json::{Value, json};
 
 /// Orders the arguments in events as the model wrote them: documents are built from events, and there the order counts.
-pub(super) fn order_arguments(input: &Input, run: &mut Run) {
+pub(super) fn order_arguments(input: &Input, run: &mut LoopRun) {
     let calls = input.turns().flat_map(|turn| turn.calls.list());
     let arguments = run.events.list_mut().iter_mut().filter_map(arguments);
     for (actual, call) in arguments.zip(calls) {

@@ -1,7 +1,7 @@
 //! The messages of a thread, where the literal profile accepts several forms.
 
 use super::iterations::beginnings;
-use crate::protocol::{ChatMessage, Input, List, Part, Run, Shape, Speaker, ThreadEvent};
+use crate::protocol::{ChatMessage, Input, List, LoopRun, Part, Shape, Speaker, ThreadEvent};
 use threadspec::{Event, EventKind, read_events};
 
 /// What stands before the answer of a person (MSG-ANSWER).
@@ -16,7 +16,7 @@ pub(super) fn settle_messages(input: &Input, messages: &mut List<ChatMessage>) {
 
 /// Settles the requests of a run in standard mode: each begins with the thread so far, in the form that the first request of its
 /// iteration has.
-pub(super) fn settle_requests(input: &Input, run: &mut Run) {
+pub(super) fn settle_requests(input: &Input, run: &mut LoopRun) {
     let (Some(log), Some(requests)) = (run.events.proper(), run.requests.proper_mut()) else { return };
     let (mut iteration, begins) = (0, beginnings(input, requests.len()));
     let mut change = None;

@@ -4,7 +4,7 @@
 use super::document::{Document, renumber};
 use super::{Asked, each_document, failures, feedback};
 use crate::protocol::{
-    Body, ChatMessage, Check, Input, List, Op, Output, Part, Rounds, Run, ScriptedTurn, Speaker, ThreadEvent,
+    Body, ChatMessage, Check, Input, List, LoopRun, Op, Output, Part, Rounds, ScriptedTurn, Speaker, ThreadEvent,
 };
 use serde_json::{Number, Value};
 use std::vec::IntoIter;
@@ -48,7 +48,7 @@ fn tools(input: &Input, rounds: &mut Rounds) {
     }
 }
 
-fn settle_run(asked: &Asked<'_>, input: &Input, run: &mut Run) {
+fn settle_run(asked: &Asked<'_>, input: &Input, run: &mut LoopRun) {
     if !(asked.holds)(clause::LOOP_PROMPT) {
         prompt(input, run);
     }
@@ -68,7 +68,7 @@ fn settle_run(asked: &Asked<'_>, input: &Input, run: &mut Run) {
 }
 
 /// Puts the prompt at iteration 0, and counts iterations from 1.
-fn prompt(input: &Input, run: &mut Run) {
+fn prompt(input: &Input, run: &mut LoopRun) {
     let [Part::Proper(first), events @ ..] = run.events.list_mut() else { return };
     let Some(of_prompt) = integer(&first.iteration) else { return };
     if first.body.said_by(Role::User) != Some(&input.prompt) {
@@ -112,7 +112,7 @@ fn first_with_events(input: &Input) -> i64 {
 }
 
 /// Adds the completion event that is missing at the end of a run.
-fn completion(input: &Input, run: &mut Run) {
+fn completion(input: &Input, run: &mut LoopRun) {
     let is_completed = run.stop_reason.is(&StopReason::Completed);
     let Some(events) = run.events.proper_mut().filter(|_| is_completed) else { return };
     let is_completion =
@@ -128,7 +128,7 @@ fn completion(input: &Input, run: &mut Run) {
 }
 
 /// The text of the last response that was received.
-fn response(input: &Input, run: &mut Run) {
+fn response(input: &Input, run: &mut LoopRun) {
     let received = run.requests.list().len();
     let last = input.turns().take(received).rfind(|turn| turn.error == Part::Missing);
     if let Part::Proper(response) = &mut run.response {

@@ -1,8 +1,8 @@
 //! The course of a run: its requests laid beside the script, so that each oracle finds what it judges.
 
-use super::message::{Call, Conversation, Placed, Speaker};
+use super::message::{AgentCall, Conversation, Placed, Speaker};
 use super::record::Record;
-use super::script::{Script, Turn};
+use super::script::{ModelTurn, RunScript};
 
 /// How a run ended, compared with its script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub(super) enum End {
 #[derive(Clone, Debug)]
 pub(super) struct CallRecord<'a> {
     /// As the model said it.
-    pub(super) call: &'a Call,
+    pub(super) call: &'a AgentCall,
     /// As the next request has it.
-    pub(super) sent: Option<&'a Call>,
+    pub(super) sent: Option<&'a AgentCall>,
     /// What answers it.
     pub(super) answers: Vec<Placed<'a>>,
     /// Whether another call of the response is sent with the same id, so that their answers cannot be told apart.
@@ -53,7 +53,7 @@ pub(super) struct Round<'a> {
 /// A run beside its script.
 #[derive(Debug)]
 pub(super) struct Course<'a> {
-    pub(super) script: &'a Script,
+    pub(super) script: &'a RunScript,
     pub(super) record: &'a Record,
     /// Whether integers up to 2^64 must stay exact.
     pub(super) exact: bool,
@@ -65,7 +65,7 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    pub(super) fn of(script: &'a Script, record: &'a Record, exact: bool) -> Self {
+    pub(super) fn of(script: &'a RunScript, record: &'a Record, exact: bool) -> Self {
         let requests: Vec<Conversation<'a>> = record.requests.iter().map(|request| Conversation::of(request)).collect();
         let (end, retries) = end(script, record);
         let follows = |turn: &usize| turn + 1 < requests.len() && !script.calls(*turn).is_empty();
@@ -82,13 +82,13 @@ impl<'a> Course<'a> {
     }
 }
 
-fn end(script: &Script, record: &Record) -> (End, Vec<usize>) {
+fn end(script: &RunScript, record: &Record) -> (End, Vec<usize>) {
     let made = record.requests.len();
     let mut retries = Vec::new();
     for turn in 0..made {
         let extra = made - turn - 1;
         match script.turn(turn) {
-            Turn::Failure => {
+            ModelTurn::Failure => {
                 let repeated = |next: &Vec<_>| is_same(next, &record.requests[turn]);
                 let again = record.requests.get(turn + 1).is_some_and(repeated) && !retries.contains(&turn);
                 if !again {
@@ -96,8 +96,8 @@ fn end(script: &Script, record: &Record) -> (End, Vec<usize>) {
                 }
                 retries.push(turn + 1);
             }
-            Turn::Response { calls, .. } if calls.is_empty() => return (End::Stopped { extra }, retries),
-            Turn::Response { .. } => {
+            ModelTurn::Response { calls, .. } if calls.is_empty() => return (End::Stopped { extra }, retries),
+            ModelTurn::Response { .. } => {
                 let asked = turn + 1 - retries.len();
                 if script.limit.is_some_and(|limit| asked > limit || asked == limit.max(1) && extra == 0) {
                     return (End::Limited { extra }, retries);
@@ -108,18 +108,18 @@ fn end(script: &Script, record: &Record) -> (End, Vec<usize>) {
     (End::TooEarly { after: made.checked_sub(1) }, retries)
 }
 
-fn is_same(one: &[super::message::Message], other: &[super::message::Message]) -> bool {
+fn is_same(one: &[super::message::AgentMessage], other: &[super::message::AgentMessage]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one.is(other))
 }
 
-fn round<'a>(script: &'a Script, requests: &[Conversation<'a>], turn: usize) -> Round<'a> {
+fn round<'a>(script: &'a RunScript, requests: &[Conversation<'a>], turn: usize) -> Round<'a> {
     let (before, next) = (&requests[turn], &requests[turn + 1]);
     let same = before.rest.iter().zip(&next.rest).take_while(|(one, other)| one.message.is(other.message)).count();
     let broken_prefix = (same < before.rest.len()).then_some(same);
     let scripted = script.calls(turn);
     let repeats = |placed: &Placed<'_>| {
-        let ids = placed.message.calls.iter().map(Call::id);
-        !placed.message.calls.is_empty() && ids.eq(scripted.iter().map(Call::id))
+        let ids = placed.message.calls.iter().map(AgentCall::id);
+        !placed.message.calls.is_empty() && ids.eq(scripted.iter().map(AgentCall::id))
     };
     let start = if broken_prefix.is_none() {
         before.rest.len()
@@ -133,12 +133,12 @@ fn round<'a>(script: &'a Script, requests: &[Conversation<'a>], turn: usize) -> 
         _ => (None, behind),
     };
     let content = match script.turns.get(turn) {
-        Some(Turn::Response { content, .. }) => content.as_str(),
+        Some(ModelTurn::Response { content, .. }) => content.as_str(),
         _ => "",
     };
     let mut round =
         Round { turn, broken_prefix, content, response, calls: Vec::new(), nameless: Vec::new(), others: Vec::new() };
-    let sent: &'a [Call] = response.map_or(&[], |response| &response.message.calls);
+    let sent: &'a [AgentCall] = response.map_or(&[], |response| &response.message.calls);
     for (position, call) in scripted.iter().enumerate() {
         let by_id = || sent.iter().find(|sent| sent.id == call.id);
         let own = if sent.len() == scripted.len() { sent.get(position) } else { by_id() };

@@ -1,7 +1,7 @@
 //! What the oracles find.
 
 use super::Property;
-use super::value::{Difference, Kind};
+use super::value::{Kind, ValueDifference};
 use std::collections::HashSet;
 use threadspec_golden::clause;
 
@@ -56,7 +56,7 @@ impl Findings {
 
     /// Adds differences of values under the clause `owner`, unless all of them are about texts, numbers and names, which have
     /// clauses of their own.
-    pub(super) fn add_differences(&mut self, owner: &'static str, place: &str, differences: &[Difference]) {
+    pub(super) fn add_differences(&mut self, owner: &'static str, place: &str, differences: &[ValueDifference]) {
         const SHOWN: usize = 3;
         let of_owner = differences.iter().any(|difference| difference.kind == Kind::Other);
         for difference in differences.iter().take(SHOWN) {

@@ -9,7 +9,7 @@ pub(super) use crate::shape::Speaker;
 
 /// A call in a message, or in a turn of the model.
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(super) struct AgentCall {
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     pub(super) args: Value,
@@ -17,15 +17,15 @@ pub(super) struct Call {
 
 /// A message of a request, of the given list, or of the list at the end.
 #[derive(Clone, Debug)]
-pub(super) struct Message {
+pub(super) struct AgentMessage {
     pub(super) speaker: Speaker,
     /// `None` for null.
     pub(super) content: Option<String>,
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<AgentCall>,
     pub(super) call_id: Option<String>,
 }
 
-impl Call {
+impl AgentCall {
     fn read(call: Part<shape::Call>) -> Result<Self, String> {
         let Part::Proper(call) = call else { return Err("a tool call is not an object".into()) };
         let args = call.args.into_json().filter(|args| !args.is_null());
@@ -52,7 +52,7 @@ impl Call {
     }
 }
 
-impl Message {
+impl AgentMessage {
     fn read(message: Part<ChatMessage>) -> Result<Self, String> {
         let Part::Proper(message) = message else { return Err("it is not an object".into()) };
         let ChatMessage { speaker: Part::Proper(speaker), content, calls, call_id } = message else {
@@ -60,7 +60,7 @@ impl Message {
         };
         Ok(Self {
             speaker,
-            calls: if speaker == Speaker::Ai { Call::read_all(calls)? } else { Vec::new() },
+            calls: if speaker == Speaker::Ai { AgentCall::read_all(calls)? } else { Vec::new() },
             call_id: if speaker == Speaker::Tool { text(call_id, "tool_call_id")? } else { None },
             content: text(content, "content")?,
         })
@@ -111,8 +111,8 @@ impl Message {
     }
 }
 
-fn same_calls(ones: &[Call], others: &[Call]) -> bool {
-    let same = |(one, other): (&Call, &Call)| one.name == other.name && equal(&one.args, &other.args, true);
+fn same_calls(ones: &[AgentCall], others: &[AgentCall]) -> bool {
+    let same = |(one, other): (&AgentCall, &AgentCall)| one.name == other.name && equal(&one.args, &other.args, true);
     ones.len() == others.len() && ones.iter().zip(others).all(same)
 }
 
@@ -124,7 +124,7 @@ fn text(text: Part<String>, name: &str) -> Result<Option<String>, String> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed<'a> {
     pub(super) index: usize,
-    pub(super) message: &'a Message,
+    pub(super) message: &'a AgentMessage,
 }
 
 /// A list without its system messages, which stand apart.
@@ -137,7 +137,7 @@ pub(super) struct Conversation<'a> {
 }
 
 impl<'a> Conversation<'a> {
-    pub(super) fn of(messages: &'a [Message]) -> Self {
+    pub(super) fn of(messages: &'a [AgentMessage]) -> Self {
         let placed = messages.iter().enumerate().map(|(index, message)| Placed { index, message });
         let (systems, rest) = placed.partition(|placed| placed.message.speaker == Speaker::System);
         Self { length: messages.len(), systems, rest }

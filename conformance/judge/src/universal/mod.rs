@@ -28,7 +28,7 @@ use crate::shape::AgentRun;
 use course::Course;
 use finding::Findings;
 use record::Record;
-use script::Script;
+use script::RunScript;
 use serde_json::Value;
 use threadspec_golden::clause;
 
@@ -95,7 +95,7 @@ fn judge_in(
     abilities: Abilities,
     answer: Answer<'_>,
 ) -> Result<Ruling, Error> {
-    let script = Script::read(input).map_err(Error::new)?;
+    let script = RunScript::read(input).map_err(Error::new)?;
     let record = match answer {
         Answer::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
         Answer::Refusal(message) => Record::rejected(message),

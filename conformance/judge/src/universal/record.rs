@@ -1,7 +1,7 @@
 //! What came of a run: the output of op `tools` as the judge reads it.
 
-use super::message::{Conversation, Message, Speaker};
-use super::script::{Script, Turn};
+use super::message::{AgentMessage, Conversation, Speaker};
+use super::script::{ModelTurn, RunScript};
 use super::valid;
 use crate::shape::{AgentRun, ChatMessage, List, Part};
 
@@ -13,17 +13,17 @@ pub(super) const LOOKS_SHARED: &str = "request 1 holds the response to it, so th
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record {
     /// As the model got them.
-    pub(super) requests: Vec<Vec<Message>>,
+    pub(super) requests: Vec<Vec<AgentMessage>>,
     /// The same objects after the run, if they can be seen.
-    pub(super) requests_at_end: Option<Vec<Vec<Message>>>,
+    pub(super) requests_at_end: Option<Vec<Vec<AgentMessage>>>,
     /// Whether the requests were all one list that grew on, so that they had to be told apart.
     pub(super) looks_shared: bool,
     /// Whether the reply was a `reject`.
     pub(super) is_rejected: bool,
     /// The list at the end, if the run hands one back.
-    pub(super) messages: Option<Vec<Message>>,
+    pub(super) messages: Option<Vec<AgentMessage>>,
     /// The caller's list after the run, if it can be seen.
-    pub(super) given: Option<Vec<Message>>,
+    pub(super) given: Option<Vec<AgentMessage>>,
     /// How the run reported a failure, if it can be seen.
     pub(super) failure: Option<String>,
 }
@@ -64,14 +64,14 @@ impl Record {
 
     /// The record with requests as they were when they were sent, if they are all one list that grew later; `None` if they are not. Such a
     /// list shows in request 1, which then holds the response to it.
-    pub(super) fn unshared(&self, script: &Script) -> Option<Self> {
+    pub(super) fn unshared(&self, script: &RunScript) -> Option<Self> {
         let first = Conversation::of(self.requests.first()?);
         let own = script.given.iter().filter(|message| message.speaker != Speaker::System).count();
         let start = if valid::faults(&script.given).is_empty() {
             own
         } else {
             // A mended history may have any length: only if all requests have the same, they may be one list.
-            let same = |request: &Vec<Message>| request.len() == first.length;
+            let same = |request: &Vec<AgentMessage>| request.len() == first.length;
             if self.requests.len() < 2 || !self.requests.iter().all(same) {
                 return None;
             }
@@ -98,7 +98,7 @@ impl Record {
             requests.push(longest[..begin].to_vec());
             let behind = longest.iter().enumerate().skip(begin + 1).find(|(_, message)| message.speaker == Speaker::Ai);
             begin = match (behind, script.turn(turn)) {
-                (_, Turn::Failure) => begin,
+                (_, ModelTurn::Failure) => begin,
                 (Some((index, _)), _) => index,
                 (None, _) => longest.len(),
             };
@@ -107,23 +107,25 @@ impl Record {
     }
 }
 
-fn read_requests(requests: List<List<ChatMessage>>, when: &str) -> Result<Vec<Vec<Message>>, String> {
-    let read =
-        |(index, request)| Message::read_all(request).map_err(|error| format!("request {}{when}: {error}", index + 1));
+fn read_requests(requests: List<List<ChatMessage>>, when: &str) -> Result<Vec<Vec<AgentMessage>>, String> {
+    let read = |(index, request)| {
+        AgentMessage::read_all(request).map_err(|error| format!("request {}{when}: {error}", index + 1))
+    };
     requests.into_iter().enumerate().map(read).collect()
 }
 
-fn optional_list(messages: Part<List<ChatMessage>>, name: &str) -> Result<Option<Vec<Message>>, String> {
+fn optional_list(messages: Part<List<ChatMessage>>, name: &str) -> Result<Option<Vec<AgentMessage>>, String> {
     if messages == Part::Missing {
         return Ok(None);
     }
-    Message::read_all(messages).map(Some).map_err(|error| format!("`{name}`: {error}"))
+    AgentMessage::read_all(messages).map(Some).map_err(|error| format!("`{name}`: {error}"))
 }
 
 /// Whether the message is what the model answered to request `turn`.
-fn is_response(message: &Message, script: &Script, turn: usize) -> bool {
-    let Turn::Response { content, calls } = script.turn(turn) else { return false };
-    let names = |calls: &[super::message::Call]| calls.iter().map(|call| call.name().to_owned()).collect::<Vec<_>>();
+fn is_response(message: &AgentMessage, script: &RunScript, turn: usize) -> bool {
+    let ModelTurn::Response { content, calls } = script.turn(turn) else { return false };
+    let names =
+        |calls: &[super::message::AgentCall]| calls.iter().map(|call| call.name().to_owned()).collect::<Vec<_>>();
     message.speaker == Speaker::Ai
         && names(&message.calls) == names(&calls)
         && (!calls.is_empty() || super::halves::arrived(&content, message.text()))

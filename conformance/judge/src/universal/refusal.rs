@@ -1,6 +1,6 @@
 //! What an agent may refuse if it says why: the whole list. `golden/README.md` shows it to people, in the same words.
 
-use super::script::Script;
+use super::script::RunScript;
 use super::valid::faults;
 use strum::{EnumIter, EnumMessage, IntoEnumIterator};
 
@@ -50,7 +50,7 @@ impl Refusable {
     }
 
     /// Whether the run may end for it after the response to request `after`, or before the first request.
-    fn entitles(self, script: &Script, after: Option<usize>) -> bool {
+    fn entitles(self, script: &RunScript, after: Option<usize>) -> bool {
         match (self, after) {
             (Self::NoMessages, None) => script.given.is_empty(),
             (Self::History, None) => !faults(&script.given).is_empty(),
@@ -68,6 +68,6 @@ impl Refusable {
 }
 
 /// Whether an agent may end a run of the script after the response to request `after`, or before the first request.
-pub(super) fn may_refuse(script: &Script, after: Option<usize>) -> bool {
+pub(super) fn may_refuse(script: &RunScript, after: Option<usize>) -> bool {
     Refusable::all().any(|refusable| refusable.entitles(script, after))
 }

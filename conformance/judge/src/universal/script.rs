@@ -1,6 +1,6 @@
 //! What a run was asked to do: the input of op `tools` as the judge reads it.
 
-use super::message::{Call, Message};
+use super::message::{AgentCall, AgentMessage};
 use super::value::{equal, read};
 use crate::json::{is_beyond_doubles, is_deep, tokens};
 use crate::shape::{Input, Part, ScriptedTurn};
@@ -10,9 +10,9 @@ use threadspec::surrogates::has_marks;
 
 /// What the model answers to one request.
 #[derive(Clone, Debug)]
-pub(super) enum Turn {
+pub(super) enum ModelTurn {
     /// A response.
-    Response { content: String, calls: Vec<Call> },
+    Response { content: String, calls: Vec<AgentCall> },
     /// It fails.
     Failure,
 }
@@ -28,7 +28,7 @@ enum Results {
 
 /// What comes of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Outcome<'a> {
+pub(super) enum CallOutcome<'a> {
     Result(&'a Value),
     /// The tool fails with this message.
     Failure(&'a str),
@@ -36,7 +36,7 @@ pub(super) enum Outcome<'a> {
     Unknown,
 }
 
-impl Outcome<'_> {
+impl CallOutcome<'_> {
     pub(super) fn is_failure(&self) -> bool {
         !matches!(self, Self::Result(_))
     }
@@ -44,9 +44,9 @@ impl Outcome<'_> {
 
 /// The script of a run.
 #[derive(Clone, Debug)]
-pub(super) struct Script {
-    pub(super) given: Vec<Message>,
-    pub(super) turns: Vec<Turn>,
+pub(super) struct RunScript {
+    pub(super) given: Vec<AgentMessage>,
+    pub(super) turns: Vec<ModelTurn>,
     tools: HashMap<String, Results>,
     pub(super) limit: Option<usize>,
     /// Whether a number of the input is beyond the doubles.
@@ -58,7 +58,7 @@ pub(super) struct Script {
 /// What a tool gives for a call that its script does not list.
 static NOTHING: Value = Value::String(String::new());
 
-impl Script {
+impl RunScript {
     /// Reads the input of op `tools`.
     ///
     /// # Errors
@@ -78,27 +78,27 @@ impl Script {
         let not_a_count = || "`maxRecursionDepth` is not a count";
         let limit = max_recursion_depth.optional(not_a_count)?;
         let limit = limit.map(|limit| count(&limit).ok_or_else(not_a_count)).transpose()?;
-        let given = Message::read_all(messages).map_err(|error| format!("`messages`: {error}"))?;
+        let given = AgentMessage::read_all(messages).map_err(|error| format!("`messages`: {error}"))?;
         let has_huge_numbers = tokens(input).any(is_beyond_doubles);
         let tools = tools.collect::<Result<_, _>>()?;
         Ok(Self { given, turns, tools, limit, has_huge_numbers, is_deep: is_deep(input) })
     }
 
     /// The answer to request `index`; a script that has run out fails.
-    pub(super) fn turn(&self, index: usize) -> Turn {
-        self.turns.get(index).cloned().unwrap_or_else(|| Turn::Failure)
+    pub(super) fn turn(&self, index: usize) -> ModelTurn {
+        self.turns.get(index).cloned().unwrap_or_else(|| ModelTurn::Failure)
     }
 
     /// The calls of the response to request `index`.
-    pub(super) fn calls(&self, index: usize) -> &[Call] {
+    pub(super) fn calls(&self, index: usize) -> &[AgentCall] {
         match self.turns.get(index) {
-            Some(Turn::Response { calls, .. }) => calls,
+            Some(ModelTurn::Response { calls, .. }) => calls,
             _ => &[],
         }
     }
 
-    pub(super) fn outcome(&self, call: &Call) -> Outcome<'_> {
-        let Some(results) = self.tools.get(call.name()) else { return Outcome::Unknown };
+    pub(super) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
+        let Some(results) = self.tools.get(call.name()) else { return CallOutcome::Unknown };
         let result = match results {
             Results::Always(result) => result,
             Results::ById(results) => results.get(call.id()).unwrap_or(&NOTHING),
@@ -107,8 +107,8 @@ impl Script {
             }
         };
         match result.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("error")) {
-            Some(Value::String(message)) => Outcome::Failure(message),
-            _ => Outcome::Result(result),
+            Some(Value::String(message)) => CallOutcome::Failure(message),
+            _ => CallOutcome::Result(result),
         }
     }
 
@@ -135,18 +135,18 @@ impl Script {
 
     /// Whether the response to request `index` has a lone surrogate, or a result of its calls.
     pub(super) fn meets_halves(&self, index: usize) -> bool {
-        let said = matches!(self.turns.get(index), Some(Turn::Response { content, .. }) if has_marks(content));
+        let said = matches!(self.turns.get(index), Some(ModelTurn::Response { content, .. }) if has_marks(content));
         let calls = self.calls(index);
         said || calls.iter().any(call_has_half)
             || calls.iter().any(|call| match self.outcome(call) {
-                Outcome::Result(result) => value_has_half(result),
-                Outcome::Failure(message) => has_marks(message),
-                Outcome::Unknown => false,
+                CallOutcome::Result(result) => value_has_half(result),
+                CallOutcome::Failure(message) => has_marks(message),
+                CallOutcome::Unknown => false,
             })
     }
 }
 
-fn call_has_half(call: &Call) -> bool {
+fn call_has_half(call: &AgentCall) -> bool {
     has_marks(call.id()) || has_marks(call.name()) || value_has_half(&call.args)
 }
 
@@ -159,12 +159,12 @@ fn value_has_half(value: &Value) -> bool {
     }
 }
 
-fn read_turn(turn: Part<ScriptedTurn>) -> Result<Turn, String> {
+fn read_turn(turn: Part<ScriptedTurn>) -> Result<ModelTurn, String> {
     match turn {
-        Part::Proper(ScriptedTurn { error: Part::Proper(_), .. }) => Ok(Turn::Failure),
+        Part::Proper(ScriptedTurn { error: Part::Proper(_), .. }) => Ok(ModelTurn::Failure),
         Part::Proper(ScriptedTurn { content, calls, .. }) => {
             let content = content.optional(|| "the `content` of a turn is not a string")?.unwrap_or_default();
-            Ok(Turn::Response { content, calls: Call::read_all(calls)? })
+            Ok(ModelTurn::Response { content, calls: AgentCall::read_all(calls)? })
         }
         Part::Odd(_) | Part::Missing => Err("a turn is not an object".into()),
     }

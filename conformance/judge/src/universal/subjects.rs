@@ -1,8 +1,8 @@
 //! What a script can show: a property that no run of it can break would hold of every agent.
 
-use super::message::Call;
+use super::message::AgentCall;
 use super::property::Property;
-use super::script::{Outcome, Script, Turn};
+use super::script::{CallOutcome, ModelTurn, RunScript};
 use super::valid::faults;
 use super::value::{is_listed_text, is_odd_name};
 use crate::Error;
@@ -15,15 +15,15 @@ use threadspec::surrogates::has_marks;
 ///
 /// Says why the input is no script.
 pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
-    let script = Script::read(input).map_err(Error::new)?;
+    let script = RunScript::read(input).map_err(Error::new)?;
     let value = super::value::read(input)?;
-    let calls: Vec<&Call> = (0..script.turns.len()).flat_map(|turn| script.calls(turn)).collect();
-    let results: Vec<Outcome<'_>> = calls.iter().map(|call| script.outcome(call)).collect();
-    let structured = |outcome: &Outcome<'_>| matches!(outcome, Outcome::Result(value) if !value.is_string());
+    let calls: Vec<&AgentCall> = (0..script.turns.len()).flat_map(|turn| script.calls(turn)).collect();
+    let results: Vec<CallOutcome<'_>> = calls.iter().map(|call| script.outcome(call)).collect();
+    let structured = |outcome: &CallOutcome<'_>| matches!(outcome, CallOutcome::Result(value) if !value.is_string());
     let is_broken = faults(&script.given).iter().any(|fault| fault.pairing);
     let names = |test: fn(&str) -> bool| any_text(&value, &|text, is_name| is_name && test(text));
     let texts = |test: fn(&str) -> bool| any_text(&value, &|text, _| test(text));
-    let ids = |call: &&Call| is_odd_name(call.id()) || is_odd_name(call.name());
+    let ids = |call: &&AgentCall| is_odd_name(call.id()) || is_odd_name(call.name());
     let can_break = |property: &Property| match property {
         Property::AgentStart
         | Property::AgentShared
@@ -38,14 +38,14 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         Property::AgentOrder => (0..script.turns.len()).any(|turn| script.calls(turn).len() > 1),
         Property::AgentResult => results.iter().any(|outcome| !outcome.is_failure()),
         Property::AgentResultCompact => results.iter().any(|outcome| {
-            structured(outcome) && matches!(outcome, Outcome::Result(value) if !value.to_string().is_ascii())
+            structured(outcome) && matches!(outcome, CallOutcome::Result(value) if !value.to_string().is_ascii())
         }),
-        Property::AgentFailure => results.iter().any(Outcome::is_failure),
+        Property::AgentFailure => results.iter().any(CallOutcome::is_failure),
         Property::AgentFailureTold => results.iter().any(|outcome| {
-            matches!(outcome, Outcome::Unknown) || matches!(outcome, Outcome::Failure(text) if !text.is_empty())
+            matches!(outcome, CallOutcome::Unknown) || matches!(outcome, CallOutcome::Failure(text) if !text.is_empty())
         }),
         Property::AgentStops => {
-            script.turns.iter().any(|turn| matches!(turn, Turn::Response { calls, .. } if calls.is_empty()))
+            script.turns.iter().any(|turn| matches!(turn, ModelTurn::Response { calls, .. } if calls.is_empty()))
         }
         Property::AgentLimit => script.limit.is_some(),
         Property::AgentEncodable => {
@@ -57,8 +57,8 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         Property::AgentHistory => is_broken,
         Property::AgentModelFailure | Property::AgentModelFailureReported => {
             // A script that runs out fails, too.
-            !script.turns.iter().any(|turn| matches!(turn, Turn::Response { calls, .. } if calls.is_empty()))
-                || script.turns.iter().any(|turn| matches!(turn, Turn::Failure))
+            !script.turns.iter().any(|turn| matches!(turn, ModelTurn::Response { calls, .. } if calls.is_empty()))
+                || script.turns.iter().any(|turn| matches!(turn, ModelTurn::Failure))
         }
     };
     Ok(Property::all().filter(can_break).collect())

@@ -1,6 +1,6 @@
 //! Which lists of messages every provider accepts.
 
-use super::message::{Conversation, Message, Speaker};
+use super::message::{AgentMessage, Conversation, Speaker};
 use threadspec::surrogates::without_marks;
 
 /// A fault of a list.
@@ -14,7 +14,7 @@ pub(super) struct Fault {
 }
 
 /// Everything that is wrong with a list; system messages may stand anywhere.
-pub(super) fn faults(messages: &[Message]) -> Vec<Fault> {
+pub(super) fn faults(messages: &[AgentMessage]) -> Vec<Fault> {
     let conversation = Conversation::of(messages);
     let mut faults = Vec::new();
     // The calls of the group that is open: id, where, and whether it was answered.

@@ -40,13 +40,13 @@ pub(super) enum Kind {
 
 /// A difference between what was expected and what came.
 #[derive(Clone, Debug)]
-pub(super) struct Difference {
+pub(super) struct ValueDifference {
     pub(super) kind: Kind,
     pub(super) what: String,
 }
 
 /// The differences of two values; `exact` compares integers up to 2^64 digit by digit, else they are doubles.
-pub(super) fn differences(expected: &Value, actual: &Value, exact: bool) -> Vec<Difference> {
+pub(super) fn differences(expected: &Value, actual: &Value, exact: bool) -> Vec<ValueDifference> {
     let mut found = Vec::new();
     compare(expected, actual, exact, "", &mut found);
     found
@@ -86,11 +86,11 @@ fn equal_members(ones: &Map<String, Value>, others: &Map<String, Value>, exact: 
     extra.peek().is_some() && extra.all(fits)
 }
 
-fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<Difference>) {
+fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<ValueDifference>) {
     let mut differ = |kind| {
         let place = if path.is_empty() { String::new() } else { format!("at {path}: ") };
         let kind = if kind == Kind::Other && holds_odd_name(expected) { Kind::Name } else { kind };
-        found.push(Difference { kind, what: format!("{place}{} became {}", quote(expected), quote(actual)) });
+        found.push(ValueDifference { kind, what: format!("{place}{} became {}", quote(expected), quote(actual)) });
     };
     match (expected, actual) {
         (Value::Number(one), Value::Number(other)) => {
@@ -115,14 +115,14 @@ fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mu
     }
 }
 
-fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<Difference>) {
+fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<ValueDifference>) {
     let (Some(ones), Some(others)) = (expected.as_object(), actual.as_object()) else { return };
     // An implementation that mishandles `__proto__` often loses the members beside it, too.
     let tripped =
         ones.iter().any(|(name, value)| (is_odd_name(name) || holds_odd_name(value)) && !others.contains_key(name));
     let missing = if tripped { Kind::Name } else { Kind::Other };
     let mut differ = |kind, what: String| {
-        found.push(Difference {
+        found.push(ValueDifference {
             kind,
             what: format!("{}{what}", if path.is_empty() { String::new() } else { format!("at {path}: ") }),
         });

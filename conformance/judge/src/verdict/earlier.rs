@@ -8,7 +8,7 @@ use super::{Judgement, Outcome, Terms, Verdict};
 use crate::compare::{Difference, compare};
 use crate::corpus::{Case, Level, embedded};
 use crate::json;
-use crate::protocol::{Profile, Reply, Request};
+use crate::protocol::{JudgeProfile, Reply, Request};
 use crate::universal::{self, Answer, Others};
 use threadspec::surrogates::unmark_surrogates;
 
@@ -32,11 +32,11 @@ impl Earlier {
         let Outcome::Reply(reply) = outcome else { return };
         let terms = terms.into();
         let found = match terms.profile {
-            Profile::Universal => {
+            JudgeProfile::Universal => {
                 let others = self.others.get_or_insert_with(|| Others::of(case.after()));
                 run_of_any_agent(case, others, terms, step, reply)
             }
-            Profile::Literal | Profile::Hardened => compared(case, terms.profile, step, reply),
+            JudgeProfile::Literal | JudgeProfile::Hardened => compared(case, terms.profile, step, reply),
         };
         let Some(judgement) = found else { return };
         if self.first.is_none() {
@@ -76,7 +76,7 @@ impl Earlier {
 }
 
 /// Compares a reply with that of the reference.
-fn compared(case: &Case, profile: Profile, step: usize, reply: &Reply) -> Option<Judgement> {
+fn compared(case: &Case, profile: JudgeProfile, step: usize, reply: &Reply) -> Option<Judgement> {
     let request = Request { input: case.after()[step].clone(), ..case.request(0, profile) };
     let (expected, difference) = compare(&request, reply);
     let Difference { clause, note, mismatch } = difference.filter(|difference| counts(case, difference.clause))?;

@@ -12,7 +12,7 @@ use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::{Mismatch, Mismatches};
 use crate::corpus::{Case, Expect, Level, Oracle, Severity};
 use crate::json;
-use crate::protocol::Profile;
+use crate::protocol::JudgeProfile;
 use crate::protocol::{Output, Reply};
 use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
@@ -148,12 +148,12 @@ impl Judgement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// The profile.
-    pub profile: Profile,
+    pub profile: JudgeProfile,
     /// What the testee declares for profile `universal`.
     pub abilities: Abilities,
 }
 
-impl<P: Into<Profile>> From<P> for Terms {
+impl<P: Into<JudgeProfile>> From<P> for Terms {
     fn from(profile: P) -> Self {
         Self { profile: profile.into(), abilities: Abilities::default() }
     }
@@ -323,7 +323,7 @@ mod tests {
         let text = json!({"op": "escape", "about": "x", "cases": [case]}).to_string();
         let (corpus, problems) = Corpus::read(&[File { path: "escape/a.json".into(), text }]);
         assert_eq!(problems, []);
-        judge(&corpus.cases[0], Profile::Literal, outcome)
+        judge(&corpus.cases[0], JudgeProfile::Literal, outcome)
     }
 
     fn reject(kind: RejectKind) -> Reply {
@@ -375,7 +375,7 @@ mod tests {
         // The model is not asked again, so that nothing else can be judged.
         let stops = || Outcome::Reply(Reply::Ok(json!({"requests": [[{"type": "human", "content": "Go"}]]})));
         let counts = |case: &Case, outcome: Outcome| {
-            let judged = judge(case, Profile::Universal, outcome);
+            let judged = judge(case, JudgeProfile::Universal, outcome);
             assert!(judged.verdict != Verdict::Pass && judged.counts_against(case, true), "{judged:?}");
             assert_eq!(judged.is_excused(case, false), !judged.counts_against(case, false));
             judged.counts_against(case, false)

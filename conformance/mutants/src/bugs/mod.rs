@@ -20,7 +20,7 @@ mod unseen;
 use crate::planted::{Kind, OnTwin, Planted, crash};
 use crate::twin::Twin;
 use memory::sticky;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 
 /// Every table.
 pub(super) const TABLES: &[&[Planted]] = &[
@@ -52,15 +52,15 @@ pub(super) const TABLES: &[&[Planted]] = &[
 
 /// Wrong in both profiles.
 const fn bug(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
-    Planted { name, kind: Kind::Bug(OnTwin(plant)), breaks, profiles: &Profile::OWN }
+    Planted { name, kind: Kind::Bug(OnTwin(plant)), breaks, profiles: &JudgeProfile::OWN }
 }
 
 /// Wrong in the hardened profile, accepted in the literal one.
 const fn hardened(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
-    Planted { profiles: &[Profile::Hardened], ..bug(name, breaks, plant) }
+    Planted { profiles: &[JudgeProfile::Hardened], ..bug(name, breaks, plant) }
 }
 
 /// Wrong in the literal profile, right in the hardened one.
 const fn literal(name: &'static str, breaks: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
-    Planted { profiles: &[Profile::Literal], ..bug(name, breaks, plant) }
+    Planted { profiles: &[JudgeProfile::Literal], ..bug(name, breaks, plant) }
 }

@@ -16,7 +16,7 @@ use threadspec_campaign::generate::LIMITS;
 use threadspec_judge::corpus::growth::{Growth, Quantity};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::json;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Outcome;
 use threadspec_runner::InProcess;
 
@@ -26,7 +26,7 @@ pub(crate) const TABLES: &[&[Planted]] = &[lists::FAMILIES, runs::FAMILIES, text
 /// Wrong in both profiles, wherever the quantity exists.
 const fn family(name: &'static str, quantity: Quantity, plant: fn(&mut Twin)) -> Planted {
     let family = Family { quantity, places: &[], change: None, plant, n: 1, member: "" };
-    Planted { name, kind: Kind::Family(family), breaks: &[], profiles: &Profile::OWN }
+    Planted { name, kind: Kind::Family(family), breaks: &[], profiles: &JudgeProfile::OWN }
 }
 
 /// Wrong in these places only.
@@ -39,7 +39,7 @@ const fn in_places(places: &'static [&'static str], planted: Planted) -> Planted
 
 /// Wrong in hardened only.
 const fn hardened(planted: Planted) -> Planted {
-    Planted { profiles: &[Profile::Hardened], ..planted }
+    Planted { profiles: &[JudgeProfile::Hardened], ..planted }
 }
 
 /// Every family, as what is planted and as what it is about.
@@ -77,7 +77,7 @@ struct Trial<'a> {
     bug: Planted,
     family: Family,
     row: &'a Growth,
-    profile: Profile,
+    profile: JudgeProfile,
     n: u64,
 }
 
@@ -109,7 +109,7 @@ pub fn survey_sizes(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> Resu
     let everything = vec![String::new()];
     for row in table {
         for (planted, family) in families().filter(|(_, family)| is_for(family, row)) {
-            let mut profiles: Vec<Profile> = row.profiles.clone();
+            let mut profiles: Vec<JudgeProfile> = row.profiles.clone();
             profiles.retain(|profile| planted.profiles.contains(profile));
             if breadth != Breadth::EveryProfile && !profiles.is_empty() {
                 let turn = trials.len() % profiles.len();
@@ -147,7 +147,7 @@ pub fn survey_sizes(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> Resu
     let idle: Vec<String> =
         families().filter(is_idle).map(|(planted, _)| format!("{}: no case is about it", planted.name)).collect();
     let caught = workers()?.install(|| {
-        let cases: Vec<(&Case, Profile)> = table
+        let cases: Vec<(&Case, JudgeProfile)> = table
             .iter()
             .flat_map(|row| {
                 row.profiles
@@ -155,10 +155,10 @@ pub fn survey_sizes(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> Resu
                     .flat_map(|&profile| row.cases(corpus, profile).into_iter().map(move |(case, _)| (case, profile)))
             })
             .collect();
-        let sound = |&(case, profile): &(&Case, Profile)| {
+        let sound = |&(case, profile): &(&Case, JudgeProfile)| {
             ((case.id.clone(), profile), Replies::of(&mut InProcess::new(sound()), case, profile).outcome)
         };
-        let sound: HashMap<(String, Profile), Outcome> = cases.par_iter().map(sound).collect();
+        let sound: HashMap<(String, JudgeProfile), Outcome> = cases.par_iter().map(sound).collect();
         trials.par_iter().map(|trial| trial.is_caught(corpus, &sound)).collect::<Vec<bool>>()
     });
     let survivors = trials.iter().zip(caught).filter(|(_, is_caught)| !is_caught).map(|(trial, _)| trial.name());
@@ -184,7 +184,7 @@ impl Trial<'_> {
         format!("{} ({}, {})", self.bug.name, self.row.place, self.profile)
     }
 
-    fn is_caught(&self, corpus: &Corpus, sound: &HashMap<(String, Profile), Outcome>) -> bool {
+    fn is_caught(&self, corpus: &Corpus, sound: &HashMap<(String, JudgeProfile), Outcome>) -> bool {
         let fails = |case: &Case| {
             let mut testee = InProcess::new(self.bug.implementation());
             let sound = sound.get(&(case.id.clone(), self.profile));

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 use std::{panic, thread};
 use threadspec_judge::corpus::{Case, Corpus, Level};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::{InProcess, Process};
 use threadspec_runner::{Settings, run};
@@ -46,16 +46,16 @@ impl<'a> Matrix<'a> {
             return Err(Error::unknown_clause(bug, clause));
         }
         let mut broken = universal::broken(cases);
-        let mut expected: HashMap<Profile, Expected<'_>> = HashMap::new();
-        for profile in Profile::OWN {
+        let mut expected: HashMap<JudgeProfile, Expected<'_>> = HashMap::new();
+        for profile in JudgeProfile::OWN {
             let ordinary = || cases.iter().copied().filter(|case| is_for_all_bugs(case) && case.is_in(profile));
             let mut twin = InProcess::new(sound());
             broken.extend(ordinary().filter(|case| failure(&mut twin, case, profile, &Expected::new()).is_some()));
             expected.insert(profile, outcomes(&mut twin, ordinary(), profile));
         }
         let is_of_twin = |planted: &&Planted| matches!(planted.kind, Kind::Bug(_));
-        let bugs: Vec<(&Planted, Profile)> =
-            all().filter(is_of_twin).flat_map(|bug| Profile::OWN.map(|profile| (bug, profile))).collect();
+        let bugs: Vec<(&Planted, JudgeProfile)> =
+            all().filter(is_of_twin).flat_map(|bug| JudgeProfile::OWN.map(|profile| (bug, profile))).collect();
         let try_out = |&(bug, profile): &_| trial(bug, profile, cases, &expected[&profile], corpus, selection);
         let judge = |reading: &Permitted| permitted_trial(reading, cases, &expected[&reading.profile], selection);
         let misbehaves = |&name: &_| misbehaviour(name, cases, program);
@@ -136,7 +136,7 @@ impl<'a> Matrix<'a> {
 pub fn catches(case: &Case, bug: &str) -> Option<bool> {
     let is_it = |planted: &&Planted| planted.name == bug && matches!(planted.kind, Kind::Bug(_) | Kind::AgentBug(_));
     let bug = all().find(is_it)?;
-    let is_caught = |&profile: &Profile| {
+    let is_caught = |&profile: &JudgeProfile| {
         let mut testee = InProcess::new(bug.implementation());
         case.is_in(profile) && failure(&mut testee, case, profile, &Expected::new()).is_some()
     };
@@ -145,7 +145,7 @@ pub fn catches(case: &Case, bug: &str) -> Option<bool> {
 
 fn trial<'a>(
     bug: &Planted,
-    profile: Profile,
+    profile: JudgeProfile,
     cases: &'a [&'a Case],
     expected: &Expected<'_>,
     corpus: &Corpus,
@@ -205,7 +205,7 @@ fn misbehaving(planted: &'static Planted) -> Option<&'static str> {
 /// Runs a few cases against a process that misbehaves. It does so with each reply, so a few are enough.
 fn misbehaviour<'a>(name: &'static str, cases: &'a [&'a Case], program: &Path) -> Trial<'a> {
     const TIMEOUT: Duration = Duration::from_millis(500);
-    let profile = Profile::Literal;
+    let profile = JudgeProfile::Literal;
     let cases: Vec<&Case> = cases.iter().filter(|case| case.is_in(profile)).take(5).copied().collect();
     let command = [&program.display().to_string(), "serve", "--bug", name].map(str::to_owned);
     let (mut failed, mut troubles) = (Vec::new(), Vec::new());

@@ -7,7 +7,7 @@ use crate::trial::{Expected, Selection, Trial, breaks_a_must, failure, is_about,
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{Case, Corpus, Level};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_runner::InProcess;
 use threadspec_runner::{Settings, run};
 
@@ -17,8 +17,8 @@ const LARGE: usize = 4 << 10;
 /// The cases that the agent fails without a bug.
 pub(super) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     let mut agent = InProcess::new(sound_agent());
-    let mut fails = |case: &&Case| failure(&mut agent, case, Profile::Universal, &Expected::new()).is_some();
-    cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).filter(|case| fails(case)).collect()
+    let mut fails = |case: &&Case| failure(&mut agent, case, JudgeProfile::Universal, &Expected::new()).is_some();
+    cases.iter().copied().filter(|case| case.is_in(JudgeProfile::Universal)).filter(|case| fails(case)).collect()
 }
 
 /// The bugs of the agent that show in one run.
@@ -28,9 +28,9 @@ fn bugs() -> impl Iterator<Item = &'static Planted> {
 
 /// Tries every bug and every reading. The threads of the caller's pool need stacks for deep values.
 pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
-    let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(Profile::Universal)).collect();
+    let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(JudgeProfile::Universal)).collect();
     cases.sort_by_cached_key(|case| size(case));
-    let expected = outcomes(&mut InProcess::new(sound_agent()), cases.iter().copied(), Profile::Universal);
+    let expected = outcomes(&mut InProcess::new(sound_agent()), cases.iter().copied(), JudgeProfile::Universal);
     let planted: Vec<&'static Planted> =
         all().filter(|planted| matches!(planted.kind, Kind::AgentBug(_) | Kind::AgentReading(_))).collect();
     let alone = planted.into_par_iter().map(|planted| trial(planted, &cases, &expected, corpus, selection));
@@ -51,7 +51,7 @@ fn find_uses<'a>(trials: &mut [Trial<'a>], cases: &[&'a Case], expected: &Expect
     let use_of = |case: &'a Case| {
         let is_caught = |bug: &&Planted| {
             let mut agent = InProcess::new(bug.implementation());
-            is_about(case, bug.breaks) && failure(&mut agent, case, Profile::Universal, expected).is_some()
+            is_about(case, bug.breaks) && failure(&mut agent, case, JudgeProfile::Universal, expected).is_some()
         };
         Some((bugs().find(is_caught)?.name, case))
     };
@@ -70,7 +70,7 @@ fn size(case: &Case) -> usize {
 /// Puts the cases of its clause to an agent whose runs influence each other. Asked one by one, it must pass them.
 fn met<'a>(clash: &'static Planted, cases: &[&'a Case]) -> Trial<'a> {
     let failed = |agent| -> Vec<&'a Case> {
-        let run = run(&mut [Box::new(agent)], cases, &Settings::new(Profile::Universal), &mut ());
+        let run = run(&mut [Box::new(agent)], cases, &Settings::new(JudgeProfile::Universal), &mut ());
         run.results.into_iter().filter(|result| result.counts_against(true)).map(|result| result.case).collect()
     };
     let alone = failed(Together::new(Some(clash)).undeclared());
@@ -81,7 +81,7 @@ fn met<'a>(clash: &'static Planted, cases: &[&'a Case]) -> Trial<'a> {
         failed: failed(Together::new(Some(clash))),
         counts: true,
         troubles: alone.iter().map(|case| format!("fails {} alone", case.id)).collect(),
-        ..Trial::new(clash.name, Profile::Universal)
+        ..Trial::new(clash.name, JudgeProfile::Universal)
     }
 }
 
@@ -93,10 +93,10 @@ fn trial<'a>(
     selection: Selection,
 ) -> Trial<'a> {
     let Planted { name, breaks, .. } = *planted;
-    let wrong = planted.is_wrong_in(Profile::Universal);
+    let wrong = planted.is_wrong_in(JudgeProfile::Universal);
     let breaks_a_must = breaks_a_must(corpus, breaks);
     let mut agent = InProcess::new(planted.implementation());
-    let mut trial = Trial { breaks, wrong, breaks_a_must, ..Trial::new(name, Profile::Universal) };
+    let mut trial = Trial { breaks, wrong, breaks_a_must, ..Trial::new(name, JudgeProfile::Universal) };
     for case in cases.iter().copied() {
         let is_own = is_about(case, breaks);
         // A reading must pass every case, a bug that breaks no `must` every `must` case.
@@ -111,7 +111,7 @@ fn trial<'a>(
                 Selection::OwnClauses => is_own && trial.fault().is_some() || !breaks_a_must,
             }
         };
-        let failure = if is_asked { failure(&mut agent, case, Profile::Universal, expected) } else { None };
+        let failure = if is_asked { failure(&mut agent, case, JudgeProfile::Universal, expected) } else { None };
         if let Some(failure) = failure {
             trial.counts |= failure.counts_against(case, false);
             if wrong && !breaks_a_must && case.level == Level::Must {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use threadspec_golden::covering::Covering;
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::json;
-use threadspec_judge::protocol::{Hello, Implementation, Op, Profile, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, Reply, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::judge;
 use threadspec_runner::{CaseResult, InProcess, Testee};
@@ -91,7 +91,7 @@ pub fn survey_pairs(corpus: &Corpus, covering: &Covering, step: usize) -> Result
     let mut survey = Survey::default();
     for array in &covering.arrays {
         let finder = Finder::new(covering, array);
-        for profile in Profile::OWN {
+        for profile in JudgeProfile::OWN {
             let rows: Vec<&Case> = corpus
                 .cases
                 .iter()
@@ -108,7 +108,7 @@ pub fn survey_pairs(corpus: &Corpus, covering: &Covering, step: usize) -> Result
 }
 
 /// For each pair that was tried, its bug if it survived.
-fn tried<'c>(finder: &Finder<'_>, rows: &[&'c Case], profile: Profile, step: usize) -> Vec<Option<String>> {
+fn tried<'c>(finder: &Finder<'_>, rows: &[&'c Case], profile: JudgeProfile, step: usize) -> Vec<Option<String>> {
     let trap = |case: &'c Case| {
         let input = json::read(case.input()).unwrap_or_default();
         let right = InProcess::new(sound()).ask(&case.request(1, profile));

@@ -8,7 +8,7 @@ mod words;
 
 use crate::planted::{Kind, Planted, Reading};
 use crate::twin::Twin;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 
 /// Every table.
 pub(crate) const TABLES: &[&[Planted]] = &[
@@ -26,12 +26,12 @@ pub(crate) const TABLES: &[&[Planted]] = &[
 /// Permitted in both profiles.
 const fn both(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
     let reading = Reading { permitted_by, neglects: &[], plant };
-    Planted { name, kind: Kind::Reading(reading), breaks: &[], profiles: &Profile::OWN }
+    Planted { name, kind: Kind::Reading(reading), breaks: &[], profiles: &JudgeProfile::OWN }
 }
 
 /// Permitted in the literal profile.
 const fn literal(name: &'static str, permitted_by: &'static [&'static str], plant: fn(&mut Twin)) -> Planted {
-    Planted { profiles: &[Profile::Literal], ..both(name, permitted_by, plant) }
+    Planted { profiles: &[JudgeProfile::Literal], ..both(name, permitted_by, plant) }
 }
 
 /// Does not follow `should` clauses.

@@ -7,7 +7,7 @@ mod readings;
 
 use crate::agent::Agent;
 use crate::planted::{Kind, OnAgent, Planted};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 
 /// Every bug and every reading.
 pub(crate) fn all() -> impl Iterator<Item = Planted> {
@@ -20,7 +20,7 @@ fn bug(name: &str, breaks: &'static [&'static str], plant: impl Fn(&mut Agent) +
         name: name.to_owned().leak(),
         kind: Kind::AgentBug(change(plant)),
         breaks,
-        profiles: &[Profile::Universal],
+        profiles: &[JudgeProfile::Universal],
     }
 }
 

@@ -209,7 +209,7 @@ mod tests {
     use serde_json::json;
     use std::time::Duration;
     use threadspec_judge::corpus::{Case, Corpus, File};
-    use threadspec_judge::protocol::{Hello, Implementation, Profile, Request};
+    use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Request};
     use threadspec_judge::reference::Reference;
     use threadspec_judge::verdict::Outcome;
     use threadspec_judge::verdict::Verdict;
@@ -282,7 +282,7 @@ mod tests {
         let (corpus, problems) = Corpus::read(&[File { path: "escape/a.json".into(), text }]);
         assert_eq!(problems, []);
         let cases: Vec<&Case> = corpus.cases.iter().collect();
-        look(&run(&mut [Box::new(testee)], &cases, &Settings::new(Profile::Literal), &mut ()));
+        look(&run(&mut [Box::new(testee)], &cases, &Settings::new(JudgeProfile::Literal), &mut ()));
     }
 
     fn verdicts(run: &Run<'_>) -> Vec<Verdict> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::{Judgement, Verdict};
 use wildmatch::WildMatch;
 
@@ -127,7 +127,7 @@ impl Known {
     }
 
     /// The entries that are out of date: those that have expired, or match no case of the corpus in this profile.
-    pub fn out_of_date(&self, corpus: &Corpus, profile: Profile, now: SystemTime) -> Vec<String> {
+    pub fn out_of_date(&self, corpus: &Corpus, profile: JudgeProfile, now: SystemTime) -> Vec<String> {
         let today = date(now);
         let stale = |entry: &Entry| {
             let is_of = |case: &Case| case.is_in(profile) && entry.covers(case);
@@ -142,7 +142,13 @@ impl Known {
 
     /// The shortest file that fits a run: without what passes, and with the new failures if there is a reason for them. Also returns
     /// how many new failures are left out because there is none.
-    pub fn updated(&self, run: &Run<'_>, by: (&Corpus, Profile), strict: bool, reason: Option<&str>) -> (Self, usize) {
+    pub fn updated(
+        &self,
+        run: &Run<'_>,
+        by: (&Corpus, JudgeProfile),
+        strict: bool,
+        reason: Option<&str>,
+    ) -> (Self, usize) {
         let (corpus, profile) = by;
         let of_profile: Vec<&Case> = corpus.cases.iter().filter(|case| case.is_in(profile)).collect();
         // What is excused anyway needs no entry, and what has one keeps it.
@@ -279,7 +285,7 @@ mod tests {
         let verdict = |case: &Case| if failing.contains(&&*case.id) { Verdict::Fail } else { Verdict::Pass };
         let result = |case| CaseResult { case, judgement: Judgement::new(verdict(case), "") };
         let run = Run { results: corpus.cases.iter().map(result).collect(), ..Run::default() };
-        let (updated, _) = Known::default().updated(&run, (&corpus, Profile::Literal), false, Some("r"));
+        let (updated, _) = Known::default().updated(&run, (&corpus, JudgeProfile::Literal), false, Some("r"));
         let name = |entry: &Entry| entry.pattern.clone().or(entry.clause.clone()).unwrap_or_default();
         updated.known.iter().map(name).collect::<Vec<_>>().join(" ")
     }

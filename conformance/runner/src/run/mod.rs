@@ -21,7 +21,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::json::DEEP_STACK;
-use threadspec_judge::protocol::{Op, Profile, Request};
+use threadspec_judge::protocol::{JudgeProfile, Op, Request};
 use threadspec_judge::verdict::{Judgement, Terms, Verdict};
 use threadspec_judge::verdict::{Outcome, Unready};
 use worker::{ShareResults, Worker};
@@ -33,7 +33,7 @@ const MOST_LOST: usize = 10;
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The profile to judge by.
-    pub profile: Profile,
+    pub profile: JudgeProfile,
     /// Whether a `should` counts.
     pub strict: bool,
     /// Whether the first failure ends the run.
@@ -54,7 +54,7 @@ pub struct Settings {
 
 impl Settings {
     /// A run in this profile, once and in order.
-    pub fn new(profile: impl Into<Profile>) -> Self {
+    pub fn new(profile: impl Into<JudgeProfile>) -> Self {
         let profile = profile.into();
         Self {
             profile,

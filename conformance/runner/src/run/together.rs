@@ -4,7 +4,7 @@ use super::Ending;
 use super::worker::{Worker, join};
 use std::collections::HashMap;
 use threadspec_golden::clause;
-use threadspec_judge::protocol::Profile;
+use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Verdict, judge};
 
@@ -17,7 +17,7 @@ const TOGETHER: &str = "only at the same time as other runs: one by one, it pass
 impl Worker<'_, '_, '_> {
     /// Puts the cases of AGENT-INDEPENDENT that pass one by one again, without waiting for any reply.
     pub(super) fn together(&mut self) {
-        if self.shared.settings.profile != Profile::Universal || !self.shared.terms.abilities.concurrent {
+        if self.shared.settings.profile != JudgeProfile::Universal || !self.shared.terms.abilities.concurrent {
             return;
         }
         let judged: Vec<usize> = self.part.judged.keys().copied().collect();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::{Accepted, Case};
-use threadspec_judge::protocol::{Profile, Reply, Request};
+use threadspec_judge::protocol::{JudgeProfile, Reply, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Verdict, judge};
 
@@ -75,7 +75,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     /// by one, too: what goes wrong after an hour cannot simply be asked again.
     fn window(&self) -> usize {
         let settings = self.shared.settings;
-        let is_sequential = settings.profile == Profile::Universal && !self.shared.terms.abilities.concurrent;
+        let is_sequential = settings.profile == JudgeProfile::Universal && !self.shared.terms.abilities.concurrent;
         let is_repeated = settings.rounds > 1 || settings.soak.is_some();
         if is_sequential || is_repeated || settings.pause.is_some() { 1 } else { self.testee.window() }
     }

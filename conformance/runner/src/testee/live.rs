@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::Accepted;
-use threadspec_judge::protocol::{Hello, Profile, Reply, Request};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::{Outcome, Unready};
 
@@ -53,7 +53,7 @@ pub(super) struct Live {
 #[derive(Debug)]
 struct Waiting {
     id: i64,
-    profile: Profile,
+    profile: JudgeProfile,
     accepted: Accepted,
 }
 

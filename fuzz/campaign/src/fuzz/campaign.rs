@@ -13,7 +13,7 @@ use std::{io, panic, thread};
 use threadspec_golden::clause;
 use threadspec_judge::corpus::Mismatch;
 use threadspec_judge::json::{DEEP_STACK, on_deep_stack};
-use threadspec_judge::protocol::{Op, Profile, Reply};
+use threadspec_judge::protocol::{JudgeProfile, Op, Reply};
 use threadspec_judge::verdict::{Unready, Verdict};
 use threadspec_runner::{Testee, Trouble, interrupt};
 
@@ -36,7 +36,7 @@ pub struct FuzzOptions {
     /// How many testees to ask at once; the cases, and what is found in them, do not depend on it.
     pub jobs: u64,
     /// The profile to judge by.
-    pub profile: Profile,
+    pub profile: JudgeProfile,
     /// The operations; at least one.
     pub ops: Vec<Op>,
 }
@@ -57,7 +57,7 @@ pub struct Progress {
 
 /// A reason for which cases fail, and the smallest case that shows it.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct FuzzFinding {
     /// The operation of the smallest case.
     pub op: Op,
     /// Other operations in which it was seen.
@@ -96,7 +96,7 @@ pub struct FuzzReport {
     /// How long drawing took.
     pub elapsed: Duration,
     /// The reasons to fail.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FuzzFinding>,
     /// What the testees did wrong while they ended.
     pub shutdown: Vec<String>,
     /// Why the campaign ended early.
@@ -255,9 +255,9 @@ impl Campaign<'_> {
     }
 
     /// The findings, each with the smallest of the cases that were made smaller.
-    fn findings(&self) -> Vec<Finding> {
+    fn findings(&self) -> Vec<FuzzFinding> {
         let failures = std::mem::take(&mut self.tally().failures);
-        let (mut findings, mut leads): (BTreeMap<Key, Finding>, BTreeMap<Key, Leads>) = Default::default();
+        let (mut findings, mut leads): (BTreeMap<Key, FuzzFinding>, BTreeMap<Key, Leads>) = Default::default();
         for (key, failures) in failures {
             let mut examples = Vec::new();
             for &(_, index) in &failures.smallest {
@@ -282,7 +282,7 @@ impl Campaign<'_> {
             };
             if let Some((cases, failure)) = smallest {
                 leads.entry(failure.key.clone()).or_default().extend(leads_to);
-                let finding = findings.entry(failure.key.clone()).or_insert_with(|| Finding::new(cases, failure));
+                let finding = findings.entry(failure.key.clone()).or_insert_with(|| FuzzFinding::new(cases, failure));
                 finding.count += failures.count;
             }
         }
@@ -339,16 +339,17 @@ impl Failures {
     }
 
     /// The smallest case where none fails alone: the reply depends on what was asked before.
-    fn only_after_others(&self, profile: Profile) -> Option<(Range<u64>, FailedCase)> {
+    fn only_after_others(&self, profile: JudgeProfile) -> Option<(Range<u64>, FailedCase)> {
         let (cases, mut failure) = self.as_it_came()?;
-        failure.key.clause = if profile == Profile::Universal { clause::AGENT_INDEPENDENT } else { clause::MSG_PURE };
+        failure.key.clause =
+            if profile == JudgeProfile::Universal { clause::AGENT_INDEPENDENT } else { clause::MSG_PURE };
         "only after other requests".clone_into(&mut failure.key.what);
         failure.note.insert_str(0, "asked alone, it is answered as it should be\n");
         Some((0..cases.end, failure))
     }
 }
 
-impl Finding {
+impl FuzzFinding {
     fn new(cases: Range<u64>, failure: FailedCase) -> Self {
         let FailedCase { key: Key { op, clause, what }, verdict, input, expected, after, note, mismatch } = failure;
         let (other_ops, also) = (BTreeSet::new(), BTreeSet::new());

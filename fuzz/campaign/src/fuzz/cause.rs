@@ -1,6 +1,6 @@
 //! One finding for each cause: a failing input whose simpler forms fail in the same way shows nothing new.
 
-use super::Finding;
+use super::FuzzFinding;
 use super::probe::{FailedCase, Key};
 use super::simpler::blank;
 use std::cmp::Reverse;
@@ -106,15 +106,15 @@ fn group(key: &Key) -> Group {
 /// One finding for each cause. A finding whose simpler forms fail in the same way joins the one that these are, and findings that break
 /// the same clause in several operations are one. It shows the most basic operation.
 pub(super) fn by_cause(
-    findings: &BTreeMap<Key, Finding>,
+    findings: &BTreeMap<Key, FuzzFinding>,
     leads: &BTreeMap<Key, Leads>,
     cases: &BTreeMap<Op, u64>,
-) -> Vec<Finding> {
+) -> Vec<FuzzFinding> {
     let cause_of = |key: &Key| {
         // Two findings that do not look alike: a sign that nearly every case shows cannot explain the other, nor can one that this finding
         // itself explains.
         let is_rare = |other: &Key| {
-            let is_rare = |finding: &Finding| finding.count * 2 <= cases.get(&other.op).copied().unwrap_or(0);
+            let is_rare = |finding: &FuzzFinding| finding.count * 2 <= cases.get(&other.op).copied().unwrap_or(0);
             let is_explained = leads.get(other).is_some_and(|leads| leads.contains_key(key));
             findings.get(other).is_some_and(is_rare) && !is_explained
         };
@@ -147,11 +147,11 @@ pub(super) fn by_cause(
         }
         way.swap_remove(way.len() - 1)
     };
-    let mut found: BTreeMap<Group, Vec<(Key, Finding)>> = BTreeMap::new();
+    let mut found: BTreeMap<Group, Vec<(Key, FuzzFinding)>> = BTreeMap::new();
     for (key, finding) in findings {
         found.entry(group(&root_of(key))).or_default().push((key.clone(), finding.clone()));
     }
-    let one = |(root, mut findings): (Group, Vec<(Key, Finding)>)| {
+    let one = |(root, mut findings): (Group, Vec<(Key, FuzzFinding)>)| {
         findings
             .sort_by_key(|(key, finding)| (group(key) != root, key.op, Reverse(finding.count), finding.input.len()));
         findings.into_iter().map(|(_, finding)| finding).reduce(|mut first, other| {
@@ -159,7 +159,7 @@ pub(super) fn by_cause(
             first
         })
     };
-    let mut by_clause: BTreeMap<(&str, String), Finding> = BTreeMap::new();
+    let mut by_clause: BTreeMap<(&str, String), FuzzFinding> = BTreeMap::new();
     for finding in found.into_iter().filter_map(one) {
         let place = by_clause.entry((finding.clause, finding.what.clone()));
         place.and_modify(|known| known.absorb(finding.clone())).or_insert(finding);

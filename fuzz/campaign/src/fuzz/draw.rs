@@ -6,7 +6,7 @@ use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 use threadspec_judge::json;
-use threadspec_judge::protocol::{Op, Profile};
+use threadspec_judge::protocol::{JudgeProfile, Op};
 
 /// One case in so many is large.
 const LARGE: u64 = 50;
@@ -63,7 +63,7 @@ struct Plans {
 }
 
 impl Draw {
-    pub(super) fn new(seed: u64, ops: &[Op], profile: Profile) -> Self {
+    pub(super) fn new(seed: u64, ops: &[Op], profile: JudgeProfile) -> Self {
         let strategy = |&op| {
             let usual = match op {
                 Op::Escape => any::<Text>().prop_map(RequestPlan::Escape).boxed(),
@@ -73,7 +73,9 @@ impl Draw {
                 Op::Messages => any::<(Thread, Mode, Option<Text>)>()
                     .prop_map(|(log, mode, text)| RequestPlan::Messages(log, mode, text))
                     .boxed(),
-                Op::Tools if profile == Profile::Universal => any::<Scenario>().prop_map(RequestPlan::Agent).boxed(),
+                Op::Tools if profile == JudgeProfile::Universal => {
+                    any::<Scenario>().prop_map(RequestPlan::Agent).boxed()
+                }
                 Op::Tools => any::<ScriptPlan>().prop_map(RequestPlan::Tools).boxed(),
                 Op::Loop => any::<ScriptPlan>().prop_map(RequestPlan::Loop).boxed(),
             };

@@ -15,6 +15,6 @@ mod property;
 mod save;
 mod simpler;
 
-pub use campaign::{Finding, FuzzOptions, FuzzReport, Progress, Start, first_failure, run};
+pub use campaign::{FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, first_failure, run};
 pub use coverage::Coverage;
 pub use save::{prepare_folder, save_findings};

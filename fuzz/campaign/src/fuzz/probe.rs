@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use threadspec_golden::clause;
 use threadspec_judge::compare::{Difference, answering_clause, compare};
 use threadspec_judge::corpus::{Mismatch, Sides};
-use threadspec_judge::protocol::{Op, Profile, Reply, Request};
+use threadspec_judge::protocol::{JudgeProfile, Op, Reply, Request};
 use threadspec_judge::verdict::{Outcome, Unready, Verdict};
 use threadspec_runner::Testee;
 
@@ -68,14 +68,14 @@ pub(super) struct Shrunk {
 /// A testee that is being asked.
 pub(super) struct Probe<'a> {
     pub(super) testee: Box<dyn Testee + 'a>,
-    pub(super) profile: Profile,
+    pub(super) profile: JudgeProfile,
     last_id: i64,
     /// The request of the case before.
     earlier: Option<(Op, String)>,
 }
 
 impl<'a> Probe<'a> {
-    pub(super) fn new(testee: Box<dyn Testee + 'a>, profile: Profile) -> Self {
+    pub(super) fn new(testee: Box<dyn Testee + 'a>, profile: JudgeProfile) -> Self {
         Self { testee, profile, last_id: 0, earlier: None }
     }
 
@@ -92,7 +92,7 @@ impl<'a> Probe<'a> {
     /// Asks and judges. A reply that fails is an `Err`, and so is one that cannot be judged.
     fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
         let request = self.request(op, input);
-        let is_universal = self.profile == Profile::Universal;
+        let is_universal = self.profile == JudgeProfile::Universal;
         let clause = if is_universal { property::ANSWERING } else { answering_clause(op) };
         let earlier = self.earlier.as_ref().map(|(_, input)| input.clone());
         let failed = |verdict, what: String, expected| {
@@ -172,7 +172,7 @@ impl<'a> Probe<'a> {
                 }
                 let again = self.answer(op, input)?;
                 // Ids may be drawn at random: each run is judged on its own.
-                Ok(if again == reply || self.profile == Profile::Universal {
+                Ok(if again == reply || self.profile == JudgeProfile::Universal {
                     None
                 } else {
                     broken(clause::MSG_PURE, AGAIN, input, &reply, &again)
@@ -186,7 +186,8 @@ impl<'a> Probe<'a> {
             }
             Relation::Growing => {
                 // The literal profile may name a result after a call that comes later.
-                let Some([half, whole]) = half_and_whole(input).filter(|_| self.profile == Profile::Hardened) else {
+                let Some([half, whole]) = half_and_whole(input).filter(|_| self.profile == JudgeProfile::Hardened)
+                else {
                     return Ok(None);
                 };
                 let (before, after) = (self.answer(op, &half)?, self.answer(op, &whole)?);
@@ -269,7 +270,7 @@ impl<'a> Probe<'a> {
     pub(super) fn explain(&mut self, shrunk: &mut Shrunk) -> Leads {
         let Shrunk { failure, simpler, .. } = shrunk;
         let (op, is_verdict) = (failure.key.op, failure.key.what == failure.verdict.to_string());
-        if self.profile != Profile::Universal && (failure.key.what.is_empty() || is_verdict) {
+        if self.profile != JudgeProfile::Universal && (failure.key.what.is_empty() || is_verdict) {
             let special = simpler::without_specials(&failure.input);
             // An earlier value of a repeated key crashes a testee for what it is.
             let mut special = special.into_iter().filter(|(clause, _)| !is_verdict || *clause != clause::JSON_4);
@@ -291,7 +292,7 @@ impl<'a> Probe<'a> {
 
     /// How the simpler forms of a failing input fail.
     fn simpler(&mut self, failure: &FailedCase) -> Vec<FailedCase> {
-        if self.profile == Profile::Universal {
+        if self.profile == JudgeProfile::Universal {
             return Vec::new();
         }
         let ops = self.testee.hello().ops.iter().copied().collect();

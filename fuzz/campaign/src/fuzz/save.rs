@@ -1,13 +1,13 @@
 //! Writes findings as candidate cases of the corpus.
 
-use super::Finding;
+use super::FuzzFinding;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{AGENT, Corpus, File, Level, Pattern, canonical, cases_in};
-use threadspec_judge::protocol::{Profile, Reply};
+use threadspec_judge::protocol::{JudgeProfile, Reply};
 use threadspec_runner::files::write;
 
 const ABOUT: &str = "Found by fuzzing; candidates for a topic of their own.";
@@ -34,17 +34,17 @@ pub fn prepare_folder(folder: &Path) -> io::Result<()> {
 /// When a file cannot be read or written, or one that is there is not a case file.
 pub fn save_findings(
     folder: &Path,
-    findings: &[Finding],
-    profile: Profile,
+    findings: &[FuzzFinding],
+    profile: JudgeProfile,
     corpus: &Corpus,
 ) -> io::Result<Vec<PathBuf>> {
-    let mut by_op: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
+    let mut by_op: BTreeMap<_, Vec<&FuzzFinding>> = BTreeMap::new();
     for finding in findings {
         by_op.entry(finding.op).or_default().push(finding);
     }
     let mut files = Vec::new();
     for (op, findings) in by_op {
-        let subfolder = if profile == Profile::Universal { AGENT.to_owned() } else { op.to_string() };
+        let subfolder = if profile == JudgeProfile::Universal { AGENT.to_owned() } else { op.to_string() };
         let name = format!("{subfolder}/found.json");
         let file = folder.join(&name);
         let mut cases = Cases::read(&file, &name)?;
@@ -87,7 +87,7 @@ impl Cases {
     }
 
     /// Adds a finding as a case, unless a case with its input is there already.
-    fn add(&mut self, finding: &Finding, profile: Profile, corpus: &Corpus) {
+    fn add(&mut self, finding: &FuzzFinding, profile: JudgeProfile, corpus: &Corpus) {
         let input = with_visible_characters(&threadspec_judge::json::compact(&finding.input));
         if !self.inputs.insert(input.clone()) {
             return;
@@ -115,7 +115,7 @@ impl Cases {
             None => json!({"holds": [finding.clause.to_lowercase()]}).to_string(),
         };
         // What a generator made up is contrived until somebody reports it.
-        let severity = if profile == Profile::Universal { r#""severity":"C","# } else { "" };
+        let severity = if profile == JudgeProfile::Universal { r#""severity":"C","# } else { "" };
         self.sources.push(format!(
             r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{severity}{after}{member},"expect":{expect}}}"#,
             finding.clause

@@ -12,7 +12,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         findings.unobserved.push((Property::AgentCaller, why.into()));
         return;
     };
-    let same = |(one, other): (&crate::universal::message::Message, &crate::universal::message::Message)| {
+    let same = |(one, other): (&crate::universal::message::AgentMessage, &crate::universal::message::AgentMessage)| {
         crate::universal::halves::arrived(one.text(), other.text())
             && one.speaker == other.speaker
             && one.calls.len() == other.calls.len()

@@ -4,9 +4,9 @@ use crate::universal::Property;
 use crate::universal::course::{Course, End};
 use crate::universal::finding::Findings;
 use crate::universal::halves::arrived;
-use crate::universal::message::{Call, Message, Speaker};
+use crate::universal::message::{AgentCall, AgentMessage, Speaker};
 use crate::universal::refusal::may_refuse;
-use crate::universal::script::Turn;
+use crate::universal::script::ModelTurn;
 use crate::universal::valid::faults;
 use crate::universal::value::{differences, quote_text};
 use threadspec_golden::clause;
@@ -30,7 +30,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let (mut place, mut found) = (0, Vec::new());
     // An id that the model uses again may be another one in requests, and the model's own one in what is handed back.
     let reuses_an_id = course.script.reuses_an_id();
-    let is = |one: &Message, other: &Message| if reuses_an_id { one.is_but_for_ids(other) } else { one.is(other) };
+    let is =
+        |one: &AgentMessage, other: &AgentMessage| if reuses_an_id { one.is_but_for_ids(other) } else { one.is(other) };
     for shown in &last.rest {
         let Some(offset) = messages[place..].iter().position(|message| is(message, shown.message)) else {
             // What the model was shown in place of a result has a clause of its own.
@@ -47,10 +48,10 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let turn = course.requests.len() - 1;
     // What may be refused anywhere may be refused at the limit, too.
     let is_refused = course.record.says_why() && may_refuse(course.script, Some(turn));
-    if let Turn::Response { content, calls } = course.script.turn(turn)
+    if let ModelTurn::Response { content, calls } = course.script.turn(turn)
         && !is_refused
     {
-        let is_it = |message: &Message| {
+        let is_it = |message: &AgentMessage| {
             message.speaker == Speaker::Ai && message.calls.len() == calls.len() && arrived(&content, message.text())
         };
         let is_empty = content.is_empty() && calls.is_empty();
@@ -74,7 +75,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         }
         found.extend(at);
     }
-    let is_again = |message: &Message| {
+    let is_again = |message: &AgentMessage| {
         let is_something = !message.text().is_empty() || !message.calls.is_empty();
         is_something && message.speaker != Speaker::System && found.iter().any(|&at| messages[at].is(message))
     };
@@ -102,7 +103,7 @@ fn is_short_of_the_limit(course: &Course<'_>) -> bool {
 }
 
 /// How a call of the last response, the answer to request `turn`, differs from what is kept of it.
-fn difference(course: &Course<'_>, turn: usize, call: &Call, kept: &Call) -> Option<String> {
+fn difference(course: &Course<'_>, turn: usize, call: &AgentCall, kept: &AgentCall) -> Option<String> {
     let (id, name) = (call.id(), quote_text(call.name()));
     let earlier = (0..turn).flat_map(|turn| course.script.calls(turn));
     let mut known = earlier.chain(course.script.given.iter().flat_map(|message| &message.calls));

@@ -4,8 +4,8 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived_inside;
-use crate::universal::message::Call;
-use crate::universal::script::Outcome;
+use crate::universal::message::AgentCall;
+use crate::universal::script::CallOutcome;
 use crate::universal::value::quote_text;
 use std::fmt::Write;
 use threadspec::surrogates::{is_mark, without_marks};
@@ -20,10 +20,10 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for round in &course.rounds {
         for asked in &round.calls {
             let (what, needle, replaced) = match course.script.outcome(asked.call) {
-                Outcome::Result(_) => continue,
-                Outcome::Failure(message) => ("the error", message, None),
+                CallOutcome::Result(_) => continue,
+                CallOutcome::Failure(message) => ("the error", message, None),
                 // A name that no provider takes may have been replaced.
-                Outcome::Unknown => ("the unknown tool", asked.call.name(), asked.sent.map(Call::name)),
+                CallOutcome::Unknown => ("the unknown tool", asked.call.name(), asked.sent.map(AgentCall::name)),
             };
             // Answers to calls with the same id cannot be told apart: one of them is enough.
             let siblings =

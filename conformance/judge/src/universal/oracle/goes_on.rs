@@ -4,7 +4,7 @@
 use crate::universal::course::{Course, End};
 use crate::universal::finding::Findings;
 use crate::universal::refusal::may_refuse;
-use crate::universal::script::{Script, Turn};
+use crate::universal::script::{ModelTurn, RunScript};
 use crate::universal::value::quote_text;
 use threadspec_golden::clause;
 
@@ -72,9 +72,9 @@ fn reported(course: &Course<'_>) -> String {
 
 /// The clause that an agent breaks by ending a run in one of these turns: that of the first failure or lone surrogate in them, else
 /// AGENT-GOES-ON.
-fn subject(script: &Script, turns: impl IntoIterator<Item = usize>) -> &'static str {
+fn subject(script: &RunScript, turns: impl IntoIterator<Item = usize>) -> &'static str {
     for turn in turns {
-        if matches!(script.turn(turn), Turn::Failure) {
+        if matches!(script.turn(turn), ModelTurn::Failure) {
             return clause::AGENT_MODEL_FAILURE;
         }
         if script.calls(turn).iter().any(|call| script.outcome(call).is_failure()) {

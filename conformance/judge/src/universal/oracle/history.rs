@@ -3,7 +3,7 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::{arrived, arrived_inside};
-use crate::universal::message::{Message, Speaker};
+use crate::universal::message::{AgentMessage, Speaker};
 use crate::universal::valid;
 use crate::universal::value::quote_text;
 use threadspec_golden::clause;
@@ -18,7 +18,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
     for role in [Speaker::System, Speaker::Human] {
         let texts = texts(given, role);
-        let sent: Vec<&str> = request.iter().filter(|message| message.speaker == role).map(Message::text).collect();
+        let sent: Vec<&str> =
+            request.iter().filter(|message| message.speaker == role).map(AgentMessage::text).collect();
         if let Some(lost) = lost(&texts, &sent, |text, sent| arrived(text, sent) || arrived_inside(text, sent)) {
             let who = if role == Speaker::System { "system" } else { "human" };
             findings.add(
@@ -28,7 +29,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         }
     }
     let said: Vec<&str> = texts(given, Speaker::Ai).into_iter().filter(|text| !text.trim().is_empty()).collect();
-    let sent: Vec<&str> = request.iter().filter(|message| message.speaker == Speaker::Ai).map(Message::text).collect();
+    let sent: Vec<&str> =
+        request.iter().filter(|message| message.speaker == Speaker::Ai).map(AgentMessage::text).collect();
     if let Some(lost) = lost(&said, &sent, arrived_inside) {
         findings.add(
             clause::AGENT_HISTORY,
@@ -37,8 +39,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
 }
 
-fn texts(list: &[Message], role: Speaker) -> Vec<&str> {
-    list.iter().filter(|message| message.speaker == role).map(Message::text).collect()
+fn texts(list: &[AgentMessage], role: Speaker) -> Vec<&str> {
+    list.iter().filter(|message| message.speaker == role).map(AgentMessage::text).collect()
 }
 
 /// The first text that is not among those sent, in order; several may stand in one message.

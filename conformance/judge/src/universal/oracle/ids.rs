@@ -3,7 +3,7 @@
 use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
-use crate::universal::message::Call;
+use crate::universal::message::AgentCall;
 use crate::universal::value::is_odd_name;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
@@ -16,7 +16,7 @@ const TOO_LONG: usize = 40;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let given = course.script.given.iter().flat_map(|message| &message.calls);
-    let mut seen: Vec<&str> = given.map(Call::id).collect();
+    let mut seen: Vec<&str> = given.map(AgentCall::id).collect();
     for round in &course.rounds {
         if let Some(response) = round.response {
             let place = at(round.turn + 1, response.index);
@@ -25,7 +25,9 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             }
         }
         // An id that was given away in place of another is as used as the others.
-        seen.extend(round.calls.iter().flat_map(|asked| [Some(asked.call.id()), asked.sent.map(Call::id)]).flatten());
+        seen.extend(
+            round.calls.iter().flat_map(|asked| [Some(asked.call.id()), asked.sent.map(AgentCall::id)]).flatten(),
+        );
     }
 }
 

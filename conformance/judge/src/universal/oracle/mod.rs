@@ -28,10 +28,10 @@ pub(super) use independent::judge as independent;
 
 /// An oracle. AGENT-TEXT, AGENT-NUMBERS and AGENT-ORDINARY have none of their own: their breaches come up wherever a value
 /// is compared, and are named by [`Findings::add_differences`].
-type Oracle = fn(&Course<'_>, &mut Findings);
+type ClauseOracle = fn(&Course<'_>, &mut Findings);
 
 /// In this order, since what one finds may keep a later one from judging.
-pub(super) const ALL: [Oracle; 19] = [
+pub(super) const ALL: [ClauseOracle; 19] = [
     goes_on::judge,
     stops::judge,
     limit::judge,

@@ -4,14 +4,14 @@ use crate::universal::Property;
 use crate::universal::course::{Course, End};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
-use crate::universal::message::{Call, Message, Speaker};
-use crate::universal::script::{Script, Turn};
+use crate::universal::message::{AgentCall, AgentMessage, Speaker};
+use crate::universal::script::{ModelTurn, RunScript};
 use crate::universal::value::quote_text;
 use std::collections::HashMap;
 use threadspec_golden::clause;
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
-    let failed = (0..course.requests.len()).filter(|&turn| matches!(course.script.turn(turn), Turn::Failure));
+    let failed = (0..course.requests.len()).filter(|&turn| matches!(course.script.turn(turn), ModelTurn::Failure));
     let Some(failed) = failed.min() else { return };
     if let End::ModelFailed { extra: extra @ 1.. } = course.end {
         let request = course.requests.len() - extra;
@@ -24,11 +24,11 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
     let lists = course.record.requests.iter().enumerate().skip(failed + 1);
     // What was there before the failure is not its effect; a mended history may hold anything.
-    let mut before: HashMap<(&str, &str), Vec<&Message>> = HashMap::new();
+    let mut before: HashMap<(&str, &str), Vec<&AgentMessage>> = HashMap::new();
     for known in course.record.requests[failed].iter().chain(&course.script.given) {
         before.entry(key(known)).or_default().push(known);
     }
-    let invented = |message: &Message| {
+    let invented = |message: &AgentMessage| {
         message.speaker == Speaker::Ai
             && !before.get(&key(message)).is_some_and(|known| known.iter().any(|known| known.is(message)))
             && !is_said(course.script, course.requests.len(), message)
@@ -59,15 +59,15 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 }
 
 /// By this, equal messages are found among very many.
-fn key(message: &Message) -> (&str, &str) {
-    (message.text(), message.calls.first().map_or("", Call::id))
+fn key(message: &AgentMessage) -> (&str, &str) {
+    (message.text(), message.calls.first().map_or("", AgentCall::id))
 }
 
 /// Whether an assistant message is one that the model said, as far as texts and calls go.
-fn is_said(script: &Script, turns: usize, message: &Message) -> bool {
+fn is_said(script: &RunScript, turns: usize, message: &AgentMessage) -> bool {
     (0..turns).any(|turn| match script.turn(turn) {
-        Turn::Failure => false,
-        Turn::Response { content, calls } => {
+        ModelTurn::Failure => false,
+        ModelTurn::Response { content, calls } => {
             // What else may be wrong with a response has its own clauses.
             calls.len() == message.calls.len() && (!calls.is_empty() || arrived(&content, message.text()))
                 || !content.is_empty() && arrived(&content, message.text())

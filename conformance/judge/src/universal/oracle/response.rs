@@ -3,9 +3,9 @@
 use crate::universal::course::{Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
-use crate::universal::message::Call;
-use crate::universal::script::Outcome;
-use crate::universal::value::{Difference, Kind, differences, is_odd_name, quote_text, text_difference};
+use crate::universal::message::AgentCall;
+use crate::universal::script::CallOutcome;
+use crate::universal::value::{Kind, ValueDifference, differences, is_odd_name, quote_text, text_difference};
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -37,7 +37,7 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     let mut found = Vec::new();
     let said = response.message.text();
     if let Some(kind) = text_difference(round.content, Some(said)) {
-        found.push(Difference {
+        found.push(ValueDifference {
             kind,
             what: format!("the text {} became {}", quote_text(round.content), quote_text(said)),
         });
@@ -45,12 +45,12 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     let sent = response.message.calls.len();
     if sent > round.calls.len() {
         let what = format!("the response has {} calls, but {sent} are sent", round.calls.len());
-        found.push(Difference { kind: Kind::Other, what });
+        found.push(ValueDifference { kind: Kind::Other, what });
     }
     for asked in &round.calls {
         let id = without_marks(asked.call.id());
         let Some(sent) = asked.sent else {
-            found.push(Difference { kind: Kind::Other, what: format!("the call `{id}` is missing") });
+            found.push(ValueDifference { kind: Kind::Other, what: format!("the call `{id}` is missing") });
             continue;
         };
         let arrived = arrived(asked.call.name(), sent.name()) && sent.name.is_some();
@@ -58,10 +58,10 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
             let kind = if is_odd_name(asked.call.name()) { Kind::Name } else { Kind::Other };
             let what =
                 format!("the call `{id}` of {} names {}", quote_text(asked.call.name()), quote_text(sent.name()));
-            found.push(Difference { kind, what });
+            found.push(ValueDifference { kind, what });
         }
         let own = differences(&asked.call.args, &sent.args, course.exact);
-        found.extend(own.into_iter().map(|difference| Difference {
+        found.extend(own.into_iter().map(|difference| ValueDifference {
             what: format!("the arguments of `{id}`: {}", difference.what),
             ..difference
         }));
@@ -70,11 +70,11 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
 }
 
 /// Whether another name may stand for that of a call: no tool has it, and a provider would refuse it in the next request.
-fn may_be_replaced(course: &Course<'_>, call: &Call, sent: &Call) -> bool {
+fn may_be_replaced(course: &Course<'_>, call: &AgentCall, sent: &AgentCall) -> bool {
     /// OpenAI's limit, the lowest.
     const LONGEST: usize = 64;
     let is_taken = |name: &str| {
         (1..=LONGEST).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
     };
-    course.script.outcome(call) == Outcome::Unknown && !is_taken(call.name()) && !sent.name().is_empty()
+    course.script.outcome(call) == CallOutcome::Unknown && !is_taken(call.name()) && !sent.name().is_empty()
 }

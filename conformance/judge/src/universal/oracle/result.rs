@@ -3,9 +3,9 @@
 use crate::universal::course::{CallRecord, Course, Round};
 use crate::universal::finding::{Findings, at};
 use crate::universal::message::Placed;
-use crate::universal::script::Outcome;
+use crate::universal::script::CallOutcome;
 use crate::universal::value::{
-    Difference, Kind, differences, is_odd_name, quote, quote_text, read_inside, text_difference,
+    Kind, ValueDifference, differences, is_odd_name, quote, quote_text, read_inside, text_difference,
 };
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -21,12 +21,12 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
         let outcomes = round.calls.iter().map(|asked| course.script.outcome(asked.call));
         let failures: Vec<&str> = outcomes
             .filter_map(|outcome| match outcome {
-                Outcome::Failure(message) if !message.is_empty() => Some(message),
+                CallOutcome::Failure(message) if !message.is_empty() => Some(message),
                 _ => None,
             })
             .collect();
         for asked in round.calls.iter().filter(|asked| !asked.is_ambiguous) {
-            if let (Outcome::Result(result), [answer]) = (course.script.outcome(asked.call), &asked.answers[..]) {
+            if let (CallOutcome::Result(result), [answer]) = (course.script.outcome(asked.call), &asked.answers[..]) {
                 judge_answer(course, round, asked, result, *answer, &failures, findings);
             }
         }
@@ -64,7 +64,7 @@ fn judge_ambiguous(course: &Course<'_>, round: &Round<'_>, findings: &mut Findin
     let answers: Vec<Placed<'_>> = open.iter().flat_map(|asked| asked.answers.iter().copied()).collect();
     for answer in answers {
         let fits = |asked: &&CallRecord<'_>| {
-            let Outcome::Result(result) = course.script.outcome(asked.call) else { return true };
+            let CallOutcome::Result(result) = course.script.outcome(asked.call) else { return true };
             asked.sent.and_then(|sent| sent.id.as_deref()) == answer.message.call_id.as_deref()
                 && compare(course, result, answer).is_empty()
         };
@@ -80,13 +80,13 @@ fn judge_ambiguous(course: &Course<'_>, round: &Round<'_>, findings: &mut Findin
     }
 }
 
-fn compare(course: &Course<'_>, result: &Value, answer: Placed<'_>) -> Vec<Difference> {
+fn compare(course: &Course<'_>, result: &Value, answer: Placed<'_>) -> Vec<ValueDifference> {
     let content = answer.message.content.as_deref();
-    let other = |what: String| vec![Difference { kind: Kind::Other, what }];
+    let other = |what: String| vec![ValueDifference { kind: Kind::Other, what }];
     if let Value::String(text) = result {
         let Some(kind) = text_difference(text, content) else { return Vec::new() };
         let became = content.map_or("null".to_owned(), quote_text);
-        return vec![Difference { kind, what: format!("the result {} became {became}", quote_text(text)) }];
+        return vec![ValueDifference { kind, what: format!("the result {} became {became}", quote_text(text)) }];
     }
     let Some(content) = content else {
         return other(format!("the result {} became a message without content", quote(result)));

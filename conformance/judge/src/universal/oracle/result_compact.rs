@@ -2,7 +2,7 @@
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::script::Outcome;
+use crate::universal::script::CallOutcome;
 use crate::universal::value::read_inside;
 use threadspec_golden::clause;
 
@@ -12,7 +12,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
     for round in &course.rounds {
         for asked in &round.calls {
-            let Outcome::Result(result) = course.script.outcome(asked.call) else { continue };
+            let CallOutcome::Result(result) = course.script.outcome(asked.call) else { continue };
             for answer in asked.answers.iter().filter(|_| !result.is_string()) {
                 let text = answer.message.text();
                 if let Some(escape) = needless_escape(text).filter(|_| read_inside(text).is_ok()) {

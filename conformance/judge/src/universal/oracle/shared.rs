@@ -3,7 +3,7 @@
 use crate::universal::Property;
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::message::Message;
+use crate::universal::message::AgentMessage;
 use crate::universal::record::LOOKS_SHARED;
 use threadspec_golden::clause;
 
@@ -26,7 +26,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 }
 
 /// Adds the first difference of a request.
-fn compare(request: usize, sent: &[Message], now: &[Message], findings: &mut Findings) {
+fn compare(request: usize, sent: &[AgentMessage], now: &[AgentMessage], findings: &mut Findings) {
     let changed = sent.iter().zip(now).position(|(one, other)| !one.is(other));
     if let Some(index) = changed {
         let (before, after) = (sent[index].shown(), now[index].shown());

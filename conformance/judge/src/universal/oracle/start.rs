@@ -2,8 +2,8 @@
 
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
-use crate::universal::message::{Conversation, Message, Placed, Speaker};
-use crate::universal::value::{Difference, Kind, differences, quote, quote_text, text_difference};
+use crate::universal::message::{AgentMessage, Conversation, Placed, Speaker};
+use crate::universal::value::{Kind, ValueDifference, differences, quote, quote_text, text_difference};
 use crate::universal::{halves, systems, valid};
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -46,8 +46,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
 }
 
-fn of_another_kind(one: &Message, other: &Message) -> Option<String> {
-    let calls = |message: &Message| message.calls.len();
+fn of_another_kind(one: &AgentMessage, other: &AgentMessage) -> Option<String> {
+    let calls = |message: &AgentMessage| message.calls.len();
     (one.speaker != other.speaker || calls(one) != calls(other))
         .then(|| format!("expected {}, found {}", one.shown(), other.shown()))
 }
@@ -61,7 +61,7 @@ fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findi
         (&one.content, one.content.as_ref().and_then(|text| text_difference(text, actual)))
     {
         let became = actual.map_or("null".to_owned(), quote_text);
-        found.push(Difference { kind, what: format!("the text {} became {became}", quote_text(content)) });
+        found.push(ValueDifference { kind, what: format!("the text {} became {became}", quote_text(content)) });
     }
     let same = |one: &Option<String>, other: &Option<String>| match (one, other) {
         (Some(one), Some(other)) => halves::arrived(one, other),
@@ -72,7 +72,7 @@ fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findi
         same(one, other) || one.as_ref().zip(other.as_ref()).is_some_and(|(one, other)| super::ids::is_cut(one, other))
     };
     if !same_id(&one.call_id, &other.call_id) {
-        found.push(Difference { kind: Kind::Other, what: format!("{} became {}", one.shown(), other.shown()) });
+        found.push(ValueDifference { kind: Kind::Other, what: format!("{} became {}", one.shown(), other.shown()) });
     }
     for (call, sent) in one.calls.iter().zip(&other.calls) {
         if !same_id(&call.id, &sent.id) || !same(&call.name, &sent.name) {
@@ -80,7 +80,7 @@ fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findi
                 quote(&Value::from([call.id(), call.name()].to_vec())),
                 quote(&Value::from([sent.id(), sent.name()].to_vec())),
             );
-            found.push(Difference { kind: Kind::Other, what: format!("the call {call} became {sent}") });
+            found.push(ValueDifference { kind: Kind::Other, what: format!("the call {call} became {sent}") });
         }
         found.extend(differences(&call.args, &sent.args, exact));
     }
@@ -99,7 +99,7 @@ fn systems(given: &Conversation<'_>, request: &Conversation<'_>, findings: &mut 
             ([one], [other]) => text_difference(one.message.text(), other.message.content.as_deref()),
             _ => None,
         };
-        findings.add_differences(CLAUSE, "system", &[Difference { kind: kind.unwrap_or(Kind::Other), what }]);
+        findings.add_differences(CLAUSE, "system", &[ValueDifference { kind: kind.unwrap_or(Kind::Other), what }]);
     } else if systems::places(given, request).is_empty() {
         findings.add(CLAUSE, "request 1: the system message stands neither where it was given nor first nor last");
     }
