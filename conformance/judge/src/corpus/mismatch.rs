@@ -1,10 +1,11 @@
 //! Where a value differs from an expected one.
 
 use super::expectation::NOTHING;
-use crate::json::{self, HALF};
+use crate::json;
 use crate::text::beginning;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use threadspec::surrogates::is_mark;
 
 /// How much of a value is shown.
 const LONGEST_VALUE: usize = 4 << 10;
@@ -204,7 +205,8 @@ pub(super) fn texts(path: String, expected: String, actual: &str) -> Mismatch {
 }
 
 fn readable(actual: &str) -> String {
-    actual.replace(HALF, "<half a surrogate pair>")
+    let parts: Vec<&str> = actual.split(is_mark).collect();
+    parts.join("<half a surrogate pair>")
 }
 
 #[cfg(test)]

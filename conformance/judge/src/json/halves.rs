@@ -4,21 +4,18 @@ use super::read;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use threadspec::Profile;
-use threadspec::surrogates::{unmark_surrogates, without_marks};
+use threadspec::surrogates::{has_marks, unmark_surrogates, without_marks};
 
-/// Stands for a lone surrogate in replies that are compared with what was expected as it is written, where a mark of
-/// `threadspec::surrogates` could be a character: noncharacters, in a sequence that no text has.
-pub const HALF: &str = "\u{fdd0}\u{fdef}\u{fdd0}\u{fdef}";
 /// Takes the place of a lone surrogate where it is judged like any character that XML forbids: in documents, and in what literal expects.
-pub const FORBIDDEN: char = '\u{fffe}';
+pub(crate) const FORBIDDEN: char = '\u{fffe}';
 
-/// The output of a reply in which each [`HALF`] is replaced by U+FFFD where the profile accepts either (INP-SURROGATE).
-/// Elsewhere it stays, and no expectation matches it.
+/// The output of a reply, which was read as marked data (`threadspec::surrogates`), as it is compared with what was expected: U+FFFD stands
+/// for each lone surrogate where the profile accepts either (INP-SURROGATE). Elsewhere the mark stays, and no expectation matches it.
 ///
 /// In arguments both are accepted. Elsewhere the hardened profile wants U+FFFD; the literal one does not care, but a
 /// document must be well-formed in both.
-pub fn settled(mut output: Cow<'_, Value>, profile: Profile) -> Cow<'_, Value> {
-    if any_string(&output, &|text| text.contains(HALF)) {
+pub(crate) fn settled(mut output: Cow<'_, Value>, profile: Profile) -> Cow<'_, Value> {
+    if is_marked(&output) {
         settle(output.to_mut(), profile, false);
     }
     output
@@ -28,7 +25,7 @@ pub fn settled(mut output: Cow<'_, Value>, profile: Profile) -> Cow<'_, Value> {
 fn settle(value: &mut Value, profile: Profile, in_args: bool) {
     let change = |text: &str| {
         let accepted = in_args || profile == Profile::Literal && !text.starts_with("<thread>");
-        (accepted && text.contains(HALF)).then(|| text.replace(HALF, "\u{fffd}"))
+        if accepted || !has_marks(text) { super::changed(without_marks(text)) } else { None }
     };
     match value {
         Value::String(text) => {
@@ -50,19 +47,20 @@ fn settle(value: &mut Value, profile: Profile, in_args: bool) {
 
 /// Data in which the library has marked lone surrogates, as a program gets it that reads each of them as U+FFFD.
 pub fn plain(value: Value) -> Value {
-    if any_string(&value, &|text| matches!(without_marks(text), Cow::Owned(_))) {
+    if is_marked(&value) {
         read(&unmark_surrogates(&value.to_string())).unwrap_or(value)
     } else {
         value
     }
 }
 
-/// Whether any string or name has a property.
-fn any_string(value: &Value, has: &impl Fn(&str) -> bool) -> bool {
+/// Whether any string or name differs from the text for which it stands.
+fn is_marked(value: &Value) -> bool {
+    let differs = |text: &str| matches!(without_marks(text), Cow::Owned(_));
     match value {
-        Value::String(text) => has(text),
-        Value::Array(elements) => elements.iter().any(|element| any_string(element, has)),
-        Value::Object(members) => members.iter().any(|(name, member)| has(name) || any_string(member, has)),
+        Value::String(text) => differs(text),
+        Value::Array(elements) => elements.iter().any(is_marked),
+        Value::Object(members) => members.iter().any(|(name, member)| differs(name) || is_marked(member)),
         _ => false,
     }
 }
@@ -75,7 +73,7 @@ mod tests {
 
     #[test]
     fn half_a_pair_is_no_replacement_character_where_the_profile_tells_them_apart() {
-        let half = |text: &str| text.replace('?', HALF);
+        let half = |text: &str| text.replace('?', "\u{10d83d}");
         let output = json!([half("?"), {"id": half("?"), "args": {half("?"): [half("a?")]}}, half("<thread>?")]);
         let args = json!({"\u{fffd}": ["a\u{fffd}"]});
         let hardened = json!([half("?"), {"id": half("?"), "args": args}, half("<thread>?")]);

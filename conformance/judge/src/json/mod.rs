@@ -5,7 +5,8 @@ mod halves;
 mod stack;
 mod value;
 
-pub use halves::{FORBIDDEN, HALF, plain, settled};
+pub(crate) use halves::{FORBIDDEN, settled};
+pub use halves::plain;
 pub use stack::{DEEP_STACK, on_deep_stack};
 
 use crate::Error;

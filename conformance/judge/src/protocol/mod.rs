@@ -19,7 +19,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
-use threadspec::surrogates::{replace_surrogates, unmark_surrogates};
+use threadspec::surrogates::{mark_surrogates, unmark_surrogates};
 
 /// The protocol version of this runner.
 pub const VERSION: i64 = 1;
@@ -136,18 +136,17 @@ impl Reply {
         if profile == JudgeProfile::Universal { unmark_surrogates(&line).into_owned() } else { line }
     }
 
-    /// Reads a reply line: its id and what it says. Each lone surrogate in it becomes [`json::HALF`].
+    /// Reads a reply line: its id and what it says. Each escape of a lone surrogate in it becomes a mark (`threadspec::surrogates`).
     ///
     /// # Errors
     ///
     /// Says why the line is not a reply.
     pub fn read(line: impl Into<Vec<u8>>) -> Result<(i64, Self), Error> {
         let text = utf8(line.into())?;
-        Self::of(json::changed(replace_surrogates(&text, json::HALF)).unwrap_or(text))
+        Self::of(json::changed(mark_surrogates(&text)).unwrap_or(text))
     }
 
-    /// Reads a reply line that is judged by a profile: in `universal` each lone surrogate, escaped or raw, becomes a mark
-    /// (`threadspec::surrogates`); in the others the line is read as by [`Reply::read`].
+    /// Reads a reply line that is judged by a profile, as [`Reply::read`] does; in `universal` a lone surrogate may also be raw.
     ///
     /// # Errors
     ///
@@ -357,7 +356,7 @@ mod tests {
     #[test]
     fn a_reply_may_hold_lone_surrogates_and_unknown_fields() {
         let reply = Reply::read(br#"{"took":3,"id":7,"ok":"a\ud83d"}"#);
-        assert_eq!(reply, Ok((7, Reply::Ok(json!(format!("a{}", json::HALF))))));
+        assert_eq!(reply, Ok((7, Reply::Ok(json!("a\u{10d83d}")))));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Checks the properties that a case demands with `holds`.
 
 use crate::corpus::Oracle;
-use crate::json::{FORBIDDEN, HALF};
+use crate::json::FORBIDDEN;
 use crate::protocol::{ChatMessage, Input, Op, Output, Part, Parts};
 use crate::tolerance::iterations::beginnings;
+use threadspec::surrogates::is_mark;
 use threadspec::{Event, Message, Profile, oracle};
 
 /// Checks one property of an output.
@@ -136,7 +137,7 @@ impl Answered<'_> {
 
 /// A document to which the oracles object if it holds a lone surrogate.
 fn judged(document: &str) -> String {
-    document.replace(HALF, FORBIDDEN.encode_utf8(&mut [0; 4]))
+    document.replace(is_mark, FORBIDDEN.encode_utf8(&mut [0; 4]))
 }
 
 const NO_LIST: &str = "the output is not a list of messages";

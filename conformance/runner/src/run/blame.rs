@@ -7,8 +7,7 @@ use super::Ending;
 use super::worker::{Worker, is_declined};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use threadspec_judge::verdict::Outcome;
-use threadspec_judge::verdict::{Earlier, judge};
+use threadspec_judge::verdict::{Earlier, Outcome, judge};
 
 /// At most this many hanging cases are asked again, since each of them takes the whole timeout.
 const MOST_HUNG: usize = 2;
@@ -43,10 +42,8 @@ impl Worker<'_, '_, '_> {
         let (earlier, alone, lateness) = if hangs {
             self.put_patiently(index)
         } else {
-            {
-                let (earlier, outcome) = self.put(index);
-                (earlier, outcome, None)
-            }
+            let (earlier, outcome) = self.put(index);
+            (earlier, outcome, None)
         };
         if let Some(late) = lateness.filter(|_| alone.is_reply()) {
             self.afresh();

@@ -4,7 +4,7 @@ use super::{Testee, Trouble, id_and_output};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use threadspec_judge::corpus::Accepted;
-use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, Reply, Request};
 use threadspec_judge::universal::halves::reads_otherwise;
 use threadspec_judge::verdict::Outcome;
 
@@ -41,9 +41,8 @@ impl<I: Implementation> Testee for InProcess<I> {
         let (request, accepted) = self.sent.pop_front().expect("a request was sent");
         // Implementations answer each request independently, so a panic leaves no state that the next answer depends on.
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            // In profile `universal` some characters change when a reply is read, so the reply must pass through text.
-            let must_be_text = request.profile == JudgeProfile::Universal && reads_otherwise(&request.input);
-            if matches!(accepted, Accepted::Values(_)) && !must_be_text {
+            // Some characters change when a reply is read, so the reply must pass through text.
+            if matches!(accepted, Accepted::Values(_)) && !reads_otherwise(&request.input) {
                 return Outcome::Reply(self.implementation.answer(&request));
             }
             let line = self.implementation.line(&request);
