@@ -1,8 +1,9 @@
 //! Answers of Anthropic's messages.
 
-use super::output::EventList;
+use super::output::{self, EventList};
 use super::shape::{EventPart, StreamEvent, StreamShape};
 use super::{ModelAnswer, SaidCall};
+use crate::failure::ApiError;
 use crate::usage::Usage;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -59,6 +60,7 @@ enum Event<'a> {
     ContentBlockStop { index: usize },
     MessageDelta { delta: StopForm<'a>, usage: OutputTokens },
     MessageStop,
+    Error { error: ErrorForm<'a> },
 }
 
 #[derive(Serialize)]
@@ -77,6 +79,13 @@ struct StopForm<'a> {
 }
 
 #[derive(Serialize)]
+struct ErrorForm<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
 struct OutputTokens {
     output_tokens: u64,
 }
@@ -90,6 +99,7 @@ impl Event<'_> {
             Self::ContentBlockStop { .. } => "content_block_stop",
             Self::MessageDelta { .. } => "message_delta",
             Self::MessageStop => "message_stop",
+            Self::Error { .. } => "error",
         }
     }
 }
@@ -195,6 +205,11 @@ pub(super) fn events(answer: &ModelAnswer, shape: &StreamShape) -> Vec<StreamEve
     writer.push(&Event::MessageDelta { delta, usage }, EventPart::Stop);
     writer.push(&Event::MessageStop, EventPart::Stop);
     writer.list.finish()
+}
+
+pub(super) fn error_event(error: &ApiError) -> StreamEvent {
+    let event = Event::Error { error: ErrorForm { kind: &error.kind, message: &error.message } };
+    output::event(Some(event.name()), &event, EventPart::Error)
 }
 
 struct Writer<'a> {

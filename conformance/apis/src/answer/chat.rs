@@ -1,8 +1,9 @@
 //! Answers of OpenAI's chat completions.
 
-use super::output::{EventList, in_order};
+use super::output::{EventList, event, in_order};
 use super::shape::{EventPart, StreamEvent, StreamShape};
 use super::{ModelAnswer, SaidCall};
+use crate::failure::{ApiError, OpenAiError};
 use crate::request::ApiRequest;
 use crate::usage::Usage;
 use serde::Serialize;
@@ -92,6 +93,11 @@ struct UsageForm {
     total_tokens: u64,
     prompt_tokens_details: PromptDetails,
     completion_tokens_details: CompletionDetails,
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    error: OpenAiError<'a>,
 }
 
 #[derive(Serialize)]
@@ -230,4 +236,8 @@ pub(super) fn events(answer: &ModelAnswer, request: &ApiRequest, shape: &StreamS
     }
     list.push_text("[DONE]", EventPart::Stop);
     list.finish()
+}
+
+pub(super) fn error_event(error: &ApiError) -> StreamEvent {
+    event(None, &ErrorBody { error: error.openai() }, EventPart::Error)
 }

@@ -33,10 +33,7 @@ impl<'a> EventList<'a> {
         part: EventPart,
         ends_call: bool,
     ) {
-        // Texts, numbers, lists and objects with texts as names always have JSON.
-        let json = serde_json::to_string(data).unwrap_or_default();
-        let data = on_the_wire(json, self.shape.ascii);
-        self.events.push(StreamEvent { name, data, part, ends_call });
+        self.events.push(StreamEvent { name, data: json(data, self.shape.ascii), part, ends_call });
         if self.shape.ping_all {
             self.ping();
         }
@@ -67,6 +64,16 @@ impl<'a> EventList<'a> {
     fn comment(&mut self) {
         self.push_text(KEEP_ALIVE, EventPart::Comment);
     }
+}
+
+/// An event that stands alone.
+pub(super) fn event(name: Option<&'static str>, data: &impl Serialize, part: EventPart) -> StreamEvent {
+    StreamEvent { name, data: json(data, true), part, ends_call: false }
+}
+
+fn json(data: &impl Serialize, ascii: bool) -> String {
+    // Texts, numbers, lists and objects with texts as names always have JSON.
+    on_the_wire(serde_json::to_string(data).unwrap_or_default(), ascii)
 }
 
 /// The fragments of several texts, each with the number of its text: one text after the other, or one fragment of each in turn.

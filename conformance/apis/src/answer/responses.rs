@@ -1,8 +1,9 @@
 //! Answers of OpenAI's Responses.
 
-use super::output::{EventList, in_order};
+use super::output::{self, EventList, in_order};
 use super::shape::{EventPart, StreamEvent, StreamShape};
 use super::{Finish, ModelAnswer, SaidCall, Thinking};
+use crate::failure::ApiError;
 use crate::request::ApiRequest;
 use crate::usage::Usage;
 use serde::Serialize;
@@ -16,7 +17,7 @@ struct ResponseForm<'a> {
     created_at: u64,
     status: &'a str,
     background: bool,
-    error: Option<OpenAiFailure<'a>>,
+    error: Option<Failure<'a>>,
     incomplete_details: Option<IncompleteDetails<'a>>,
     instructions: Value,
     max_output_tokens: Value,
@@ -39,7 +40,7 @@ struct ResponseForm<'a> {
 }
 
 #[derive(Serialize)]
-struct OpenAiFailure<'a> {
+struct Failure<'a> {
     code: &'a str,
     message: &'a str,
 }
@@ -125,6 +126,13 @@ struct ResponseBody<'a> {
 struct ItemBody<'a> {
     item: Item<'a>,
     output_index: usize,
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    code: &'a str,
+    message: &'a str,
+    param: Option<&'a str>,
 }
 
 /// What happens inside an item.
@@ -331,6 +339,30 @@ pub(super) fn events(answer: &ModelAnswer, request: &ApiRequest, shape: &StreamS
     let response = whole(answer, request, shape.text_last);
     writer.push(kind, ResponseBody { response }, EventPart::Stop);
     writer.list.finish()
+}
+
+/// The error itself, or a response that failed; numbered behind the events that were sent.
+pub(super) fn error_event(
+    answer: &ModelAnswer,
+    request: &ApiRequest,
+    error: &ApiError,
+    sent: &[StreamEvent],
+    as_failed: bool,
+) -> StreamEvent {
+    let sequence_number = sent.iter().filter(|event| event.part != EventPart::Comment).count() as u64;
+    let (code, message) = (error.code.as_deref().unwrap_or(&error.kind), &*error.message);
+    if as_failed {
+        let response = response(answer, request, "failed", Vec::new(), None);
+        let response = ResponseForm { error: Some(Failure { code, message }), ..response };
+        let kind = "response.failed";
+        return output::event(
+            Some(kind),
+            &Event { kind, body: ResponseBody { response }, sequence_number },
+            EventPart::Error,
+        );
+    }
+    let body = ErrorBody { code, message, param: error.param.as_deref() };
+    output::event(Some("error"), &Event { kind: "error", body, sequence_number }, EventPart::Error)
 }
 
 struct Writer<'a> {

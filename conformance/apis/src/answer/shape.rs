@@ -82,6 +82,8 @@ pub enum EventPart {
     Arguments,
     /// The end of the answer.
     Stop,
+    /// An error in the place of the rest.
+    Error,
 }
 
 /// How much of an answer comes before it breaks off.
