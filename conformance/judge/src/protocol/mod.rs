@@ -5,8 +5,8 @@ mod output;
 mod profile;
 
 pub use crate::shape::{
-    AgentRun, Body, Call, ChatMessage, Check, Input, List, LoopRun, Part, Requests, Rounds, ScriptedTurn, Shape,
-    Speaker, ThreadEvent,
+    AgentRun, Call, ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Requests, ScriptedTurn,
+    ScriptedVerification, Shape, Speaker, ThreadEvent, ToolsOutput,
 };
 pub use endpoint::{Endpoint, Transport};
 pub use output::Output;
