@@ -53,7 +53,7 @@ pub(super) async fn exchange<A: Answers>(
             if !answer.delay.is_zero() {
                 sleep(answer.delay).await;
             }
-            Ok(response(answer, link, (is_read, head.method == Method::HEAD)))
+            Ok(response(answer, link, (is_read, head.method != Method::HEAD)))
         }
     }
 }
@@ -81,9 +81,9 @@ fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
-fn response(answer: PlannedAnswer, link: Rc<Link>, (is_read, is_head): (bool, bool)) -> Response<AnswerBody> {
+fn response(answer: PlannedAnswer, link: Rc<Link>, (is_read, has_content): (bool, bool)) -> Response<AnswerBody> {
     let PlannedAnswer { status, headers, length, steps, ending, .. } = answer;
-    let steps = if is_head { Vec::new() } else { steps };
+    let steps = if has_content { steps } else { Vec::new() };
     let mut response = Response::new(AnswerBody::new(link, steps, ending, length));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in headers {
