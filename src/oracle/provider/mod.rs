@@ -19,6 +19,7 @@ use breach::Breaches;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt;
+use std::str::FromStr;
 
 /// A form in which requests reach a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +44,15 @@ impl fmt::Display for Api {
             Self::OpenAiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
         })
+    }
+}
+
+impl FromStr for Api {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let known = Self::ALL.into_iter().find(|api| api.to_string() == name);
+        known.ok_or_else(|| Error::input("expected openai-chat, openai-responses or anthropic"))
     }
 }
 
