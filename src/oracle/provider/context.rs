@@ -20,7 +20,7 @@ pub struct RequestContext<'a> {
     pub headers: Option<RequestHeaders<'a>>,
     /// What the server stored that the request names (`previous_response_id`, `conversation`).
     pub stored: StoredItems<'a>,
-    /// The thinking blocks of each answer that the server gave before, oldest first: all there are to come back.
+    /// The thinking blocks of each answer that the server gave before, oldest first; an answer without any has an empty list.
     pub thinking: Option<&'a [Vec<Value>]>,
 }
 

@@ -51,8 +51,9 @@ fn first(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breach
     }
     let place = format!("messages[{}].content[0].type", before.len() + position);
     let found = blocks.first().map_or("text", |block| text(block, "type"));
-    // One request does not show whether the answer had thinking.
-    let is_known = thinks_late || context.thinking.is_some_and(|said| said.iter().any(|blocks| !blocks.is_empty()));
+    // One request does not show whether the answers of this turn, the last ones, had thinking.
+    let said = context.thinking.unwrap_or_default().iter().rev().take(turns().count());
+    let is_known = thinks_late || said.into_iter().any(|blocks| !blocks.is_empty());
     let breach = breaches.add(FIRST, place, format!("the turn begins with `{found}`"));
     breach.certain_if(is_known).with(BreachDetail::Value(found.to_owned()));
 }
