@@ -32,6 +32,7 @@
 //! | `answer` | what a model answers: written plain and as events, in every shape |
 //! | `reading` | answers read back, plain and event by event, and what came whole of one that broke off |
 //! | `failure` | errors in the providers' words |
+//! | `rule_answer` | the refusal of a request that breaks a rule of the API |
 //! | [`sse`] | streams of events, written and read |
 //! | `usage` | how many tokens requests and answers have, and what a cache has of them |
 //! | `error` | why an answer cannot be read |
@@ -46,6 +47,7 @@ mod header;
 mod id;
 mod reading;
 mod request;
+mod rule_answer;
 pub mod sse;
 mod usage;
 
@@ -57,6 +59,7 @@ pub use error::Error;
 pub use failure::ApiError;
 pub use header::{response_headers, rfc3339};
 pub use id::IdSource;
+pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer};
 pub use usage::{PromptLog, PromptText, Usage, tokens};
 
 pub use reading::{AnswerEnd, AnswerReader, Said, read_answer};
