@@ -62,7 +62,7 @@ pub use id::IdSource;
 pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer};
 pub use usage::{PromptLog, PromptText, Usage, tokens};
 
-pub use reading::{AnswerEnd, AnswerReader, Said, read_answer};
+pub use reading::{AnswerEnd, AnswerReader, ReadAnswer, read_answer};
 pub use request::{
     ApiRequest, DeclaredTool, ItemReference, OpaqueContent, OpaquePart, RequestNote, ToolChoice, WireCall, WireMessage,
 };

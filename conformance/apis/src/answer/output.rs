@@ -76,14 +76,12 @@ fn json(data: &impl Serialize, ascii: bool) -> String {
     on_the_wire(serde_json::to_string(data).unwrap_or_default(), ascii)
 }
 
-/// The fragments of several texts, each with the number of its text: one text after the other, or one fragment of each in turn.
-pub(super) fn in_order<'a>(texts: &[Vec<&'a str>], in_turn: bool) -> Vec<(usize, &'a str)> {
-    let number = |(text, fragments): (usize, &Vec<&'a str>)| -> Vec<(usize, usize, &'a str)> {
-        fragments.iter().enumerate().map(|(at, fragment)| (at, text, *fragment)).collect()
+/// One fragment of each text in turn, with the number of its text.
+pub(super) fn in_turn<'a>(texts: &[Vec<&'a str>]) -> Vec<(usize, &'a str)> {
+    let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
+    let of_turn = |turn: usize| {
+        let fragments = texts.iter().enumerate();
+        fragments.filter_map(move |(text, fragments)| Some((text, *fragments.get(turn)?)))
     };
-    let mut all: Vec<(usize, usize, &str)> = texts.iter().enumerate().flat_map(number).collect();
-    if in_turn {
-        all.sort_by_key(|&(at, text, _)| (at, text));
-    }
-    all.into_iter().map(|(_, text, fragment)| (text, fragment)).collect()
+    (0..longest).flat_map(of_turn).collect()
 }

@@ -4,6 +4,7 @@ use threadspec::surrogates::is_mark;
 
 /// How a stream is divided and ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each may be with any other")]
 pub struct StreamShape {
     /// How long the pieces of texts and arguments are.
     pub pieces: Pieces,

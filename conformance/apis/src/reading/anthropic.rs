@@ -1,6 +1,6 @@
 //! Answers of Anthropic's messages.
 
-use super::{AnswerEnd, Closing, Said, body_form, form};
+use super::{AnswerEnd, Closing, ReadAnswer, body_form, form};
 use crate::answer::{Finish, ModelAnswer, SaidCall, Thinking};
 use crate::argument_text;
 use crate::error::Error;
@@ -15,14 +15,14 @@ use serde_json::Value;
 struct MessageForm {
     id: Option<String>,
     model: Option<String>,
-    content: Option<Vec<Block>>,
+    content: Option<Vec<BlockForm>>,
     stop_reason: Option<String>,
-    usage: Option<UsageForm>,
+    usage: Option<MessageUsageForm>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
+enum BlockForm {
     Text {
         text: Option<String>,
     },
@@ -44,7 +44,8 @@ enum Block {
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
-struct UsageForm {
+#[allow(clippy::struct_field_names, reason = "the names of the API")]
+struct MessageUsageForm {
     input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
@@ -53,24 +54,24 @@ struct UsageForm {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Event {
+enum MessageEvent {
     MessageStart {
         message: MessageForm,
     },
     ContentBlockStart {
         index: usize,
-        content_block: Block,
+        content_block: BlockForm,
     },
     ContentBlockDelta {
         index: usize,
-        delta: Delta,
+        delta: BlockDelta,
     },
     ContentBlockStop {
         index: usize,
     },
     MessageDelta {
         delta: StopForm,
-        usage: Option<UsageForm>,
+        usage: Option<MessageUsageForm>,
     },
     MessageStop,
     Error {
@@ -83,7 +84,7 @@ enum Event {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Delta {
+enum BlockDelta {
     #[serde(rename = "text_delta")]
     Text { text: String },
     #[serde(rename = "input_json_delta")]
@@ -103,7 +104,7 @@ struct StopForm {
 }
 
 /// A plain answer.
-pub(super) fn read(body: &Value) -> Result<Said, Error> {
+pub(super) fn read(body: &Value) -> Result<ReadAnswer, Error> {
     let mut message: MessageForm = body_form(body)?;
     let content = message.content.take().ok_or_else(|| Error::new("the answer cannot be read: it has no content"))?;
     let mut stream = AnthropicStream::default();
@@ -120,9 +121,9 @@ pub(super) fn read(body: &Value) -> Result<Said, Error> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct AnthropicStream {
     answer: ModelAnswer,
-    usage: UsageForm,
+    usage: MessageUsageForm,
     /// The blocks by their index, and where each is in the answer.
-    blocks: Vec<(usize, Place)>,
+    blocks: Vec<(usize, BlockPlace)>,
     /// For each call whether its block is closed.
     closings: Vec<Closing>,
     finish: Option<Finish>,
@@ -131,7 +132,7 @@ pub(super) struct AnthropicStream {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum BlockPlace {
     Text,
     Call(usize),
     Thinking(usize),
@@ -141,29 +142,29 @@ enum Place {
 impl AnthropicStream {
     pub(super) fn push(&mut self, event: &SseEvent) -> Result<(), Error> {
         match form(event)? {
-            Event::MessageStart { message } => self.begin(message),
-            Event::ContentBlockStart { index, content_block } => self.block(index, content_block),
-            Event::ContentBlockDelta { index, delta } => self.delta(index, delta),
-            Event::ContentBlockStop { index } => self.close(index),
-            Event::MessageDelta { delta, usage } => {
+            MessageEvent::MessageStart { message } => self.begin(message),
+            MessageEvent::ContentBlockStart { index, content_block } => self.block(index, content_block),
+            MessageEvent::ContentBlockDelta { index, delta } => self.delta(index, delta),
+            MessageEvent::ContentBlockStop { index } => self.close(index),
+            MessageEvent::MessageDelta { delta, usage } => {
                 self.finish = delta.stop_reason.map(|reason| Finish::of_name(&reason)).or(self.finish.take());
                 self.count(usage.unwrap_or_default());
             }
-            Event::MessageStop => self.has_stopped = true,
-            Event::Error { error } => drop(self.error.get_or_insert(error.with_status(None))),
-            Event::Unknown => {}
+            MessageEvent::MessageStop => self.has_stopped = true,
+            MessageEvent::Error { error } => drop(self.error.get_or_insert(error.with_status(None))),
+            MessageEvent::Unknown => {}
         }
         Ok(())
     }
 
-    pub(super) fn said(&self) -> Said {
+    pub(super) fn said(&self) -> ReadAnswer {
         let answer = ModelAnswer { finish: self.finish.clone().unwrap_or_default(), ..self.answer.clone() };
         let end = match &self.error {
             Some(error) => AnswerEnd::Failed(error.clone()),
             None if self.has_stopped => AnswerEnd::Whole,
             None => AnswerEnd::Broken,
         };
-        Said::of(answer, &self.closings, end)
+        ReadAnswer::of(answer, &self.closings, end)
     }
 
     fn begin(&mut self, message: MessageForm) {
@@ -174,7 +175,7 @@ impl AnthropicStream {
     }
 
     /// Later numbers replace earlier ones.
-    fn count(&mut self, usage: UsageForm) {
+    fn count(&mut self, usage: MessageUsageForm) {
         let known = &mut self.usage;
         known.input_tokens = usage.input_tokens.or(known.input_tokens);
         known.cache_creation_input_tokens = usage.cache_creation_input_tokens.or(known.cache_creation_input_tokens);
@@ -191,13 +192,13 @@ impl AnthropicStream {
         };
     }
 
-    fn block(&mut self, index: usize, block: Block) {
+    fn block(&mut self, index: usize, block: BlockForm) {
         let place = match block {
-            Block::Text { text } => {
+            BlockForm::Text { text } => {
                 self.answer.text += &text.unwrap_or_default();
-                Place::Text
+                BlockPlace::Text
             }
-            Block::ToolUse { id, name, input } => {
+            BlockForm::ToolUse { id, name, input } => {
                 let input = input.filter(|input| input.as_object().is_none_or(|members| !members.is_empty()));
                 self.answer.calls.push(SaidCall {
                     id: id.unwrap_or_default(),
@@ -210,37 +211,37 @@ impl AnthropicStream {
                     item_id: None,
                 });
                 self.closings.push(Closing::Open);
-                Place::Call(self.closings.len() - 1)
+                BlockPlace::Call(self.closings.len() - 1)
             }
-            Block::Thinking { thinking, signature } => {
+            BlockForm::Thinking { thinking, signature } => {
                 let seal = signature.filter(|signature| !signature.is_empty());
                 let text = thinking.unwrap_or_default();
                 self.answer.thinking.push(Thinking { text, seal, ..Thinking::default() });
-                Place::Thinking(self.answer.thinking.len() - 1)
+                BlockPlace::Thinking(self.answer.thinking.len() - 1)
             }
-            Block::RedactedThinking { data } => {
+            BlockForm::RedactedThinking { data } => {
                 self.answer.thinking.push(Thinking { seal: data, is_redacted: true, ..Thinking::default() });
-                Place::Thinking(self.answer.thinking.len() - 1)
+                BlockPlace::Thinking(self.answer.thinking.len() - 1)
             }
-            Block::Unknown => Place::Elsewhere,
+            BlockForm::Unknown => BlockPlace::Elsewhere,
         };
         self.blocks.push((index, place));
     }
 
-    fn place(&self, index: usize) -> Option<Place> {
+    fn place(&self, index: usize) -> Option<BlockPlace> {
         self.blocks.iter().rev().find(|(known, _)| *known == index).map(|(_, place)| *place)
     }
 
-    fn delta(&mut self, index: usize, delta: Delta) {
+    fn delta(&mut self, index: usize, delta: BlockDelta) {
         match (self.place(index), delta) {
-            (Some(Place::Text), Delta::Text { text }) => self.answer.text += &text,
-            (Some(Place::Call(call)), Delta::Input { partial_json }) => {
+            (Some(BlockPlace::Text), BlockDelta::Text { text }) => self.answer.text += &text,
+            (Some(BlockPlace::Call(call)), BlockDelta::Input { partial_json }) => {
                 self.answer.calls[call].arguments += &partial_json;
             }
-            (Some(Place::Thinking(thought)), Delta::Thinking { thinking }) => {
+            (Some(BlockPlace::Thinking(thought)), BlockDelta::Thinking { thinking }) => {
                 self.answer.thinking[thought].text += &thinking;
             }
-            (Some(Place::Thinking(thought)), Delta::Signature { signature }) => {
+            (Some(BlockPlace::Thinking(thought)), BlockDelta::Signature { signature }) => {
                 *self.answer.thinking[thought].seal.get_or_insert_default() += &signature;
             }
             _ => {}
@@ -248,7 +249,7 @@ impl AnthropicStream {
     }
 
     fn close(&mut self, index: usize) {
-        if let Some(Place::Call(call)) = self.place(index) {
+        if let Some(BlockPlace::Call(call)) = self.place(index) {
             self.closings[call] = Closing::Closed;
             // No fragments, or only empty ones, are an empty object.
             let arguments = &mut self.answer.calls[call].arguments;

@@ -1,6 +1,6 @@
 //! Answers of OpenAI's chat completions, and of servers that are like them.
 
-use super::{AnswerEnd, Closing, Said, body_form, form};
+use super::{AnswerEnd, Closing, ReadAnswer, body_form, form};
 use crate::answer::{Finish, ModelAnswer, SaidCall, Thinking};
 use crate::error::Error;
 use crate::failure::{ApiError, ErrorForm};
@@ -17,7 +17,7 @@ struct CompletionForm {
     created: Option<u64>,
     model: Option<String>,
     choices: Option<Vec<Choice>>,
-    usage: Option<UsageForm>,
+    usage: Option<CompletionUsageForm>,
     error: Option<ErrorForm>,
 }
 
@@ -26,13 +26,13 @@ struct CompletionForm {
 struct Choice {
     index: Option<u64>,
     #[serde(alias = "message")]
-    delta: Option<Delta>,
+    delta: Option<SaidDelta>,
     finish_reason: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Delta {
+struct SaidDelta {
     content: Option<String>,
     reasoning_content: Option<String>,
     reasoning: Option<String>,
@@ -66,7 +66,7 @@ struct CustomForm {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct UsageForm {
+struct CompletionUsageForm {
     prompt_tokens: u64,
     completion_tokens: u64,
     prompt_tokens_details: Option<PromptDetails>,
@@ -85,8 +85,8 @@ struct CompletionDetails {
     reasoning_tokens: Option<u64>,
 }
 
-impl From<UsageForm> for Usage {
-    fn from(form: UsageForm) -> Self {
+impl From<CompletionUsageForm> for Usage {
+    fn from(form: CompletionUsageForm) -> Self {
         Self {
             input: form.prompt_tokens,
             cached: form.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or_default(),
@@ -114,7 +114,7 @@ impl CallForm {
 }
 
 /// A plain answer.
-pub(super) fn read(body: &Value) -> Result<Said, Error> {
+pub(super) fn read(body: &Value) -> Result<ReadAnswer, Error> {
     let form: CompletionForm = body_form(body)?;
     let mut stream = ChatStream::default();
     if form.choices.as_ref().is_none_or(Vec::is_empty) {
@@ -145,14 +145,14 @@ impl ChatStream {
         Ok(())
     }
 
-    pub(super) fn said(&self) -> Said {
+    pub(super) fn said(&self) -> ReadAnswer {
         let answer = ModelAnswer { finish: self.finish.clone().unwrap_or_default(), ..self.answer.clone() };
         let end = match (&self.error, &self.finish) {
             (Some(error), _) => AnswerEnd::Failed(error.clone()),
             (None, Some(_)) => AnswerEnd::Whole,
             (None, None) => AnswerEnd::Broken,
         };
-        Said::of(answer, &self.closings, end)
+        ReadAnswer::of(answer, &self.closings, end)
     }
 
     fn take(&mut self, form: CompletionForm, is_plain: bool) {
@@ -180,8 +180,8 @@ impl ChatStream {
         }
     }
 
-    fn delta(&mut self, delta: Delta, is_plain: bool) {
-        let Delta { content, reasoning_content, reasoning, refusal, tool_calls } = delta;
+    fn delta(&mut self, delta: SaidDelta, is_plain: bool) {
+        let SaidDelta { content, reasoning_content, reasoning, refusal, tool_calls } = delta;
         self.answer.text += &content.unwrap_or_default();
         if let Some(refusal) = refusal {
             *self.answer.refusal.get_or_insert_default() += &refusal;

@@ -16,7 +16,7 @@ use threadspec::surrogates::mark_surrogates;
 
 /// What an answer has said, to its end or to where it broke off.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Said {
+pub struct ReadAnswer {
     /// All that was said, calls that had not come whole included.
     pub answer: ModelAnswer,
     /// Which of the calls came whole: its block or item was closed, its arguments are the JSON text of an object, and no limit cut it off.
@@ -36,7 +36,7 @@ pub enum AnswerEnd {
     Failed(ApiError),
 }
 
-impl Said {
+impl ReadAnswer {
     /// What the model said as far as it came whole: the texts so far, and the calls that an agent may make.
     pub fn came_whole(&self) -> ModelAnswer {
         let mut answer = self.answer.clone();
@@ -86,10 +86,10 @@ enum Closing {
 ///
 /// # Errors
 /// An [`Error`] if it is not an answer of the API. An error body is an answer, which failed.
-pub fn read_answer(api: Api, body: &Value) -> Result<Said, Error> {
+pub fn read_answer(api: Api, body: &Value) -> Result<ReadAnswer, Error> {
     if body.get("error").is_some_and(|error| !error.is_null()) && body.get("output").is_none() {
         let end = AnswerEnd::Failed(ApiError::of_body(body));
-        return Ok(Said::of(ModelAnswer::default(), &[], end));
+        return Ok(ReadAnswer::of(ModelAnswer::default(), &[], end));
     }
     match api {
         Api::OpenAiChat => chat::read(body),
@@ -145,7 +145,7 @@ impl AnswerReader {
     }
 
     /// What was said until now.
-    pub fn said(&self) -> Said {
+    pub fn said(&self) -> ReadAnswer {
         match &self.0 {
             Stream::Chat(stream) => stream.said(),
             Stream::Responses(stream) => stream.said(),

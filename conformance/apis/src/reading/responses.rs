@@ -1,6 +1,6 @@
 //! Answers of OpenAI's Responses.
 
-use super::{AnswerEnd, Closing, Said, body_form, form};
+use super::{AnswerEnd, Closing, ReadAnswer, body_form, form};
 use crate::answer::{Finish, ModelAnswer, SaidCall, Thinking};
 use crate::error::Error;
 use crate::failure::{ApiError, ErrorForm};
@@ -19,7 +19,7 @@ struct ResponseForm {
     error: Option<Value>,
     incomplete_details: Option<IncompleteDetails>,
     output: Option<Vec<ItemForm>>,
-    usage: Option<UsageForm>,
+    usage: Option<ResponseUsageForm>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -52,7 +52,7 @@ struct PartForm {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct UsageForm {
+struct ResponseUsageForm {
     input_tokens: u64,
     output_tokens: u64,
     input_tokens_details: Option<CachedTokens>,
@@ -88,8 +88,8 @@ struct EventForm {
     error: Option<ErrorForm>,
 }
 
-impl From<UsageForm> for Usage {
-    fn from(form: UsageForm) -> Self {
+impl From<ResponseUsageForm> for Usage {
+    fn from(form: ResponseUsageForm) -> Self {
         Self {
             input: form.input_tokens,
             cached: form.input_tokens_details.and_then(|details| details.cached_tokens).unwrap_or_default(),
@@ -101,7 +101,7 @@ impl From<UsageForm> for Usage {
 }
 
 /// A plain answer.
-pub(super) fn read(body: &Value) -> Result<Said, Error> {
+pub(super) fn read(body: &Value) -> Result<ReadAnswer, Error> {
     let form: ResponseForm = body_form(body)?;
     if form.output.is_none() {
         return Err(Error::new("the answer cannot be read: it has no output"));
@@ -144,7 +144,7 @@ impl ResponsesStream {
         Ok(())
     }
 
-    pub(super) fn said(&self) -> Said {
+    pub(super) fn said(&self) -> ReadAnswer {
         let mut answer = ModelAnswer {
             id: self.head.id.clone().unwrap_or_default(),
             model: self.head.model.clone().unwrap_or_default(),
@@ -161,7 +161,7 @@ impl ResponsesStream {
         if self.finish.is_none() {
             answer.finish = answer.usual_finish();
         }
-        Said::of(answer, &closings, self.end.clone().unwrap_or(AnswerEnd::Broken))
+        ReadAnswer::of(answer, &closings, self.end.clone().unwrap_or(AnswerEnd::Broken))
     }
 
     fn item(&mut self, index: u64) -> Option<&mut ItemForm> {
@@ -211,8 +211,7 @@ impl ResponsesStream {
     fn end(&mut self, form: ResponseForm) {
         let is_failed = form.status.as_deref() == Some("failed");
         if is_failed {
-            let error =
-                form.error.as_ref().map(ApiError::of_body).unwrap_or_else(|| ErrorForm::default().with_status(None));
+            let error = form.error.as_ref().map_or_else(|| ErrorForm::default().with_status(None), ApiError::of_body);
             self.end.get_or_insert(AnswerEnd::Failed(error));
         } else {
             let is_over = matches!(form.status.as_deref(), None | Some("completed" | "incomplete"));

@@ -25,7 +25,7 @@ fn bytes(events: &[StreamEvent], crlf: bool) -> Vec<u8> {
     events.iter().flat_map(write).collect()
 }
 
-fn read_bytes(api: Api, bytes: &[u8], length: usize) -> Said {
+fn read_bytes(api: Api, bytes: &[u8], length: usize) -> ReadAnswer {
     let (mut parser, mut reader) = (SseParser::default(), AnswerReader::new(api));
     for piece in bytes.chunks(length.max(1)) {
         for event in parser.push(piece) {
@@ -35,7 +35,7 @@ fn read_bytes(api: Api, bytes: &[u8], length: usize) -> Said {
     reader.said()
 }
 
-fn read_events(api: Api, events: &[StreamEvent]) -> Said {
+fn read_events(api: Api, events: &[StreamEvent]) -> ReadAnswer {
     read_bytes(api, &bytes(events, false), usize::MAX)
 }
 
@@ -304,7 +304,7 @@ fn what_a_limit_cuts_off_did_not_come_whole() {
     }
 }
 
-fn read_stream(api: Api, lines: &[&str]) -> Said {
+fn read_stream(api: Api, lines: &[&str]) -> ReadAnswer {
     let mut reader = AnswerReader::new(api);
     for line in lines {
         reader.push(&SseEvent { name: None, data: (*line).to_owned() }).expect("an event of the API");
