@@ -38,7 +38,7 @@ impl Run {
     pub(super) fn judge(&self, body: &mut Body, headers: &RuleHeaders, is_first: bool) -> Judged {
         let mut judged = Judged { problem: body.problem.take(), ..Judged::default() };
         if let (Some(value), Some(request)) = (&body.value, &body.request) {
-            let lacks = |name: &str| request.lacks.iter().any(|lacking| *lacking == name);
+            let lacks = |name: &str| request.lacks.contains(&name);
             let other =
                 request.model.as_ref().filter(|named| self.plan.model.as_ref().is_some_and(|own| own != *named));
             judged.problem = if lacks("model") {

@@ -90,7 +90,9 @@ pub(super) fn came_of(api: Api, answer: &ModelAnswer, events: &[StreamEvent]) ->
             }
             EventPart::Arguments => {
                 let part = came.parts.iter_mut().find(|part| Some(part.call) == call);
-                part.into_iter().for_each(|part| part.arguments.push_str(piece(&arguments)));
+                if let Some(part) = part {
+                    part.arguments.push_str(piece(&arguments));
+                }
             }
             _ => {}
         }
