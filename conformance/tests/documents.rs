@@ -32,7 +32,7 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("golden", &[]),
     (".", &[]),
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
-    ("conformance/apis", &["threadspec", "threadspec-judge"]),
+    ("conformance/apis", &["threadspec", "threadspec-golden", "threadspec-judge"]),
     ("conformance/logs", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
     ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-judge"]),
     ("conformance/runner", &["threadspec-golden", "threadspec-judge"]),
