@@ -91,7 +91,7 @@ impl Run {
     ) -> Played {
         let mut answer = answer_of(turn, request, head.now, &mut self.ids);
         answer.usage = self.usage(body, &answer);
-        let said = said_of(&answer, turn);
+        let said = said_of(&answer, turn, request);
         if let (None, Api::OpenAiResponses, Some(body)) = (fault, self.plan.api, &body.value) {
             self.kept.keep(ask, body, &answer.plain(request));
         }

@@ -1,4 +1,6 @@
 //! The engine without a socket: requests are handed to it, and time is told.
+// What a test writes with `json!` is given away.
+#![allow(clippy::needless_pass_by_value)]
 
 mod answers;
 mod attempts;
@@ -33,7 +35,6 @@ struct Wire {
 /// A plain answer, or the events of a stream.
 #[derive(Debug)]
 struct Answered {
-    id: AttemptId,
     answer: PlannedAnswer,
 }
 
@@ -81,7 +82,7 @@ impl Wire {
         let (id, reaction) = self.begin(body);
         let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
         self.end(id, answer.ending == Ending::Whole);
-        Answered { id, answer }
+        Answered { answer }
     }
 
     fn end(&mut self, id: AttemptId, whole: bool) {
@@ -114,9 +115,15 @@ impl Answered {
 /// The body of a first request.
 fn body(api: Api, stream: bool) -> Value {
     let mut body = match api {
-        Api::OpenAiChat => json!({"model": "gpt-4.1", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go"}]}),
-        Api::OpenAiResponses => json!({"model": "gpt-4.1", "instructions": "Be brief.", "input": [{"role": "user", "content": "Go"}]}),
-        Api::Anthropic => json!({"model": "claude-sonnet-5", "max_tokens": 1024, "system": "Be brief.", "messages": [{"role": "user", "content": "Go"}]}),
+        Api::OpenAiChat => {
+            json!({"model": "gpt-4.1", "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go"}]})
+        }
+        Api::OpenAiResponses => {
+            json!({"model": "gpt-4.1", "instructions": "Be brief.", "input": [{"role": "user", "content": "Go"}]})
+        }
+        Api::Anthropic => {
+            json!({"model": "claude-sonnet-5", "max_tokens": 1024, "system": "Be brief.", "messages": [{"role": "user", "content": "Go"}]})
+        }
     };
     if stream {
         body["stream"] = true.into();
@@ -136,18 +143,30 @@ fn next(api: Api, mut body: Value, text: &str, calls: &[(&str, &str, Value)], re
             }
             let list = body["messages"].as_array_mut().expect("messages");
             list.push(message);
-            list.extend(pairs.map(|((id, _, _), result)| json!({"role": "tool", "tool_call_id": id, "content": result})));
+            list.extend(
+                pairs.map(|((id, _, _), result)| json!({"role": "tool", "tool_call_id": id, "content": result})),
+            );
         }
         Api::OpenAiResponses => {
             let list = body["input"].as_array_mut().expect("items");
-            list.push(json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}));
+            list.push(
+                json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}),
+            );
             list.extend(calls.iter().map(|(id, name, args)| json!({"type": "function_call", "call_id": id, "name": name, "arguments": args.to_string()})));
-            list.extend(pairs.map(|((id, _, _), result)| json!({"type": "function_call_output", "call_id": id, "output": result})));
+            list.extend(
+                pairs.map(
+                    |((id, _, _), result)| json!({"type": "function_call_output", "call_id": id, "output": result}),
+                ),
+            );
         }
         Api::Anthropic => {
             let mut blocks = vec![json!({"type": "text", "text": text})];
-            blocks.extend(calls.iter().map(|(id, name, args)| json!({"type": "tool_use", "id": id, "name": name, "input": args})));
-            let results: Vec<Value> = pairs.map(|((id, _, _), result)| json!({"type": "tool_result", "tool_use_id": id, "content": result})).collect();
+            blocks.extend(
+                calls.iter().map(|(id, name, args)| json!({"type": "tool_use", "id": id, "name": name, "input": args})),
+            );
+            let results: Vec<Value> = pairs
+                .map(|((id, _, _), result)| json!({"type": "tool_result", "tool_use_id": id, "content": result}))
+                .collect();
             let list = body["messages"].as_array_mut().expect("messages");
             list.push(json!({"role": "assistant", "content": blocks}));
             list.push(json!({"role": "user", "content": results}));
