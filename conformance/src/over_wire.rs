@@ -9,10 +9,11 @@ use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use threadspec_apis::Pieces;
 use threadspec_judge::protocol::{Endpoint, Hello, Reply, Request, Transport};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{
-    EndedRun, Engine, EngineOptions, Error, Limits, RunPlan, Server, Stray, StrayReason, compose, told,
+    EndedRun, Engine, EngineOptions, Error, Limits, RunPlan, Server, Stray, StrayReason, compose, told, usual_model,
 };
 use threadspec_runner::{Process, Testee, Trouble};
 

@@ -62,10 +62,13 @@ fn member<'n, 'a>(object: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
 
 /// The text of a string, lone surrogates marked.
 fn read(token: &str) -> String {
-    value::read(token).ok().and_then(|value| match value {
-        Value::String(text) => Some(text),
-        _ => None,
-    }).unwrap_or_default()
+    value::read(token)
+        .ok()
+        .and_then(|value| match value {
+            Value::String(text) => Some(text),
+            _ => None,
+        })
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -84,7 +87,8 @@ mod tests {
             {"tool_calls":[{"id":"c1","name":"\u0061","args":{"n":1e2}},{"id":"c2","name":"b"}]},{"error":"e"},
             {"tool_calls":[{"id":"c1","name":"a","args":{"n":9}},{"id":"\ud83d","name":"a","args":{}}]}],
             "tools":{"a":{"byId":{"c1":1}},"b":["r"],"c":{"byId":{}}}}"#;
-        let tools = r#"{"a": {"byId": {"c1": 1}, "args": {"c1": {"n": 1e2}, "\ud83d": {}}}, "b": ["r"], "c": {"byId": {}}}"#;
+        let tools =
+            r#"{"a": {"byId": {"c1": 1}, "args": {"c1": {"n": 1e2}, "\ud83d": {}}}, "b": ["r"], "c": {"byId": {}}}"#;
         assert_eq!(told(input), format!(r#"{{"messages": [], "tools": {tools}}}"#));
     }
 

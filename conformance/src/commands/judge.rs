@@ -52,7 +52,7 @@ impl Judge {
         let profile: JudgeProfile = header.options.profile;
         let cases: Vec<&Case> = corpus.cases.iter().filter(|case| recorded.contains(&*case.id)).collect();
         let gone = recorded.len() - cases.len();
-        self.output.say(&verify::introduction(&hello, &header.options));
+        self.output.say(&verify::introduction(&hello, header.options.terms()));
         if gone > 0 {
             print(&format!("{gone} recorded cases are not in the corpus any more\n\n"));
         }
@@ -109,8 +109,7 @@ fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, pr
             }
             None => Judgement::new(Verdict::NotRun, "it was not recorded"),
             Some(outcome) => {
-                run.declined +=
-                    usize::from(!case.reasoning && matches!(outcome, Outcome::Reply(Reply::Unsupported(_))));
+                run.declined += usize::from(matches!(outcome, Outcome::Reply(Reply::Unsupported(_))));
                 earlier.with(judge(case, terms, outcome))
             }
         };

@@ -4,7 +4,7 @@ use super::{Stop, did_you_mean, select};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::protocol::{Op, Transport};
 use threadspec_judge::text::visible;
-use threadspec_runner::{Exit, Shard};
+use threadspec_runner::{Exit, Shard, can_be_put};
 use wildmatch::WildMatch;
 
 /// Which cases.
@@ -59,7 +59,7 @@ impl CaseFilter {
             return Err(Stop::new(Exit::Usage, "no case fits all of --filter, --op and --clause"));
         }
         self.refuse_cases_of_the_wire(&chosen, provider)?;
-        chosen.retain(|case| provider.is_some() || !case.needs_wire());
+        chosen.retain(|case| can_be_put(case, provider));
         let is_for_every_day = |case: &&Case| self.thorough || !case.thorough || self.filter.contains(&case.id);
         self.refuse_thorough_patterns(&chosen, &is_for_every_day)?;
         chosen.retain(|case| self.shard.is_none_or(|shard| shard.has(case)));
@@ -69,10 +69,6 @@ impl CaseFilter {
 
     /// Refuses a selection of which nothing is run without a provider, or without another one.
     fn refuse_cases_of_the_wire(&self, chosen: &[&Case], provider: Option<Transport>) -> Result<(), Stop> {
-        let is_fit = |case: &&&Case| match provider {
-            None => !case.needs_wire(),
-            Some(Transport { api, stream }) => case.is_for(api, stream),
-        };
         let why = provider.map_or_else(
             || "; --provider API puts them to an agent over HTTP".to_owned(),
             |transport| format!(", which are not for {transport}"),
@@ -81,11 +77,11 @@ impl CaseFilter {
         for text in &self.filter {
             let pattern = WildMatch::new(text);
             let mut matched = chosen.iter().filter(|case| pattern.matches(&case.id)).peekable();
-            if matched.peek().is_some() && !matched.any(|case| is_fit(&case)) {
+            if matched.peek().is_some() && !matched.any(|case| can_be_put(case, provider)) {
                 return refuse(format!("the pattern `{}` matches only cases of the wire", visible(text)));
             }
         }
-        if chosen.iter().any(|case| is_fit(&case)) {
+        if chosen.iter().any(|case| can_be_put(case, provider)) {
             Ok(())
         } else {
             refuse("all cases that fit --op and --clause are cases of the wire".to_owned())

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::env;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -164,7 +165,7 @@ impl Verify {
         };
         let seed = options.seed.map(|seed| format!(", in the order of --shuffle {seed}")).unwrap_or_default();
         let shard = options.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
-        self.output.say(&format!("{}{shard}{seed}", introduction(&hello, &options)));
+        self.output.say(&format!("{}{shard}{seed}", introduction(&hello, options.terms())));
         let mut followed = self.followed(&cases, &hello, &options)?;
         let mut run = run(&mut testees, &cases, &settings, &mut followed);
         drop(testees);
@@ -462,8 +463,8 @@ pub(super) fn judged_by(asked: Option<JudgeProfile>, hello: &Hello) -> Result<Ju
 }
 
 /// Who is tested, and by what, on one line.
-pub(super) fn introduction(hello: &Hello, options: &RunOptions) -> String {
+pub(super) fn introduction(hello: &Hello, terms: impl Display) -> String {
     let Hello { name, version, language, url, .. } = hello;
     let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-    visible(&format!("{name} {version} ({language}{url}), profile {}", options.terms()))
+    visible(&format!("{name} {version} ({language}{url}), profile {terms}"))
 }
