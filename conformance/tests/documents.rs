@@ -42,6 +42,7 @@ const CRATES: [(&str, &[&str]); 11] = [
         "conformance",
         &[
             "threadspec",
+            "threadspec-apis",
             "threadspec-campaign",
             "threadspec-golden",
             "threadspec-judge",
