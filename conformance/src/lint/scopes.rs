@@ -39,6 +39,8 @@ pub(super) enum Place {
     LoopXml,
     /// The operation `tools` in profile `universal`.
     Agent,
+    /// The same over the wire.
+    Wire,
 }
 
 impl Place {
@@ -71,6 +73,7 @@ impl Reach {
             (Op::Serialize, _) => Place::Serialize,
             (Op::Messages, false) => Place::MessagesStandard,
             (Op::Messages, true) => Place::MessagesXml,
+            (Op::Tools, _) if case.needs_wire() => Place::Wire,
             (Op::Tools, _) if case.is_in(JudgeProfile::Universal) => Place::Agent,
             (Op::Tools, _) => Place::Tools,
             (Op::Loop, false) => Place::LoopStandard,

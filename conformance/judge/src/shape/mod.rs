@@ -4,6 +4,8 @@ mod input;
 mod output;
 mod part;
 
-pub use input::{Check, Input, ScriptedTurn};
-pub use output::{AgentRun, Body, Call, ChatMessage, LoopRun, Requests, Rounds, Speaker, ThreadEvent};
+pub use input::{Check, Input, ScriptedFault, ScriptedTurn};
+pub use output::{
+    AgentRun, Body, Call, ChatMessage, LoopRun, Requests, Rounds, Speaker, ThreadEvent, WireRemark, WireReport,
+};
 pub use part::{List, Part, Shape};
