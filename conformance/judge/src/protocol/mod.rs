@@ -4,8 +4,8 @@ mod output;
 mod profile;
 
 pub use crate::shape::{
-    AgentRun, Body, Call, ChatMessage, Check, Input, List, LoopRun, Part, Requests, Rounds, ScriptedFault,
-    ScriptedTurn, Shape, Speaker, ThreadEvent, WireRemark, WireReport,
+    AgentRun, Call, ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Requests, ScriptedFault, ScriptedTurn,
+    ScriptedVerification, Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
 pub use output::Output;
 pub use profile::JudgeProfile;

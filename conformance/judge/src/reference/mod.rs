@@ -84,7 +84,7 @@ fn output<F: Form>(request: &Request) -> Result<F, Reply> {
     let universal = request.op == Op::Tools && request.profile == protocol::JudgeProfile::Universal;
     // No lone surrogate may reach a request (AGENT-ENCODABLE).
     let text = if universal { repair_surrogates(&request.input) } else { Cow::Borrowed(&*request.input) };
-    let output = Input::read(&text).and_then(|input| match request.op {
+    let output = RawInput::read(&text).and_then(|input| match request.op {
         Op::Tools if universal => input.any_agent(),
         Op::Escape => Ok(F::of(&marked(&escape_text(&input.text("text")?, profile)))),
         Op::Serialize => input.serialize(profile),
@@ -124,12 +124,12 @@ struct OuterLoop<'a> {
 }
 
 /// The input of an operation: the events as text, so that the library reads each on its own, and the other members.
-struct Input {
+struct RawInput {
     events: Option<String>,
     others: Value,
 }
 
-impl Input {
+impl RawInput {
     fn read(input: &str) -> Result<Self, Error> {
         if !input.starts_with('{') {
             let others = read_json(input)?;

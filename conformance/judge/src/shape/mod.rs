@@ -4,8 +4,9 @@ mod input;
 mod output;
 mod part;
 
-pub use input::{Check, Input, ScriptedFault, ScriptedTurn};
+pub use input::{Input, ScriptedFault, ScriptedTurn, ScriptedVerification};
 pub use output::{
-    AgentRun, Body, Call, ChatMessage, LoopRun, Requests, Rounds, Speaker, ThreadEvent, WireRemark, WireReport,
+    AgentRun, Call, ChatMessage, EventBody, LoopOutput, Requests, Speaker, ThreadEvent, ToolsOutput, WireRemark,
+    WireReport,
 };
-pub use part::{List, Part, Shape};
+pub use part::{Part, Parts, Shape};

@@ -52,7 +52,7 @@ pub struct Abilities {
 
 /// What a testee made of an input.
 #[derive(Clone, Debug)]
-pub enum Answer<'a> {
+pub enum AgentReply<'a> {
     /// The output of op `tools`, read with `value::read`.
     Output(Value),
     /// A refusal, with its message.
@@ -88,7 +88,7 @@ pub struct Ruling {
 /// # Errors
 ///
 /// Says why the input is not a script, or the output not one of op `tools`.
-pub fn judge(input: &str, others: &Others, abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, Error> {
+pub fn judge(input: &str, others: &Others, abilities: Abilities, answer: AgentReply<'_>) -> Result<Ruling, Error> {
     judge_in(input, others, usize::MAX, abilities, answer)
 }
 
@@ -98,12 +98,12 @@ fn judge_in(
     others: &Others,
     step: usize,
     abilities: Abilities,
-    answer: Answer<'_>,
+    answer: AgentReply<'_>,
 ) -> Result<Ruling, Error> {
     let mut script = RunScript::read(input).map_err(Error::new)?;
     let (record, seen) = match answer {
-        Answer::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
-        Answer::Refusal(message) => (Record::rejected(message), None),
+        AgentReply::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
+        AgentReply::Refusal(message) => (Record::rejected(message), None),
     };
     let (record, wire) = match seen {
         None => (record.unshared(&script).unwrap_or(record), None),
@@ -145,7 +145,7 @@ pub fn judge_earlier(
     others: &Others,
     step: usize,
     abilities: Abilities,
-    answer: Answer<'_>,
+    answer: AgentReply<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let ruling = judge_in(input, others, step, abilities, answer)?;
     let is_must = |finding: &&Finding| {

@@ -3,7 +3,7 @@
 use super::message::{AgentMessage, Conversation, Speaker};
 use super::script::{ModelTurn, RunScript};
 use super::{sameness, valid};
-use crate::shape::{AgentRun, ChatMessage, List, Part, WireReport};
+use crate::shape::{AgentRun, ChatMessage, Part, Parts, WireReport};
 use threadspec::oracle::Api;
 
 /// What is said of a record whose requests are no copies.
@@ -122,14 +122,14 @@ impl Record {
     }
 }
 
-fn read_requests(requests: List<List<ChatMessage>>, when: &str) -> Result<Vec<Vec<AgentMessage>>, String> {
+fn read_requests(requests: Parts<Parts<ChatMessage>>, when: &str) -> Result<Vec<Vec<AgentMessage>>, String> {
     let read = |(index, request)| {
         AgentMessage::read_all(request).map_err(|error| format!("request {}{when}: {error}", index + 1))
     };
     requests.into_iter().enumerate().map(read).collect()
 }
 
-fn optional_list(messages: Part<List<ChatMessage>>, name: &str) -> Result<Option<Vec<AgentMessage>>, String> {
+fn optional_list(messages: Part<Parts<ChatMessage>>, name: &str) -> Result<Option<Vec<AgentMessage>>, String> {
     if messages == Part::Missing {
         return Ok(None);
     }

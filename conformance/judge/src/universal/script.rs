@@ -3,7 +3,7 @@
 use super::message::{AgentCall, AgentMessage};
 use super::value::{equal, read};
 use crate::json::{is_beyond_doubles, is_deep, tokens};
-use crate::shape::{Input, List, Part, ScriptedFault, ScriptedTurn};
+use crate::shape::{Input, Part, Parts, ScriptedFault, ScriptedTurn};
 use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
 use threadspec::surrogates::has_marks;
@@ -19,7 +19,7 @@ pub(super) enum ModelTurn {
 
 /// The scripted results of one tool.
 #[derive(Clone, Debug)]
-enum Results {
+enum ScriptedResults {
     /// The same for every call.
     Always(Value),
     /// By the id of the call; `again` has what a second run of a call gives.
@@ -51,14 +51,16 @@ impl CallOutcome<'_> {
 pub(super) struct RunScript {
     pub(super) given: Vec<AgentMessage>,
     pub(super) turns: Vec<ModelTurn>,
-    tools: HashMap<String, Results>,
+    tools: HashMap<String, ScriptedResults>,
     pub(super) limit: Option<usize>,
     /// Whether a number of the input is beyond the doubles.
     pub(super) has_huge_numbers: bool,
     /// Whether the input is nested so deep that it may be refused, as in every profile (INP-3).
     pub(super) is_deep: bool,
-    /// Over the wire: the turns whose responses were cut off at a limit, filtered or refused.
-    cut_off: HashSet<usize>,
+    /// Over the wire: the turns whose responses were cut off at a limit.
+    limited: HashSet<usize>,
+    /// Over the wire: the turns whose responses were filtered or refused.
+    withheld: HashSet<usize>,
     /// Over the wire: what came whole of the turns that then failed.
     remains: HashMap<usize, ModelTurn>,
     /// Over the wire: what can happen to the answers.
@@ -77,7 +79,7 @@ pub(super) struct WireEvents {
 }
 
 impl WireEvents {
-    fn of(turns: &List<ScriptedTurn>) -> Self {
+    fn of(turns: &Parts<ScriptedTurn>) -> Self {
         let turns = || turns.iter().filter_map(Part::proper);
         let faults = || turns().flat_map(|turn| turn.attempts.list()).filter_map(Part::proper);
         let says_when = |fault: &ScriptedFault| fault.retry_after_ms.proper().is_some();
@@ -116,8 +118,19 @@ impl RunScript {
         let given = AgentMessage::read_all(messages).map_err(|error| format!("`messages`: {error}"))?;
         let has_huge_numbers = tokens(input).any(is_beyond_doubles);
         let tools = tools.collect::<Result<_, _>>()?;
-        let (cut_off, remains) = (HashSet::new(), HashMap::new());
-        Ok(Self { given, turns, tools, limit, has_huge_numbers, is_deep: is_deep(input), cut_off, remains, events })
+        let (limited, withheld, remains) = (HashSet::new(), HashSet::new(), HashMap::new());
+        Ok(Self {
+            given,
+            turns,
+            tools,
+            limit,
+            has_huge_numbers,
+            is_deep: is_deep(input),
+            limited,
+            withheld,
+            remains,
+            events,
+        })
     }
 
     /// Puts what was said over the wire in the place of the first turns.
@@ -125,11 +138,14 @@ impl RunScript {
     /// # Errors
     ///
     /// Says what is wrong with it.
-    pub(super) fn hear(&mut self, said: List<ScriptedTurn>) -> Result<(), String> {
+    pub(super) fn hear(&mut self, said: Parts<ScriptedTurn>) -> Result<(), String> {
         for (index, turn) in said.into_iter().enumerate() {
             if let Part::Proper(turn) = &turn {
-                if ends_early(turn) {
-                    self.cut_off.insert(index);
+                let stops_for = |reasons: &[&str]| turn.stop.text().is_some_and(|stop| reasons.contains(&stop));
+                if stops_for(&["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"]) {
+                    self.limited.insert(index);
+                } else if turn.refusal.text().is_some() || stops_for(&["content_filter", "refusal"]) {
+                    self.withheld.insert(index);
                 }
                 if turn.error.proper().is_some() {
                     let whole = ScriptedTurn { error: Part::Missing, ..turn.clone() };
@@ -145,9 +161,14 @@ impl RunScript {
         Ok(())
     }
 
+    /// Whether the response to request `index` was cut off at a limit, so that the rest may be asked for.
+    pub(super) fn is_limited(&self, index: usize) -> bool {
+        self.limited.contains(&index)
+    }
+
     /// Whether the response to request `index` was cut off at a limit, filtered or refused.
     pub(super) fn is_cut_off(&self, index: usize) -> bool {
-        self.cut_off.contains(&index)
+        self.limited.contains(&index) || self.withheld.contains(&index)
     }
 
     /// What came whole of the answer to request `index`, which then failed.
@@ -174,9 +195,9 @@ impl RunScript {
     pub(super) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
         let Some(results) = self.tools.get(call.name()) else { return CallOutcome::Unknown };
         let result = match results {
-            Results::Always(result) => result,
-            Results::ById { results, .. } => results.get(call.id()).unwrap_or(&NOTHING),
-            Results::ByArgs(results) => {
+            ScriptedResults::Always(result) => result,
+            ScriptedResults::ById { results, .. } => results.get(call.id()).unwrap_or(&NOTHING),
+            ScriptedResults::ByArgs(results) => {
                 results.iter().find(|(args, _)| equal(args, &call.args, true)).map_or(&NOTHING, |(_, result)| result)
             }
         };
@@ -189,8 +210,8 @@ impl RunScript {
     /// What a call gives if it is run a second time, which nobody should see.
     pub(super) fn again(&self, call: &AgentCall) -> Option<&Value> {
         match self.tools.get(call.name())? {
-            Results::ById { again, .. } => again.get(call.id()),
-            Results::Always(_) | Results::ByArgs(_) => None,
+            ScriptedResults::ById { again, .. } => again.get(call.id()),
+            ScriptedResults::Always(_) | ScriptedResults::ByArgs(_) => None,
         }
     }
 
@@ -241,13 +262,6 @@ fn value_has_half(value: &Value) -> bool {
     }
 }
 
-/// Whether a response is no finished answer, as its API says.
-fn ends_early(turn: &ScriptedTurn) -> bool {
-    const REASONS: [&str; 6] =
-        ["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded", "content_filter", "refusal"];
-    turn.refusal.text().is_some() || turn.stop.text().is_some_and(|stop| REASONS.contains(&stop))
-}
-
 fn read_turn(turn: Part<ScriptedTurn>) -> Result<ModelTurn, String> {
     match turn {
         Part::Proper(ScriptedTurn { error: Part::Proper(_), .. }) => Ok(ModelTurn::Failure),
@@ -259,10 +273,10 @@ fn read_turn(turn: Part<ScriptedTurn>) -> Result<ModelTurn, String> {
     }
 }
 
-fn read_results(results: Value) -> Result<Results, String> {
+fn read_results(results: Value) -> Result<ScriptedResults, String> {
     match results {
         Value::Array(mut results) if results.len() <= 1 => {
-            Ok(Results::Always(results.pop().unwrap_or_else(|| NOTHING.clone())))
+            Ok(ScriptedResults::Always(results.pop().unwrap_or_else(|| NOTHING.clone())))
         }
         Value::Array(_) => {
             Err("frameworks run calls in parallel, so that no result may depend on the order: use `byId` or `byArgs`"
@@ -270,13 +284,13 @@ fn read_results(results: Value) -> Result<Results, String> {
         }
         Value::Object(mut members) if members.len() == 2 => match (members.remove("byId"), members.remove("again")) {
             (Some(Value::Object(by_id)), Some(Value::Object(again))) => {
-                Ok(Results::ById { results: by_id.into_iter().collect(), again: again.into_iter().collect() })
+                Ok(ScriptedResults::ById { results: by_id.into_iter().collect(), again: again.into_iter().collect() })
             }
             _ => Err("of two members, one is `byId` and the other `again`".into()),
         },
         Value::Object(members) if members.len() == 1 => match members.into_iter().next() {
             Some((name, Value::Object(by_id))) if name == "byId" => {
-                Ok(Results::ById { results: by_id.into_iter().collect(), again: HashMap::new() })
+                Ok(ScriptedResults::ById { results: by_id.into_iter().collect(), again: HashMap::new() })
             }
             Some((name, Value::Array(pairs))) if name == "byArgs" => {
                 let pair = |pair: Value| match pair {
@@ -285,7 +299,7 @@ fn read_results(results: Value) -> Result<Results, String> {
                 };
                 let pairs = pairs.into_iter().map(pair).map(|pair| Some(pair?.into()));
                 let pairs = pairs.collect::<Option<_>>().ok_or("an element of `byArgs` is not a pair")?;
-                Ok(Results::ByArgs(pairs))
+                Ok(ScriptedResults::ByArgs(pairs))
             }
             _ => Err("neither `byId` nor `byArgs`".into()),
         },

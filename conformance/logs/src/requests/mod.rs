@@ -20,7 +20,7 @@ use threadspec_golden::clause;
 use threadspec_judge::text::count;
 
 /// Judges the requests of a log, one after the other.
-pub(super) struct Requests {
+pub(super) struct RequestLog {
     api: Option<Api>,
     apis: BTreeSet<String>,
     /// The API of the last request; the next one is taken to be for it, too, if its form does not tell.
@@ -59,7 +59,7 @@ struct JudgedRequest {
     breaches: Vec<Breach>,
 }
 
-impl Requests {
+impl RequestLog {
     /// Requests for this API, or each for the API that its form tells.
     pub(super) fn new(api: Option<Api>) -> Self {
         Self {

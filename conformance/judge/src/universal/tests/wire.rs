@@ -45,7 +45,7 @@ fn what_was_said_stands_in_the_place_of_the_script() {
     ] {
         let (input, mut output) = over_wire(&json!([]));
         output["wire"][member] = value;
-        let answer = Answer::Output(value::read(&output.to_string()).expect("JSON"));
+        let answer = AgentReply::Output(value::read(&output.to_string()).expect("JSON"));
         let error = judge(&input.to_string(), &Others::default(), Abilities::default(), answer).expect_err("no report");
         assert!(error.to_string().contains(says), "{error}");
     }
