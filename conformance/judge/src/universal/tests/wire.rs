@@ -40,8 +40,8 @@ fn what_was_said_stands_in_the_place_of_the_script() {
     for (member, value, says) in [
         ("api", json!("gemini"), "`api`"),
         ("said", json!(5), "`said`"),
-        ("findings", json!([{"clause": "WIRE-OTHER", "level": "must", "what": ""}]), "WIRE-OTHER"),
-        ("findings", json!([{"clause": "WIRE-KEY", "level": "may", "what": ""}]), "level"),
+        ("findings", json!([{"clause": "other", "level": "must", "what": ""}]), "`other`"),
+        ("findings", json!([{"clause": clause::WIRE_KEY, "level": "may", "what": ""}]), "level"),
     ] {
         let (input, mut output) = over_wire(&json!([]));
         output["wire"][member] = value;
@@ -54,20 +54,20 @@ fn what_was_said_stands_in_the_place_of_the_script() {
 #[test]
 fn a_breach_counts_in_each_case_and_a_recommendation_where_it_is_asked_for() {
     let findings = json!([
-        {"clause": "WIRE-WAIT", "level": "must", "what": "too early"},
-        {"clause": "WIRE-CACHE", "level": "should", "what": "another byte"},
-        {"clause": "WIRE-TOOLS-SAME", "level": "note", "what": "as said before"},
+        {"clause": clause::WIRE_WAIT, "level": "must", "what": "too early"},
+        {"clause": clause::WIRE_CACHE, "level": "should", "what": "another byte"},
+        {"clause": clause::WIRE_TOOLS_SAME, "level": "note", "what": "as said before"},
     ]);
     let (input, output) = over_wire(&findings);
     let ruling = ruling(&input, &output);
-    assert_eq!(named(&ruling), ["WIRE-WAIT"]);
+    assert_eq!(named(&ruling), [clause::WIRE_WAIT]);
     assert_eq!(ruling.breaches_of_wire().count(), 1);
     assert!(matches!(ruling.holds(Property::WireWait), Holding::No(_)));
     assert!(matches!(ruling.holds(Property::WireCache), Holding::No(_)));
     for property in [Property::WireToolsSame, Property::AgentResult, Property::WireRules] {
         assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
     }
-    assert_eq!(ruling.notes().collect::<Vec<_>>(), ["WIRE-TOOLS-SAME: as said before"]);
+    assert_eq!(ruling.notes().collect::<Vec<_>>(), [format!("{}: as said before", clause::WIRE_TOOLS_SAME)]);
 }
 
 #[test]
@@ -86,30 +86,31 @@ fn a_refused_request_explains_an_early_end_and_is_explained_by_what_it_holds() {
     output["requests"][1][3]["tool_call_id"] = json!("c9");
     let explained = ruling(&input, &output);
     let names = named(&explained);
-    assert!(names.contains(&"AGENT-ANSWERED") && !names.contains(&"OAI-CHAT-ORPHAN"), "{names:?}");
+    assert!(names.contains(&clause::AGENT_ANSWERED) && !names.contains(&"OAI-CHAT-ORPHAN"), "{names:?}");
     assert!(explained.findings()[0].what.ends_with("answered with 400 OAI-CHAT-ORPHAN"), "{explained:?}");
     assert!(matches!(explained.holds(Property::AgentStops), Holding::Blocked(_)));
     // No request came at all.
-    let (input, mut output) = over_wire(&json!([{"clause": "WIRE-REQUEST", "level": "must", "what": "GET /v1"}]));
+    let (input, mut output) = over_wire(&json!([{"clause": clause::WIRE_REQUEST, "level": "must", "what": "GET /v1"}]));
     (output["requests"], output["wire"]["said"]) = (json!([]), json!([]));
     let lost = ruling(&input, &output);
-    assert_eq!(named(&lost), ["WIRE-REQUEST"]);
+    assert_eq!(named(&lost), [clause::WIRE_REQUEST]);
     assert!(matches!(lost.holds(Property::AgentResult), Holding::Blocked(_)));
 }
 
 #[test]
 fn a_change_and_a_part_are_named_once() {
-    let (input, mut output) = over_wire(&json!([{"clause": "WIRE-RETRY", "level": "must", "what": "another request"}]));
+    let (input, mut output) =
+        over_wire(&json!([{"clause": clause::WIRE_RETRY, "level": "must", "what": "another request"}]));
     output["requests"][1] = output["requests"][0].clone();
-    assert_eq!(named(&ruling(&input, &output)), ["WIRE-RETRY"]);
-    let (input, mut output) = over_wire(&json!([{"clause": "WIRE-PARTIAL", "level": "must", "what": "`c2`"}]));
+    assert_eq!(named(&ruling(&input, &output)), [clause::WIRE_RETRY]);
+    let (input, mut output) = over_wire(&json!([{"clause": clause::WIRE_PARTIAL, "level": "must", "what": "`c2`"}]));
     output["wire"]["said"][0]["tool_calls"].as_array_mut().expect("calls").pop();
-    assert_eq!(named(&ruling(&input, &output)), ["WIRE-PARTIAL"]);
+    assert_eq!(named(&ruling(&input, &output)), [clause::WIRE_PARTIAL]);
     let (mut input, mut output) = over_wire(&json!([]));
     input["tools"]["a"]["again"] = json!({"c1": "twice"});
     assert_eq!(ruling(&input, &output).findings(), []);
     output["requests"][1][3]["content"] = json!("twice");
-    assert_eq!(named(&ruling(&input, &output)), ["WIRE-RETRY"]);
+    assert_eq!(named(&ruling(&input, &output)), [clause::WIRE_RETRY]);
 }
 
 #[test]
@@ -124,11 +125,11 @@ fn what_came_before_a_failure_was_said() {
     assert_eq!(ruling(&input, &output).findings(), []);
     let last = output["messages"].as_array().expect("a list").len() - 1;
     output["messages"][last]["content"] = json!("Sorry");
-    assert_eq!(named(&ruling(&input, &output)), ["AGENT-MODEL-FAILURE"]);
+    assert_eq!(named(&ruling(&input, &output)), [clause::AGENT_MODEL_FAILURE]);
     // Half a text is no end.
     output["messages"][last]["content"] = json!("Do");
     output["failure"] = json!("");
-    assert_eq!(named(&ruling(&input, &output)), ["AGENT-MODEL-FAILURE"]);
+    assert_eq!(named(&ruling(&input, &output)), [clause::AGENT_MODEL_FAILURE]);
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn a_response_that_was_cut_off_may_end_the_run_or_be_asked_for_again() {
     output["failure"] = json!("cut off");
     assert_eq!(ruling(&input, &output).findings(), []);
     output["wire"]["said"][1]["stop"] = json!("stop");
-    assert_eq!(named(&ruling(&input, &output)), ["AGENT-GOES-ON"]);
+    assert_eq!(named(&ruling(&input, &output)), [clause::AGENT_GOES_ON]);
     let (mut input, mut output) = over_wire(&json!([]));
     let again = json!({"content": "Done again"});
     input["model"].as_array_mut().expect("turns").push(again.clone());
@@ -148,7 +149,7 @@ fn a_response_that_was_cut_off_may_end_the_run_or_be_asked_for_again() {
     output["messages"][5]["content"] = json!("Done again");
     assert_eq!(ruling(&input, &output).findings(), []);
     output["wire"]["said"][1]["stop"] = json!("stop");
-    assert!(named(&ruling(&input, &output)).contains(&"AGENT-STOPS"));
+    assert!(named(&ruling(&input, &output)).contains(&clause::AGENT_STOPS));
 }
 
 #[test]
