@@ -2,6 +2,8 @@
 
 mod fuzz_seeds;
 mod properties;
+mod provider_answers;
+mod provider_context;
 mod provider_requests;
 mod provider_rules;
 mod reachability;

@@ -203,6 +203,7 @@ impl Implementation for Agent {
             ops: vec![Op::Tools],
             profiles: vec![JudgeProfile::Universal],
             abilities: self.abilities,
+            apis: None,
         }
     }
 

@@ -394,7 +394,7 @@ fn head(
         "contextMode": input.context_mode.to_json(),
         "instructions": input.instructions.to_json(),
     });
-    let question = Request { id: 0, op: Op::Messages, profile: texts.profile.into(), input: question.to_string() };
+    let question = Request::new(0, Op::Messages, texts.profile, question.to_string());
     let Some(Output::Messages(expected)) = reference_output(&question) else {
         return Some(Difference::note(clause::LOOP_EVENTS, "its events cannot be read as events"));
     };

@@ -47,11 +47,7 @@ fn settle(value: &mut Value, profile: Profile, in_args: bool) {
 
 /// Data in which the library has marked lone surrogates, as a program gets it that reads each of them as U+FFFD.
 pub fn plain(value: Value) -> Value {
-    if is_marked(&value) {
-        read(&unmark_surrogates(&value.to_string())).unwrap_or(value)
-    } else {
-        value
-    }
+    if is_marked(&value) { read(&unmark_surrogates(&value.to_string())).unwrap_or(value) } else { value }
 }
 
 /// Whether any string or name differs from the text for which it stands.

@@ -5,8 +5,8 @@ mod halves;
 mod stack;
 mod value;
 
-pub(crate) use halves::{FORBIDDEN, settled};
 pub use halves::plain;
+pub(crate) use halves::{FORBIDDEN, settled};
 pub use stack::{DEEP_STACK, on_deep_stack};
 
 use crate::Error;

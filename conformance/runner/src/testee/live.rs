@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::Accepted;
-use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request, Transport};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::{Outcome, Unready};
 
@@ -67,9 +67,13 @@ enum Awaited {
 }
 
 impl Live {
-    pub(super) fn start(command: &[OsString], timeout: Duration) -> Result<(Self, Hello), Unready> {
+    pub(super) fn start(
+        command: &[OsString],
+        timeout: Duration,
+        provider: Option<Transport>,
+    ) -> Result<(Self, Hello), Unready> {
         let mut process = Self::spawn(command)?;
-        process.write(&Hello::request());
+        process.write(&Hello::request(provider));
         let mut patience = Patience::of(timeout);
         let line = match process.hear(&mut patience) {
             Awaited::Line(line) => line,
