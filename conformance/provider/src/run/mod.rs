@@ -2,7 +2,6 @@
 
 mod ask;
 mod body;
-mod broken;
 mod fairness;
 mod judge;
 mod kept;
@@ -22,11 +21,11 @@ use ask::{Ask, AskState, ask_of};
 use body::Body;
 use judge::RuleHeaders;
 use kept::Kept;
-use play::Played;
+use play::{Acceptable, Played};
 use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::oracle::Api;
-use threadspec_apis::{ApiError, IdSource, ModelAnswer, PromptLog, PromptText, Usage, json_text, tokens};
+use threadspec_apis::{ApiError, IdSource, PromptLog, PromptText, Usage, json_text};
 use threadspec_judge::universal::value;
 
 /// How many strays a run keeps; the others say nothing new.
@@ -78,7 +77,7 @@ impl Run {
         self.asks[ask].last = position;
         let judged = self.judge(&mut body, &headers, found.is_none());
         let played = match (&judged.refusal, &body.request) {
-            (None, Some(request)) => self.play(ask, head, request, &body, options),
+            (None, Some(request)) => self.play(Acceptable { ask, head, request, body: &body, options }),
             (None, None) => Played::refused(head, &ApiError::server_error(head.api)),
             (Some(error), _) => Played::refused(head, error),
         };
@@ -120,13 +119,10 @@ impl Run {
         }
     }
 
-    /// What a request and its answer cost.
-    fn usage(&mut self, body: &Body, answer: &ModelAnswer) -> Usage {
+    /// What a request costs.
+    fn usage(&mut self, body: &Body) -> Usage {
         let Some(shown) = body.whole.as_ref().or(body.value.as_ref()) else { return Usage::default() };
-        let arguments: usize = answer.calls.iter().map(|call| call.arguments.len()).sum();
-        let said = answer.text.len() + answer.refusal.as_ref().map_or(0, String::len) + arguments;
-        let api = self.plan.api;
-        Usage { output: tokens(said), ..self.prompts.push(api, PromptText::of(api, shown)) }
+        self.prompts.push(self.plan.api, PromptText::of(self.plan.api, shown))
     }
 
     /// Says how many tokens a request has.
