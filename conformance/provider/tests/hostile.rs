@@ -146,15 +146,17 @@ fn bombs_of_json_and_of_gzip() {
         packer.write_all(text).and_then(|()| packer.finish()).expect("memory does not fail")
     };
     let spaces = packed(&vec![b' '; 65 << 20]);
-    let zip =
-        head("sk-x", &format!("connection: close\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n", spaces.len()));
+    let length = format!("connection: close\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n", spaces.len());
+    let zip = head("sk-bomb", &length);
     harmless(patient(), |server| {
+        let plan = RunPlan::of_case_input(Api::OpenAiChat, r#"{"messages":[],"model":[],"tools":{}}"#).expect("a plan");
+        server.with(|engine, now| engine.begin(now, "sk-bomb", plan));
         let deep = [b"[".repeat(100_000), b"]".repeat(100_000)].concat();
         let wide = [b"[".to_vec(), b"1,".repeat(2 << 20), b"1]".to_vec()].concat();
         // As deep as it may be, which a parser must survive.
         let deepest = [b"[".repeat(10_000), b"]".repeat(10_000)].concat();
-        for (body, status) in [(deep, 413), (wide, 413), (deepest, 401)] {
-            let answer = said(server, &post("sk-x", &body));
+        for (body, status) in [(deep, 413), (wide, 413), (deepest, 400)] {
+            let answer = said(server, &post("sk-bomb", &body));
             assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{status}: {answer}");
         }
         let answer = said(server, &[zip.as_bytes(), &spaces].concat());

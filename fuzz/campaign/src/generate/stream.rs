@@ -23,7 +23,7 @@ pub struct StreamPlan {
 
 /// A call that the answer makes.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-struct CallPlan {
+pub struct CallPlan {
     name: Name,
     args: Json,
 }
