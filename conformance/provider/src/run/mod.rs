@@ -87,6 +87,7 @@ impl Run {
             ended: (played.state == AskState::Failed).then_some(now),
             api: head.api,
             target: without_keys(&received.target),
+            beta: headers.beta,
             ask,
             body: body.text,
             resolved: body.resolved,
