@@ -49,10 +49,10 @@ pub(crate) struct Provider {
     #[arg(long, value_name = "URL", conflicts_with = "script")]
     proxy: Option<String>,
     /// With --proxy: refuse what the API would refuse for certain, and do not forward it
-    #[arg(long, requires = "proxy")]
+    #[arg(long, requires = "proxy", conflicts_with = "script")]
     enforce: bool,
     /// With --proxy: send the key in this variable of the environment, instead of the client's
-    #[arg(long, value_name = "NAME", requires = "proxy")]
+    #[arg(long, value_name = "NAME", requires = "proxy", conflicts_with = "script")]
     upstream_key_env: Option<String>,
     /// Listen here; port 0 is a free one. Another address than a loopback one needs --key
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
