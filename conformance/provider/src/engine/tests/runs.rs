@@ -182,7 +182,12 @@ fn every_case_over_the_wire_is_a_plan() {
     for case in &cases {
         let input = case.request(1, threadspec_judge::protocol::JudgeProfile::Universal).input;
         let plan = RunPlan::of_case_input(Api::OpenAiChat, &input);
-        assert!(plan.is_ok_and(|plan| !plan.turns.is_empty()), "{}: {:?}", case.id, RunPlan::of_case_input(Api::OpenAiChat, &input).err());
+        assert!(
+            plan.is_ok_and(|plan| !plan.turns.is_empty()),
+            "{}: {:?}",
+            case.id,
+            RunPlan::of_case_input(Api::OpenAiChat, &input).err()
+        );
     }
     assert!(cases.len() > 120, "{}", cases.len());
 }
