@@ -370,8 +370,9 @@ fn sent_before(outcome: Outcome, step: usize) -> Outcome {
     }
 }
 
-pub(super) fn is_declined(_: &Case, outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
+/// Whether a testee declines a case for a reason of its own. Not every model thinks.
+pub(super) fn is_declined(case: &Case, outcome: &Outcome) -> bool {
+    !case.reasoning && matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
 }
 
 pub(super) fn join(one: &str, other: &str) -> String {

@@ -67,7 +67,7 @@ fn a_breach_counts_in_each_case_and_a_recommendation_where_it_is_asked_for() {
     for property in [Property::WireToolsSame, Property::AgentResult, Property::WireRules] {
         assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
     }
-    assert_eq!(ruling.notes().collect::<Vec<_>>(), [format!("{}: as said before", clause::WIRE_TOOLS_SAME)]);
+    assert_eq!(ruling.notes().collect::<Vec<_>>(), [format!("note: {}: as said before", clause::WIRE_TOOLS_SAME)]);
 }
 
 #[test]
