@@ -4,6 +4,7 @@ use super::Run;
 use super::ask::AskState;
 use super::body::Body;
 use super::fairness::Repeatable;
+use crate::http::unreadable;
 use crate::received::Received;
 use crate::record::{BreachOutcome, JudgedBreach, RequestProblem, SaidThought};
 use serde_json::{Value, json};
@@ -21,19 +22,19 @@ pub(super) struct Judged {
 
 /// The headers of a request that rules speak of.
 #[derive(Debug, Default)]
-pub(super) struct RuleHeaders {
+pub(crate) struct RuleHeaders {
     version: Option<String>,
-    pub(super) beta: String,
+    pub(crate) beta: String,
 }
 
 impl RuleHeaders {
-    pub(super) fn of(received: &Received) -> Self {
+    pub(crate) fn of(received: &Received) -> Self {
         let beta = received.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("anthropic-beta"));
         let beta: Vec<&str> = beta.map(|(_, value)| value.as_str()).collect();
         Self { version: received.header("anthropic-version").map(str::to_owned), beta: beta.join(",") }
     }
 
-    fn of_rules(&self) -> RequestHeaders<'_> {
+    pub(crate) fn of_rules(&self) -> RequestHeaders<'_> {
         RequestHeaders { anthropic_version: self.version.as_deref(), anthropic_beta: &self.beta }
     }
 }
@@ -127,10 +128,7 @@ fn block(thought: &SaidThought) -> Value {
 /// The words in which a problem is told.
 fn of_problem(api: Api, problem: &RequestProblem) -> ApiError {
     match problem {
-        RequestProblem::Unreadable(why, status) => match (api, status) {
-            (Api::Anthropic, 413) => ApiError::too_large(api),
-            _ => ApiError::new(*status, "invalid_request_error", why),
-        },
+        RequestProblem::Unreadable(why, status) => unreadable(api, why, *status),
         RequestProblem::NotJson(why) => ApiError::not_json(api, why),
         RequestProblem::Lacks(member) => ApiError::missing(api, member),
         RequestProblem::Model(model) => ApiError::unknown_model(api, model),

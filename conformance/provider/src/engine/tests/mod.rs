@@ -97,7 +97,7 @@ impl Wire {
 
 impl Answered {
     fn text(&self) -> String {
-        String::from_utf8(self.answer.body()).expect("UTF-8")
+        String::from_utf8(self.answer.body()).expect("text in UTF-8")
     }
 
     fn json(&self) -> Value {
