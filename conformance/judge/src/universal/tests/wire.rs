@@ -118,8 +118,7 @@ fn what_came_before_a_failure_was_said() {
     let (input, mut output) = over_wire(&json!([]));
     output["wire"]["said"] = json!([input["model"][0], {"error": "the stream broke off", "content": "Do"}]);
     output["failure"] = json!("broken");
-    let list = output["messages"].as_array_mut().expect("a list");
-    list.pop();
+    output["messages"].as_array_mut().expect("a list").pop();
     assert_eq!(ruling(&input, &output).findings(), []);
     output["messages"].as_array_mut().expect("a list").push(json!({"type": "ai", "content": "D"}));
     assert_eq!(ruling(&input, &output).findings(), []);
