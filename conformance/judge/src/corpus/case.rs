@@ -411,8 +411,7 @@ struct WrittenEndpoint {
 
 /// The APIs with these names.
 fn apis(names: &[String], problems: &mut Vec<String>) -> Vec<Api> {
-    let named = |name: &String| Api::ALL.into_iter().find(|api| api.to_string() == *name);
-    let known: Vec<Api> = names.iter().filter_map(named).collect();
+    let known: Vec<Api> = names.iter().filter_map(|name| name.parse().ok()).collect();
     let is_repeated = known.iter().enumerate().any(|(index, api)| known[..index].contains(api));
     if known.len() != names.len() || known.is_empty() {
         problems.push(format!("`apis` {names:?} are not known APIs"));
