@@ -123,7 +123,7 @@ fn what_an_agent_forgets_is_refused_in_the_words_of_the_api() -> io::Result<()> 
     let (code, text) = said(&output);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("AGENT-ANSWERED"), "{text}");
-    assert!(text.contains("--provider openai-chat --model gpt-x -- python3 "), "{text}");
+    assert!(text.contains("--provider openai-chat --model gpt-x --timeout 600 -- python3 "), "{text}");
     Ok(())
 }
 
