@@ -243,8 +243,9 @@ impl Case {
     /// A case that nobody wrote: something that was observed, and judged by these clauses.
     ///
     /// ```
+    /// use threadspec_golden::clause::AGENT_ANSWERED;
     /// use threadspec_judge::corpus::Case;
-    /// assert_eq!(Case::observed("provider/1", "a conversation", &["AGENT-ANSWERED"]).clauses, ["AGENT-ANSWERED"]);
+    /// assert_eq!(Case::observed("provider/1", "a conversation", &[AGENT_ANSWERED]).clauses, [AGENT_ANSWERED]);
     /// ```
     pub fn observed(id: &str, why: &str, clauses: &[&str]) -> Self {
         let written = serde_json::json!({
@@ -411,8 +412,7 @@ struct WrittenEndpoint {
 
 /// The APIs with these names.
 fn apis(names: &[String], problems: &mut Vec<String>) -> Vec<Api> {
-    let named = |name: &String| Api::ALL.into_iter().find(|api| api.to_string() == *name);
-    let known: Vec<Api> = names.iter().filter_map(named).collect();
+    let known: Vec<Api> = names.iter().filter_map(|name| name.parse().ok()).collect();
     let is_repeated = known.iter().enumerate().any(|(index, api)| known[..index].contains(api));
     if known.len() != names.len() || known.is_empty() {
         problems.push(format!("`apis` {names:?} are not known APIs"));

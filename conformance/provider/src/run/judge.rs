@@ -13,7 +13,7 @@ use threadspec_apis::{ApiError, is_refused, rule_answer};
 
 /// What was found in a request.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct RequestJudgement {
     pub(super) breaches: Vec<JudgedBreach>,
     pub(super) problem: Option<RequestProblem>,
     /// What it is refused with.
@@ -41,8 +41,8 @@ impl RuleHeaders {
 
 impl Run {
     /// Judges a request. Another attempt of an ask may name another model.
-    pub(super) fn judge(&self, body: &mut Body, headers: &RuleHeaders, is_first: bool) -> Judged {
-        let mut judged = Judged { problem: body.problem.take(), ..Judged::default() };
+    pub(super) fn judge(&self, body: &mut Body, headers: &RuleHeaders, is_first: bool) -> RequestJudgement {
+        let mut judged = RequestJudgement { problem: body.problem.take(), ..RequestJudgement::default() };
         if let (Some(value), Some(request)) = (&body.value, &body.request) {
             let lacks = |name: &str| request.lacks.contains(&name);
             let other =
@@ -86,7 +86,7 @@ impl Run {
     }
 
     /// Sorts breaches by what comes of them. The first one that counts is answered.
-    fn sort(&self, breaches: Vec<Breach>, body: &Body, headers: &RuleHeaders, judged: &mut Judged) {
+    fn sort(&self, breaches: Vec<Breach>, body: &Body, headers: &RuleHeaders, judged: &mut RequestJudgement) {
         let (Some(value), Some(request)) = (&body.value, &body.request) else { return };
         let (api, model) = (self.plan.api, request.model.as_deref().unwrap_or_default());
         let mut repeatable = None;

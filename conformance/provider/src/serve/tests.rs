@@ -99,7 +99,7 @@ fn said(server: &Server<Told>, request: &[u8]) -> String {
 fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
-    String::from_utf8(bytes).expect("UTF-8")
+    String::from_utf8(bytes).expect("text in UTF-8")
 }
 
 /// What comes until it ends with a text.
@@ -109,7 +109,7 @@ fn until(stream: &mut TcpStream, end: &str) -> String {
         stream.read_exact(&mut byte).expect("more comes");
         bytes.push(byte[0]);
     }
-    String::from_utf8(bytes).expect("UTF-8")
+    String::from_utf8(bytes).expect("text in UTF-8")
 }
 
 fn post(body: &str) -> String {
