@@ -243,8 +243,9 @@ impl Case {
     /// A case that nobody wrote: something that was observed, and judged by these clauses.
     ///
     /// ```
+    /// use threadspec_golden::clause::AGENT_ANSWERED;
     /// use threadspec_judge::corpus::Case;
-    /// assert_eq!(Case::observed("provider/1", "a conversation", &["AGENT-ANSWERED"]).clauses, ["AGENT-ANSWERED"]);
+    /// assert_eq!(Case::observed("provider/1", "a conversation", &[AGENT_ANSWERED]).clauses, [AGENT_ANSWERED]);
     /// ```
     pub fn observed(id: &str, why: &str, clauses: &[&str]) -> Self {
         let written = serde_json::json!({
