@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use threadspec::oracle::Api;
 use threadspec_apis::WireMessage;
 use threadspec_judge::json::{list, text};
-use threadspec_judge::protocol::{RejectKind, Reply};
+use threadspec_judge::protocol::{RejectKind, Reply, Speaker};
 use threadspec_judge::universal::value;
 
 /// The reply of a testee whose model was the provider: what it said itself, with the requests as they went over the wire, and in `wire` what
@@ -70,7 +70,7 @@ impl Asks {
             renamed.learn(plan.api, &known, &messages);
             renamed.restore(&mut messages);
             asks.requests.push(messages.iter().map(WireMessage::to_json).collect());
-            asks.said.push(said_by(last));
+            asks.said.push(gone_on_from(record, last).map_or_else(|| said_by(last), |message| part_of(last, message)));
             let said = last.said.iter().flat_map(|said| said.whole_calls(&last.came));
             known.extend(said.map(|call| KnownCall { id: call.id.clone(), name: call.name.clone() }));
         }
@@ -83,6 +83,28 @@ fn given_calls(message: &Value) -> impl Iterator<Item = KnownCall> {
     list(&message["tool_calls"])
         .iter()
         .map(move |call| KnownCall { id: owned(&call["id"]), name: owned(&call["name"]) })
+}
+
+/// The message with which the next request goes on from an answer that broke off, if it does.
+fn gone_on_from<'a>(record: &'a WireRecord, last: &Attempt) -> Option<&'a WireMessage> {
+    let earlier = last.request.as_ref().filter(|_| last.failed())?.messages.len();
+    let next = record.attempts_of(last.ask + 1).find_map(|attempt| attempt.request.as_ref())?;
+    let message = next.messages.get(earlier).filter(|message| message.speaker == Speaker::Ai)?;
+    last.came.text.starts_with(&message.content).then_some(message)
+}
+
+/// What an answer that broke off said, as far as the agent goes on from it: as much of its text as the client has read, and those of its whole
+/// calls that are sent.
+fn part_of(last: &Attempt, message: &WireMessage) -> Value {
+    let mut turn = Map::new();
+    turn.insert("content".to_owned(), message.content.as_str().into());
+    let whole = last.said.iter().flat_map(|said| said.whole_calls(&last.came));
+    let is_sent = |call: &&SaidByModel| message.calls.iter().any(|sent| sent.id == call.id);
+    let calls: Vec<Value> = whole.filter(is_sent).map(call).collect();
+    if !calls.is_empty() {
+        turn.insert("tool_calls".to_owned(), calls.into());
+    }
+    turn.into()
 }
 
 /// What an ask was answered, as a turn: an error with what came whole before it, if it failed for good.
