@@ -166,3 +166,68 @@ fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
         Some(format!("a request contradicts what the model is to say: {why}"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Came;
+    use std::time::Duration;
+    use threadspec_apis::ApiRequest;
+
+    fn attempt(ask: usize, messages: &Value, came: Came) -> Attempt {
+        let body = json!({"model": "m", "messages": messages});
+        let said = Said {
+            text: "I look.".into(),
+            calls: vec![SaidByModel { id: "c1".into(), name: "look".into(), arguments: "{}".into() }],
+            ..Said::default()
+        };
+        Attempt {
+            at: Duration::ZERO,
+            ended: None,
+            api: Api::OpenAiChat,
+            target: String::new(),
+            beta: String::new(),
+            ask,
+            body: body.to_string(),
+            resolved: None,
+            request: Some(ApiRequest::read(Api::OpenAiChat, &body)),
+            breaches: Vec::new(),
+            problem: None,
+            status: Some(200),
+            error: None,
+            fault: None,
+            said: Some(said),
+            came,
+            streamed: true,
+            delivered: Some(true),
+        }
+    }
+
+    fn said(second: Option<&Value>) -> Value {
+        let user = json!({"role": "user", "content": "Go"});
+        let came = Came { text: "I lo".into(), calls: vec![0], ..Came::default() };
+        let mut attempts = vec![attempt(0, &json!([user]), came)];
+        attempts.extend(second.map(|message| {
+            let answer = json!({"role": "tool", "tool_call_id": "c1", "content": "r"});
+            attempt(1, &json!([user, message, answer]), Came { whole: true, ..Came::default() })
+        }));
+        let (began, ended, strays) = (Duration::ZERO, Duration::ZERO, Vec::new());
+        let record = WireRecord { api: Api::OpenAiChat, key: String::new(), began, ended, attempts, strays };
+        Asks::of(&RunPlan::of_turns(Api::OpenAiChat, Vec::new()), &record).said.swap_remove(0)
+    }
+
+    #[test]
+    fn an_answer_that_broke_off_is_a_failure_unless_the_agent_goes_on_from_it() {
+        let look = json!([{"id": "c1", "name": "look", "args": {}}]);
+        let broken = json!({"error": "the answer broke off", "content": "I lo", "tool_calls": look});
+        assert_eq!(said(None), broken);
+        let sent = |content: &str| {
+            let call = json!({"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}});
+            json!({"role": "assistant", "content": content, "tool_calls": [call]})
+        };
+        for part in ["I lo", ""] {
+            assert_eq!(said(Some(&sent(part))), json!({"content": part, "tool_calls": look}));
+        }
+        assert_eq!(said(Some(&sent("Sorry"))), broken);
+    }
+}
