@@ -134,7 +134,7 @@ fn bodies_without_end() {
     harmless(limits, |server| {
         let mut stream = connected(server);
         let head = head("sk-x", "transfer-encoding: chunked\r\n");
-        let chunk = [b"10000\r\n".as_slice(), &[b' '; 0x1_0000], b"\r\n"].concat();
+        let chunk = [b"10000\r\n".as_slice(), &*vec![b' '; 0x1_0000], b"\r\n"].concat();
         let mut sent = stream.write_all(head.as_bytes());
         while sent.is_ok() {
             sent = stream.write_all(&chunk);

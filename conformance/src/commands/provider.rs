@@ -41,6 +41,7 @@ const SHOWN: usize = 20;
 /// Exit codes: 0 conformant, with at least one request that was judged; 1 not conformant; 2 wrong usage; 3 it cannot listen, or the command
 /// cannot be started; 4 the script is at fault, or an output cannot be written.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(crate) struct Provider {
     /// What the model says: JSON with `model`, a list of turns for each conversation, or with `rules`
     #[arg(long, value_name = "FILE", required_unless_present = "proxy")]
@@ -216,7 +217,9 @@ impl Provider {
         live.show(&news, || talks.clone());
         drop(server);
         live.close();
-        super::left_behind().iter().for_each(|left| print(&format!("{left}\n")));
+        if let Some(left) = super::left_behind() {
+            print(&format!("{left}\n"));
+        }
         if let Some(transcript) = &mut transcript {
             transcript.write(&lines)?;
             transcript.close()?;

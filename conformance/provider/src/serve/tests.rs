@@ -327,7 +327,7 @@ fn large_bodies_at_once_are_bounded_and_small_ones_go_on() {
     let server = server(Limits { all_bodies: 3 << 20, ..patient() }, echo);
     let head =
         format!("POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", 2 << 20);
-    let begun = [head.as_bytes(), &[b' '; (2 << 20) - 1]].concat();
+    let begun = [head.as_bytes(), &*vec![b' '; (2 << 20) - 1]].concat();
     let mut large = [connected(&server), connected(&server)];
     for stream in &mut large {
         // One of them is refused in the middle.
