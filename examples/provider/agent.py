@@ -1,6 +1,6 @@
 """An agent under test over HTTP: threadspec verify --provider openai-chat -- python3 agent.py
 
-`run` stands for your agent; the rest is all that threadspec needs.
+`run` stands for your agent; the rest is all that threadspec needs. It is as simple as agents usually begin, and the corpus says what it lacks.
 """
 
 import json

@@ -406,18 +406,13 @@ impl Judged {
 
     /// What was found, conversation by conversation.
     fn text(&self, talks: &[Talk]) -> String {
-        let mut text = String::new();
+        let mut text = if talks.is_empty() { String::new() } else { "\n".to_owned() };
         for (number, talk) in talks.iter().enumerate() {
-            text += &format!("\nconversation {}: {}\n", number + 1, about(talk));
+            text += &format!("conversation {}: {}\n", number + 1, about(talk));
             for finding in talk.findings.iter().take(SHOWN) {
                 let style = if finding.level == WireLevel::Must { BAD } else { WARNING };
-                let line = format!(
-                    "  {} {}: {}\n",
-                    styled(style, level(finding.level)),
-                    finding.clause,
-                    visible(&finding.what)
-                );
-                text += &line;
+                let name = styled(style, level(finding.level));
+                text += &format!("  {name} {}: {}\n", finding.clause, visible(&finding.what));
             }
             let more = talk.findings.len().saturating_sub(SHOWN) as u64 + talk.more;
             if more > 0 {

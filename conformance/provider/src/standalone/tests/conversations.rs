@@ -8,6 +8,7 @@ use crate::standalone::name;
 use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::oracle::Api;
+use threadspec_golden::clause;
 
 /// A list of which each conversation gets all, also two that begin alike at the same time.
 #[test]
@@ -59,13 +60,16 @@ fn histories() -> Vec<(&'static str, Value)> {
     let renamed = json!([system, go, said("c2", r#"{"n":1}"#), result("c2", "3")]);
     vec![
         ("", json!([system, go, said("c1", r#"{ "n": 1 }"#), found])),
-        ("AGENT-ANSWERED", json!([system, go, said("c1", r#"{"n":1}"#), user("on")])),
-        ("AGENT-ANSWERED", json!([system, go, said("c1", r#"{"n":1}"#), found, found])),
-        ("AGENT-RESPONSE", json!([system, go, said("c1", r#"{"n":2}"#), found])),
-        ("AGENT-RESPONSE", json!([system, go, {"role": "assistant", "content": "I look."}, user("on")])),
-        ("AGENT-IDS", renamed),
-        ("AGENT-PREFIX", json!([{"role": "system", "content": "Be brief!"}, go, said("c1", r#"{"n":1}"#), found])),
-        ("AGENT-PREFIX", json!([system, user("Go!"), said("c1", r#"{"n":1}"#), found])),
+        (clause::AGENT_ANSWERED, json!([system, go, said("c1", r#"{"n":1}"#), user("on")])),
+        (clause::AGENT_ANSWERED, json!([system, go, said("c1", r#"{"n":1}"#), found, found])),
+        (clause::AGENT_RESPONSE, json!([system, go, said("c1", r#"{"n":2}"#), found])),
+        (clause::AGENT_RESPONSE, json!([system, go, {"role": "assistant", "content": "I look."}, user("on")])),
+        (clause::AGENT_IDS, renamed),
+        (
+            clause::AGENT_PREFIX,
+            json!([{"role": "system", "content": "Be brief!"}, go, said("c1", r#"{"n":1}"#), found]),
+        ),
+        (clause::AGENT_PREFIX, json!([system, user("Go!"), said("c1", r#"{"n":1}"#), found])),
     ]
 }
 

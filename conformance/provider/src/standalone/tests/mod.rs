@@ -1,5 +1,7 @@
 //! Programs at a provider that stands alone, without a socket.
 
+#![allow(clippy::needless_pass_by_value, reason = "what `json!` makes is made for the call")]
+
 mod conversations;
 mod proxy;
 mod rules;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiRequest, ModelAnswer, SaidCall, StreamShape, sse};
+use threadspec_golden::clause;
 
 const API: Api = Api::OpenAiChat;
 
@@ -56,7 +57,7 @@ fn what_the_upstream_said_is_compared_with_what_comes_back() {
     for stream in [false, true] {
         for piece in [1, 7, usize::MAX] {
             for (id, answered, expected) in
-                [("c1", true, None), ("c2", true, Some("AGENT-IDS")), ("c1", false, Some("AGENT-ANSWERED"))]
+                [("c1", true, None), ("c2", true, Some(clause::AGENT_IDS)), ("c1", false, Some(clause::AGENT_ANSWERED))]
             {
                 let mut proxy = Proxy::new(false, 1_790_000_000, Vec::new());
                 proxy.record(false);

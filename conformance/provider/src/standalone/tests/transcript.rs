@@ -4,6 +4,7 @@ use super::{Desk, call_and_text, chat, user};
 use crate::standalone::{Talk, header, judge_again};
 use serde_json::json;
 use threadspec::oracle::Api;
+use threadspec_golden::clause;
 
 const SECRET: &str = "the plans of the harbour";
 
@@ -38,7 +39,7 @@ fn a_transcript_is_judged_as_it_was() {
         let again = judge_again(text.lines()).expect("a transcript");
         assert_eq!(lines.len(), 7);
         assert_eq!(found(&again), found(desk.provider.talks()), "redacted: {redacted}");
-        assert_eq!(desk.broken(), [vec![], vec!["AGENT-ANSWERED"]]);
+        assert_eq!(desk.broken(), [vec![], vec![clause::AGENT_ANSWERED]]);
         assert!(!text.contains("sk-any"), "no key");
         assert_eq!(text.contains(SECRET), !redacted);
         if !redacted {
