@@ -11,6 +11,8 @@ mod documents;
 mod framework_testee;
 mod init;
 mod known_failures;
+mod over_wire;
+mod provider;
 mod readme;
 mod schema;
 #[cfg(unix)]

@@ -24,8 +24,9 @@
 //! | `engine` | all runs, by their keys |
 //! | `judging` | what is wrong with what an agent sent |
 //! | `compose` | from a record to the output of op `tools` |
-//! | `told` | what a testee is told of a case
-//! | `serve` | the socket, the clock and the thread around an engine |
+//! | `standalone` | for programs: conversations instead of runs, rules instead of lists, and a proxy that watches |
+//! | `serve` | the socket, the clock and the thread around all this |
+//! | `told` | what a testee is told of a case |
 
 mod compose;
 mod engine;
@@ -41,13 +42,14 @@ mod record;
 mod run;
 mod script;
 mod serve;
+mod standalone;
 mod told;
 
 pub use compose::compose;
 pub use engine::{EndedRun, Engine};
 pub use error::Error;
 pub use exchange::{AttemptId, Ending, PlannedAnswer, Reaction, WireStep};
-pub use judging::{WireFinding, judge};
+pub use judging::{WireFinding, WireLevel, judge};
 pub use models::usual_model;
 pub use options::EngineOptions;
 pub use plan::RunPlan;
@@ -57,5 +59,6 @@ pub use record::{
     Stray, StrayReason, WireRecord,
 };
 pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
-pub use serve::{Answers, Limits, Server};
+pub use serve::{Answers, Heard, Limits, Server, Upstream};
+pub use standalone::{Expected, News, Proxy, Script, Standalone, Talk, example_of, header, judge_again};
 pub use told::told;

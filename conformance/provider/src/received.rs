@@ -20,6 +20,13 @@ impl Received {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
+
+    /// Puts one key in the place of all others.
+    pub(crate) fn set_key(&mut self, key: &str) {
+        let is_key = |name: &str| name.eq_ignore_ascii_case("x-api-key") || name.eq_ignore_ascii_case("authorization");
+        self.headers.retain(|(name, _)| !is_key(name));
+        self.headers.push(("x-api-key".to_owned(), key.to_owned()));
+    }
 }
 
 /// Why the content of a request was not read.
@@ -37,6 +44,8 @@ pub enum Unreadable {
     Encoding(String),
     /// It is not what its encoding says.
     NotEncoded(String),
+    /// There are too many other bodies on their way.
+    Crowded,
     /// It stopped coming.
     Stopped,
     /// Its chunks or its length are wrong, or the client left.
@@ -51,6 +60,7 @@ impl Unreadable {
             Self::TooLong(_) | Self::TooDeep(_) | Self::TooMany(_) => 413,
             Self::Encoding(_) => 415,
             Self::Stopped => 408,
+            Self::Crowded => 503,
             Self::NotEncoded(_) | Self::Broken(_) => 400,
         }
     }
@@ -65,6 +75,7 @@ impl fmt::Display for Unreadable {
             Self::TooMany(most) => write!(f, "the request body has more than {most} values"),
             Self::Encoding(name) => write!(f, "the content-encoding {name:?} is not supported; send identity or gzip"),
             Self::NotEncoded(why) => write!(f, "the request body is not gzip: {why}"),
+            Self::Crowded => f.write_str("too many large request bodies at once"),
             Self::Stopped => f.write_str("the rest of the request body did not come"),
             Self::Broken(why) => write!(f, "the request body broke off: {why}"),
         }

@@ -82,7 +82,7 @@ fn words(words: &RefusalWords) -> String {
     let named = [("param", &words.param), ("code", &words.code)];
     let named: String =
         named.iter().filter_map(|(name, value)| Some(format!(", {name} {}", value.as_ref()?))).collect();
-    let since = words.since.iter().map(|date| format!(", since {date}")).collect::<String>();
+    let since = words.since.as_ref().map(|date| format!(", since {date}")).unwrap_or_default();
     let ours = if words.ours { "\n  (these words are ours: nobody reported the provider's)" } else { "" };
     let applies =
         if words.applies.is_empty() { String::new() } else { format!("\n  (for {})", conditions(&words.applies)) };
@@ -90,7 +90,7 @@ fn words(words: &RefusalWords) -> String {
 }
 
 fn header_lines<'a>(headers: impl IntoIterator<Item = (&'a String, &'a String)>) -> String {
-    headers.into_iter().map(|(name, value)| format!("  {name}: {value}\n")).collect()
+    headers.into_iter().fold(String::new(), |lines, (name, value)| lines + "  " + name + ": " + value + "\n")
 }
 
 #[cfg(test)]
