@@ -91,8 +91,7 @@ impl Endpoint {
             endpoint[name].as_str().map(str::to_owned).ok_or_else(missing)
         };
         let flag = |name: &str| super::flag(&endpoint[name], &format!("endpoint.{name}"));
-        let api = text("api")?;
-        let api = api.parse().map_err(|error| Error::new(format!("`endpoint.api` is {api:?}: {error}")))?;
+        let api = text("api")?.parse().map_err(Error::new)?;
         Ok(Self {
             transport: Transport { api, stream: flag("stream")? },
             base_url: text("baseUrl")?,
