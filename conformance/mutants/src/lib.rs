@@ -35,6 +35,7 @@ mod together;
 mod trial;
 mod twin;
 mod universal;
+mod wire;
 
 pub use catalogue::{all, find};
 pub use error::Error;
@@ -42,6 +43,6 @@ pub use growth::{Breadth, of_size, survey_sizes};
 pub use matrix::{Matrix, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
-pub use planted::{Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, Planted, Reading, sound, sound_agent, together};
+pub use planted::{Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, OnWire, Planted, Reading, sound, sound_agent, together};
 pub use together::Together;
 pub use trial::{Selection, Survey, Trial};

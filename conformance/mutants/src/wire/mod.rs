@@ -1,0 +1,147 @@
+//! The agent over the wire: it asks its model over HTTP in one of three APIs, plain or streaming, and does the rest as it does without. It
+//! builds its requests and reads its answers with code of its own, in which every decision is a seam that a planted bug or reading can replace.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `endpoint` | what a request of the protocol says about where to ask |
+//! | `write` | a list of messages as the body of a request |
+//! | `sse` | the bytes of a stream as events |
+//! | `heard` | what the model said, from events or from a plain body |
+//! | `ask` | one answer of the model: attempts, waiting, giving up |
+//! | `bugs`, `readings` | what is planted |
+
+mod ask;
+mod bugs;
+mod endpoint;
+mod heard;
+mod modes;
+mod readings;
+mod sse;
+mod stored;
+mod write;
+
+pub(crate) use ask::{Failed, Next, RETRIES, as_an_sdk, backoff};
+pub(crate) use endpoint::Endpoint;
+pub(crate) use heard::{Heard, arguments, whole_call};
+pub(crate) use modes::Modes;
+pub(crate) use sse::SseLine;
+
+use crate::agent::{Agent, Run, refused};
+use crate::planted::{Kind, OnWire, Planted};
+use serde_json::Value;
+use threadspec_judge::protocol::Reply;
+use threadspec_provider::client::{ClientRequest, Exchange};
+
+/// What there is of a run where its model is asked over the wire.
+#[derive(Debug, Default)]
+pub(crate) struct WireRun {
+    pub(crate) endpoint: Endpoint,
+    /// The calls that were run, by their ids as the model said them.
+    pub(crate) executed: Vec<String>,
+    /// Which attempt of the current ask is under way, from 0.
+    pub(crate) attempt: usize,
+    /// Attempts of this run that failed.
+    pub(crate) failures: usize,
+    /// The bodies that were sent, in order.
+    pub(crate) bodies: Vec<Value>,
+    /// The ids of the answers, and how long the list was that each answered.
+    pub(crate) answers: Vec<(String, usize)>,
+    /// The last attempt as it was sent.
+    pub(crate) last: ClientRequest,
+}
+
+/// Every bug and every reading.
+pub(crate) fn all() -> impl Iterator<Item = Planted> {
+    bugs::all().into_iter().chain(readings::all())
+}
+
+/// A seam that changes something on the wire.
+type Change<T> = Box<dyn Fn(&mut Run, &mut T) + Send + Sync>;
+
+/// The agent with the seams of its wire; [`WireAgent::default`] is sound, which the corpus confirms.
+pub(crate) struct WireAgent {
+    /// All that does not depend on the wire.
+    pub(crate) agent: Agent,
+    /// The messages of an ask, before they are written.
+    pub(crate) shown: Change<Vec<Value>>,
+    /// The body of an ask.
+    pub(crate) body: Change<Value>,
+    /// The messages of an attempt behind the first one, before they are written.
+    pub(crate) shown_again: Change<Vec<Value>>,
+    /// The body of an attempt behind the first one.
+    pub(crate) again: Change<Value>,
+    /// An attempt as it is sent.
+    pub(crate) sent: Change<ClientRequest>,
+    /// The pieces of a stream as lines of events.
+    pub(crate) lines: fn(&[Vec<u8>]) -> Vec<SseLine>,
+    /// The events of a stream, each with its name, before they are put together.
+    pub(crate) events: Change<Vec<Value>>,
+    /// What was heard.
+    pub(crate) heard: Change<Heard>,
+    /// What comes of an attempt that failed.
+    pub(crate) failed: Box<dyn Fn(&mut Run, &Failed) -> Next + Send + Sync>,
+    /// What is sent when the reply is out, given the last attempt.
+    pub(crate) late: fn(&ClientRequest) -> Vec<ClientRequest>,
+    /// What is still to be sent.
+    pub(crate) behind: Vec<ClientRequest>,
+}
+
+impl Default for WireAgent {
+    fn default() -> Self {
+        Self {
+            agent: Agent::default(),
+            shown: Box::new(|_, _| {}),
+            body: Box::new(|_, _| {}),
+            shown_again: Box::new(|_, _| {}),
+            again: Box::new(|_, _| {}),
+            sent: Box::new(|_, _| {}),
+            lines: sse::lines,
+            events: Box::new(|_, _| {}),
+            heard: Box::new(|_, _| {}),
+            failed: Box::new(ask::as_an_sdk),
+            late: |_| Vec::new(),
+            behind: Vec::new(),
+        }
+    }
+}
+
+impl WireAgent {
+    /// The agent with something planted, whether in what it does on the wire or in what it does anyway.
+    pub(crate) fn with(planted: &Planted) -> Self {
+        let mut agent = Self::default();
+        match planted.kind {
+            Kind::WireBug(OnWire { plant, .. }) | Kind::WireReading(OnWire { plant, .. }) => plant(&mut agent),
+            Kind::AgentBug(plant) | Kind::AgentReading(plant) => (plant.0)(&mut agent.agent),
+            _ => {}
+        }
+        agent
+    }
+
+    /// Answers op `tools`, and asks the model at an endpoint.
+    pub(crate) fn run(&mut self, input: &str, endpoint: Endpoint, exchange: &mut dyn Exchange) -> Reply {
+        let mut run = match self.agent.start(input) {
+            Ok(run) => run,
+            Err(refusal) => return refused(refusal),
+        };
+        run.wire.endpoint = endpoint;
+        while self.agent.step_with(&mut run, &mut |run, request| self.ask(run, request, exchange)) {}
+        self.behind = (self.late)(&run.wire.last);
+        let mut output = self.agent.finish(run);
+        for message in output["messages"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+            message.remove("wire");
+        }
+        Reply::Ok(output)
+    }
+}
+
+/// The first characters of a text.
+fn cut(text: &str, length: usize) -> String {
+    text.chars().take(length).collect()
+}
+
+/// Drops a member. The order of the others stays.
+fn without(value: &mut Value, member: &str) {
+    if let Some(members) = value.as_object_mut() {
+        members.shift_remove(member);
+    }
+}

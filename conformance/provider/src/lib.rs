@@ -1,0 +1,3 @@
+//! The other end of the wire.
+
+pub mod client;
