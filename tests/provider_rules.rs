@@ -107,10 +107,10 @@ fn conversation() -> Vec<Message> {
 }
 
 /// A fault of a writer: what it makes of a request that was right.
-type Fault = (&'static str, fn(&mut Value));
+type WriterFault = (&'static str, fn(&mut Value));
 
 /// In [`conversation`], the messages have these positions: 2 calls a and b, 3 and 4 answer, 6 calls c, 7 answers.
-const CHAT: &[Fault] = &[
+const CHAT: &[WriterFault] = &[
     ("OAI-CHAT-ANSWERED", |body| drop(list(&mut body["messages"]).remove(4))),
     ("OAI-CHAT-ORPHAN", |body| list(&mut body["messages"]).swap(6, 7)),
     ("OAI-CHAT-ONE-ANSWER", |body| {
@@ -139,7 +139,7 @@ const CHAT: &[Fault] = &[
 ];
 
 /// Items: 2 text, 3 and 4 calls, 5 and 6 outputs, 8 text, 9 call, 10 output.
-const RESPONSES: &[Fault] = &[
+const RESPONSES: &[WriterFault] = &[
     ("OAI-RESP-ANSWERED", |body| drop(list(&mut body["input"]).pop())),
     ("OAI-RESP-ORPHAN", |body| drop(list(&mut body["input"]).remove(9))),
     ("OAI-RESP-ONE-OUTPUT", |body| {
@@ -165,7 +165,7 @@ const RESPONSES: &[Fault] = &[
 ];
 
 /// Messages: 0 user, 1 calls a and b behind a text, 2 answers before a text, 3 calls c behind a text, 4 answers.
-const ANTHROPIC: &[Fault] = &[
+const ANTHROPIC: &[WriterFault] = &[
     ("ANT-ANSWERED", |body| drop(list(&mut body["messages"][2]["content"]).remove(1))),
     ("ANT-ORPHAN", |body| drop(list(&mut body["messages"][1]["content"]).remove(2))),
     ("ANT-ONE-RESULT", |body| {

@@ -9,7 +9,7 @@ use wildmatch::WildMatch;
 
 /// Which cases.
 #[derive(Debug, clap::Args)]
-pub(super) struct Selection {
+pub(super) struct CaseFilter {
     /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub(super) filter: Vec<String>,
@@ -34,7 +34,7 @@ pub(super) struct Chosen<'a> {
     pub(super) left_out: Vec<&'a Case>,
 }
 
-impl Selection {
+impl CaseFilter {
     /// The cases that are chosen.
     pub(super) fn of<'a>(&self, corpus: &'a Corpus) -> Result<Chosen<'a>, Stop> {
         let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();

@@ -2,7 +2,7 @@
 
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Reporting};
-use super::selection::{Chosen, Selection};
+use super::selection::{CaseFilter, Chosen};
 use super::{Stop, corpus_and_errata, left_behind, not_writable, progress};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
@@ -37,7 +37,7 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     #[command(flatten)]
-    selection: Selection,
+    selection: CaseFilter,
     /// Judge by this profile: literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<JudgeProfile>,

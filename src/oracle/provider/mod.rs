@@ -12,6 +12,7 @@ use crate::surrogates::{has_marks, mark_surrogates, repair_surrogates};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::fmt;
+use std::str::FromStr;
 
 /// A form in which requests reach a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +37,15 @@ impl fmt::Display for Api {
             Self::OpenAiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
         })
+    }
+}
+
+impl FromStr for Api {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let known = Self::ALL.into_iter().find(|api| api.to_string() == name);
+        known.ok_or_else(|| Error::input("expected openai-chat, openai-responses or anthropic"))
     }
 }
 

@@ -1,8 +1,8 @@
 //! One answer of the model: attempts, waiting between them, and giving up.
 
 use super::heard::{error_of, plain, streamed, values};
-use super::{Heard, WireAgent, write};
-use crate::agent::Run;
+use super::{Heard, WireAgent, endpoint, write};
+use crate::agent::RunState;
 use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::surrogates::unmark_surrogates;
@@ -67,14 +67,14 @@ pub(crate) fn backoff(attempt: usize) -> Duration {
 }
 
 /// Tries again twice, after what passes.
-pub(crate) fn as_an_sdk(run: &mut Run, failed: &Failed) -> Next {
+pub(crate) fn as_an_sdk(run: &mut RunState, failed: &Failed) -> Next {
     let attempt = run.wire.attempt;
     if attempt < RETRIES && failed.is_passing() { Next::Again(failed.pause(attempt)) } else { Next::GiveUp }
 }
 
 impl WireAgent {
     /// Asks the model: its answer as a turn of a script.
-    pub(super) fn ask(&self, run: &mut Run, messages: &[Value], exchange: &mut dyn Exchange) -> Value {
+    pub(super) fn ask(&self, run: &mut RunState, messages: &[Value], exchange: &mut dyn Exchange) -> Value {
         let mut messages = messages.to_vec();
         (self.shown)(run, &mut messages);
         run.wire.attempt = 0;
@@ -103,18 +103,17 @@ impl WireAgent {
         }
     }
 
-    fn written(&self, run: &mut Run, messages: &[Value]) -> Value {
+    fn written(&self, run: &mut RunState, messages: &[Value]) -> Value {
         let mut body = write::body(run, messages);
         (self.body)(run, &mut body);
         body
     }
 
-    fn attempt(&self, run: &mut Run, body: Value, exchange: &mut dyn Exchange) -> Result<Heard, Failed> {
-        let endpoint = &run.wire.endpoint;
+    fn attempt(&self, run: &mut RunState, body: Value, exchange: &mut dyn Exchange) -> Result<Heard, Failed> {
         let mut request = ClientRequest {
             method: "POST".to_owned(),
-            target: endpoint.target(),
-            headers: endpoint.headers(),
+            target: endpoint::target(&run.wire.endpoint),
+            headers: endpoint::headers(&run.wire.endpoint),
             body: bytes(&body),
         };
         run.wire.bodies.push(body);
@@ -127,12 +126,12 @@ impl WireAgent {
     }
 
     /// Reads an answer.
-    pub(crate) fn hear(&self, run: &mut Run, response: ClientResponse) -> Result<Heard, Failed> {
+    pub(crate) fn hear(&self, run: &mut RunState, response: ClientResponse) -> Result<Heard, Failed> {
         if response.status >= 400 {
             let why = format!("{}: {}", response.status, error_of(&response.body()));
             return Err(Failed { response: Some(response), heard: None, why });
         }
-        let api = run.wire.endpoint.api;
+        let api = run.wire.endpoint.transport.api;
         let is_stream = response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
         let mut heard = if is_stream {
             let mut events = values((self.lines)(&response.pieces));
@@ -158,7 +157,7 @@ pub(crate) fn bytes(body: &Value) -> Vec<u8> {
 }
 
 /// What comes of an answer that ended.
-fn turn(run: &mut Run, length: usize, heard: &Heard) -> Value {
+fn turn(run: &mut RunState, length: usize, heard: &Heard) -> Value {
     run.wire.answers.push((heard.id.clone(), length));
     match heard.fault() {
         Some(fault) => json!({"error": halves::repaired(&fault)}),

@@ -3,7 +3,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `endpoint` | what a request of the protocol says about where to ask |
+//! | `endpoint` | paths and headers |
 //! | `write` | a list of messages as the body of a request |
 //! | `sse` | the bytes of a stream as events |
 //! | `heard` | what the model said, from events or from a plain body |
@@ -21,19 +21,19 @@ mod stored;
 mod write;
 
 pub(crate) use ask::{Failed, Next, RETRIES, as_an_sdk, backoff};
-pub(crate) use endpoint::Endpoint;
 pub(crate) use heard::{Heard, arguments, whole_call};
 pub(crate) use modes::Modes;
 pub(crate) use sse::SseLine;
 
-use crate::agent::{Agent, Run, refused};
+use crate::agent::{Agent, RunState, refused};
 use crate::planted::{Kind, OnWire, Planted};
 use serde_json::Value;
-use threadspec_judge::protocol::Reply;
+use threadspec::oracle::Api;
+use threadspec_judge::protocol::{Endpoint, Reply, Transport};
 use threadspec_provider::client::{ClientRequest, Exchange};
 
 /// What there is of a run where its model is asked over the wire.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WireRun {
     pub(crate) endpoint: Endpoint,
     /// The calls that were run, by their ids as the model said them.
@@ -50,13 +50,35 @@ pub(crate) struct WireRun {
     pub(crate) last: ClientRequest,
 }
 
+impl Default for WireRun {
+    /// Of a run whose model is asked nowhere.
+    fn default() -> Self {
+        let endpoint = Endpoint {
+            transport: Transport { api: Api::OpenAiChat, stream: false },
+            base_url: String::new(),
+            api_key: String::new(),
+            model: String::new(),
+            reasoning: false,
+        };
+        Self {
+            endpoint,
+            executed: Vec::new(),
+            attempt: 0,
+            failures: 0,
+            bodies: Vec::new(),
+            answers: Vec::new(),
+            last: ClientRequest::default(),
+        }
+    }
+}
+
 /// Every bug and every reading.
 pub(crate) fn all() -> impl Iterator<Item = Planted> {
     bugs::all().into_iter().chain(readings::all())
 }
 
 /// A seam that changes something on the wire.
-type Change<T> = Box<dyn Fn(&mut Run, &mut T) + Send + Sync>;
+type Change<T> = Box<dyn Fn(&mut RunState, &mut T) + Send + Sync>;
 
 /// The agent with the seams of its wire; [`WireAgent::default`] is sound, which the corpus confirms.
 pub(crate) struct WireAgent {
@@ -79,7 +101,7 @@ pub(crate) struct WireAgent {
     /// What was heard.
     pub(crate) heard: Change<Heard>,
     /// What comes of an attempt that failed.
-    pub(crate) failed: Box<dyn Fn(&mut Run, &Failed) -> Next + Send + Sync>,
+    pub(crate) failed: Box<dyn Fn(&mut RunState, &Failed) -> Next + Send + Sync>,
     /// What is sent when the reply is out, given the last attempt.
     pub(crate) late: fn(&ClientRequest) -> Vec<ClientRequest>,
     /// What is still to be sent.

@@ -1,34 +1,34 @@
 //! A list of messages as the body of a request.
 
-use super::Endpoint;
-use crate::agent::{Run, calls, text};
+use crate::agent::{RunState, calls, text};
 use serde_json::{Map, Value, json};
 use threadspec::oracle::Api;
 use threadspec_judge::json::list;
+use threadspec_judge::protocol::Endpoint;
 use threadspec_judge::universal::halves;
 
 /// The body of a request with these messages.
-pub(crate) fn body(run: &Run, messages: &[Value]) -> Value {
+pub(crate) fn body(run: &RunState, messages: &[Value]) -> Value {
     let endpoint = &run.wire.endpoint;
-    let mut body = match endpoint.api {
+    let mut body = match endpoint.transport.api {
         Api::OpenAiChat => chat(messages),
         Api::OpenAiResponses => responses(endpoint, messages),
         Api::Anthropic => anthropic(endpoint, messages),
     };
     body["model"] = (&*endpoint.model).into();
-    let tools: Vec<Value> = declared(run).iter().map(|name| tool(endpoint.api, name)).collect();
+    let tools: Vec<Value> = declared(run).iter().map(|name| tool(endpoint.transport.api, name)).collect();
     if !tools.is_empty() {
         body["tools"] = tools.into();
     }
-    if endpoint.stream {
+    if endpoint.transport.stream {
         body["stream"] = true.into();
     }
     body
 }
 
 /// The names of the tools that the API can declare.
-pub(crate) fn declared(run: &Run) -> Vec<String> {
-    let longest = if run.wire.endpoint.api == Api::Anthropic { 128 } else { 64 };
+pub(crate) fn declared(run: &RunState) -> Vec<String> {
+    let longest = if run.wire.endpoint.transport.api == Api::Anthropic { 128 } else { 64 };
     let is_fit = |name: &&String| {
         (1..=longest).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
     };

@@ -1,12 +1,16 @@
 //! What an agent needs to ask a provider: requests and answers of HTTP/1.1, without a socket and with one.
 //!
 //! [`Exchange`] is all that an agent sees of the wire: it sends a request, and hears what came back and how it ended. [`Connection`] does that over
-//! a socket. Time belongs to it, so that where there is no socket, nobody waits.
+//! a socket. Time belongs to it, so that where there is no socket, nobody waits. [`HttpModel`] is a whole model: the library's tool rounds run
+//! with it as with any other.
 
+mod body;
 mod connection;
+mod model;
 mod response;
 
 pub use connection::Connection;
+pub use model::HttpModel;
 pub use response::ResponseReader;
 
 use std::time::Duration;

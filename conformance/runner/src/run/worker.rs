@@ -105,7 +105,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.served += 1;
         let case = self.shared.cases[index];
         let input = case.after().get(step).map_or_else(|| case.input(), String::as_str).to_owned();
-        Request { id, op: case.op, profile: self.shared.settings.profile, input }
+        Request::new(id, case.op, self.shared.settings.profile, input)
     }
 
     /// Asks all cases without waiting for each reply. If any case does not pass, the results are not final.

@@ -1,7 +1,7 @@
 //! WIRE-KEY: whose key an attempt carries, and when it comes.
 
 use super::{bug, on_sent};
-use crate::agent::Run;
+use crate::agent::RunState;
 use crate::planted::Planted;
 use crate::wire::WireAgent;
 use crate::wire::modes::ALL;
@@ -22,9 +22,9 @@ fn set_key(request: &mut ClientRequest, key: &str) {
 }
 
 /// Changes the key of some attempts.
-fn on_key(agent: &mut WireAgent, change: impl Fn(&mut Run, &str) -> Option<String> + Send + Sync + 'static) {
+fn on_key(agent: &mut WireAgent, change: impl Fn(&mut RunState, &str) -> Option<String> + Send + Sync + 'static) {
     on_sent(agent, move |run, request| {
-        let key = run.wire.endpoint.key.clone();
+        let key = run.wire.endpoint.api_key.clone();
         if let Some(key) = change(run, &key) {
             set_key(request, &key);
         }

@@ -14,7 +14,7 @@ mod waits;
 mod words;
 
 use super::{Modes, WireAgent, without};
-use crate::agent::Run;
+use crate::agent::RunState;
 use crate::planted::{Kind, OnWire, Planted};
 use serde_json::Value;
 use threadspec::oracle::Api;
@@ -62,12 +62,12 @@ fn bug(
 }
 
 /// Changes each attempt as it is sent.
-pub(super) fn on_sent(agent: &mut WireAgent, change: impl Fn(&mut Run, &mut ClientRequest) + Send + Sync + 'static) {
+pub(super) fn on_sent(agent: &mut WireAgent, change: impl Fn(&mut RunState, &mut ClientRequest) + Send + Sync + 'static) {
     agent.sent = Box::new(change);
 }
 
 /// Changes the body of each ask.
-pub(super) fn on_bodies(agent: &mut WireAgent, change: impl Fn(&mut Run, &mut Value) + Send + Sync + 'static) {
+pub(super) fn on_bodies(agent: &mut WireAgent, change: impl Fn(&mut RunState, &mut Value) + Send + Sync + 'static) {
     agent.body = Box::new(change);
 }
 
@@ -81,7 +81,7 @@ pub(super) fn from_ask(agent: &mut WireAgent, first: usize, change: impl Fn(&mut
 }
 
 /// Changes the bodies of retries.
-fn on_retries(agent: &mut WireAgent, change: impl Fn(&mut Run, &mut Value) + Send + Sync + 'static) {
+fn on_retries(agent: &mut WireAgent, change: impl Fn(&mut RunState, &mut Value) + Send + Sync + 'static) {
     agent.again = Box::new(change);
 }
 

@@ -76,7 +76,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("model-of-the-library", REQUEST, ALL, |agent| {
             on_bodies(agent, |run, body| {
-                let is_anthropic = run.wire.endpoint.api == Api::Anthropic;
+                let is_anthropic = run.wire.endpoint.transport.api == Api::Anthropic;
                 body["model"] = if is_anthropic { "claude-haiku-4-5" } else { "gpt-4o-mini" }.into();
             });
         }),

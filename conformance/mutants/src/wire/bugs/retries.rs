@@ -1,7 +1,7 @@
 //! WIRE-RETRY: what comes after a failed attempt. AGENT-MODEL-FAILURE: what is told of one that was the last.
 
 use super::{bug, history, on_retries};
-use crate::agent::{Run, calls, content, outcome};
+use crate::agent::{RunState, calls, content, outcome};
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, STREAMS};
 use crate::wire::{Failed, Next, WireAgent, as_an_sdk, backoff};
@@ -13,12 +13,12 @@ const RETRY: &[&str] = &[clause::WIRE_RETRY];
 const FAILURE: &[&str] = &[clause::AGENT_MODEL_FAILURE];
 
 /// Changes the messages of retries.
-fn on_messages(agent: &mut WireAgent, change: impl Fn(&mut Run, &mut Vec<Value>) + Send + Sync + 'static) {
+fn on_messages(agent: &mut WireAgent, change: impl Fn(&mut RunState, &mut Vec<Value>) + Send + Sync + 'static) {
     agent.shown_again = Box::new(change);
 }
 
 /// Changes the messages of retries, and of everything behind them.
-fn for_good(agent: &mut WireAgent, change: fn(&mut Run, &mut Vec<Value>)) {
+fn for_good(agent: &mut WireAgent, change: fn(&mut RunState, &mut Vec<Value>)) {
     on_messages(agent, move |run, messages| {
         change(run, messages);
         run.list.clone_from(messages);
@@ -41,7 +41,7 @@ fn instead(agent: &mut WireAgent, answer: impl Fn(&Failed) -> Value + Send + Syn
 }
 
 /// Runs the calls of the last response a second time.
-fn run_again(run: &mut Run, messages: &mut Vec<Value>) {
+fn run_again(run: &mut RunState, messages: &mut Vec<Value>) {
     let Some(at) = messages.iter().rposition(|message| !calls(message).is_empty()) else { return };
     for call in calls(&messages[at]) {
         let result = outcome(run, &call);

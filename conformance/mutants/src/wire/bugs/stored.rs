@@ -1,7 +1,7 @@
 //! Responses with a history that the provider keeps: it goes on from the wrong place, or not alone.
 
 use super::{RESPONSES, bug, history, on_bodies};
-use crate::agent::Run;
+use crate::agent::RunState;
 use crate::planted::Planted;
 use crate::wire::modes::ALL;
 use crate::wire::stored::from_the_answer_before;
@@ -15,7 +15,7 @@ const RULES: &[&str] = &[clause::WIRE_RULES];
 const HERE: Modes = ALL.of(RESPONSES);
 
 /// Goes on from the answer before, with a change.
-fn stored(agent: &mut WireAgent, change: impl Fn(&mut Run, &mut Value) + Send + Sync + 'static) {
+fn stored(agent: &mut WireAgent, change: impl Fn(&mut RunState, &mut Value) + Send + Sync + 'static) {
     on_bodies(agent, move |run, body| {
         from_the_answer_before(run, body);
         if body["previous_response_id"].is_string() {

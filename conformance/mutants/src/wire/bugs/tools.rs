@@ -99,7 +99,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("tool-names-cut-to-32-characters", TOOLS, ALL, |agent| on_names(agent, |name| super::super::cut(name, 32))),
         bug("tool-declared-that-nobody-gave", TOOLS, ALL, |agent| {
             on_bodies(agent, |run, body| {
-                let tool = write::tool(run.wire.endpoint.api, "final_answer");
+                let tool = write::tool(run.wire.endpoint.transport.api, "final_answer");
                 let mut tools = list(&body["tools"]).to_vec();
                 tools.push(tool);
                 body["tools"] = tools.into();

@@ -76,7 +76,7 @@ pub(super) fn readings() -> Vec<Planted> {
         }),
         reading("more-tokens-on-a-retry", ALL, |agent| {
             agent.again = Box::new(|run, body| {
-                let name = match run.wire.endpoint.api {
+                let name = match run.wire.endpoint.transport.api {
                     threadspec::oracle::Api::OpenAiChat => "max_completion_tokens",
                     threadspec::oracle::Api::OpenAiResponses => "max_output_tokens",
                     threadspec::oracle::Api::Anthropic => "max_tokens",

@@ -67,7 +67,7 @@ fn ascii(json: &str) -> String {
 fn with_key(agent: &mut WireAgent, name: &'static str) {
     agent.sent = Box::new(move |run, request| {
         request.headers.retain(|(name, _)| name != "authorization");
-        request.headers.push((name.to_owned(), run.wire.endpoint.key.clone()));
+        request.headers.push((name.to_owned(), run.wire.endpoint.api_key.clone()));
     });
 }
 
@@ -111,7 +111,7 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("choice-of-tools-left-to-the-model", ALL, |agent| {
             agent.body = Box::new(|run, body| {
                 if !body["tools"].is_null() {
-                    let is_anthropic = run.wire.endpoint.api == Api::Anthropic;
+                    let is_anthropic = run.wire.endpoint.transport.api == Api::Anthropic;
                     body["tool_choice"] = if is_anthropic { json!({"type": "auto"}) } else { "auto".into() };
                 }
             });
@@ -125,7 +125,7 @@ pub(super) fn readings() -> Vec<Planted> {
         }),
         reading("limit-of-tokens-varies", ALL, |agent| {
             agent.body = Box::new(|run, body| {
-                let name = match run.wire.endpoint.api {
+                let name = match run.wire.endpoint.transport.api {
                     Api::OpenAiChat => "max_completion_tokens",
                     Api::OpenAiResponses => "max_output_tokens",
                     Api::Anthropic => "max_tokens",
@@ -152,7 +152,7 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("key-in-x-api-key", ALL, |agent| with_key(agent, "x-api-key")),
         reading("key-in-both-headers", ANTHROPIC, |agent| {
             agent.sent = Box::new(|run, request| {
-                request.headers.push(("x-api-key".to_owned(), run.wire.endpoint.key.clone()));
+                request.headers.push(("x-api-key".to_owned(), run.wire.endpoint.api_key.clone()));
             });
         }),
         reading("query-in-the-path", ALL, |agent| on_target(agent, |target| format!("{target}?beta=true"))),

@@ -83,7 +83,7 @@ fn take_systems(body: &mut Value) -> Option<String> {
 }
 
 /// Adds the ids with which the items of answers came.
-fn with_item_ids(run: &crate::agent::Run, body: &mut Value) {
+fn with_item_ids(run: &crate::agent::RunState, body: &mut Value) {
     body["store"] = true.into();
     let known: Vec<(Value, Value)> = run
         .list
@@ -137,7 +137,7 @@ pub(super) fn readings() -> Vec<Planted> {
         }),
         reading("texts-of-the-user-as-parts", OPENAI, |agent| {
             agent.body = Box::new(|run, body| {
-                let kind = if run.wire.endpoint.api == Api::OpenAiChat { "text" } else { "input_text" };
+                let kind = if run.wire.endpoint.transport.api == Api::OpenAiChat { "text" } else { "input_text" };
                 for message in history(body).iter_mut().filter(|message| message["role"] == "user") {
                     message["content"] = part(kind, &message["content"]);
                 }
