@@ -31,6 +31,7 @@
 //! | `request` | a body as messages, tools and options |
 //! | `answer` | what a model answers: written plain and as events, in every shape |
 //! | `failure` | errors in the providers' words |
+//! | `rule_answer` | the refusal of a request that breaks a rule of the API |
 //! | [`sse`] | streams of events, written and read |
 //! | `usage` | how many tokens requests and answers have, and what a cache has of them |
 //! | `header`, `id` | the headers of answers, and new ids |
@@ -42,6 +43,7 @@ pub mod form;
 mod header;
 mod id;
 mod request;
+mod rule_answer;
 pub mod sse;
 mod usage;
 
@@ -52,6 +54,7 @@ pub use answer::{
 pub use failure::ApiError;
 pub use header::{response_headers, rfc3339};
 pub use id::IdSource;
+pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer};
 pub use usage::{PromptLog, PromptText, Usage, tokens};
 
 pub use request::{

@@ -173,7 +173,7 @@ fn list_as_body(api: Api, list: &str) -> String {
 }
 
 /// A breach as a diagnostic. `messages[4].tool_call_id` is in message 5.
-fn diagnostic(request: &str, Breach { rule, place, what, is_certain }: &Breach) -> Diagnostic {
+fn diagnostic(request: &str, Breach { rule, place, what, is_certain, .. }: &Breach) -> Diagnostic {
     let number = |list: &str| place.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
     let element = number("messages[").map(|position| format!(", message {}", position + 1));
     let element = element.or_else(|| Some(format!(", item {}", number("input[")? + 1))).unwrap_or_default();
@@ -216,8 +216,8 @@ fn objects_as_text(api: Api, body: &Value) -> Vec<Breach> {
         let parts = content.as_array().into_iter().flatten().enumerate();
         let in_parts = parts.map(|(number, part)| (format!("{place}[{number}].text"), &part["text"]));
         for (place, _) in [(place.clone(), content)].into_iter().chain(in_parts).filter(|(_, text)| is_lost(text)) {
-            let what = "the result is JavaScript's text of an object, not what is in it".to_owned();
-            found.push(Breach { rule: LOST_RESULT, place, what, is_certain: false });
+            let what = "the result is JavaScript's text of an object, not what is in it";
+            found.push(Breach { is_certain: false, ..Breach::new(LOST_RESULT, place, what) });
         }
     };
     let list = if api == Api::OpenAiResponses { "input" } else { "messages" };

@@ -11,7 +11,7 @@ use threadspec::surrogates::{unmark_surrogates, without_marks};
 use threadspec::{Error, Message, ToolCall, read_json};
 use threadspec_apis::sse::SseParser;
 use threadspec_apis::{AnswerEnd, AnswerReader, ApiError, ModelAnswer, Said, SaidCall, Thinking, read_answer};
-use threadspec_judge::protocol::Endpoint;
+use threadspec_judge::protocol::{Endpoint, Request};
 use threadspec_judge::universal::value;
 
 /// How often the official SDKs try again.
@@ -37,14 +37,17 @@ struct FailedAttempt {
 }
 
 impl HttpModel<Connection> {
-    /// The model at an endpoint, with tools of these names, as far as its API can declare them. `None` if the base URL is none of plain HTTP.
-    pub fn at(endpoint: &Endpoint, tools: impl IntoIterator<Item = String>) -> Option<Self> {
-        Some(Self::new(endpoint, tools, Connection::to(&endpoint.base_url)?))
+    /// The model that a request of the protocol names, with the tools of its input. `None` if it names none that is asked over plain HTTP.
+    pub fn of(request: &Request) -> Option<Self> {
+        let endpoint = request.endpoint.as_ref()?;
+        let input = value::read(&request.input).unwrap_or_default();
+        let names = input["tools"].as_object().into_iter().flatten().map(|(name, _)| without_marks(name).into_owned());
+        Some(Self::new(endpoint, names, Connection::to(&endpoint.base_url)?))
     }
 }
 
 impl<E: Exchange> HttpModel<E> {
-    /// The same, asked through something else than a socket.
+    /// The model at an endpoint, with tools of these names, as far as its API can declare them.
     pub fn new(endpoint: &Endpoint, tools: impl IntoIterator<Item = String>, exchange: E) -> Self {
         let api = endpoint.transport.api;
         let tools = tools.into_iter().filter(|name| is_declarable(api, name)).collect();
