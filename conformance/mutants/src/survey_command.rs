@@ -96,6 +96,7 @@ fn as_json(matrix: &Matrix<'_>) -> Value {
             "bug": trial.bug,
             "breaks": trial.breaks,
             "profile": trial.profile.to_string(),
+            "over": trial.transport.map(|transport| transport.to_string()),
             "wrong": trial.wrong,
             "failed": ids(&trial.failed),
             "counts": trial.counts,
@@ -120,11 +121,11 @@ fn as_text(
 ) -> String {
     let mut out = String::new();
     for trial in matrix.trials.iter().filter(|trial| trial.wrong) {
-        let Trial { bug, breaks, profile, failed, troubles, .. } = trial;
+        let Trial { bug, breaks, failed, troubles, .. } = trial;
         let first = failed.first().map(|case| &*case.id).or(troubles.first().map(String::as_str)).unwrap_or_default();
         let first = styled(FAINT, first.lines().next().unwrap_or_default());
         let breaks = if breaks.is_empty() { "the protocol".to_owned() } else { breaks.join(",") };
-        out += &format!("{:>4}  {bug} ({profile}; {breaks})  {first}\n", failed.len());
+        out += &format!("{:>4}  {bug} ({}; {breaks})  {first}\n", failed.len(), trial.place());
     }
     let redundant = matrix.redundant();
     if list_redundant {

@@ -28,7 +28,7 @@ pub struct Reference;
 impl Reference {
     /// The reply line to a request of op `tools` in profile `universal` whose model is not in its input.
     pub fn line_with(&self, request: &Request, model: &mut dyn Model) -> String {
-        let output = Input::read(&repair_surrogates(&request.input)).and_then(|input| input.with_model(model));
+        let output = RawInput::read(&repair_surrogates(&request.input)).and_then(|input| input.with_model(model));
         reply_line(request.id, output.map_err(refused))
     }
 }

@@ -63,7 +63,8 @@ fn find_uses<'a>(trials: &mut [Trial<'a>], cases: &[&'a Case], expected: &Expect
     }
 }
 
-fn size(case: &Case) -> usize {
+/// How large the inputs of a case are together, in bytes.
+pub(super) fn size(case: &Case) -> usize {
     case.input().len() + case.after().iter().map(String::len).sum::<usize>()
 }
 

@@ -7,6 +7,7 @@
 //! | `write` | a list of messages as the body of a request |
 //! | `sse` | the bytes of a stream as events |
 //! | `heard` | what the model said, from events or from a plain body |
+//! | `in_engine` | the agent and the provider in one process |
 //! | `ask` | one answer of the model: attempts, waiting, giving up |
 //! | `bugs`, `readings` | what is planted |
 
@@ -14,6 +15,7 @@ mod ask;
 mod bugs;
 mod endpoint;
 mod heard;
+mod in_engine;
 mod modes;
 mod readings;
 mod sse;
@@ -22,6 +24,7 @@ mod write;
 
 pub(crate) use ask::{Failed, Next, RETRIES, as_an_sdk, backoff};
 pub(crate) use heard::{Heard, arguments, whole_call};
+pub(crate) use in_engine::InOneProcess;
 pub(crate) use modes::Modes;
 pub(crate) use sse::SseLine;
 

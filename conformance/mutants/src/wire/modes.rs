@@ -1,10 +1,11 @@
 //! The ways in which a model is asked.
 
 use threadspec::oracle::Api;
+use threadspec_judge::protocol::Transport;
 
 /// In which APIs, and whether plain or streaming, something shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Modes {
+pub(crate) struct Modes {
     apis: &'static [Api],
     streams: &'static [bool],
 }
@@ -23,7 +24,7 @@ impl Modes {
     }
 
     /// Every API in which it shows, with whether the answers are streams.
-    pub fn each(self) -> impl Iterator<Item = (Api, bool)> {
-        self.apis.iter().flat_map(move |&api| self.streams.iter().map(move |&stream| (api, stream)))
+    pub(crate) fn each(self) -> impl Iterator<Item = Transport> {
+        self.apis.iter().flat_map(move |&api| self.streams.iter().map(move |&stream| Transport { api, stream }))
     }
 }
