@@ -9,12 +9,12 @@ use threadspec::oracle::{
 use threadspec::{Error, Message, ToolCall, read_json, wire};
 use threadspec_golden::{RuleEntry, provider_rules as rules};
 
-fn api(name: &str) -> Api {
+pub(super) fn api(name: &str) -> Api {
     Api::ALL.into_iter().find(|api| api.to_string() == name).expect("an API")
 }
 
 /// What a request of the data breaks, with the headers and the history that the data have.
-fn breaches(rule: &RuleEntry, body: &str, is_broken: bool) -> Vec<Breach> {
+pub(super) fn breaches(rule: &RuleEntry, body: &str, is_broken: bool) -> Vec<Breach> {
     let body = read_json(body).expect("a body");
     let headers = rule.headers.as_ref().map(|pair| if is_broken { &pair.broken } else { &pair.valid });
     let name = body["previous_response_id"].as_str();

@@ -46,6 +46,7 @@ const CRATES: [(&str, &[&str]); 11] = [
             "threadspec-golden",
             "threadspec-judge",
             "threadspec-logs",
+            "threadspec-provider",
             "threadspec-report",
             "threadspec-runner",
         ],

@@ -27,7 +27,7 @@ impl IdSource {
         Self { state: seed }
     }
 
-    /// The next number (SplitMix64).
+    /// The next number (`SplitMix64`).
     pub fn number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
@@ -43,8 +43,7 @@ impl IdSource {
 
     /// So many letters and digits.
     pub fn letters(&mut self, length: usize) -> String {
-        let count = LETTERS.len() as u64;
-        (0..length).map(|_| LETTERS.get((self.number() % count) as usize).map_or('0', |&byte| byte.into())).collect()
+        (0..length).map(|_| char::from(LETTERS[usize::from(self.number().to_le_bytes()[0]) % LETTERS.len()])).collect()
     }
 
     /// An answer: `chatcmpl-…`, `resp_…`, `msg_01…`.

@@ -30,18 +30,22 @@
 //! | [`follow`] | which request goes on from which, and where a prompt cache was lost |
 //! | `request` | a body as messages, tools and options |
 //! | `answer` | what a model answers: written plain and as events, in every shape |
+//! | `reading` | answers read back, plain and event by event, and what came whole of one that broke off |
 //! | `failure` | errors in the providers' words |
 //! | `rule_answer` | the refusal of a request that breaks a rule of the API |
 //! | [`sse`] | streams of events, written and read |
 //! | `usage` | how many tokens requests and answers have, and what a cache has of them |
+//! | `error` | why an answer cannot be read |
 //! | `header`, `id` | the headers of answers, and new ids |
 
 mod answer;
+mod error;
 mod failure;
 pub mod follow;
 pub mod form;
 mod header;
 mod id;
+mod reading;
 mod request;
 mod rule_answer;
 pub mod sse;
@@ -51,12 +55,14 @@ pub use answer::{
     Cut, EventPart, Finish, ModelAnswer, Pieces, SaidCall, StreamEvent, StreamShape, Thinking, argument_text,
     json_text, kept_events,
 };
+pub use error::Error;
 pub use failure::ApiError;
 pub use header::{response_headers, rfc3339};
 pub use id::IdSource;
 pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer};
 pub use usage::{PromptLog, PromptText, Usage, tokens};
 
+pub use reading::{AnswerEnd, AnswerReader, ReadAnswer, read_answer};
 pub use request::{
     ApiRequest, DeclaredTool, ItemReference, OpaqueContent, OpaquePart, RequestNote, ToolChoice, WireCall, WireMessage,
 };

@@ -199,14 +199,14 @@ mod tests {
     fn anthropic_caches_as_far_as_a_block_is_marked() {
         let mut log = PromptLog::default();
         let mut push = |texts: &[(&str, bool)]| log.push(Api::Anthropic, anthropic(texts));
-        let long = "x".repeat(400);
-        let first = push(&[(&long, true), ("a", false)]);
+        let text = "x".repeat(400);
+        let first = push(&[(&text, true), ("a", false)]);
         assert_eq!((first.cached, first.written), (0, 113));
-        let second = push(&[(&long, false), ("a", false), ("b", true)]);
+        let second = push(&[(&text, false), ("a", false), ("b", true)]);
         assert_eq!((second.cached, second.written), (113, 13));
-        let unmarked = push(&[(&long, false), ("a", false)]);
+        let unmarked = push(&[(&text, false), ("a", false)]);
         assert_eq!((unmarked.cached, unmarked.written), (0, 0));
-        let changed = push(&[(&long, false), ("c", true)]);
+        let changed = push(&[(&text, false), ("c", true)]);
         assert_eq!((changed.cached, changed.written), (113, 6), "a change behind what the first request had marked");
     }
 

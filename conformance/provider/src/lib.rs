@@ -24,6 +24,7 @@
 //! | `engine` | all runs, by their keys |
 //! | `judging` | what is wrong with what an agent sent |
 //! | `compose` | from a record to the output of op `tools` |
+//! | `told` | what a testee is told of a case |
 //! | [`client`] | the client of agents: requests and answers of HTTP/1.1, a connection, a model behind it |
 //! | `serve` | the socket, the clock and the thread around an engine |
 
@@ -42,12 +43,14 @@ mod record;
 mod run;
 mod script;
 mod serve;
+mod told;
 
 pub use compose::compose;
 pub use engine::{EndedRun, Engine};
 pub use error::Error;
 pub use exchange::{AttemptId, Ending, PlannedAnswer, Reaction, WireStep};
 pub use judging::{WireFinding, judge};
+pub use models::usual_model;
 pub use options::EngineOptions;
 pub use plan::RunPlan;
 pub use received::{Received, Unreadable};
@@ -57,3 +60,4 @@ pub use record::{
 };
 pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
 pub use serve::{Answers, Limits, Server};
+pub use told::told;

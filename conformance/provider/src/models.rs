@@ -41,7 +41,7 @@ struct AnthropicModels<'a> {
 }
 
 /// The model that a run has, or the usual one of the API.
-pub(crate) fn usual_model(api: Api) -> &'static str {
+pub fn usual_model(api: Api) -> &'static str {
     if api == Api::Anthropic { "claude-sonnet-5" } else { "gpt-4.1" }
 }
 

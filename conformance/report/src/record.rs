@@ -290,10 +290,7 @@ impl RunRecord {
             warnings,
             excused,
             verdicts,
-            judged: Some(Judged::of(
-                self.cases.iter().map(|case| (&*case.id, case.verdict)),
-                (corpus, self.options.profile),
-            )),
+            judged: Some(Judged::of(self.cases.iter().map(|case| (&*case.id, case.verdict)), (corpus, &self.options))),
         };
     }
 

@@ -1,8 +1,9 @@
 //! Answers of Anthropic's messages.
 
-use super::output::EventList;
+use super::output::{self, EventList};
 use super::shape::{EventPart, StreamEvent, StreamShape};
 use super::{ModelAnswer, SaidCall};
+use crate::failure::ApiError;
 use crate::usage::Usage;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,21 +14,21 @@ use threadspec_judge::universal::value;
 const PING: (&str, &str) = ("ping", r#"{"type":"ping"}"#);
 
 #[derive(Serialize)]
-struct MessageForm<'a> {
+struct WrittenMessage<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
     role: &'a str,
     model: &'a str,
-    content: Vec<Block<'a>>,
+    content: Vec<WrittenBlock<'a>>,
     stop_reason: Option<&'a str>,
     stop_sequence: (),
-    usage: UsageForm,
+    usage: MessageUsage,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
+enum WrittenBlock<'a> {
     Text { text: &'a str },
     ToolUse { id: &'a str, name: &'a str, input: Value },
     Thinking { thinking: &'a str, signature: &'a str },
@@ -35,7 +36,7 @@ enum Block<'a> {
 }
 
 #[derive(Serialize)]
-struct UsageForm {
+struct MessageUsage {
     input_tokens: u64,
     cache_creation_input_tokens: u64,
     cache_read_input_tokens: u64,
@@ -52,28 +53,40 @@ struct CacheCreation {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Event<'a> {
-    MessageStart { message: MessageForm<'a> },
-    ContentBlockStart { index: usize, content_block: Block<'a> },
-    ContentBlockDelta { index: usize, delta: Delta<'a> },
+enum WrittenEvent<'a> {
+    MessageStart { message: WrittenMessage<'a> },
+    ContentBlockStart { index: usize, content_block: WrittenBlock<'a> },
+    ContentBlockDelta { index: usize, delta: WrittenDelta<'a> },
     ContentBlockStop { index: usize },
-    MessageDelta { delta: StopForm<'a>, usage: OutputTokens },
+    MessageDelta { delta: WrittenStop<'a>, usage: OutputTokens },
     MessageStop,
+    Error { error: WrittenError<'a> },
 }
 
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Delta<'a> {
-    TextDelta { text: &'a str },
-    InputJsonDelta { partial_json: &'a str },
-    ThinkingDelta { thinking: &'a str },
-    SignatureDelta { signature: &'a str },
+#[serde(tag = "type")]
+enum WrittenDelta<'a> {
+    #[serde(rename = "text_delta")]
+    Text { text: &'a str },
+    #[serde(rename = "input_json_delta")]
+    Input { partial_json: &'a str },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: &'a str },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: &'a str },
 }
 
 #[derive(Serialize)]
-struct StopForm<'a> {
+struct WrittenStop<'a> {
     stop_reason: &'a str,
     stop_sequence: (),
+}
+
+#[derive(Serialize)]
+struct WrittenError<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    message: &'a str,
 }
 
 #[derive(Serialize)]
@@ -81,7 +94,7 @@ struct OutputTokens {
     output_tokens: u64,
 }
 
-impl Event<'_> {
+impl WrittenEvent<'_> {
     fn name(&self) -> &'static str {
         match self {
             Self::MessageStart { .. } => "message_start",
@@ -90,12 +103,13 @@ impl Event<'_> {
             Self::ContentBlockStop { .. } => "content_block_stop",
             Self::MessageDelta { .. } => "message_delta",
             Self::MessageStop => "message_stop",
+            Self::Error { .. } => "error",
         }
     }
 }
 
-fn usage_form(usage: &Usage, output_tokens: u64) -> UsageForm {
-    UsageForm {
+fn usage_form(usage: &Usage, output_tokens: u64) -> MessageUsage {
+    MessageUsage {
         input_tokens: usage.input.saturating_sub(usage.cached + usage.written),
         cache_creation_input_tokens: usage.written,
         cache_read_input_tokens: usage.cached,
@@ -120,11 +134,11 @@ fn input(call: &SaidCall) -> Value {
 
 fn message<'a>(
     answer: &'a ModelAnswer,
-    content: Vec<Block<'a>>,
+    content: Vec<WrittenBlock<'a>>,
     stop_reason: Option<&'a str>,
     output_tokens: u64,
-) -> MessageForm<'a> {
-    MessageForm {
+) -> WrittenMessage<'a> {
+    WrittenMessage {
         id: &answer.id,
         kind: "message",
         role: "assistant",
@@ -140,13 +154,14 @@ pub(super) fn plain(answer: &ModelAnswer) -> Value {
     let mut content = Vec::new();
     for thought in &answer.thinking {
         let seal = thought.seal.as_deref().unwrap_or_default();
-        content.push(match thought.is_redacted {
-            true => Block::RedactedThinking { data: seal },
-            false => Block::Thinking { thinking: &thought.text, signature: seal },
+        content.push(if thought.is_redacted {
+            WrittenBlock::RedactedThinking { data: seal }
+        } else {
+            WrittenBlock::Thinking { thinking: &thought.text, signature: seal }
         });
     }
-    content.extend(texts(answer).map(|text| Block::Text { text }));
-    content.extend(answer.calls.iter().map(|call| Block::ToolUse {
+    content.extend(texts(answer).map(|text| WrittenBlock::Text { text }));
+    content.extend(answer.calls.iter().map(|call| WrittenBlock::ToolUse {
         id: &call.id,
         name: &call.name,
         input: input(call),
@@ -156,74 +171,84 @@ pub(super) fn plain(answer: &ModelAnswer) -> Value {
 }
 
 pub(super) fn events(answer: &ModelAnswer, shape: &StreamShape) -> Vec<StreamEvent> {
-    let mut writer = Writer { list: EventList::new(shape, Some(PING)), shape, index: 0 };
-    writer.push(&Event::MessageStart { message: message(answer, Vec::new(), None, 1) }, EventPart::Start);
+    let mut writer = BlockWriter { list: EventList::new(shape, Some(PING)), shape, index: 0 };
+    writer.push(&WrittenEvent::MessageStart { message: message(answer, Vec::new(), None, 1) }, EventPart::Start);
     if !shape.ping_all {
         writer.list.ping();
     }
     for thought in &answer.thinking {
         let seal = thought.seal.as_deref().unwrap_or_default();
         if thought.is_redacted {
-            writer.block(Block::RedactedThinking { data: seal }, EventPart::Frame, false, |_, _| {});
+            writer.block(WrittenBlock::RedactedThinking { data: seal }, EventPart::Frame, false, |_, _| {});
             continue;
         }
-        writer.block(Block::Thinking { thinking: "", signature: "" }, EventPart::Frame, false, |writer, shape| {
-            for thinking in shape.fragments(&thought.text) {
-                writer.delta(Delta::ThinkingDelta { thinking }, EventPart::Thinking);
-            }
-            writer.delta(Delta::SignatureDelta { signature: seal }, EventPart::Frame);
-        });
+        writer.block(
+            WrittenBlock::Thinking { thinking: "", signature: "" },
+            EventPart::Frame,
+            false,
+            |writer, shape| {
+                for thinking in shape.fragments(&thought.text) {
+                    writer.delta(WrittenDelta::Thinking { thinking }, EventPart::Thinking);
+                }
+                writer.delta(WrittenDelta::Signature { signature: seal }, EventPart::Frame);
+            },
+        );
     }
     if !shape.text_last {
         writer.texts(answer);
     }
     for call in &answer.calls {
-        let block = Block::ToolUse { id: &call.id, name: &call.name, input: Value::Object(Map::new()) };
+        let block = WrittenBlock::ToolUse { id: &call.id, name: &call.name, input: Value::Object(Map::new()) };
         writer.block(block, EventPart::Call, true, |writer, shape| {
-            writer.delta(Delta::InputJsonDelta { partial_json: "" }, EventPart::Frame);
+            writer.delta(WrittenDelta::Input { partial_json: "" }, EventPart::Frame);
             let arguments = if call.arguments == "{}" { "" } else { &call.arguments };
             for partial_json in shape.fragments(arguments) {
-                writer.delta(Delta::InputJsonDelta { partial_json }, EventPart::Arguments);
+                writer.delta(WrittenDelta::Input { partial_json }, EventPart::Arguments);
             }
         });
     }
     if shape.text_last {
         writer.texts(answer);
     }
-    let delta = StopForm { stop_reason: answer.finish.name(Api::Anthropic), stop_sequence: () };
+    let delta = WrittenStop { stop_reason: answer.finish.name(Api::Anthropic), stop_sequence: () };
     let usage = OutputTokens { output_tokens: answer.usage.output };
-    writer.push(&Event::MessageDelta { delta, usage }, EventPart::Stop);
-    writer.push(&Event::MessageStop, EventPart::Stop);
+    writer.push(&WrittenEvent::MessageDelta { delta, usage }, EventPart::Stop);
+    writer.push(&WrittenEvent::MessageStop, EventPart::Stop);
     writer.list.finish()
 }
 
-struct Writer<'a> {
+pub(super) fn error_event(error: &ApiError) -> StreamEvent {
+    let event = WrittenEvent::Error { error: WrittenError { kind: &error.kind, message: &error.message } };
+    output::event(Some(event.name()), &event, EventPart::Error)
+}
+
+struct BlockWriter<'a> {
     list: EventList<'a>,
     shape: &'a StreamShape,
     /// The number of the block.
     index: usize,
 }
 
-impl Writer<'_> {
-    fn push(&mut self, event: &Event<'_>, part: EventPart) {
+impl BlockWriter<'_> {
+    fn push(&mut self, event: &WrittenEvent<'_>, part: EventPart) {
         self.list.push(Some(event.name()), event, part);
     }
 
-    fn delta(&mut self, delta: Delta<'_>, part: EventPart) {
-        self.push(&Event::ContentBlockDelta { index: self.index, delta }, part);
+    fn delta(&mut self, delta: WrittenDelta<'_>, part: EventPart) {
+        self.push(&WrittenEvent::ContentBlockDelta { index: self.index, delta }, part);
     }
 
     /// A block: its beginning, its fragments, its end.
     fn block(
         &mut self,
-        content_block: Block<'_>,
+        content_block: WrittenBlock<'_>,
         part: EventPart,
         is_call: bool,
         fragments: impl FnOnce(&mut Self, &StreamShape),
     ) {
-        self.push(&Event::ContentBlockStart { index: self.index, content_block }, part);
+        self.push(&WrittenEvent::ContentBlockStart { index: self.index, content_block }, part);
         fragments(self, self.shape);
-        let end = Event::ContentBlockStop { index: self.index };
+        let end = WrittenEvent::ContentBlockStop { index: self.index };
         self.list.push_as(Some(end.name()), &end, EventPart::Frame, is_call);
         self.index += 1;
     }
@@ -232,9 +257,9 @@ impl Writer<'_> {
         for (text, part) in texts(answer)
             .zip([if answer.text.is_empty() { EventPart::Refusal } else { EventPart::Text }, EventPart::Refusal])
         {
-            self.block(Block::Text { text: "" }, EventPart::Frame, false, |writer, shape| {
+            self.block(WrittenBlock::Text { text: "" }, EventPart::Frame, false, |writer, shape| {
                 for text in shape.fragments(text) {
-                    writer.delta(Delta::TextDelta { text }, part);
+                    writer.delta(WrittenDelta::Text { text }, part);
                 }
             });
         }

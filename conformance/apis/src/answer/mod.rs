@@ -10,9 +10,10 @@ mod text;
 pub use shape::{Cut, EventPart, Pieces, StreamEvent, StreamShape, kept_events};
 pub use text::{argument_text, json_text};
 
+use crate::failure::ApiError;
 use crate::id::IdSource;
 use crate::request::ApiRequest;
-use crate::usage::Usage;
+use crate::usage::{Usage, tokens};
 use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec::surrogates::{marked, unmark_surrogates};
@@ -154,6 +155,33 @@ impl ModelAnswer {
         match self.plain(request)["output"].take() {
             Value::Array(items) => items,
             _ => Vec::new(),
+        }
+    }
+
+    /// The same with the usage of its request, and what comes out added to it.
+    #[must_use]
+    pub fn with_usage(self, request: Usage) -> Self {
+        let said = self.text.len() + self.refusal.as_ref().map_or(0, String::len);
+        let called: usize = self.calls.iter().map(|call| call.arguments.len()).sum();
+        let thought: usize = self.thinking.iter().map(|thought| thought.text.len()).sum();
+        let reasoning = if thought == 0 { 0 } else { tokens(thought) };
+        Self { usage: Usage { output: tokens(said + called + thought), reasoning, ..request }, ..self }
+    }
+
+    /// The event that tells an error inside a stream, behind those that were sent.
+    ///
+    /// With openai-responses it is `error`, or with `as_failed` a response that failed.
+    pub fn error_event(
+        &self,
+        request: &ApiRequest,
+        error: &ApiError,
+        sent: &[StreamEvent],
+        as_failed: bool,
+    ) -> StreamEvent {
+        match request.api {
+            Api::OpenAiChat => chat::error_event(error),
+            Api::OpenAiResponses => responses::error_event(self, request, error, sent, as_failed),
+            Api::Anthropic => anthropic::error_event(error),
         }
     }
 

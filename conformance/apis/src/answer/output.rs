@@ -33,10 +33,7 @@ impl<'a> EventList<'a> {
         part: EventPart,
         ends_call: bool,
     ) {
-        // Texts, numbers, lists and objects with texts as names always have JSON.
-        let json = serde_json::to_string(data).unwrap_or_default();
-        let data = on_the_wire(json, self.shape.ascii);
-        self.events.push(StreamEvent { name, data, part, ends_call });
+        self.events.push(StreamEvent { name, data: json(data, self.shape.ascii), part, ends_call });
         if self.shape.ping_all {
             self.ping();
         }
@@ -69,14 +66,22 @@ impl<'a> EventList<'a> {
     }
 }
 
-/// The fragments of several texts, each with the number of its text: one text after the other, or one fragment of each in turn.
-pub(super) fn in_order<'a>(texts: &[Vec<&'a str>], in_turn: bool) -> Vec<(usize, &'a str)> {
-    let number = |(text, fragments): (usize, &Vec<&'a str>)| -> Vec<(usize, usize, &'a str)> {
-        fragments.iter().enumerate().map(|(at, fragment)| (at, text, *fragment)).collect()
+/// An event that stands alone.
+pub(super) fn event(name: Option<&'static str>, data: &impl Serialize, part: EventPart) -> StreamEvent {
+    StreamEvent { name, data: json(data, true), part, ends_call: false }
+}
+
+fn json(data: &impl Serialize, ascii: bool) -> String {
+    // Texts, numbers, lists and objects with texts as names always have JSON.
+    on_the_wire(serde_json::to_string(data).unwrap_or_default(), ascii)
+}
+
+/// One fragment of each text in turn, with the number of its text.
+pub(super) fn in_turn<'a>(texts: &[Vec<&'a str>]) -> Vec<(usize, &'a str)> {
+    let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
+    let of_turn = |turn: usize| {
+        let fragments = texts.iter().enumerate();
+        fragments.filter_map(move |(text, fragments)| Some((text, *fragments.get(turn)?)))
     };
-    let mut all: Vec<(usize, usize, &str)> = texts.iter().enumerate().flat_map(number).collect();
-    if in_turn {
-        all.sort_by_key(|&(at, text, _)| (at, text));
-    }
-    all.into_iter().map(|(_, text, fragment)| (text, fragment)).collect()
+    (0..longest).flat_map(of_turn).collect()
 }

@@ -1,8 +1,9 @@
 //! Answers of OpenAI's Responses.
 
-use super::output::{EventList, in_order};
+use super::output::{self, EventList, in_turn};
 use super::shape::{EventPart, StreamEvent, StreamShape};
 use super::{Finish, ModelAnswer, SaidCall, Thinking};
+use crate::failure::ApiError;
 use crate::request::ApiRequest;
 use crate::usage::Usage;
 use serde::Serialize;
@@ -10,18 +11,18 @@ use serde_json::{Map, Value, json};
 use threadspec::oracle::Api;
 
 #[derive(Serialize)]
-struct ResponseForm<'a> {
+struct WrittenResponse<'a> {
     id: &'a str,
     object: &'a str,
     created_at: u64,
     status: &'a str,
     background: bool,
-    error: Option<OpenAiFailure<'a>>,
-    incomplete_details: Option<IncompleteDetails<'a>>,
+    error: Option<ResponseError<'a>>,
+    incomplete_details: Option<WhyIncomplete<'a>>,
     instructions: Value,
     max_output_tokens: Value,
     model: &'a str,
-    output: Vec<Item<'a>>,
+    output: Vec<OutputItem<'a>>,
     parallel_tool_calls: Value,
     previous_response_id: Value,
     reasoning: Value,
@@ -35,28 +36,28 @@ struct ResponseForm<'a> {
     truncation: Value,
     user: Value,
     metadata: Value,
-    usage: Option<UsageForm>,
+    usage: Option<ResponseUsage>,
 }
 
 #[derive(Serialize)]
-struct OpenAiFailure<'a> {
+struct ResponseError<'a> {
     code: &'a str,
     message: &'a str,
 }
 
 #[derive(Serialize)]
-struct IncompleteDetails<'a> {
+struct WhyIncomplete<'a> {
     reason: &'a str,
 }
 
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
-enum Item<'a> {
+enum OutputItem<'a> {
     Reasoning {
         id: &'a str,
         #[serde(rename = "type")]
         kind: &'a str,
-        summary: Vec<Part<'a>>,
+        summary: Vec<OutputPart<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         encrypted_content: Option<&'a str>,
     },
@@ -66,7 +67,7 @@ enum Item<'a> {
         kind: &'a str,
         status: &'a str,
         role: &'a str,
-        content: Vec<Part<'a>>,
+        content: Vec<OutputPart<'a>>,
     },
     Call {
         id: &'a str,
@@ -81,34 +82,34 @@ enum Item<'a> {
 
 #[derive(Clone, Copy, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Part<'a> {
+enum OutputPart<'a> {
     OutputText { annotations: [(); 0], logprobs: [(); 0], text: &'a str },
     Refusal { refusal: &'a str },
     SummaryText { text: &'a str },
 }
 
 #[derive(Serialize)]
-struct UsageForm {
+struct ResponseUsage {
     input_tokens: u64,
-    input_tokens_details: CachedTokens,
+    input_tokens_details: InputTokens,
     output_tokens: u64,
-    output_tokens_details: ReasoningTokens,
+    output_tokens_details: OutputTokens,
     total_tokens: u64,
 }
 
 #[derive(Serialize)]
-struct CachedTokens {
+struct InputTokens {
     cached_tokens: u64,
 }
 
 #[derive(Serialize)]
-struct ReasoningTokens {
+struct OutputTokens {
     reasoning_tokens: u64,
 }
 
 /// An event: its type first, its number last.
 #[derive(Serialize)]
-struct Event<'a, B: Serialize> {
+struct NumberedEvent<'a, B: Serialize> {
     #[serde(rename = "type")]
     kind: &'a str,
     #[serde(flatten)]
@@ -118,13 +119,20 @@ struct Event<'a, B: Serialize> {
 
 #[derive(Serialize)]
 struct ResponseBody<'a> {
-    response: ResponseForm<'a>,
+    response: WrittenResponse<'a>,
 }
 
 #[derive(Serialize)]
 struct ItemBody<'a> {
-    item: Item<'a>,
+    item: OutputItem<'a>,
     output_index: usize,
+}
+
+#[derive(Serialize)]
+struct ErrorEventBody<'a> {
+    code: &'a str,
+    message: &'a str,
+    param: Option<&'a str>,
 }
 
 /// What happens inside an item.
@@ -137,7 +145,7 @@ struct InsideBody<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     summary_index: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<Part<'a>>,
+    part: Option<OutputPart<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     delta: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,7 +165,7 @@ enum ItemSource<'a> {
     Call(&'a SaidCall),
 }
 
-fn sources<'a>(answer: &'a ModelAnswer, text_last: bool) -> Vec<ItemSource<'a>> {
+fn sources(answer: &ModelAnswer, text_last: bool) -> Vec<ItemSource<'_>> {
     let message = || (answer.has_text() || answer.refusal.is_some()).then_some(ItemSource::Message);
     let calls = answer.calls.iter().map(ItemSource::Call);
     let thoughts = answer.thinking.iter().map(ItemSource::Reasoning);
@@ -165,14 +173,14 @@ fn sources<'a>(answer: &'a ModelAnswer, text_last: bool) -> Vec<ItemSource<'a>> 
     thoughts.chain(first).chain(calls).chain(last).collect()
 }
 
-fn text_part(text: &str) -> Part<'_> {
-    Part::OutputText { annotations: [], logprobs: [], text }
+fn text_part(text: &str) -> OutputPart<'_> {
+    OutputPart::OutputText { annotations: [], logprobs: [], text }
 }
 
 /// The parts of the message: its text, its refusal.
-fn parts(answer: &ModelAnswer) -> Vec<Part<'_>> {
+fn parts(answer: &ModelAnswer) -> Vec<OutputPart<'_>> {
     let text = answer.has_text().then(|| text_part(&answer.text));
-    let refusal = answer.refusal.as_deref().map(|refusal| Part::Refusal { refusal });
+    let refusal = answer.refusal.as_deref().map(|refusal| OutputPart::Refusal { refusal });
     text.into_iter().chain(refusal).collect()
 }
 
@@ -192,20 +200,20 @@ impl<'a> Items<'a> {
     }
 
     /// An item as it is when it is added, or when it is whole.
-    fn item(&self, source: &ItemSource<'a>, is_whole: bool, status: &'a str) -> Item<'a> {
+    fn item(&self, source: &ItemSource<'a>, is_whole: bool, status: &'a str) -> OutputItem<'a> {
         let id = self.id(source);
         match source {
             ItemSource::Reasoning(thought) => {
                 let is_shown = is_whole && !thought.text.is_empty();
-                let summary = is_shown.then_some(Part::SummaryText { text: &thought.text }).into_iter().collect();
+                let summary = is_shown.then_some(OutputPart::SummaryText { text: &thought.text }).into_iter().collect();
                 let encrypted_content = thought.seal.as_deref().filter(|_| self.has_encrypted);
-                Item::Reasoning { id, kind: "reasoning", summary, encrypted_content }
+                OutputItem::Reasoning { id, kind: "reasoning", summary, encrypted_content }
             }
             ItemSource::Message => {
                 let content = if is_whole { parts(self.answer) } else { Vec::new() };
-                Item::Message { id, kind: "message", status, role: "assistant", content }
+                OutputItem::Message { id, kind: "message", status, role: "assistant", content }
             }
-            ItemSource::Call(call) => Item::Call {
+            ItemSource::Call(call) => OutputItem::Call {
                 id,
                 kind: "function_call",
                 status,
@@ -225,7 +233,7 @@ fn status(finish: &Finish) -> (&'static str, Option<&str>) {
     }
 }
 
-fn items<'a>(answer: &'a ModelAnswer, request: &ApiRequest, text_last: bool) -> Vec<Item<'a>> {
+fn items<'a>(answer: &'a ModelAnswer, request: &ApiRequest, text_last: bool) -> Vec<OutputItem<'a>> {
     let items = Items { answer, has_encrypted: request.wants_encrypted_reasoning() };
     let sources = sources(answer, text_last);
     let last = sources.len().saturating_sub(1);
@@ -241,16 +249,16 @@ fn response<'a>(
     answer: &'a ModelAnswer,
     request: &'a ApiRequest,
     status: &'a str,
-    output: Vec<Item<'a>>,
+    output: Vec<OutputItem<'a>>,
     usage: Option<&Usage>,
-) -> ResponseForm<'a> {
+) -> WrittenResponse<'a> {
     let echo = |name: &str, default: Value| request.echo.get(name).cloned().unwrap_or(default);
     let reasoning = || {
         let mut members = Map::from_iter([("effort".to_owned(), Value::Null), ("summary".to_owned(), Value::Null)]);
         members.extend(request.echo.get("reasoning").and_then(Value::as_object).cloned().unwrap_or_default());
         Value::Object(members)
     };
-    ResponseForm {
+    WrittenResponse {
         id: &answer.id,
         object: "response",
         created_at: answer.created,
@@ -275,21 +283,21 @@ fn response<'a>(
         truncation: echo("truncation", "disabled".into()),
         user: echo("user", Value::Null),
         metadata: echo("metadata", json!({})),
-        usage: usage.map(|usage| UsageForm {
+        usage: usage.map(|usage| ResponseUsage {
             input_tokens: usage.input,
-            input_tokens_details: CachedTokens { cached_tokens: usage.cached },
+            input_tokens_details: InputTokens { cached_tokens: usage.cached },
             output_tokens: usage.output,
-            output_tokens_details: ReasoningTokens { reasoning_tokens: usage.reasoning },
+            output_tokens_details: OutputTokens { reasoning_tokens: usage.reasoning },
             total_tokens: usage.input + usage.output,
         }),
     }
 }
 
-fn whole<'a>(answer: &'a ModelAnswer, request: &'a ApiRequest, text_last: bool) -> ResponseForm<'a> {
+fn whole<'a>(answer: &'a ModelAnswer, request: &'a ApiRequest, text_last: bool) -> WrittenResponse<'a> {
     let (status, reason) = status(&answer.finish);
     let output = items(answer, request, text_last);
-    ResponseForm {
-        incomplete_details: reason.map(|reason| IncompleteDetails { reason }),
+    WrittenResponse {
+        incomplete_details: reason.map(|reason| WhyIncomplete { reason }),
         ..response(answer, request, status, output, Some(&answer.usage))
     }
 }
@@ -299,7 +307,7 @@ pub(super) fn plain(answer: &ModelAnswer, request: &ApiRequest) -> Value {
 }
 
 pub(super) fn events(answer: &ModelAnswer, request: &ApiRequest, shape: &StreamShape) -> Vec<StreamEvent> {
-    let mut writer = Writer { list: EventList::new(shape, None), shape, number: 0 };
+    let mut writer = ItemWriter { list: EventList::new(shape, None), shape, number: 0 };
     for (kind, part) in [("response.created", EventPart::Start), ("response.in_progress", EventPart::Frame)] {
         let response = response(answer, request, "in_progress", Vec::new(), None);
         writer.push(kind, ResponseBody { response }, part);
@@ -333,7 +341,31 @@ pub(super) fn events(answer: &ModelAnswer, request: &ApiRequest, shape: &StreamS
     writer.list.finish()
 }
 
-struct Writer<'a> {
+/// The error itself, or a response that failed; numbered behind the events that were sent.
+pub(super) fn error_event(
+    answer: &ModelAnswer,
+    request: &ApiRequest,
+    error: &ApiError,
+    sent: &[StreamEvent],
+    as_failed: bool,
+) -> StreamEvent {
+    let sequence_number = sent.iter().filter(|event| event.part != EventPart::Comment).count() as u64;
+    let (code, message) = (error.code.as_deref().unwrap_or(&error.kind), &*error.message);
+    if as_failed {
+        let response = response(answer, request, "failed", Vec::new(), None);
+        let response = WrittenResponse { error: Some(ResponseError { code, message }), ..response };
+        let kind = "response.failed";
+        return output::event(
+            Some(kind),
+            &NumberedEvent { kind, body: ResponseBody { response }, sequence_number },
+            EventPart::Error,
+        );
+    }
+    let body = ErrorEventBody { code, message, param: error.param.as_deref() };
+    output::event(Some("error"), &NumberedEvent { kind: "error", body, sequence_number }, EventPart::Error)
+}
+
+struct ItemWriter<'a> {
     list: EventList<'a>,
     shape: &'a StreamShape,
     number: u64,
@@ -354,13 +386,13 @@ fn inside(output_index: usize, item_id: &str) -> InsideBody<'_> {
     }
 }
 
-impl Writer<'_> {
+impl ItemWriter<'_> {
     fn push(&mut self, kind: &'static str, body: impl Serialize, part: EventPart) {
         self.push_as(kind, body, part, false);
     }
 
     fn push_as(&mut self, kind: &'static str, body: impl Serialize, part: EventPart, ends_call: bool) {
-        let event = Event { kind, body, sequence_number: self.number };
+        let event = NumberedEvent { kind, body, sequence_number: self.number };
         self.number += 1;
         self.list.push_as(Some(kind), &event, part, ends_call);
     }
@@ -370,7 +402,7 @@ impl Writer<'_> {
             return;
         }
         let of_part = || InsideBody { summary_index: Some(0), ..inside(index, id) };
-        let part = |text| Some(Part::SummaryText { text });
+        let part = |text| Some(OutputPart::SummaryText { text });
         let added = InsideBody { part: part(""), ..of_part() };
         self.push("response.reasoning_summary_part.added", added, EventPart::Frame);
         for delta in self.shape.fragments(text) {
@@ -390,12 +422,12 @@ impl Writer<'_> {
         for (content_index, part) in (0_u64..).zip(parts(answer)) {
             let of_part = || InsideBody { content_index: Some(content_index), ..inside(index, id) };
             let (empty, text) = match part {
-                Part::Refusal { refusal } => (Part::Refusal { refusal: "" }, refusal),
-                Part::OutputText { text, .. } | Part::SummaryText { text } => (text_part(""), text),
+                OutputPart::Refusal { refusal } => (OutputPart::Refusal { refusal: "" }, refusal),
+                OutputPart::OutputText { text, .. } | OutputPart::SummaryText { text } => (text_part(""), text),
             };
             let added = InsideBody { part: Some(empty), ..of_part() };
             self.push("response.content_part.added", added, EventPart::Frame);
-            if matches!(part, Part::Refusal { .. }) {
+            if matches!(part, OutputPart::Refusal { .. }) {
                 for delta in self.shape.fragments(text) {
                     let body = InsideBody { delta: Some(delta), ..of_part() };
                     self.push("response.refusal.delta", body, EventPart::Refusal);
@@ -417,7 +449,7 @@ impl Writer<'_> {
     /// The arguments of calls that were added, and their ends.
     fn calls<'b>(&mut self, calls: &[(usize, &SaidCall)], done: &impl Fn(usize) -> ItemBody<'b>) {
         let fragments: Vec<Vec<&str>> = calls.iter().map(|(_, call)| self.shape.fragments(&call.arguments)).collect();
-        for (number, delta) in in_order(&fragments, true) {
+        for (number, delta) in in_turn(&fragments) {
             let (index, call) = calls[number];
             let body = InsideBody { delta: Some(delta), ..inside(index, call.item_id.as_deref().unwrap_or_default()) };
             self.push("response.function_call_arguments.delta", body, EventPart::Arguments);

@@ -4,6 +4,7 @@ use threadspec::surrogates::is_mark;
 
 /// How a stream is divided and ordered.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each may be with any other")]
 pub struct StreamShape {
     /// How long the pieces of texts and arguments are.
     pub pieces: Pieces,
@@ -82,6 +83,8 @@ pub enum EventPart {
     Arguments,
     /// The end of the answer.
     Stop,
+    /// An error in the place of the rest.
+    Error,
 }
 
 /// How much of an answer comes before it breaks off.

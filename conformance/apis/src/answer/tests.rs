@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::json;
 
-fn request(api: Api, options: Value) -> ApiRequest {
+fn request(api: Api, options: &Value) -> ApiRequest {
     let mut body = match api {
         Api::OpenAiChat => json!({"model": "gpt-4.1", "messages": []}),
         Api::OpenAiResponses => json!({"model": "gpt-4.1", "instructions": "Be brief.", "store": false, "input": []}),
@@ -52,7 +52,7 @@ fn written(events: &[StreamEvent]) -> Vec<String> {
 fn a_plain_answer_of_chat() {
     let api = Api::OpenAiChat;
     assert_eq!(
-        looks(api).plain(&request(api, json!({}))).to_string(),
+        looks(api).plain(&request(api, &json!({}))).to_string(),
         concat!(
             r#"{"id":"chatcmpl-BaJb","object":"chat.completion","created":1790000000,"model":"gpt-4.1","service_tier":"default","system_fingerprint":"fp_threadspec","#,
             r#""choices":[{"index":0,"message":{"role":"assistant","content":"I look.","refusal":null,"annotations":[],"tool_calls":[{"id":"call_a","type":"function","function":{"name":"look","arguments":"{\"n\":1}"}},"#,
@@ -66,7 +66,7 @@ fn a_plain_answer_of_chat() {
 #[test]
 fn a_streamed_answer_of_chat() {
     let api = Api::OpenAiChat;
-    let events = looks(api).events(&request(api, json!({"stream_options": {"include_usage": true}})), &FOURS());
+    let events = looks(api).events(&request(api, &json!({"stream_options": {"include_usage": true}})), &FOURS());
     let head = r#"{"id":"chatcmpl-BaJb","object":"chat.completion.chunk","created":1790000000,"model":"gpt-4.1","service_tier":"default","system_fingerprint":"fp_threadspec","choices":"#;
     let chunk = |delta: &str| {
         format!(r#"{head}[{{"index":0,"delta":{delta},"logprobs":null,"finish_reason":null}}],"usage":null}}"#)
@@ -95,7 +95,7 @@ fn a_streamed_answer_of_chat() {
     assert_eq!(written(&events), expected);
     let ends: Vec<usize> = (0..events.len()).filter(|&at| events[at].ends_call).collect();
     assert_eq!(ends, [6, 9]);
-    let without_usage = looks(api).events(&request(api, json!({})), &FOURS());
+    let without_usage = looks(api).events(&request(api, &json!({})), &FOURS());
     assert!(without_usage.iter().all(|event| !event.data.contains("usage")));
     assert_eq!(without_usage.len(), events.len() - 1);
 }
@@ -121,13 +121,13 @@ const RESPONSE_USAGE: &str = r#"{"input_tokens":8,"input_tokens_details":{"cache
 fn a_plain_answer_of_responses() {
     let api = Api::OpenAiResponses;
     let output = [MESSAGE, CALL_A, CALL_B].join(",");
-    assert_eq!(looks(api).plain(&request(api, json!({}))).to_string(), response("completed", &output, RESPONSE_USAGE));
+    assert_eq!(looks(api).plain(&request(api, &json!({}))).to_string(), response("completed", &output, RESPONSE_USAGE));
 }
 
 #[test]
 fn a_streamed_answer_of_responses() {
     let api = Api::OpenAiResponses;
-    let events = looks(api).events(&request(api, json!({})), &FOURS());
+    let events = looks(api).events(&request(api, &json!({})), &FOURS());
     let begun = format!(r#""response":{}"#, response("in_progress", "", "null"));
     let output = [MESSAGE, CALL_A, CALL_B].join(",");
     let ended = format!(r#""response":{}"#, response("completed", &output, RESPONSE_USAGE));
@@ -183,7 +183,7 @@ fn a_streamed_answer_of_responses() {
 fn a_plain_answer_of_anthropic() {
     let api = Api::Anthropic;
     assert_eq!(
-        looks(api).plain(&request(api, json!({}))).to_string(),
+        looks(api).plain(&request(api, &json!({}))).to_string(),
         concat!(
             r#"{"id":"msg_01IW","type":"message","role":"assistant","model":"claude-sonnet-5","content":[{"type":"text","text":"I look."},{"type":"tool_use","id":"toolu_a","name":"look","input":{"n":1}},"#,
             r#"{"type":"tool_use","id":"toolu_b","name":"look","input":{"n":2}}],"stop_reason":"tool_use","stop_sequence":null,"#,
@@ -195,7 +195,7 @@ fn a_plain_answer_of_anthropic() {
 #[test]
 fn a_streamed_answer_of_anthropic() {
     let api = Api::Anthropic;
-    let events = looks(api).events(&request(api, json!({})), &FOURS());
+    let events = looks(api).events(&request(api, &json!({})), &FOURS());
     let expected = [
         ": keep-alive",
         concat!(

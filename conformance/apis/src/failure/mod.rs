@@ -120,13 +120,12 @@ impl ApiError {
     /// assert_eq!((&*error.kind, error.code.as_deref()), ("requests", Some("rate_limit_exceeded")));
     /// ```
     pub fn read(status: u16, body: &Value) -> Self {
-        let inner = body.get("error").unwrap_or(body);
-        let form = match inner {
-            // Some servers say no more.
-            Value::String(message) => ErrorForm { message: Some(message.clone()), ..ErrorForm::default() },
-            inner => ErrorForm::deserialize(inner).unwrap_or_default(),
-        };
-        form.with_status(Some(status))
+        ErrorForm::of_body(body).with_status(Some(status))
+    }
+
+    /// The same of an error that came without a status, which is the one that its type usually has.
+    pub(crate) fn of_body(body: &Value) -> Self {
+        ErrorForm::of_body(body).with_status(None)
     }
 
     /// Whether the same request may be sent again: 408, 409, 429 and 5xx.
@@ -136,6 +135,19 @@ impl ApiError {
 }
 
 impl ErrorForm {
+    /// An error whose members are those of an event.
+    pub(crate) fn of_event(code: Option<Value>, message: Option<String>, param: Option<Value>) -> Self {
+        Self { kind: None, code, param, message }
+    }
+
+    fn of_body(body: &Value) -> Self {
+        match body.get("error").unwrap_or(body) {
+            // Some servers say no more.
+            Value::String(message) => Self { message: Some(message.clone()), ..Self::default() },
+            inner => Self::deserialize(inner).unwrap_or_default(),
+        }
+    }
+
     /// The error; without a status that which its type has outside of streams.
     pub(crate) fn with_status(self, status: Option<u16>) -> ApiError {
         let text = |value: Option<Value>| match value {

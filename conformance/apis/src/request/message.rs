@@ -1,8 +1,8 @@
 //! A message of a request, in the words of op `tools`.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use threadspec::surrogates::unmark_surrogates;
-use threadspec_judge::protocol::{Call, ChatMessage, Shape, Speaker};
+use threadspec_judge::protocol::{Call, ChatMessage, Part, Shape, Speaker};
 use threadspec_judge::universal::value;
 
 /// A message as it went over the wire.
@@ -83,7 +83,7 @@ impl WireMessage {
     pub fn to_json(&self) -> Value {
         let calls: Vec<_> = self.calls.iter().map(|call| call.to_protocol().into()).collect();
         ChatMessage {
-            calls: if calls.is_empty() { Default::default() } else { calls.into() },
+            calls: if calls.is_empty() { Part::Missing } else { calls.into() },
             call_id: self.call_id.clone().map(Into::into).unwrap_or_default(),
             ..ChatMessage::text(self.speaker, self.content.clone())
         }
@@ -104,7 +104,7 @@ impl WireCall {
 /// The value of a text of arguments: an object, `{}` if it is empty, and the text itself if it is anything else.
 pub(super) fn arguments(text: &str) -> Value {
     if text.is_empty() {
-        return Value::Object(Default::default());
+        return Value::Object(Map::new());
     }
     // Half a pair that stands in the text itself is an escape to whoever reads it.
     value::read(&unmark_surrogates(text)).ok().filter(Value::is_object).unwrap_or_else(|| text.into())

@@ -17,6 +17,7 @@ use threadspec_judge::protocol::Speaker;
 
 /// What a request to a model says.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct ApiRequest {
     /// The API that it is for.
     pub api: Api,

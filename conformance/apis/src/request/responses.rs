@@ -70,7 +70,7 @@ fn message(item: &Value, place: String, said: &mut SaidItems, request: &mut ApiR
         request.note(format!("{place}.content[{part}]"), what);
     }
     let speaker = match item["role"].as_str() {
-        Some("assistant") => return said.text(content.said(), place, request),
+        Some("assistant") => return said.text(&content.said(), place, request),
         Some("user") => Speaker::Human,
         Some("system" | "developer") => Speaker::System,
         _ => return request.note(place, format!("a message of role {} is left out", item["role"])),
@@ -108,14 +108,14 @@ struct SaidItems {
 }
 
 impl SaidItems {
-    fn text(&mut self, text: String, place: String, request: &mut ApiRequest) {
+    fn text(&mut self, text: &str, place: String, request: &mut ApiRequest) {
         // A text right behind a text is the next message; one behind calls still belongs to them.
         if self.text.is_some() && self.calls.is_empty() {
             let behind = std::mem::take(&mut self.opaque);
             self.end(request);
             self.opaque = behind;
         }
-        self.text.get_or_insert_default().push_str(&text);
+        self.text.get_or_insert_default().push_str(text);
         self.place.get_or_insert(place);
     }
 

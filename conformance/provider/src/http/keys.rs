@@ -27,8 +27,8 @@ pub(crate) fn keys(received: &Received) -> Vec<&str> {
 /// What stands for a key wherever somebody reads it.
 pub(crate) fn disguised(key: &str) -> String {
     let hash = hmac_sha256::Hash::hash(key.as_bytes());
-    let digits: String = hash[..4].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{digits}")
+    let [one, two, three, four] = [hash[0], hash[1], hash[2], hash[3]];
+    format!("sha256:{one:02x}{two:02x}{three:02x}{four:02x}")
 }
 
 /// A target without the keys in its query.

@@ -4,7 +4,7 @@ use super::kept::{Forgotten, Kept};
 use crate::received::Unreadable;
 use crate::record::RequestProblem;
 use serde_json::Value;
-use threadspec::oracle::{Api, Breach};
+use threadspec::oracle::{Api, Breach, BreachDetail};
 use threadspec::surrogates::unmark_surrogates;
 use threadspec_apis::ApiRequest;
 use threadspec_judge::universal::value;
@@ -79,7 +79,9 @@ impl Body {
             Err(Forgotten::Item(id, position)) => {
                 let place = format!("input[{position}].id");
                 let what = format!("{id:?} is not stored");
-                self.forgotten = Some(Breach { rule: "OAI-RESP-STORE", place, what, is_certain: true });
+                let mut breach = Breach::new("OAI-RESP-STORE", place, what);
+                breach.details.push(BreachDetail::Id(id));
+                self.forgotten = Some(breach);
                 None
             }
         };

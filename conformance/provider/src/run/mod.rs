@@ -130,7 +130,7 @@ impl Run {
     }
 
     /// Says how many tokens a request has.
-    pub(crate) fn count(&self, head: &Head, received: &Received) -> Reaction {
+    pub(crate) fn count(head: &Head, received: &Received) -> Reaction {
         let text = received.body.as_ref().ok().and_then(|bytes| str::from_utf8(bytes).ok());
         let Some(body) = text.and_then(|text| value::read(text).ok()).filter(Value::is_object) else {
             return head.error(&ApiError::not_json(head.api, "it is no object"));

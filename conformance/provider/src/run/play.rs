@@ -91,7 +91,7 @@ impl Run {
     ) -> Played {
         let mut answer = answer_of(turn, request, head.now, &mut self.ids);
         answer.usage = self.usage(body, &answer);
-        let said = said_of(&answer, turn);
+        let said = said_of(&answer, turn, request);
         if let (None, Api::OpenAiResponses, Some(body)) = (fault, self.plan.api, &body.value) {
             self.kept.keep(ask, body, &answer.plain(request));
         }
@@ -172,7 +172,7 @@ impl Telling<'_> {
             ending,
         };
         let came = if fault.is_none() { Came::all(self.answer) } else { Came::default() };
-        self.played(fault, planned, came, false)
+        Self::played(fault, planned, came, false)
     }
 
     /// As a stream of events.
@@ -211,7 +211,7 @@ impl Telling<'_> {
             steps: in_chunks(events.iter().map(|event| self.bytes(event)).collect(), self.pace),
             ending,
         };
-        self.played(fault, planned, came, true)
+        Self::played(fault, planned, came, true)
     }
 
     fn bytes(&self, event: &StreamEvent) -> Vec<u8> {
@@ -226,7 +226,7 @@ impl Telling<'_> {
         Played::nothing(AskState::Failing, Reaction::Silence { after: self.pace.delay, ending: ending(how) })
     }
 
-    fn played(&self, fault: Option<&Fault>, planned: PlannedAnswer, came: Came, streamed: bool) -> Played {
+    fn played(fault: Option<&Fault>, planned: PlannedAnswer, came: Came, streamed: bool) -> Played {
         let state = if fault.is_none() { AskState::Answering } else { AskState::Failing };
         let nothing = Played::nothing(state, Reaction::Answer(planned));
         Played { status: Some(200), came, streamed, ..nothing }

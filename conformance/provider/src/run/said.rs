@@ -37,7 +37,12 @@ pub(super) fn answer_of(turn: &WireTurn, request: &ApiRequest, created: u64, ids
 }
 
 /// What the record says of an answer.
-pub(super) fn said_of(answer: &ModelAnswer, turn: &WireTurn) -> Said {
+pub(super) fn said_of(answer: &ModelAnswer, turn: &WireTurn, request: &ApiRequest) -> Said {
+    let is_sealed = match request.api {
+        Api::OpenAiChat => false,
+        Api::OpenAiResponses => request.wants_encrypted_reasoning(),
+        Api::Anthropic => true,
+    };
     let call = |call: &SaidCall| SaidByModel {
         id: call.id.clone(),
         name: call.name.clone(),
@@ -45,7 +50,7 @@ pub(super) fn said_of(answer: &ModelAnswer, turn: &WireTurn) -> Said {
     };
     let thought = |thought: &Thinking| SaidThought {
         text: thought.text.clone(),
-        opaque: thought.seal.clone(),
+        opaque: thought.seal.clone().filter(|_| is_sealed),
         is_redacted: thought.is_redacted,
     };
     Said {
@@ -90,7 +95,9 @@ pub(super) fn came_of(api: Api, answer: &ModelAnswer, events: &[StreamEvent]) ->
             }
             EventPart::Arguments => {
                 let part = came.parts.iter_mut().find(|part| Some(part.call) == call);
-                part.into_iter().for_each(|part| part.arguments.push_str(piece(&arguments)));
+                if let Some(part) = part {
+                    part.arguments.push_str(piece(&arguments));
+                }
             }
             _ => {}
         }

@@ -56,6 +56,8 @@ pub enum CutEnd {
 
 const PLACES: &str = "head, start, text, thinking, arguments, call, stop";
 
+// Readings are read as a whole.
+#[allow(clippy::needless_pass_by_value)]
 fn cut(reading: Reading<'_>) -> Result<Cut, Error> {
     if let Ok(events) = reading.clone().count(0) {
         return Ok(Cut::Events(usize::try_from(events).unwrap_or(usize::MAX)));

@@ -14,15 +14,15 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The connection ends here, because that was planned.
 #[derive(Debug)]
-pub(super) struct Cut;
+pub(super) struct PlannedBreak;
 
-impl fmt::Display for Cut {
+impl fmt::Display for PlannedBreak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the answer ends here, as planned")
     }
 }
 
-impl Error for Cut {}
+impl Error for PlannedBreak {}
 
 /// The body of an answer.
 pub(super) struct AnswerBody {
@@ -49,9 +49,12 @@ impl AnswerBody {
 
 impl Body for AnswerBody {
     type Data = Bytes;
-    type Error = Cut;
+    type Error = PlannedBreak;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, PlannedBreak>>> {
         let this = &mut *self;
         // hyper would put the next part into the same write, and would drop what is not written when the end is none.
         ready!(this.link.poll_left(context));
@@ -75,10 +78,10 @@ impl Body for AnswerBody {
                             this.link.complete();
                             None
                         }
-                        Ending::Close => Some(Err(Cut)),
+                        Ending::Close => Some(Err(PlannedBreak)),
                         Ending::Reset => {
                             this.link.reset();
-                            Some(Err(Cut))
+                            Some(Err(PlannedBreak))
                         }
                     });
                 }

@@ -1,6 +1,6 @@
 //! One request and its answer: what hyper parsed goes to whoever answers, and what that plans comes back.
 
-use super::answer::{AnswerBody, Cut};
+use super::answer::{AnswerBody, PlannedBreak};
 use super::bounds;
 use super::content::content;
 use super::host::is_local;
@@ -22,7 +22,7 @@ pub(super) async fn exchange<A: Answers>(
     link: Rc<Link>,
     limits: Rc<Limits>,
     shared: Arc<Shared<A>>,
-) -> Result<Response<AnswerBody>, Cut> {
+) -> Result<Response<AnswerBody>, PlannedBreak> {
     link.enter(Phase::Answer);
     let (head, body) = request.into_parts();
     let body = if is_foreign(&head) {
@@ -46,7 +46,7 @@ pub(super) async fn exchange<A: Answers>(
             if ending == Ending::Reset {
                 link.reset();
             }
-            Err(Cut)
+            Err(PlannedBreak)
         }
         Reaction::Answer(answer) => {
             link.promise(receipt);

@@ -1,5 +1,8 @@
 //! The other end of the wire without a socket: requests go in, answers come out, and whoever calls tells the time.
 
+#[cfg(test)]
+mod tests;
+
 use crate::exchange::{AttemptId, Ending, PlannedAnswer, Reaction};
 use crate::http::{Endpoint, Head, disguised, keys, path, without_keys};
 use crate::models::{models, usual_model};
@@ -199,7 +202,7 @@ impl Engine {
                 self.open.insert(id, (key, position));
                 reaction
             }
-            Endpoint::Count(_) => run.count(head, &received),
+            Endpoint::Count(_) => Run::count(head, &received),
             Endpoint::Models(wanted) => {
                 let model = run.plan.model.as_deref().unwrap_or(usual_model(api));
                 models(head, model, wanted.as_deref())
