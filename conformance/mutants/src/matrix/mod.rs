@@ -112,8 +112,7 @@ impl<'a> Matrix<'a> {
         let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.bug, trial.place()));
         let caught = self.caught();
         let is_of_no_use = |case: &&&Case| {
-            let is_tried = is_for_all_bugs(case) && !case.needs_wire();
-            self.selection == Selection::EveryCase && is_tried && !caught.contains_key(&*case.id)
+            self.selection == Selection::EveryCase && is_for_all_bugs(case) && !caught.contains_key(&*case.id)
         };
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));

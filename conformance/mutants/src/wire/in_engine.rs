@@ -7,11 +7,10 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use threadspec::oracle::Api;
-use threadspec_judge::json::member;
 use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
 use threadspec_judge::verdict::Outcome;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
-use threadspec_provider::{Ending, Engine, EngineOptions, Reaction, Received, RunPlan, WireStep, compose};
+use threadspec_provider::{Ending, Engine, EngineOptions, Reaction, Received, RunPlan, WireStep, compose, told};
 use threadspec_runner::{Testee, Trouble};
 
 /// A provider in this process. Its time passes only where it is told to wait.
@@ -100,13 +99,6 @@ impl InOneProcess {
         let reply = Reply::read_for(JudgeProfile::Universal, line).map_or(reply, |(_, reply)| reply);
         compose(&ended.plan, &ended.record, reply)
     }
-}
-
-/// An input without what the model answers.
-fn told(input: &str) -> String {
-    let members = ["messages", "tools", "maxRecursionDepth"];
-    let members = members.iter().filter_map(|name| Some(format!("\"{name}\":{}", member(input, name)?)));
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
 impl Testee for InOneProcess {

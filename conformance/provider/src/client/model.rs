@@ -10,7 +10,7 @@ use threadspec::oracle::Api;
 use threadspec::surrogates::{unmark_surrogates, without_marks};
 use threadspec::{Error, Message, ToolCall, read_json};
 use threadspec_apis::sse::SseParser;
-use threadspec_apis::{AnswerEnd, AnswerReader, ApiError, ModelAnswer, Said, SaidCall, Thinking, read_answer};
+use threadspec_apis::{AnswerEnd, AnswerReader, ApiError, ModelAnswer, ReadAnswer, SaidCall, Thinking, read_answer};
 use threadspec_judge::protocol::{Endpoint, Request};
 use threadspec_judge::universal::value;
 
@@ -95,7 +95,7 @@ impl<E: Exchange> HttpModel<E> {
         }
     }
 
-    fn read(&self, response: &ClientResponse) -> Result<Said, String> {
+    fn read(&self, response: &ClientResponse) -> Result<ReadAnswer, String> {
         let api = self.endpoint.transport.api;
         if response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream")) {
             let (mut parser, mut reader) = (SseParser::default(), AnswerReader::new(api));
