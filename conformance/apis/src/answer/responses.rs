@@ -100,6 +100,8 @@ struct ResponseUsage {
 #[derive(Serialize)]
 struct InputTokens {
     cached_tokens: u64,
+    /// Newer clients want it.
+    cache_write_tokens: u64,
 }
 
 #[derive(Serialize)]
@@ -285,7 +287,7 @@ fn response<'a>(
         metadata: echo("metadata", json!({})),
         usage: usage.map(|usage| ResponseUsage {
             input_tokens: usage.input,
-            input_tokens_details: InputTokens { cached_tokens: usage.cached },
+            input_tokens_details: InputTokens { cached_tokens: usage.cached, cache_write_tokens: usage.written },
             output_tokens: usage.output,
             output_tokens_details: OutputTokens { reasoning_tokens: usage.reasoning },
             total_tokens: usage.input + usage.output,

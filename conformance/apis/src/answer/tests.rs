@@ -115,7 +115,8 @@ fn response(status: &str, output: &str, usage: &str) -> String {
 const MESSAGE: &str = r#"{"id":"msg_nyMg","type":"message","status":"completed","role":"assistant","content":[{"type":"output_text","annotations":[],"logprobs":[],"text":"I look."}]}"#;
 const CALL_A: &str = r#"{"id":"fc_V6kr","type":"function_call","status":"completed","arguments":"{\"n\":1}","call_id":"call_a","name":"look"}"#;
 const CALL_B: &str = r#"{"id":"fc_nHQj","type":"function_call","status":"completed","arguments":"{\"n\":2}","call_id":"call_b","name":"look"}"#;
-const RESPONSE_USAGE: &str = r#"{"input_tokens":8,"input_tokens_details":{"cached_tokens":0},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":13}"#;
+/// With `cache_write_tokens`, which the specification lacks and openai-python 3.57.0 requires.
+const RESPONSE_USAGE: &str = r#"{"input_tokens":8,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":0},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":13}"#;
 
 #[test]
 fn a_plain_answer_of_responses() {

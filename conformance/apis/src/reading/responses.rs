@@ -63,6 +63,7 @@ struct ResponseUsageForm {
 #[serde(default)]
 struct CachedTokens {
     cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -90,10 +91,11 @@ struct EventForm {
 
 impl From<ResponseUsageForm> for Usage {
     fn from(form: ResponseUsageForm) -> Self {
+        let details = form.input_tokens_details.unwrap_or_default();
         Self {
             input: form.input_tokens,
-            cached: form.input_tokens_details.and_then(|details| details.cached_tokens).unwrap_or_default(),
-            written: 0,
+            cached: details.cached_tokens.unwrap_or_default(),
+            written: details.cache_write_tokens.unwrap_or_default(),
             output: form.output_tokens,
             reasoning: form.output_tokens_details.and_then(|details| details.reasoning_tokens).unwrap_or_default(),
         }

@@ -48,7 +48,7 @@ fn as_said(api: Api, mut answer: ModelAnswer) -> ModelAnswer {
             answer.thinking = Some(thought).filter(|thought| !thought.text.is_empty()).into_iter().collect();
             answer.usage.written = 0;
         }
-        Api::OpenAiResponses => answer.usage.written = 0,
+        Api::OpenAiResponses => {}
         Api::Anthropic => {
             answer.text += &answer.refusal.take().unwrap_or_default();
             answer.usage.reasoning = 0;

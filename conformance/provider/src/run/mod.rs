@@ -2,7 +2,6 @@
 
 mod ask;
 mod body;
-mod broken;
 mod fairness;
 mod judge;
 mod kept;
@@ -26,7 +25,7 @@ use play::Played;
 use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::oracle::Api;
-use threadspec_apis::{ApiError, IdSource, ModelAnswer, PromptLog, PromptText, Usage, json_text, tokens};
+use threadspec_apis::{ApiError, IdSource, PromptLog, PromptText, Usage, json_text};
 use threadspec_judge::universal::value;
 
 /// How many strays a run keeps; the others say nothing new.
@@ -120,13 +119,10 @@ impl Run {
         }
     }
 
-    /// What a request and its answer cost.
-    fn usage(&mut self, body: &Body, answer: &ModelAnswer) -> Usage {
+    /// What a request costs.
+    fn usage(&mut self, body: &Body) -> Usage {
         let Some(shown) = body.whole.as_ref().or(body.value.as_ref()) else { return Usage::default() };
-        let arguments: usize = answer.calls.iter().map(|call| call.arguments.len()).sum();
-        let said = answer.text.len() + answer.refusal.as_ref().map_or(0, String::len) + arguments;
-        let api = self.plan.api;
-        Usage { output: tokens(said), ..self.prompts.push(api, PromptText::of(api, shown)) }
+        self.prompts.push(self.plan.api, PromptText::of(self.plan.api, shown))
     }
 
     /// Says how many tokens a request has.

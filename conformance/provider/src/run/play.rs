@@ -3,8 +3,7 @@
 use super::Run;
 use super::ask::AskState;
 use super::body::Body;
-use super::broken::stream_error;
-use super::said::{answer_of, came_of, said_of};
+use super::said::{answer_of, came_all, came_of, said_of};
 use crate::exchange::{Ending, PlannedAnswer, Reaction, WireStep};
 use crate::http::Head;
 use crate::options::EngineOptions;
@@ -89,8 +88,7 @@ impl Run {
         fault: Option<&Fault>,
         options: &EngineOptions,
     ) -> Played {
-        let mut answer = answer_of(turn, request, head.now, &mut self.ids);
-        answer.usage = self.usage(body, &answer);
+        let answer = answer_of(turn, request, head.now, &mut self.ids).with_usage(self.usage(body));
         let said = said_of(&answer, turn, request);
         if let (None, Api::OpenAiResponses, Some(body)) = (fault, self.plan.api, &body.value) {
             self.kept.keep(ask, body, &answer.plain(request));
@@ -171,7 +169,7 @@ impl Telling<'_> {
             steps: in_chunks(vec![kept], self.pace),
             ending,
         };
-        let came = if fault.is_none() { Came::all(self.answer) } else { Came::default() };
+        let came = if fault.is_none() { came_all(self.answer) } else { Came::default() };
         Self::played(fault, planned, came, false)
     }
 
@@ -186,8 +184,9 @@ impl Telling<'_> {
             Some(Fault::Cut { at, how }) => (kept(*at), None, ending(*how)),
             Some(Fault::Event { after, failed }) => {
                 let kept = kept(*after);
-                let number = events[..kept].iter().filter(|event| event.part != EventPart::Comment).count();
-                (kept, Some(stream_error(self.answer, self.request, number, *failed)), Ending::Whole)
+                let error = ApiError::in_stream(self.head.api);
+                let event = self.answer.error_event(self.request, &error, &events[..kept], *failed);
+                (kept, Some(event), Ending::Whole)
             }
             Some(Fault::Garbage) => {
                 // The event in the middle of the answer is the one that is broken.
@@ -200,7 +199,7 @@ impl Telling<'_> {
             Some(Fault::Status { .. } | Fault::Hang(_)) => (0, None, Ending::Close),
         };
         let came =
-            if fault.is_none() { Came::all(self.answer) } else { came_of(self.head.api, self.answer, &events[..kept]) };
+            if fault.is_none() { came_all(self.answer) } else { came_of(self.head.api, self.answer, &events[..kept]) };
         events.truncate(kept);
         events.extend(behind);
         let planned = PlannedAnswer {

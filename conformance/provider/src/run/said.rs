@@ -2,11 +2,11 @@
 
 use crate::record::{CallPart, Came, Said, SaidByModel, SaidThought};
 use crate::script::{PlayedThought, WireTurn};
-use serde_json::Value;
 use threadspec::oracle::Api;
-use threadspec_apis::{ApiRequest, EventPart, Finish, IdSource, ModelAnswer, SaidCall, StreamEvent, Thinking};
-use threadspec_judge::json;
-use threadspec_judge::universal::value;
+use threadspec_apis::sse::SseEvent;
+use threadspec_apis::{
+    AnswerReader, ApiRequest, EventPart, Finish, IdSource, ModelAnswer, SaidCall, StreamEvent, Thinking,
+};
 
 /// The answer that says a turn to a request, with new ids where the script has none.
 pub(super) fn answer_of(turn: &WireTurn, request: &ApiRequest, created: u64, ids: &mut IdSource) -> ModelAnswer {
@@ -63,48 +63,41 @@ pub(super) fn said_of(answer: &ModelAnswer, turn: &WireTurn, request: &ApiReques
     }
 }
 
-impl Came {
-    /// All of an answer.
-    pub(super) fn all(answer: &ModelAnswer) -> Self {
-        let calls = (0..answer.calls.len()).collect();
-        Self { whole: true, text: answer.text.clone(), calls, parts: Vec::new() }
-    }
+/// What came of an answer that ended.
+pub(super) fn came_all(answer: &ModelAnswer) -> Came {
+    // A call that the limit may have cut off is the last one.
+    let cut = answer.calls.len().checked_sub(1).filter(|_| answer.finish == Finish::Length);
+    let is_whole = |position: usize, call: &SaidCall| call.args().is_some() && cut != Some(position);
+    Came { whole: true, ..came(answer.text.clone(), &answer.calls, is_whole) }
 }
 
 /// What came of an answer whose stream broke off behind these events.
 pub(super) fn came_of(api: Api, answer: &ModelAnswer, events: &[StreamEvent]) -> Came {
-    let [text, arguments, index] = match api {
-        Api::OpenAiChat => {
-            let call = "/choices/0/delta/tool_calls/0";
-            ["/choices/0/delta/content".to_owned(), format!("{call}/function/arguments"), format!("{call}/index")]
-        }
-        Api::OpenAiResponses => ["/delta", "/delta", "/output_index"].map(str::to_owned),
-        Api::Anthropic => ["/delta/text", "/delta/partial_json", "/index"].map(str::to_owned),
-    };
-    let (mut came, mut begun) = (Came::default(), Vec::new());
-    for event in events {
-        let Ok(data) = value::read(&event.data) else { continue };
-        let piece = |pointer: &str| data.pointer(pointer).map(json::text).unwrap_or_default();
-        let number = data.pointer(&index).and_then(Value::as_u64);
-        let call = begun.iter().position(|known| *known == number);
-        match event.part {
-            EventPart::Text => came.text.push_str(piece(&text)),
-            EventPart::Call => {
-                came.parts.push(CallPart { call: begun.len(), arguments: piece(&arguments).to_owned() });
-                begun.push(number);
-            }
-            EventPart::Arguments => {
-                let part = came.parts.iter_mut().find(|part| Some(part.call) == call);
-                if let Some(part) = part {
-                    part.arguments.push_str(piece(&arguments));
-                }
-            }
-            _ => {}
-        }
-        if event.ends_call {
-            came.calls.extend(call.or(begun.len().checked_sub(1)).filter(|call| *call < answer.calls.len()));
+    let mut reader = AnswerReader::new(api);
+    for event in events.iter().filter(|event| event.part != EventPart::Comment) {
+        let event = SseEvent { name: event.name.map(str::to_owned), data: event.data.clone() };
+        if reader.push(&event).is_err() {
+            break;
         }
     }
-    came.parts.retain(|part| !came.calls.contains(&part.call));
+    let said = reader.said().answer;
+    let closed = events.iter().filter(|event| event.ends_call).count();
+    came(said.text, &said.calls, |position, call| {
+        let whole = answer.calls.get(position);
+        // Chat closes no call, and may have their fragments in any order.
+        let is_closed = if api == Api::OpenAiChat { whole == Some(call) } else { position < closed };
+        is_closed && whole.is_some_and(|call| call.args().is_some())
+    })
+}
+
+fn came(text: String, calls: &[SaidCall], is_whole: impl Fn(usize, &SaidCall) -> bool) -> Came {
+    let mut came = Came { text, ..Came::default() };
+    for (position, call) in calls.iter().enumerate() {
+        if is_whole(position, call) {
+            came.calls.push(position);
+        } else {
+            came.parts.push(CallPart { call: position, arguments: call.arguments.clone() });
+        }
+    }
     came
 }

@@ -210,3 +210,6 @@ impl Pace {
         Ok(pace)
     }
 }
+
+#[cfg(test)]
+mod tests;
