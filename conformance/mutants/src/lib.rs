@@ -46,13 +46,3 @@ pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
 pub use planted::{Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, OnWire, Planted, Reading, sound, sound_agent, together};
 pub use together::Together;
 pub use trial::{Selection, Survey, Trial};
-
-#[doc(hidden)]
-#[allow(missing_docs)]
-pub fn debug(bug: Option<&str>, transport: threadspec_judge::protocol::Transport, case: &threadspec_judge::corpus::Case, show: bool) -> Option<String> {
-    let planted = bug.filter(|bug| !bug.is_empty()).map(|bug| find(bug).expect("known"));
-    let mut agent = wire::InOneProcess::new(planted.as_ref(), transport);
-    let replies = trial::Replies::of(&mut agent, case, threadspec_judge::protocol::JudgeProfile::Universal);
-    if show { println!("{:?}\n", replies.outcome); }
-    replies.failure(None).map(|j| format!("{:?} {:?} {} {:?}", j.verdict, j.broken, j.note, j.mismatches.first().map(|m| format!("{m:?}"))))
-}

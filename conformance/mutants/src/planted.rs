@@ -207,7 +207,7 @@ pub fn sound_agent() -> impl Implementation + Send {
 /// Where something is planted.
 enum Host {
     Twin(Box<Twin>),
-    Agent(Box<Agent>),
+    Agent(Box<WireAgent>),
 }
 
 impl Host {
@@ -221,8 +221,8 @@ impl Host {
                 }
                 plant(twin);
             }
-            (Kind::AgentBug(OnAgent(plant)) | Kind::AgentReading(OnAgent(plant)), Self::Agent(agent)) => plant(agent),
-            (Kind::Clash(_) | Kind::WireBug(_) | Kind::WireReading(_) | Kind::Misbehaviour(_), _) => {}
+            (_, Self::Agent(agent)) => agent.plant(planted),
+            (Kind::Misbehaviour(_), _) => {}
             _ => panic!("{} is not planted where the others are", planted.name),
         }
     }

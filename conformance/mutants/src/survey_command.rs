@@ -34,6 +34,9 @@ pub(crate) struct Run {
     /// conditions
     #[arg(long, conflicts_with_all = ["redundant", "json"])]
     quick: bool,
+    /// Try only what is planted in the agent that asks its model over HTTP
+    #[arg(long)]
+    wire: bool,
     /// List the cases that catch nothing that another one does not catch
     #[arg(long)]
     redundant: bool,
@@ -59,20 +62,25 @@ impl Run {
             (Selection::EveryCase, Breadth::EveryProfile)
         };
         let (fuzzed, step) = if self.quick { (FUZZED_QUICKLY, QUICK_STEP) } else { (FUZZED, 1) };
-        let matrix = Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?;
+        let matrix = if self.wire {
+            Matrix::over_the_wire(&corpus, &cases, selection).map_err(harness)?
+        } else {
+            Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?
+        };
         let mut faults = matrix.faults();
-        for reading in permitted() {
-            faults.extend(reading.accusations(fuzzed));
+        if !self.wire {
+            permitted().iter().for_each(|reading| faults.extend(reading.accusations(fuzzed)));
         }
+        let has_all = self.filter.is_empty() && !self.wire;
         // With only some of the cases, bugs of size may well survive.
-        let grown = if self.filter.is_empty() {
+        let grown = if has_all {
             let table =
                 growth::table(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(Exit::Corpus, error))?;
             survey_sizes(&corpus, &table, breadth).map_err(harness)?
         } else {
             Survey::default()
         };
-        let covering = if self.filter.is_empty() {
+        let covering = if has_all {
             covering::read(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(Exit::Corpus, error))?
         } else {
             None

@@ -66,7 +66,8 @@ pub(crate) struct InOneProcess {
 impl InOneProcess {
     /// With something planted, or sound.
     pub(crate) fn new(planted: Option<&Planted>, transport: Transport) -> Self {
-        let agent = planted.map_or_else(WireAgent::default, WireAgent::with);
+        let mut agent = WireAgent::default();
+        planted.into_iter().for_each(|planted| agent.plant(planted));
         let exchange = InEngine { engine: Engine::new(EngineOptions::default()), now: Duration::from_secs(1) };
         Self { agent, exchange, transport, hello: Agent::default().hello(), runs: 0, sent: VecDeque::new() }
     }

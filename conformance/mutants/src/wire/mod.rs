@@ -31,9 +31,11 @@ pub(crate) use sse::SseLine;
 use crate::agent::{Agent, RunState, refused};
 use crate::planted::{Kind, OnWire, Planted};
 use serde_json::Value;
+use std::time::Duration;
+use std::{mem, thread};
 use threadspec::oracle::Api;
-use threadspec_judge::protocol::{Endpoint, Reply, Transport};
-use threadspec_provider::client::{ClientRequest, Exchange};
+use threadspec_judge::protocol::{Endpoint, Hello, Implementation, Op, Reply, Request, Transport};
+use threadspec_provider::client::{ClientRequest, Connection, Exchange};
 
 /// What there is of a run where its model is asked over the wire.
 #[derive(Debug)]
@@ -131,15 +133,13 @@ impl Default for WireAgent {
 }
 
 impl WireAgent {
-    /// The agent with something planted, whether in what it does on the wire or in what it does anyway.
-    pub(crate) fn with(planted: &Planted) -> Self {
-        let mut agent = Self::default();
+    /// Plants something, whether in what it does on the wire or in what it does anyway.
+    pub(crate) fn plant(&mut self, planted: &Planted) {
         match planted.kind {
-            Kind::WireBug(OnWire { plant, .. }) | Kind::WireReading(OnWire { plant, .. }) => plant(&mut agent),
-            Kind::AgentBug(plant) | Kind::AgentReading(plant) => (plant.0)(&mut agent.agent),
+            Kind::WireBug(OnWire { plant, .. }) | Kind::WireReading(OnWire { plant, .. }) => plant(self),
+            Kind::AgentBug(plant) | Kind::AgentReading(plant) => (plant.0)(&mut self.agent),
             _ => {}
         }
-        agent
     }
 
     /// Answers op `tools`, and asks the model at an endpoint.
@@ -158,6 +158,38 @@ impl WireAgent {
         Reply::Ok(output)
     }
 }
+
+impl Implementation for WireAgent {
+    fn hello(&self) -> Hello {
+        self.agent.hello()
+    }
+
+    /// Where the request names no endpoint, the model is the script in its input.
+    fn answer(&mut self, request: &Request) -> Reply {
+        let Some(endpoint) = request.endpoint.clone().filter(|_| request.op == Op::Tools) else {
+            return self.agent.answer(request);
+        };
+        let Some(mut connection) = Connection::to(&endpoint.base_url) else {
+            return Reply::Unsupported("it asks over plain HTTP alone".to_owned());
+        };
+        let reply = self.run(&request.input, endpoint, &mut connection);
+        let late = mem::take(&mut self.behind);
+        if !late.is_empty() {
+            thread::spawn(move || {
+                thread::sleep(WHILE);
+                late.iter().for_each(|request| drop(connection.exchange(request)));
+            });
+        }
+        reply
+    }
+
+    fn line(&mut self, request: &Request) -> String {
+        self.answer(request).line_for(request.profile, request.id)
+    }
+}
+
+/// How long after a reply something late is sent.
+const WHILE: Duration = Duration::from_millis(30);
 
 /// The first characters of a text.
 fn cut(text: &str, length: usize) -> String {

@@ -93,10 +93,10 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("tool-names-in-lower-case", TOOLS, ALL, |agent| on_names(agent, str::to_lowercase)),
-        bug("tool-names-with-a-prefix", TOOLS, ALL, |agent| on_names(agent, |name| format!("functions_{name}"))),
-        bug("dashes-in-tool-names-as-underscores", TOOLS, ALL, |agent| on_names(agent, |name| name.replace('-', "_"))),
-        bug("tool-names-cut-to-32-characters", TOOLS, ALL, |agent| on_names(agent, |name| super::super::cut(name, 32))),
+        bug("declared-names-in-lower-case", TOOLS, ALL, |agent| on_names(agent, str::to_lowercase)),
+        bug("declared-names-with-a-prefix", TOOLS, ALL, |agent| on_names(agent, |name| format!("functions_{name}"))),
+        bug("dashes-in-declared-names-as-underscores", TOOLS, ALL, |agent| on_names(agent, |name| name.replace('-', "_"))),
+        bug("declared-names-cut-to-32-characters", TOOLS, ALL, |agent| on_names(agent, |name| super::super::cut(name, 32))),
         bug("tool-declared-that-nobody-gave", TOOLS, ALL, |agent| {
             on_bodies(agent, |run, body| {
                 let tool = write::tool(run.wire.endpoint.transport.api, "final_answer");

@@ -113,7 +113,7 @@ pub(super) fn readings() -> Vec<Planted> {
                 }
             });
         }),
-        reading("system-messages-joined", OPENAI, |agent| {
+        reading("system-items-joined", OPENAI, |agent| {
             agent.body = Box::new(|_, body| {
                 if let Some(system) = take_systems(body) {
                     history(body).insert(0, json!({"role": "system", "content": system}));
