@@ -147,7 +147,11 @@ impl Agent {
     }
 
     /// The same with another model, which is given the request.
-    pub(crate) fn step_with(&self, run: &mut RunState, model: &mut dyn FnMut(&mut RunState, &[Value]) -> Value) -> bool {
+    pub(crate) fn step_with(
+        &self,
+        run: &mut RunState,
+        model: &mut dyn FnMut(&mut RunState, &[Value]) -> Value,
+    ) -> bool {
         if run.stop.is_some() {
             return false;
         }
@@ -259,7 +263,8 @@ fn whole(message: &mut Value) {
 
 /// A turn of the model as a message.
 fn said(turn: &Value) -> Value {
-    let mut message = json!({"type": "ai", "content": text(&turn["content"]), "tool_calls": calls(turn), "wire": turn["wire"]});
+    let mut message =
+        json!({"type": "ai", "content": text(&turn["content"]), "tool_calls": calls(turn), "wire": turn["wire"]});
     whole(&mut message);
     message
 }
@@ -300,11 +305,12 @@ pub(crate) fn outcome(run: &mut RunState, call: &Value) -> ToolOutcome {
         _ if results["byId"].is_object() => results["byId"].get(id),
         _ => pairs().find(|pair| pair[0] == call["args"]).map(|pair| &pair[1]),
     };
-    let outcome = match result.map(|result| (result, result["error"].as_str(), result.as_object().map(serde_json::Map::len))) {
-        Some((_, Some(error), Some(1))) => ToolOutcome::Failure(halves::repaired(error).into_owned()),
-        Some((result, ..)) => ToolOutcome::Result(result.clone()),
-        None => ToolOutcome::Result("".into()),
-    };
+    let outcome =
+        match result.map(|result| (result, result["error"].as_str(), result.as_object().map(serde_json::Map::len))) {
+            Some((_, Some(error), Some(1))) => ToolOutcome::Failure(halves::repaired(error).into_owned()),
+            Some((result, ..)) => ToolOutcome::Result(result.clone()),
+            None => ToolOutcome::Result("".into()),
+        };
     let id = id.to_owned();
     run.wire.executed.push(id);
     outcome

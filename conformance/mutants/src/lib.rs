@@ -43,6 +43,8 @@ pub use growth::{Breadth, of_size, survey_sizes};
 pub use matrix::{Matrix, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
-pub use planted::{Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, OnWire, Planted, Reading, sound, sound_agent, together};
+pub use planted::{
+    Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, OnWire, Planted, Reading, sound, sound_agent, together,
+};
 pub use together::Together;
 pub use trial::{Selection, Survey, Trial};

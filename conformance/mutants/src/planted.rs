@@ -186,8 +186,9 @@ pub(crate) fn crash(why: &'static str) -> ! {
 ///
 /// If one is planted in the twin and another in the agent.
 pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
-    let is_of_agent =
-        |planted: &&Planted| !matches!(planted.kind, Kind::Bug(_) | Kind::Reading(_) | Kind::Family(_) | Kind::Misbehaviour(_));
+    let is_of_agent = |planted: &&Planted| {
+        !matches!(planted.kind, Kind::Bug(_) | Kind::Reading(_) | Kind::Family(_) | Kind::Misbehaviour(_))
+    };
     let mut host =
         if planted.iter().any(is_of_agent) { Host::Agent(Box::default()) } else { Host::Twin(Box::default()) };
     planted.iter().for_each(|planted| host.plant(planted));

@@ -23,6 +23,7 @@ const QUICK_STEP: usize = 97;
 /// accepted reading, it must fail none. Neither the corpus nor the fuzzer may object to a permitted reading. `serve --bug NAME`
 /// and `serve --reading NAME` show what one does.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Run {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -69,7 +70,9 @@ impl Run {
         };
         let mut faults = matrix.faults();
         if !self.wire {
-            permitted().iter().for_each(|reading| faults.extend(reading.accusations(fuzzed)));
+            for reading in permitted() {
+                faults.extend(reading.accusations(fuzzed));
+            }
         }
         let has_all = self.filter.is_empty() && !self.wire;
         // With only some of the cases, bugs of size may well survive.

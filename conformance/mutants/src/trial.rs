@@ -51,7 +51,8 @@ impl Trial<'_> {
 
     /// In which profile and, over the wire, how.
     pub fn place(&self) -> String {
-        self.transport.map_or_else(|| self.profile.to_string(), |transport| format!("{} over {transport}", self.profile))
+        self.transport
+            .map_or_else(|| self.profile.to_string(), |transport| format!("{} over {transport}", self.profile))
     }
 
     /// Whether the corpus catches the bug. A `should` case is enough for a bug that breaks no `must`.

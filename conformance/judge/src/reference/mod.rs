@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use threadspec::agent::{
-    LoopOptions, Model, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier, run_loop,
-    run_tools,
+    LoopOptions, Model, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier,
+    run_loop, run_tools,
 };
 use threadspec::surrogates::{mark_surrogates, marked, repair_surrogates, unmark_surrogates};
 use threadspec::{

@@ -72,7 +72,10 @@ impl<'a> Matrix<'a> {
             });
             let (agents, (readings, bugs)) = workers.install(|| {
                 rayon::join(
-                    || [universal::trials(corpus, cases, selection), wire::trials(corpus, &over_wire, selection)].concat(),
+                    || {
+                        [universal::trials(corpus, cases, selection), wire::trials(corpus, &over_wire, selection)]
+                            .concat()
+                    },
                     || {
                         rayon::join(
                             || permitted().par_iter().map(judge).collect::<Vec<_>>(),

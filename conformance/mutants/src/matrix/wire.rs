@@ -61,13 +61,8 @@ fn trial<'a>(
     let wrong = !planted.is_reading();
     let breaks_a_must = breaks_a_must(corpus, breaks);
     let mut agent = InOneProcess::new(Some(planted), transport);
-    let mut trial = Trial {
-        breaks,
-        wrong,
-        breaks_a_must,
-        transport: Some(transport),
-        ..Trial::new(name, JudgeProfile::Universal)
-    };
+    let mut trial =
+        Trial { breaks, wrong, breaks_a_must, transport: Some(transport), ..Trial::new(name, JudgeProfile::Universal) };
     for case in cases.iter().copied().filter(|case| case.is_for(transport.api, transport.stream)) {
         let is_own = is_about(case, breaks);
         let is_every = selection == Selection::EveryCase;

@@ -55,7 +55,8 @@ impl Failed {
 
     /// How long to wait before the next attempt; `attempt` is the number of this one, from 0.
     pub(crate) fn pause(&self, attempt: usize) -> Duration {
-        let milliseconds = self.header("retry-after-ms").and_then(|value| value.parse().ok()).map(Duration::from_millis);
+        let milliseconds =
+            self.header("retry-after-ms").and_then(|value| value.parse().ok()).map(Duration::from_millis);
         let seconds = || self.header("retry-after").and_then(|value| value.parse().ok()).map(Duration::from_secs);
         milliseconds.or_else(seconds).unwrap_or_else(|| backoff(attempt))
     }
@@ -109,7 +110,7 @@ impl WireAgent {
         body
     }
 
-    fn attempt(&self, run: &mut RunState, body: Value, exchange: &mut dyn Exchange) -> Result<Heard, Failed> {
+    fn attempt(&self, run: &mut RunState, body: Value, exchange: &mut dyn Exchange) -> Result<Heard, Box<Failed>> {
         let mut request = ClientRequest {
             method: "POST".to_owned(),
             target: endpoint::target(&run.wire.endpoint),
@@ -120,16 +121,17 @@ impl WireAgent {
         (self.sent)(run, &mut request);
         run.wire.last = request.clone();
         let Some(response) = exchange.exchange(&request) else {
-            return Err(Failed { why: "the model's provider did not answer".to_owned(), ..Failed::default() });
+            let why = "the model's provider did not answer".to_owned();
+            return Err(Box::new(Failed { why, ..Failed::default() }));
         };
         self.hear(run, response)
     }
 
     /// Reads an answer.
-    pub(crate) fn hear(&self, run: &mut RunState, response: ClientResponse) -> Result<Heard, Failed> {
+    pub(crate) fn hear(&self, run: &mut RunState, response: ClientResponse) -> Result<Heard, Box<Failed>> {
         if response.status >= 400 {
             let why = format!("{}: {}", response.status, error_of(&response.body()));
-            return Err(Failed { response: Some(response), heard: None, why });
+            return Err(Box::new(Failed { response: Some(response), heard: None, why }));
         }
         let api = run.wire.endpoint.transport.api;
         let is_stream = response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
@@ -147,7 +149,7 @@ impl WireAgent {
             None if !heard.is_ended => "the answer broke off".to_owned(),
             None => return Ok(heard),
         };
-        Err(Failed { response: Some(response), heard: Some(heard), why })
+        Err(Box::new(Failed { response: Some(response), heard: Some(heard), why }))
     }
 }
 

@@ -43,9 +43,13 @@ impl Heard {
         let content = self.text_of("text");
         let content = if content.is_empty() { self.text_of("refusal") } else { content };
         let calls: Vec<Value> = self.calls().filter_map(whole_call).collect();
-        let opaque: Vec<&Value> = self.parts.iter().filter(|part| part["type"] == "opaque").map(|part| &part["raw"]).collect();
-        let items: Vec<Value> =
-            self.calls().filter(|call| call["item"].is_string()).map(|call| json!([call["id"], call["item"]])).collect();
+        let opaque: Vec<&Value> =
+            self.parts.iter().filter(|part| part["type"] == "opaque").map(|part| &part["raw"]).collect();
+        let items: Vec<Value> = self
+            .calls()
+            .filter(|call| call["item"].is_string())
+            .map(|call| json!([call["id"], call["item"]]))
+            .collect();
         json!({"content": content, "tool_calls": calls, "wire": {"opaque": opaque, "id": self.id, "stop": self.stop, "items": items}})
     }
 
@@ -97,7 +101,9 @@ pub(crate) fn plain(api: Api, body: &[u8]) -> Heard {
             heard.parts.push(json!({"type": "text", "text": text(&message["content"])}));
             heard.parts.push(json!({"type": "refusal", "text": text(&message["refusal"])}));
             let calls = list(&message["tool_calls"]).iter();
-            heard.parts.extend(calls.map(|one| call(&one["id"], &one["function"]["name"], one["function"]["arguments"].clone())));
+            heard.parts.extend(
+                calls.map(|one| call(&one["id"], &one["function"]["name"], one["function"]["arguments"].clone())),
+            );
             text(&choice["finish_reason"]).clone_into(&mut heard.stop);
         }
         Api::OpenAiResponses => response(&mut heard, &body),

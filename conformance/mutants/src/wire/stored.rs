@@ -25,5 +25,6 @@ pub(crate) fn in_a_conversation(run: &RunState, body: &mut Value) {
     // Where the whole history stands in it, it begins another conversation.
     let is_whole = run.wire.answers.is_empty() || !run.renamed.is_empty();
     let name = if is_whole { run.turn } else { 1 };
-    body["conversation"] = json!({"id": format!("conv_{}_{name}", text(&Value::from(&*run.wire.endpoint.api_key)).len())});
+    body["conversation"] =
+        json!({"id": format!("conv_{}_{name}", text(&Value::from(&*run.wire.endpoint.api_key)).len())});
 }

@@ -123,7 +123,8 @@ fn anthropic(endpoint: &Endpoint, messages: &[Value]) -> Value {
         let is_user = message["type"] != "ai";
         let blocks = blocks(message);
         // The results of parallel calls stand in one message.
-        let before = turns.last_mut().filter(|turn| message["type"] == "tool" && turn["content"][0]["type"] == "tool_result");
+        let before =
+            turns.last_mut().filter(|turn| message["type"] == "tool" && turn["content"][0]["type"] == "tool_result");
         match before.and_then(|turn| turn["content"].as_array_mut()) {
             Some(results) => results.extend(blocks),
             None if blocks.is_empty() => {}
@@ -164,7 +165,8 @@ pub(crate) fn without_halves(value: &Value) -> Value {
         Value::String(text) => halves::repaired(text).into(),
         Value::Array(elements) => elements.iter().map(without_halves).collect(),
         Value::Object(members) => {
-            let member = |(name, value): (&String, &Value)| (halves::repaired(name).into_owned(), without_halves(value));
+            let member =
+                |(name, value): (&String, &Value)| (halves::repaired(name).into_owned(), without_halves(value));
             members.iter().map(member).collect::<Map<_, _>>().into()
         }
         other => other.clone(),

@@ -21,7 +21,9 @@ const MOST_TOKENS: u32 = 4096;
 pub(super) fn body(endpoint: &Endpoint, tools: &[String], messages: &[Told<'_>]) -> Value {
     let api = endpoint.transport.api;
     let mut body = match api {
-        Api::OpenAiChat => json!({"messages": messages.iter().map(|told| chat_message(told.message)).collect::<Vec<_>>()}),
+        Api::OpenAiChat => {
+            json!({"messages": messages.iter().map(|told| chat_message(told.message)).collect::<Vec<_>>()})
+        }
         Api::OpenAiResponses => responses(endpoint.reasoning, messages),
         Api::Anthropic => anthropic(endpoint.reasoning, messages),
     };
@@ -63,15 +65,17 @@ fn chat_message(message: &Message) -> Value {
     match message {
         Message::System { content } => json!({"role": "system", "content": content}),
         Message::Human { content } => json!({"role": "user", "content": content}),
-        Message::Ai { content, tool_calls } if tool_calls.is_empty() => json!({"role": "assistant", "content": content}),
+        Message::Ai { content, tool_calls } if tool_calls.is_empty() => {
+            json!({"role": "assistant", "content": content})
+        }
         Message::Ai { content, tool_calls } => {
-            let call = |call: &ToolCall| {
-                json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments(call)}})
-            };
+            let call = |call: &ToolCall| json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments(call)}});
             let content = (!content.is_empty()).then_some(content);
             json!({"role": "assistant", "content": content, "tool_calls": tool_calls.iter().map(call).collect::<Vec<_>>()})
         }
-        Message::Tool { tool_call_id, content } => json!({"role": "tool", "tool_call_id": tool_call_id, "content": content}),
+        Message::Tool { tool_call_id, content } => {
+            json!({"role": "tool", "tool_call_id": tool_call_id, "content": content})
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Requests and answers over a socket, one after the other, on a connection that is kept.
 
-use super::{ClientRequest, ClientResponse, ResponseReader, Exchange};
+use super::{ClientRequest, ClientResponse, Exchange, ResponseReader};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::thread;
@@ -124,7 +124,10 @@ mod tests {
         let mut ask = || connection.exchange(&request).map(|response| (response.status, response.is_whole));
         assert_eq!([ask(), ask(), ask()], [Some((200, true)), Some((200, false)), Some((404, true))]);
         let heard = server.join().expect("no panic")?;
-        assert!(heard.iter().all(|request| request.starts_with("POST /v1/x HTTP/1.1\r\nhost: 127.0.0.1:")), "{heard:?}");
+        assert!(
+            heard.iter().all(|request| request.starts_with("POST /v1/x HTTP/1.1\r\nhost: 127.0.0.1:")),
+            "{heard:?}"
+        );
         assert!(heard[0].contains("\r\na: b\r\ncontent-length: 2\r\n\r\n{}"), "{heard:?}");
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::body::{Told, body, is_declarable};
 use super::{ClientRequest, ClientResponse, Connection, Exchange};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Duration;
 use threadspec::agent::{Model, Response};
@@ -32,8 +32,18 @@ pub struct HttpModel<E> {
 /// An attempt that failed.
 struct FailedAttempt {
     why: String,
-    /// How long to wait before the next one; `None` if there is to be none.
-    retry: Option<Option<Duration>>,
+    /// What is known of the next one.
+    next: NextAttempt,
+}
+
+/// What is known of the attempt behind one that failed.
+enum NextAttempt {
+    /// There is to be none.
+    None,
+    /// How long to wait is up to the client.
+    Later,
+    /// How long to wait was said.
+    After(Duration),
 }
 
 impl HttpModel<Connection> {
@@ -61,14 +71,21 @@ impl<E: Exchange> HttpModel<E> {
             .map(|(place, message)| Told { message, thinking: self.thinking.get(&place).map_or(&[], Vec::as_slice) })
             .collect();
         let body = body(&self.endpoint, &self.tools, &told).to_string().into_bytes();
-        let request =
-            ClientRequest { method: "POST".into(), target: target(&self.endpoint), headers: headers(&self.endpoint), body };
+        let request = ClientRequest {
+            method: "POST".into(),
+            target: target(&self.endpoint),
+            headers: headers(&self.endpoint),
+            body,
+        };
         for attempt in 0.. {
             let response = self.exchange.exchange(&request);
             match self.hear(response) {
                 Ok(answer) => return Ok(answer),
-                Err(FailedAttempt { retry: Some(pause), .. }) if attempt < RETRIES => {
-                    self.exchange.wait(pause.unwrap_or(PAUSE * 2_u32.pow(attempt)));
+                Err(FailedAttempt { next: NextAttempt::Later, .. }) if attempt < RETRIES => {
+                    self.exchange.wait(PAUSE * 2_u32.pow(attempt));
+                }
+                Err(FailedAttempt { next: NextAttempt::After(pause), .. }) if attempt < RETRIES => {
+                    self.exchange.wait(pause);
                 }
                 Err(failed) => return Err(failed.why),
             }
@@ -78,7 +95,7 @@ impl<E: Exchange> HttpModel<E> {
 
     /// What the model said.
     fn hear(&self, response: Option<ClientResponse>) -> Result<ModelAnswer, FailedAttempt> {
-        let again = |why: &str| FailedAttempt { why: why.to_owned(), retry: Some(None) };
+        let again = |why: &str| FailedAttempt { why: why.to_owned(), next: NextAttempt::Later };
         let response = response.ok_or_else(|| again("the provider did not answer"))?;
         if response.status >= 400 {
             return Err(refusal(&response));
@@ -89,7 +106,7 @@ impl<E: Exchange> HttpModel<E> {
             AnswerEnd::Broken => Err(again("the answer broke off")),
             // The model said this; it would say it again.
             AnswerEnd::Whole if said.whole_calls.contains(&false) => {
-                Err(FailedAttempt { why: "a call of the model did not come whole".to_owned(), retry: None })
+                Err(FailedAttempt { why: "a call of the model did not come whole".to_owned(), next: NextAttempt::None })
             }
             AnswerEnd::Whole => Ok(said.answer),
         }
@@ -128,7 +145,7 @@ impl<E: Exchange> Model for HttpModel<E> {
 /// A call that came whole.
 fn tool_call(call: &SaidCall) -> ToolCall {
     let args = value::read(&unmark_surrogates(&call.arguments)).ok();
-    let args = args.and_then(|args| args.as_object().cloned()).unwrap_or_else(Map::new);
+    let args = args.and_then(|args| args.as_object().cloned()).unwrap_or_default();
     ToolCall { id: without_marks(&call.id).into_owned(), name: without_marks(&call.name).into_owned(), args }
 }
 
@@ -142,8 +159,14 @@ fn refusal(response: &ClientResponse) -> FailedAttempt {
         _ => error.is_passing(),
     };
     let named = |name: &str| response.header(name).and_then(|value| value.parse().ok());
-    let pause = named("retry-after-ms").map(Duration::from_millis).or_else(|| named("retry-after").map(Duration::from_secs));
-    FailedAttempt { why: format!("{}: {}", response.status, error.message), retry: is_passing.then_some(pause) }
+    let pause =
+        named("retry-after-ms").map(Duration::from_millis).or_else(|| named("retry-after").map(Duration::from_secs));
+    let next = match pause {
+        _ if !is_passing => NextAttempt::None,
+        Some(pause) => NextAttempt::After(pause),
+        None => NextAttempt::Later,
+    };
+    FailedAttempt { why: format!("{}: {}", response.status, error.message), next }
 }
 
 /// The path to which the API's SDK posts its requests.

@@ -180,7 +180,11 @@ mod tests {
         for (bytes, body, is_whole) in [
             (&b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nHello"[..], "Hello", true),
             (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nHello", "Hello", false),
-            (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3;x=y\r\nHel\r\n2\r\nlo\r\n0\r\nt: 1\r\n\r\n", "Hello", true),
+            (
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3;x=y\r\nHel\r\n2\r\nlo\r\n0\r\nt: 1\r\n\r\n",
+                "Hello",
+                true,
+            ),
             (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nHel\r\n2\r\nlo\r\n", "Hello", false),
             (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\nHello", "Hello", true),
             (b"HTTP/1.1 204 No Content\r\n\r\n", "", true),
@@ -196,7 +200,9 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_said_to_be_none() {
-        for bytes in [&b"SSH-2.0-x\r\n\r\n"[..], b"HTTP/1.1 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n"] {
+        for bytes in
+            [&b"SSH-2.0-x\r\n\r\n"[..], b"HTTP/1.1 OK\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: x\r\n\r\n"]
+        {
             assert_eq!(read(bytes, 4).1, Err(Malformed));
         }
         let bad = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n";

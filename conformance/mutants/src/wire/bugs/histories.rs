@@ -23,7 +23,8 @@ fn is_answer(element: &Value) -> bool {
 fn on_answers(agent: &mut WireAgent, first: usize, change: fn(&mut Vec<Value>)) {
     from_ask(agent, first, move |body| {
         let messages = history(body);
-        let is_of_blocks = |message: &Value| message["content"].as_array().is_some_and(|blocks| blocks.iter().any(is_answer));
+        let is_of_blocks =
+            |message: &Value| message["content"].as_array().is_some_and(|blocks| blocks.iter().any(is_answer));
         if messages.iter().any(is_of_blocks) {
             for message in messages.iter_mut().filter(|message| is_of_blocks(message)) {
                 message["content"].as_array_mut().into_iter().for_each(change);
@@ -63,7 +64,9 @@ const FLAT: Modes = ALL.of(super::OPENAI);
 
 pub(super) fn bugs() -> Vec<Planted> {
     vec![
-        bug("answers-not-written", ANSWERED, ALL, |agent| on_answers(agent, 2, |elements| keep_answers(elements, |_| false))),
+        bug("answers-not-written", ANSWERED, ALL, |agent| {
+            on_answers(agent, 2, |elements| keep_answers(elements, |_| false))
+        }),
         bug("answers-not-written-from-the-third-ask-on", ANSWERED, ALL, |agent| {
             on_answers(agent, 3, |elements| keep_answers(elements, |_| false));
         }),
@@ -75,7 +78,9 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("answers-written-twice", ANSWERED, ALL, |agent| {
             on_answers(agent, 2, |elements| {
-                let twice = elements.drain(..).flat_map(|element| if is_answer(&element) { vec![element.clone(), element] } else { vec![element] });
+                let twice = elements.drain(..).flat_map(|element| {
+                    if is_answer(&element) { vec![element.clone(), element] } else { vec![element] }
+                });
                 let twice: Vec<Value> = twice.collect();
                 elements.extend(twice);
             });
@@ -85,7 +90,10 @@ pub(super) fn bugs() -> Vec<Planted> {
                 for answers in elements.chunk_by_mut(|one, other| is_answer(one) && is_answer(other)) {
                     for member in ["tool_call_id", "call_id", "tool_use_id"] {
                         let first = answers[0][member].clone();
-                        answers.iter_mut().filter(|answer| answer[member].is_string()).for_each(|answer| answer[member] = first.clone());
+                        answers
+                            .iter_mut()
+                            .filter(|answer| answer[member].is_string())
+                            .for_each(|answer| answer[member] = first.clone());
                     }
                 }
             });
@@ -104,7 +112,10 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("answers-without-ids", ANSWERED, FLAT.of(CHAT), |agent| {
             on_answers(agent, 2, |elements| {
-                elements.iter_mut().filter(|element| is_answer(element)).for_each(|answer| super::without(answer, "tool_call_id"));
+                elements
+                    .iter_mut()
+                    .filter(|element| is_answer(element))
+                    .for_each(|answer| super::without(answer, "tool_call_id"));
             });
         }),
         bug("answers-as-messages-of-the-user", ANSWERED, ALL, |agent| {
@@ -119,15 +130,20 @@ pub(super) fn bugs() -> Vec<Planted> {
                 for message in messages.iter_mut().filter(|message| is(message, "ai")) {
                     super::without(message, "tool_calls");
                 }
-                messages.retain(|message| !is(message, "tool") && !(is(message, "ai") && message["content"] == ""));
+                messages.retain(|message| !(is(message, "tool") || is(message, "ai") && message["content"] == ""));
             });
         }),
         bug("responses-not-written", RESPONSE, ALL, |agent| {
-            shown(agent, 2, |messages| messages.retain(|message| !(is(message, "ai") && !crate::agent::calls(message).is_empty())));
+            shown(agent, 2, |messages| {
+                messages.retain(|message| !is(message, "ai") || crate::agent::calls(message).is_empty())
+            });
         }),
         bug("texts-beside-calls-not-written", RESPONSE, ALL, |agent| {
             shown(agent, 2, |messages| {
-                messages.iter_mut().filter(|message| !crate::agent::calls(message).is_empty()).for_each(|message| message["content"] = "".into());
+                messages
+                    .iter_mut()
+                    .filter(|message| !crate::agent::calls(message).is_empty())
+                    .for_each(|message| message["content"] = "".into());
             });
         }),
         bug("window-of-four-messages", PREFIX, ALL, |agent| {
@@ -149,9 +165,14 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("system-messages-in-the-first-request-alone", PREFIX, ALL, |agent| {
             shown(agent, 2, |messages| messages.retain(|message| !is(message, "system")));
         }),
-        bug("system-messages-from-the-second-request-on-at-the-end", PREFIX, ALL.of(&[Api::OpenAiChat, Api::OpenAiResponses]), |agent| {
-            shown(agent, 2, |messages| messages.sort_by_key(|message| is(message, "system")));
-        }),
+        bug(
+            "system-messages-from-the-second-request-on-at-the-end",
+            PREFIX,
+            ALL.of(&[Api::OpenAiChat, Api::OpenAiResponses]),
+            |agent| {
+                shown(agent, 2, |messages| messages.sort_by_key(|message| is(message, "system")));
+            },
+        ),
         bug("rounds-before-the-last-one-told-as-text", PREFIX, ALL, |agent| {
             shown(agent, 3, |messages| {
                 let last = messages.iter().rposition(|message| is(message, "ai")).unwrap_or(0);
@@ -175,7 +196,9 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("empty-results-as-null", &[clause::WIRE_RULES], ALL.of(CHAT), |agent| {
             on_bodies(agent, |_, body| {
-                for message in history(body).iter_mut().filter(|message| message["role"] == "tool" && message["content"] == "") {
+                for message in
+                    history(body).iter_mut().filter(|message| message["role"] == "tool" && message["content"] == "")
+                {
                     message["content"] = Value::Null;
                 }
             });
@@ -200,7 +223,10 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("no-calls-as-an-empty-list", &[clause::WIRE_RULES], ALL.of(CHAT), |agent| {
             on_bodies(agent, |_, body| {
-                for message in history(body).iter_mut().filter(|message| message["role"] == "assistant" && message["tool_calls"].is_null()) {
+                for message in history(body)
+                    .iter_mut()
+                    .filter(|message| message["role"] == "assistant" && message["tool_calls"].is_null())
+                {
                     message["tool_calls"] = json!([]);
                 }
             });

@@ -6,9 +6,9 @@ mod opaque;
 mod partial;
 mod requests;
 mod retries;
+mod stored;
 mod streams;
 mod streams_of_calls;
-mod stored;
 mod tools;
 mod waits;
 mod words;
@@ -62,7 +62,10 @@ fn bug(
 }
 
 /// Changes each attempt as it is sent.
-pub(super) fn on_sent(agent: &mut WireAgent, change: impl Fn(&mut RunState, &mut ClientRequest) + Send + Sync + 'static) {
+pub(super) fn on_sent(
+    agent: &mut WireAgent,
+    change: impl Fn(&mut RunState, &mut ClientRequest) + Send + Sync + 'static,
+) {
     agent.sent = Box::new(change);
 }
 

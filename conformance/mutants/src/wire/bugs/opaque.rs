@@ -30,7 +30,9 @@ fn on_proofs(agent: &mut WireAgent, change: fn(&str) -> String) {
 
 /// Drops parts of an answer.
 fn drop_parts(agent: &mut WireAgent, drops: fn(&Value) -> bool) {
-    agent.heard = Box::new(move |_, heard: &mut Heard| heard.parts.retain(|part| part["type"] != "opaque" || !drops(&part["raw"])));
+    agent.heard = Box::new(move |_, heard: &mut Heard| {
+        heard.parts.retain(|part| part["type"] != "opaque" || !drops(&part["raw"]))
+    });
 }
 
 /// Changes the blocks of each assistant message that has calls.
@@ -55,7 +57,9 @@ fn drop_reasoning(body: &mut Value) {
 
 pub(super) fn bugs() -> Vec<Planted> {
     vec![
-        bug("signatures-dropped", OPAQUE, ALL.of(ANTHROPIC), |agent| on_opaque(agent, |raw| super::without(raw, "signature"))),
+        bug("signatures-dropped", OPAQUE, ALL.of(ANTHROPIC), |agent| {
+            on_opaque(agent, |raw| super::without(raw, "signature"))
+        }),
         bug("signatures-emptied", OPAQUE, ALL.of(ANTHROPIC), |agent| {
             on_opaque(agent, |raw| {
                 if raw["signature"].is_string() {
@@ -111,7 +115,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("thinking-joined", OPAQUE, ALL.of(ANTHROPIC), |agent| {
             agent.heard = Box::new(|_, heard| {
-                let all: String = heard.parts_of("opaque").map(|part| text(&part["raw"]["thinking"]).to_owned()).collect();
+                let all: String =
+                    heard.parts_of("opaque").map(|part| text(&part["raw"]["thinking"]).to_owned()).collect();
                 let mut is_first = true;
                 heard.parts.retain_mut(|part| {
                     if part["raw"]["type"] != "thinking" {
@@ -149,7 +154,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("thinking-as-text", OPAQUE, ALL.of(ANTHROPIC), |agent| {
             on_blocks(agent, |blocks| {
                 for block in blocks.iter_mut().filter(|block| block["type"] == "thinking") {
-                    *block = json!({"type": "text", "text": format!("<thinking>{}</thinking>", text(&block["thinking"]))});
+                    *block =
+                        json!({"type": "text", "text": format!("<thinking>{}</thinking>", text(&block["thinking"]))});
                 }
             });
         }),
@@ -195,7 +201,9 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("encrypted-reasoning-not-sent-back", BACK, ALL.of(RESPONSES), |agent| on_bodies(agent, |_, body| drop_reasoning(body))),
+        bug("encrypted-reasoning-not-sent-back", BACK, ALL.of(RESPONSES), |agent| {
+            on_bodies(agent, |_, body| drop_reasoning(body))
+        }),
         bug("encrypted-reasoning-not-asked-for", BACK, ALL.of(RESPONSES), |agent| {
             on_bodies(agent, |_, body| super::without(body, "include"));
         }),
@@ -234,7 +242,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("items-with-an-id-twice", &[clause::WIRE_RULES], ALL.of(RESPONSES), |agent| {
             on_bodies(agent, |_, body| {
                 let items = history(body);
-                let reasoning = list(&Value::from(items.clone())).iter().find(|item| item["type"] == "reasoning").cloned();
+                let reasoning =
+                    list(&Value::from(items.clone())).iter().find(|item| item["type"] == "reasoning").cloned();
                 for item in items.iter_mut().filter(|item| item["type"] == "function_call") {
                     if let Some(reasoning) = &reasoning {
                         item["id"] = reasoning["id"].clone();

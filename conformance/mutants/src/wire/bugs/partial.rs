@@ -135,7 +135,9 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("errors-in-streams-skipped", FAILURE, STREAMS, |agent| {
             on_events(agent, |events| {
-                let is_error = |event: &Value| !event["error"].is_null() || event["type"] == "error" || event["type"] == "response.failed";
+                let is_error = |event: &Value| {
+                    !event["error"].is_null() || event["type"] == "error" || event["type"] == "response.failed"
+                };
                 events.retain(|event| !is_error(event));
             });
             on_heard(agent, |heard| heard.is_ended = true);

@@ -28,7 +28,11 @@ fn for_good(agent: &mut WireAgent, change: fn(&mut RunState, &mut Vec<Value>)) {
 /// Tries again so often where an attempt fails in such a way.
 fn again(agent: &mut WireAgent, times: usize, fits: fn(&Failed) -> bool) {
     agent.failed = Box::new(move |run, failed| {
-        if fits(failed) && run.wire.attempt < times { Next::Again(backoff(run.wire.attempt)) } else { as_an_sdk(run, failed) }
+        if fits(failed) && run.wire.attempt < times {
+            Next::Again(backoff(run.wire.attempt))
+        } else {
+            as_an_sdk(run, failed)
+        }
     });
 }
 
@@ -41,7 +45,7 @@ fn instead(agent: &mut WireAgent, answer: impl Fn(&Failed) -> Value + Send + Syn
 }
 
 /// Runs the calls of the last response a second time.
-fn run_again(run: &mut RunState, messages: &mut Vec<Value>) {
+fn run_again(run: &mut RunState, messages: &mut [Value]) {
     let Some(at) = messages.iter().rposition(|message| !calls(message).is_empty()) else { return };
     for call in calls(&messages[at]) {
         let result = outcome(run, &call);
@@ -87,10 +91,14 @@ pub(super) fn bugs() -> Vec<Planted> {
             on_messages(agent, |_, messages| messages.retain(|message| !is(message, "system")));
         }),
         bug("system-messages-missing-on-the-second-retry", RETRY, ALL, |agent| {
-            on_messages(agent, |run, messages| messages.retain(|message| run.wire.attempt < 2 || !is(message, "system")));
+            on_messages(agent, |run, messages| {
+                messages.retain(|message| run.wire.attempt < 2 || !is(message, "system"))
+            });
         }),
         bug("rounds-missing-on-a-retry", RETRY, ALL, |agent| {
-            on_messages(agent, |_, messages| messages.retain(|message| !is(message, "tool") && calls(message).is_empty()));
+            on_messages(agent, |_, messages| {
+                messages.retain(|message| !is(message, "tool") && calls(message).is_empty())
+            });
         }),
         bug("oldest-round-missing-on-a-retry", RETRY, ALL, |agent| {
             on_messages(agent, |_, messages| {
@@ -121,7 +129,10 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("results-missing-on-a-retry", RETRY, ALL, |agent| {
             on_messages(agent, |_, messages| {
-                messages.iter_mut().filter(|message| is(message, "tool")).for_each(|message| message["content"] = "".into());
+                messages
+                    .iter_mut()
+                    .filter(|message| is(message, "tool"))
+                    .for_each(|message| message["content"] = "".into());
             });
         }),
         bug("results-as-references-on-a-retry", RETRY, ALL, |agent| {
@@ -138,7 +149,9 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("calls-run-again-on-a-retry", RETRY, ALL, |agent| for_good(agent, run_again)),
+        bug("calls-run-again-on-a-retry", RETRY, ALL, |agent| {
+            for_good(agent, |run, messages| run_again(run, messages));
+        }),
         bug("calls-run-again-on-a-retry-of-a-later-round", RETRY, ALL, |agent| {
             for_good(agent, |run, messages| {
                 if run.turn > 2 {
@@ -152,7 +165,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("request-before-sent-on-a-retry", RETRY, ALL, |agent| {
             on_retries(agent, |run, body| {
                 let bodies = &run.wire.bodies;
-                if let Some(other) = bodies.iter().rev().find(|other| other.to_string() != body.to_string()) {
+                if let Some(other) = bodies.iter().rev().find(|other| **other != *body) {
                     *body = other.clone();
                 }
             });
@@ -218,7 +231,9 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("overloaded-model-taken-for-a-silent-one", FAILURE, ALL, |agent| {
             agent.failed = Box::new(|run, failed| match as_an_sdk(run, failed) {
-                Next::GiveUp if failed.status().is_some_and(|status| status >= 500) => Next::GoOn(json!({"content": ""})),
+                Next::GiveUp if failed.status().is_some_and(|status| status >= 500) => {
+                    Next::GoOn(json!({"content": ""}))
+                }
                 next => next,
             });
         }),

@@ -50,8 +50,12 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("instructions-not-sent-again-beside-the-stored-history", PREFIX, HERE, |agent| {
             on_bodies(agent, |run, body| {
                 from_the_answer_before(run, body);
-                let systems: Vec<&str> =
-                    run.list.iter().filter(|message| message["type"] == "system").map(|message| text(&message["content"])).collect();
+                let systems: Vec<&str> = run
+                    .list
+                    .iter()
+                    .filter(|message| message["type"] == "system")
+                    .map(|message| text(&message["content"]))
+                    .collect();
                 let instructions = systems.join("\n");
                 if !instructions.is_empty() {
                     history(body).retain(|item| item["role"] != "system");

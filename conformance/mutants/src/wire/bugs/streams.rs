@@ -55,9 +55,8 @@ fn unix_events(text: &str) -> Vec<SseLine> {
 pub(super) fn bugs() -> Vec<Planted> {
     vec![
         bug("characters-cut-where-the-pieces-of-a-stream-end", TEXT, STREAMS, |agent| {
-            agent.lines = |pieces| {
-                events_of(&pieces.iter().map(|piece| String::from_utf8_lossy(piece)).collect::<String>())
-            };
+            agent.lines =
+                |pieces| events_of(&pieces.iter().map(|piece| String::from_utf8_lossy(piece)).collect::<String>());
         }),
         bug("bytes-of-a-stream-taken-for-characters", TEXT, STREAMS, |agent| {
             agent.lines = |pieces| events_of(&pieces.concat().iter().map(|&byte| char::from(byte)).collect::<String>());
@@ -93,7 +92,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("long-lines-cut-to-64-kilobytes", GOES_ON, STREAMS, |agent| {
             agent.lines = |pieces| {
                 let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
-                let short = |line: &str| if line.len() > 1 << 16 { super::super::cut(line, 1 << 16) } else { line.to_owned() };
+                let short =
+                    |line: &str| if line.len() > 1 << 16 { super::super::cut(line, 1 << 16) } else { line.to_owned() };
                 events_of(&(text.split('\n').map(short).collect::<Vec<_>>().join("\n")))
             };
         }),
@@ -161,7 +161,11 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("empty-fragment-clears-the-text", RESPONSE, STREAMS, |agent| {
             on_events(agent, |events| {
-                let empty = events.iter_mut().map(text_of).enumerate().filter(|(_, text)| text.as_deref().is_some_and(|text| text == ""));
+                let empty = events
+                    .iter_mut()
+                    .map(text_of)
+                    .enumerate()
+                    .filter(|(_, text)| text.as_deref().is_some_and(|text| text == ""));
                 let last = empty.map(|(at, _)| at).max().unwrap_or(0);
                 for fragment in events[..last].iter_mut().filter_map(text_of) {
                     *fragment = "".into();
@@ -184,7 +188,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("last-fragment-of-a-text-alone", RESPONSE, STREAMS, |agent| {
             on_events(agent, |events| {
-                let mut texts: Vec<&mut Value> = events.iter_mut().filter_map(text_of).filter(|text| **text != "").collect();
+                let mut texts: Vec<&mut Value> =
+                    events.iter_mut().filter_map(text_of).filter(|text| **text != "").collect();
                 texts.pop();
                 texts.into_iter().for_each(|fragment| *fragment = "".into());
             });
@@ -196,7 +201,9 @@ pub(super) fn bugs() -> Vec<Planted> {
             drop_texts(agent, |_, own, _| own.trim().is_empty());
         }),
         bug("fragments-of-a-text-trimmed", TEXT, STREAMS, |agent| on_texts(agent, |text| text.trim().to_owned())),
-        bug("fragments-of-a-text-joined-with-spaces", TEXT, STREAMS, |agent| on_texts(agent, |text| format!("{text} "))),
+        bug("fragments-of-a-text-joined-with-spaces", TEXT, STREAMS, |agent| {
+            on_texts(agent, |text| format!("{text} "))
+        }),
         bug("line-ends-in-fragments-made-one-kind", TEXT, STREAMS, |agent| {
             on_texts(agent, |text| text.replace("\r\n", "\n").replace('\r', "\n"));
         }),
@@ -222,7 +229,12 @@ pub(super) fn bugs() -> Vec<Planted> {
                 let texts = items.iter().flat_map(|item| list(&item["content"])).map(|part| part["text"].clone());
                 let texts: Vec<Value> = texts.collect();
                 let at = events.len().saturating_sub(1);
-                events.splice(at..at, texts.into_iter().map(|text| json!({"type": "response.output_text.delta", "output_index": 99, "delta": text})));
+                events.splice(
+                    at..at,
+                    texts
+                        .into_iter()
+                        .map(|text| json!({"type": "response.output_text.delta", "output_index": 99, "delta": text})),
+                );
             });
         }),
         bug("response-taken-as-it-began", RESPONSE, STREAMS.of(RESPONSES), |agent| {

@@ -68,7 +68,8 @@ pub(super) fn bugs() -> Vec<Planted> {
                     let delta = &event["choices"][0]["delta"]["tool_calls"][0];
                     if delta["id"].is_string() {
                         newest = delta["index"].clone();
-                    } else if event["item"]["type"] == "function_call" && event["type"] == "response.output_item.added" {
+                    } else if event["item"]["type"] == "function_call" && event["type"] == "response.output_item.added"
+                    {
                         newest = event["output_index"].clone();
                     } else if delta["index"].is_number() {
                         event["choices"][0]["delta"]["tool_calls"][0]["index"] = newest.clone();
@@ -107,16 +108,19 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("names-added-up-over-fragments", RESPONSE, STREAMS.of(CHAT), |agent| {
             on_events(agent, |events| {
                 let mut names: Vec<(Value, String)> = Vec::new();
-                for fragment in events.iter_mut().filter_map(|event| event.pointer_mut("/choices/0/delta/tool_calls/0")) {
+                for fragment in events.iter_mut().filter_map(|event| event.pointer_mut("/choices/0/delta/tool_calls/0"))
+                {
                     let known = names.iter_mut().find(|(index, _)| *index == fragment["index"]);
                     match known {
                         None => names.push((fragment["index"].clone(), text(&fragment["function"]["name"]).to_owned())),
                         Some((_, name)) => name.push('_'),
                     }
                 }
-                for fragment in events.iter_mut().filter_map(|event| event.pointer_mut("/choices/0/delta/tool_calls/0")) {
+                for fragment in events.iter_mut().filter_map(|event| event.pointer_mut("/choices/0/delta/tool_calls/0"))
+                {
                     if fragment["id"].is_string() {
-                        let name = names.iter().find(|(index, _)| *index == fragment["index"]).map(|(_, name)| name.clone());
+                        let name =
+                            names.iter().find(|(index, _)| *index == fragment["index"]).map(|(_, name)| name.clone());
                         fragment["function"]["name"] = name.unwrap_or_default().into();
                     }
                 }
@@ -161,7 +165,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                     })
                     .collect();
                 for (place, (_, index, is_empty)) in places.iter().enumerate() {
-                    let before = places[..place].iter().filter(|(_, other, _)| is_empty & (other == index));
+                    let before = places[..place].iter().filter(|(_, other, _)| *is_empty && other == index);
                     before.for_each(|(at, ..)| {
                         if let Some(fragment) = arguments_of(&mut events[*at]) {
                             *fragment = "".into();
@@ -170,19 +174,25 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("fragments-of-arguments-trimmed", RESPONSE, STREAMS, |agent| on_fragments(agent, |text| text.trim().to_owned())),
+        bug("fragments-of-arguments-trimmed", RESPONSE, STREAMS, |agent| {
+            on_fragments(agent, |text| text.trim().to_owned())
+        }),
         bug("fragments-of-arguments-joined-with-line-ends", RESPONSE, STREAMS, |agent| {
             on_fragments(agent, |text| if text.is_empty() { String::new() } else { format!("{text}\\n") });
         }),
         bug("escapes-cut-where-fragments-end", RESPONSE, STREAMS, |agent| {
-            on_fragments(agent, |text| text.strip_suffix('\\').filter(|rest| !rest.ends_with('\\')).unwrap_or(text).to_owned());
+            on_fragments(agent, |text| {
+                text.strip_suffix('\\').filter(|rest| !rest.ends_with('\\')).unwrap_or(text).to_owned()
+            });
         }),
         bug("halves-of-characters-replaced-in-each-fragment", RESPONSE, STREAMS, |agent| {
             on_fragments(agent, |text| repair_surrogates(text).into_owned());
         }),
         bug("fragments-of-arguments-read-as-values", RESPONSE, STREAMS, |agent| {
             on_fragments(agent, |text| match serde_json::from_str::<Value>(text) {
-                Ok(Value::Number(number)) => number.as_f64().map_or_else(|| text.to_owned(), |double| double.to_string()),
+                Ok(Value::Number(number)) => {
+                    number.as_f64().map_or_else(|| text.to_owned(), |double| double.to_string())
+                }
                 _ => text.to_owned(),
             });
         }),
@@ -222,13 +232,18 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("input-as-the-block-began", RESPONSE, STREAMS.of(ANTHROPIC), |agent| {
             on_events(agent, |events| events.retain(|event| event["delta"]["type"] != "input_json_delta"));
         }),
-        bug("calls-known-by-the-reason-for-stopping-alone", GOES_ON, ALL.of(&[Api::OpenAiChat, Api::Anthropic]), |agent| {
-            on_heard(agent, |heard| {
-                if !["tool_calls", "tool_use"].contains(&&*heard.stop) {
-                    heard.parts.retain(|part| part["type"] != "call");
-                }
-            });
-        }),
+        bug(
+            "calls-known-by-the-reason-for-stopping-alone",
+            GOES_ON,
+            ALL.of(&[Api::OpenAiChat, Api::Anthropic]),
+            |agent| {
+                on_heard(agent, |heard| {
+                    if !["tool_calls", "tool_use"].contains(&&*heard.stop) {
+                        heard.parts.retain(|part| part["type"] != "call");
+                    }
+                });
+            },
+        ),
         bug("reason-for-stopping-taken-for-a-call", &[clause::AGENT_STOPS], ALL.of(ANTHROPIC), |agent| {
             agent.agent.is_last = Box::new(|run, message| {
                 crate::agent::calls(message).is_empty() && message["wire"]["stop"] != "tool_use" || run.turn > 20
@@ -272,7 +287,9 @@ pub(super) fn bugs() -> Vec<Planted> {
             agent.heard = Box::new(|run, heard| {
                 let order = list(&run.memory["order"]).to_vec();
                 let place = |part: &Value| order.iter().position(|index| *index == part["index"]);
-                heard.parts.sort_by_key(|part| (part["type"] == "call", place(part).filter(|_| part["type"] == "call")));
+                heard
+                    .parts
+                    .sort_by_key(|part| (part["type"] == "call", place(part).filter(|_| part["type"] == "call")));
             });
         }),
         bug("item-that-was-added-first-alone", RESPONSE, STREAMS.of(RESPONSES), |agent| {

@@ -62,7 +62,9 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("tools-declared-in-the-first-request-alone", TOOLS, ALL, |agent| {
             from_ask(agent, 2, |body| without(body, "tools"));
         }),
-        bug("tools-missing-from-the-third-ask-on", TOOLS, ALL, |agent| from_ask(agent, 3, |body| without(body, "tools"))),
+        bug("tools-missing-from-the-third-ask-on", TOOLS, ALL, |agent| {
+            from_ask(agent, 3, |body| without(body, "tools"))
+        }),
         bug("tools-never-declared", TOOLS, ALL, |agent| on_bodies(agent, |_, body| without(body, "tools"))),
         bug("tools-missing-on-a-retry", TOOLS, ALL, |agent| on_retries(agent, |_, body| without(body, "tools"))),
         bug("tools-missing-after-a-failed-attempt", TOOLS, ALL, |agent| {
@@ -76,7 +78,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("first-tool-alone-declared", TOOLS, ALL, |agent| on_tools(agent, |_, tools| tools.truncate(1))),
         bug("tools-that-were-not-called-dropped", TOOLS, ALL, |agent| {
             on_bodies(agent, |run, body| {
-                let called: Vec<Value> = run.list.iter().flat_map(crate::agent::calls).map(|call| call["name"].clone()).collect();
+                let called: Vec<Value> =
+                    run.list.iter().flat_map(crate::agent::calls).map(|call| call["name"].clone()).collect();
                 if let Some(tools) = body["tools"].as_array_mut().filter(|_| !called.is_empty()) {
                     tools.retain_mut(|tool| called.contains(name(tool)));
                 }
@@ -84,7 +87,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("called-tools-not-declared-again", TOOLS, ALL, |agent| {
             on_bodies(agent, |run, body| {
-                let called: Vec<Value> = run.list.iter().flat_map(crate::agent::calls).map(|call| call["name"].clone()).collect();
+                let called: Vec<Value> =
+                    run.list.iter().flat_map(crate::agent::calls).map(|call| call["name"].clone()).collect();
                 if let Some(tools) = body["tools"].as_array_mut() {
                     tools.retain_mut(|tool| !called.contains(name(tool)));
                     if tools.is_empty() {
@@ -95,8 +99,12 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("declared-names-in-lower-case", TOOLS, ALL, |agent| on_names(agent, str::to_lowercase)),
         bug("declared-names-with-a-prefix", TOOLS, ALL, |agent| on_names(agent, |name| format!("functions_{name}"))),
-        bug("dashes-in-declared-names-as-underscores", TOOLS, ALL, |agent| on_names(agent, |name| name.replace('-', "_"))),
-        bug("declared-names-cut-to-32-characters", TOOLS, ALL, |agent| on_names(agent, |name| super::super::cut(name, 32))),
+        bug("dashes-in-declared-names-as-underscores", TOOLS, ALL, |agent| {
+            on_names(agent, |name| name.replace('-', "_"))
+        }),
+        bug("declared-names-cut-to-32-characters", TOOLS, ALL, |agent| {
+            on_names(agent, |name| super::super::cut(name, 32))
+        }),
         bug("tool-declared-that-nobody-gave", TOOLS, ALL, |agent| {
             on_bodies(agent, |run, body| {
                 let tool = write::tool(run.wire.endpoint.transport.api, "final_answer");

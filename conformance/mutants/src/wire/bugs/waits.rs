@@ -57,9 +57,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             wait(agent, |failed, attempt| failed.pause(attempt).min(Duration::from_secs(1)));
         }),
         bug("named-pause-kept-after-the-first-attempt-alone", WAIT, ALL, |agent| {
-            wait(agent, |failed, attempt| {
-                if attempt == 0 { failed.pause(attempt) } else { Duration::from_millis(5) }
-            });
+            wait(agent, |failed, attempt| if attempt == 0 { failed.pause(attempt) } else { Duration::from_millis(5) });
         }),
         bug("named-pause-kept-for-429-alone", WAIT, ALL, |agent| {
             wait(agent, |failed, attempt| {
@@ -77,9 +75,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             });
         }),
         bug("pauses-of-10-milliseconds", BACKOFF, ALL, |agent| {
-            wait(agent, |failed, _| {
-                header(failed, NAMED, Duration::from_millis).unwrap_or(Duration::from_millis(10))
-            });
+            wait(agent, |failed, _| header(failed, NAMED, Duration::from_millis).unwrap_or(Duration::from_millis(10)));
         }),
         bug("pauses-that-shrink", BACKOFF, ALL, |agent| {
             wait(agent, |failed, attempt| {

@@ -81,7 +81,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("time-in-the-system-message", &[clause::AGENT_PREFIX], ALL, |agent| {
             agent.shown = Box::new(|run, messages| {
                 for message in messages.iter_mut().filter(|message| message["type"] == "system").take(1) {
-                    message["content"] = format!("{}\nIt is 12:{:02}.", text(&message["content"]), run.turn % 60).into();
+                    message["content"] =
+                        format!("{}\nIt is 12:{:02}.", text(&message["content"]), run.turn % 60).into();
                 }
             });
         }),
@@ -101,14 +102,19 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("old-texts-divided-into-parts", CACHE, PARTS, |agent| {
             on_bodies(agent, |run, body| {
                 for message in history(body).iter_mut().filter(|message| run.turn > 1 && message["role"] == "user") {
-                    if let Some(own) = message["content"].as_str().map(str::to_owned).filter(|own| own.chars().count() > 1) {
+                    if let Some(own) =
+                        message["content"].as_str().map(str::to_owned).filter(|own| own.chars().count() > 1)
+                    {
                         let (first, rest) = own.split_at(own.char_indices().nth(1).map_or(0, |(at, _)| at));
                         message["content"] = json!([{"type": "text", "text": first}, {"type": "text", "text": rest}]);
-                    } else if let Some([block]) = message["content"].as_array().map(Vec::as_slice).filter(|blocks| blocks[0]["type"] == "text") {
+                    } else if let Some([block]) =
+                        message["content"].as_array().map(Vec::as_slice).filter(|blocks| blocks[0]["type"] == "text")
+                    {
                         let own = text(&block["text"]).to_owned();
                         let (first, rest) = own.split_at(own.char_indices().nth(1).map_or(0, |(at, _)| at));
                         if !first.is_empty() {
-                            message["content"] = json!([{"type": "text", "text": first}, {"type": "text", "text": rest}]);
+                            message["content"] =
+                                json!([{"type": "text", "text": first}, {"type": "text", "text": rest}]);
                         }
                     }
                 }

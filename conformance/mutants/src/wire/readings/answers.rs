@@ -43,7 +43,8 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("arguments-taken-when-they-are-done", STREAMS.of(&[Api::OpenAiResponses]), |agent| {
             agent.events = Box::new(|_, events| {
                 events.retain(|event| event["type"] != "response.function_call_arguments.delta");
-                for event in events.iter_mut().filter(|event| event["type"] == "response.function_call_arguments.done") {
+                for event in events.iter_mut().filter(|event| event["type"] == "response.function_call_arguments.done")
+                {
                     event["type"] = "response.function_call_arguments.delta".into();
                     event["delta"] = event["arguments"].take();
                 }
@@ -51,11 +52,14 @@ pub(super) fn readings() -> Vec<Planted> {
         }),
         reading("response-taken-from-the-last-event", STREAMS.of(&[Api::OpenAiResponses]), |agent| {
             agent.events = Box::new(|_, events| {
-                let last = events.iter().find(|event| ["response.completed", "response.incomplete"].contains(&text(&event["type"])));
+                let last = events
+                    .iter()
+                    .find(|event| ["response.completed", "response.incomplete"].contains(&text(&event["type"])));
                 let output = last.map(|event| list(&event["response"]["output"]).to_vec());
                 let Some(output) = output else { return };
                 events.retain(|event| {
-                    !text(&event["type"]).starts_with("response.output_") && !text(&event["type"]).starts_with("response.function_")
+                    !text(&event["type"]).starts_with("response.output_")
+                        && !text(&event["type"]).starts_with("response.function_")
                         && !text(&event["type"]).starts_with("response.refusal")
                 });
                 let at = events.len() - 1;

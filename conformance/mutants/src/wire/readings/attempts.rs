@@ -49,7 +49,8 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("tried-again-once", ALL, |agent| retries(agent, 1)),
         reading("tried-again-five-times", ALL, |agent| retries(agent, 5)),
         reading("answers-that-broke-off-not-asked-for-again", ALL, |agent| {
-            agent.failed = Box::new(|run, failed| if failed.heard.is_some() { Next::GiveUp } else { as_an_sdk(run, failed) });
+            agent.failed =
+                Box::new(|run, failed| if failed.heard.is_some() { Next::GiveUp } else { as_an_sdk(run, failed) });
         }),
         reading("errors-in-streams-not-asked-for-again", STREAMS, |agent| {
             agent.failed = Box::new(|run, failed| {
@@ -92,13 +93,17 @@ pub(super) fn readings() -> Vec<Planted> {
                 let attempt = run.wire.attempt;
                 let is_named = failed.pause(attempt) != backoff(attempt);
                 match as_an_sdk(run, failed) {
-                    Next::Again(pause) if !is_named => Next::Again(pause.mul_f64(if attempt == 0 { 1.0 } else { 0.75 })),
+                    Next::Again(pause) if !is_named => {
+                        Next::Again(pause.mul_f64(if attempt == 0 { 1.0 } else { 0.75 }))
+                    }
                     next => next,
                 }
             });
         }),
         reading("pauses-ten-times-as-long", ALL, |agent| pauses(agent, |pause| pause * 10)),
-        reading("pauses-in-whole-seconds", ALL, |agent| pauses(agent, |pause| Duration::from_secs(pause.as_secs() + 1))),
+        reading("pauses-in-whole-seconds", ALL, |agent| {
+            pauses(agent, |pause| Duration::from_secs(pause.as_secs() + 1))
+        }),
         reading("failure-in-other-words", ALL, |agent| {
             agent.agent.failed = Box::new(|run, _| {
                 run.stop = Some("ModelError: the provider could not be reached".to_owned());

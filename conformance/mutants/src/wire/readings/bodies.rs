@@ -56,7 +56,8 @@ fn ascii(json: &str) -> String {
         if character.is_ascii() {
             escaped.push(character);
         } else {
-            let units = character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            let units =
+                character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
             escaped.push_str(&units);
         }
     }
@@ -92,7 +93,9 @@ pub(super) fn readings() -> Vec<Planted> {
             with(agent, || json!({"user": "u-1", "metadata": {"session": "s-1"}, "safety_identifier": "x"}));
         }),
         reading("user-named-in-metadata", ANTHROPIC, |agent| with(agent, || json!({"metadata": {"user_id": "u-1"}}))),
-        reading("temperature-and-the-like-set", OPENAI, |agent| with(agent, || json!({"temperature": 0.2, "top_p": 1}))),
+        reading("temperature-and-the-like-set", OPENAI, |agent| {
+            with(agent, || json!({"temperature": 0.2, "top_p": 1}))
+        }),
         reading("temperature-set-for-an-older-version", ANTHROPIC, |agent| {
             with(agent, || json!({"temperature": 1.0}));
             agent.sent = Box::new(|_, request| {
@@ -141,14 +144,18 @@ pub(super) fn readings() -> Vec<Planted> {
                 if body["system"].is_string() {
                     body["system"] = json!([{"type": "text", "text": body["system"], "cache_control": mark}]);
                 }
-                if let Some(tool) = body.get_mut("tools").and_then(Value::as_array_mut).and_then(|tools| tools.last_mut()) {
+                if let Some(tool) =
+                    body.get_mut("tools").and_then(Value::as_array_mut).and_then(|tools| tools.last_mut())
+                {
                     tool["cache_control"] = mark;
                 }
             });
         }),
         reading("headers-of-a-beta", ALL, |agent| with_header(agent, "anthropic-beta", "context-1m-2025-08-07")),
         reading("headers-of-an-application", ALL, |agent| with_header(agent, "x-title", "An application")),
-        reading("request-ids-of-the-client", ALL, |agent| with_header(agent, "idempotency-key", "stainless-node-retry-1")),
+        reading("request-ids-of-the-client", ALL, |agent| {
+            with_header(agent, "idempotency-key", "stainless-node-retry-1")
+        }),
         reading("key-in-x-api-key", ALL, |agent| with_key(agent, "x-api-key")),
         reading("key-in-both-headers", ANTHROPIC, |agent| {
             agent.sent = Box::new(|run, request| {
@@ -156,7 +163,9 @@ pub(super) fn readings() -> Vec<Planted> {
             });
         }),
         reading("query-in-the-path", ALL, |agent| on_target(agent, |target| format!("{target}?beta=true"))),
-        reading("version-twice-in-the-path", ALL, |agent| on_target(agent, |target| target.replacen("/v1", "/v1/v1", 1))),
+        reading("version-twice-in-the-path", ALL, |agent| {
+            on_target(agent, |target| target.replacen("/v1", "/v1/v1", 1))
+        }),
         reading("slash-twice-in-the-path", ALL, |agent| on_target(agent, |target| format!("/{target}"))),
         reading("body-over-several-lines", ALL, |agent| {
             rewritten(agent, |body| {
@@ -200,7 +209,8 @@ pub(super) fn readings() -> Vec<Planted> {
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let mut members: Vec<(String, Value)> = members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
+            let mut members: Vec<(String, Value)> =
+                members.iter().map(|(name, value)| (name.clone(), sorted(value))).collect();
             members.sort_by(|one, other| one.0.cmp(&other.0));
             members.into_iter().collect::<Map<_, _>>().into()
         }

@@ -145,14 +145,18 @@ pub(super) fn readings() -> Vec<Planted> {
         }),
         reading("texts-of-the-user-as-strings", ANTHROPIC, |agent| {
             on_elements(agent, |message| {
-                if let Some([block]) = message["content"].as_array().map(Vec::as_slice).filter(|blocks| blocks[0]["type"] == "text") {
+                if let Some([block]) =
+                    message["content"].as_array().map(Vec::as_slice).filter(|blocks| blocks[0]["type"] == "text")
+                {
                     message["content"] = block["text"].clone();
                 }
             });
         }),
         reading("texts-of-the-model-as-parts", CHAT, |agent| {
             on_elements(agent, |message| {
-                if message["role"] == "assistant" && message["content"].as_str().is_some_and(|content| !content.is_empty()) {
+                if message["role"] == "assistant"
+                    && message["content"].as_str().is_some_and(|content| !content.is_empty())
+                {
                     message["content"] = part("text", &message["content"]);
                 }
             });
@@ -229,12 +233,15 @@ pub(super) fn readings() -> Vec<Planted> {
             });
         }),
         reading("human-messages-joined", ANTHROPIC, |agent| shown(agent, |messages| join_humans(messages, "\n\n"))),
-        reading("human-messages-joined-with-a-line-end", ANTHROPIC, |agent| shown(agent, |messages| join_humans(messages, "\n"))),
+        reading("human-messages-joined-with-a-line-end", ANTHROPIC, |agent| {
+            shown(agent, |messages| join_humans(messages, "\n"))
+        }),
         reading("neighbouring-messages-of-the-user-as-one", ANTHROPIC, |agent| {
             agent.body = Box::new(|_, body| {
                 let mut messages: Vec<Value> = Vec::new();
                 for message in std::mem::take(history(body)) {
-                    let before = messages.last_mut().filter(|before| before["role"] == "user" && message["role"] == "user");
+                    let before =
+                        messages.last_mut().filter(|before| before["role"] == "user" && message["role"] == "user");
                     match before.and_then(|before| before["content"].as_array_mut()) {
                         Some(blocks) => blocks.extend(list(&message["content"]).iter().cloned()),
                         None => messages.push(message),
@@ -257,7 +264,9 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("responses-stored-and-sent-all-the-same", RESPONSES, |agent| {
             agent.body = Box::new(|_, body| body["store"] = true.into());
         }),
-        reading("ids-of-items-sent-back", RESPONSES, |agent| agent.body = Box::new(|run, body| with_item_ids(run, body))),
+        reading("ids-of-items-sent-back", RESPONSES, |agent| {
+            agent.body = Box::new(|run, body| with_item_ids(run, body))
+        }),
         reading("one-human-message-as-a-string", RESPONSES, |agent| {
             agent.body = Box::new(|_, body| {
                 if let [item] = &history(body)[..]

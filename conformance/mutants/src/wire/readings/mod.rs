@@ -11,7 +11,10 @@ use threadspec_judge::protocol::JudgeProfile;
 
 /// Every reading.
 pub(super) fn all() -> Vec<Planted> {
-    [answers::readings(), attempts::readings(), bodies::readings(), histories::readings()].into_iter().flatten().collect()
+    [answers::readings(), attempts::readings(), bodies::readings(), histories::readings()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// A reading, and where it shows.
