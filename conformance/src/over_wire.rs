@@ -68,7 +68,10 @@ impl ModelServer {
     fn key(&self) -> String {
         const SIGNS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         let number = self.keys.fetch_add(1, Ordering::Relaxed);
-        let sign = |place| char::from(SIGNS[(self.secret.hash_one((number, place)) % SIGNS.len() as u64) as usize]);
+        let sign = |place| {
+            let drawn = self.secret.hash_one((number, place)) % SIGNS.len() as u64;
+            char::from(SIGNS[usize::try_from(drawn).unwrap_or_default()])
+        };
         "sk-threadspec-".chars().chain((0..KEY_LENGTH).map(sign)).collect()
     }
 

@@ -25,6 +25,7 @@ struct Arguments {
 enum Command {
     Verify(Box<commands::Verify>),
     Judge(commands::Judge),
+    Provider(Box<commands::Provider>),
     Report(commands::Report),
     Merge(commands::Merge),
     Diff(commands::Diff),
@@ -47,6 +48,7 @@ impl Command {
         match self {
             Self::Verify(command) => command.execute(),
             Self::Judge(command) => command.execute(),
+            Self::Provider(command) => command.execute(),
             Self::Report(command) => command.execute(),
             Self::Merge(command) => command.execute(),
             Self::Diff(command) => command.execute(),

@@ -34,7 +34,7 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
     ("conformance/apis", &["threadspec", "threadspec-golden", "threadspec-judge"]),
     ("conformance/logs", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
-    ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-judge"]),
+    ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
     ("conformance/runner", &["threadspec-golden", "threadspec-judge"]),
     ("conformance/report", &["threadspec-judge", "threadspec-runner"]),
     (

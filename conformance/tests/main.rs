@@ -11,6 +11,7 @@ mod documents;
 mod framework_testee;
 mod init;
 mod known_failures;
+mod over_wire;
 mod readme;
 mod schema;
 #[cfg(unix)]

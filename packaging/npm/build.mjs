@@ -36,13 +36,20 @@ for (const pair of programs) {
   });
 }
 pack("threadspec", {
-  description: "The conformance suite of agent threads: runs its corpus against any implementation that speaks a one-page protocol",
-  keywords: ["agent", "conformance", "specification", "llm"],
+  description: "The conformance suite of agent threads, and a model provider for tests that judges what your agent sends",
+  keywords: ["agent", "conformance", "specification", "llm", "vitest"],
   bin: { threadspec: "bin/threadspec.cjs" },
-  files: ["bin", "README.md"],
+  exports: Object.fromEntries(
+    [["./provider", "provider"], ["./node-test", "node-test"], ["./vitest", "vitest"]].map(([path, file]) => [
+      path, { types: `./lib/${file}.d.mts`, default: `./lib/${file}.mjs` },
+    ]),
+  ),
+  files: ["bin", "lib", "README.md"],
   engines: { node: ">=18" },
+  peerDependencies: { vitest: ">=1" },
+  peerDependenciesMeta: { vitest: { optional: true } },
   optionalDependencies: Object.fromEntries(platforms.map((platform) => [`@threadspec/${platform}`, version])),
 }, (folder) => {
-  cpSync(join(here, "bin/threadspec.cjs"), join(folder, "bin/threadspec.cjs"));
-  cpSync(join(root, "README.md"), join(folder, "README.md"));
+  for (const part of ["bin", "lib"]) cpSync(join(here, part), join(folder, part), { recursive: true });
+  cpSync(join(here, "README.md"), join(folder, "README.md"));
 });

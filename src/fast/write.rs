@@ -191,7 +191,7 @@ pub(super) struct LineWriter<S> {
     tool_names: HashMap<S, S>,
 }
 
-/// LineWriter that keep copies of the names, so that the events need not stay.
+/// Writers that keep copies of the names, so that the events need not stay.
 pub(super) type ThreadLines = LineWriter<String>;
 
 impl ThreadLines {

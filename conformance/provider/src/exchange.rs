@@ -11,6 +11,8 @@ pub struct AttemptId(pub(crate) u64);
 pub enum Reaction {
     /// It is answered.
     Answer(PlannedAnswer),
+    /// It goes on to the upstream of the server, and the answer passes through.
+    Forward,
     /// Not a byte is sent.
     Silence {
         /// How long nothing happens.

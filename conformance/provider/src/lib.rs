@@ -24,9 +24,10 @@
 //! | `engine` | all runs, by their keys |
 //! | `judging` | what is wrong with what an agent sent |
 //! | `compose` | from a record to the output of op `tools` |
+//! | `standalone` | for programs: conversations instead of runs, rules instead of lists, and a proxy that watches |
+//! | `serve` | the socket, the clock and the thread around all this |
 //! | `told` | what a testee is told of a case |
 //! | [`client`] | the client of agents: requests and answers of HTTP/1.1, a connection, a model behind it |
-//! | `serve` | the socket, the clock and the thread around an engine |
 
 pub mod client;
 mod compose;
@@ -43,6 +44,7 @@ mod record;
 mod run;
 mod script;
 mod serve;
+mod standalone;
 mod told;
 
 pub use compose::compose;
@@ -59,5 +61,6 @@ pub use record::{
     Stray, StrayReason, WireRecord,
 };
 pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
-pub use serve::{Answers, Limits, Server};
+pub use serve::{Answers, Heard, Limits, Server, Upstream};
+pub use standalone::{Expected, News, Proxy, Script, Standalone, Talk, example_of, header, judge_again};
 pub use told::told;

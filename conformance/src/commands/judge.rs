@@ -2,8 +2,9 @@
 
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Reporting};
-use super::{Stop, corpus_and_errata, verify};
+use super::{Stop, corpus_and_errata, provider, read_file, verify};
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::PathBuf;
 use std::time::SystemTime;
 use threadspec_judge::corpus::Case;
@@ -11,13 +12,14 @@ use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
+use threadspec_provider::{Talk, judge_again};
 use threadspec_report::terminal::print;
-use threadspec_runner::{CaseResult, Exit, Run, Transcript};
+use threadspec_runner::{CaseResult, Exit, Run, Transcript, files};
 
 /// Judge a recorded exchange again, without the testee
 ///
 /// `verify --transcript FILE` records one. What was recorded is judged by the corpus as it is now: a case that is new or was
-/// changed since has no answer, and counts as not run.
+/// changed since has no answer, and counts as not run. `provider --transcript FILE` records conversations, which are judged again, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Judge {
     /// Use the corpus in this folder instead of the built-in one
@@ -42,6 +44,9 @@ impl Judge {
     ///
     /// When the corpus is at fault, the transcript cannot be read, or a report cannot be written.
     pub(crate) fn execute(&self) -> Result<Exit, Stop> {
+        if let Some(talks) = self.conversations()? {
+            return Ok(provider::judged_again(&talks, self.strict));
+        }
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
         let known = self.known.read()?;
         self.output.prepare([], [&*self.transcript].into_iter().chain(self.known.path()))?;
@@ -89,6 +94,22 @@ impl Judge {
             unwritten,
             repeat: &repeat,
         })
+    }
+}
+
+impl Judge {
+    /// The conversations in a transcript of `provider`; `None` if it is one of `verify`.
+    fn conversations(&self) -> Result<Option<Vec<Talk>>, Stop> {
+        const SHORTEST: &[u8] = b"{\"provider\":";
+        let path = &self.transcript;
+        let mut beginning = vec![0; SHORTEST.len()];
+        let begins = files::open(path).and_then(|mut file| file.read_exact(&mut beginning)).is_ok();
+        if !begins || beginning != SHORTEST {
+            return Ok(None);
+        }
+        let text = read_file(path)?;
+        let wrong = |error| Stop::new(Exit::Usage, visible(&format!("{}: {error}", path.display())));
+        judge_again(text.lines()).map(Some).map_err(wrong)
     }
 }
 

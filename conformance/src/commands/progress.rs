@@ -11,17 +11,21 @@ const FREE: u16 = 4;
 
 /// A bar in a style; without a length it shows no end. It is hidden where nobody would see it.
 pub(super) fn bar(length: Option<u64>, style: &str) -> ProgressBar {
-    let term = Term::buffered_stderr();
-    let bar = if term.features().is_attended() {
-        let target = ProgressDrawTarget::term_like_with_hz(Box::new(Narrow(term)), RATE);
-        ProgressBar::with_draw_target(length, target)
-    } else {
-        ProgressBar::hidden()
+    let bar = match target() {
+        Some(target) => ProgressBar::with_draw_target(length, target),
+        None => ProgressBar::hidden(),
     };
     match ProgressStyle::with_template(style) {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
+}
+
+/// Where bars are drawn; `None` where nobody would see them.
+pub(super) fn target() -> Option<ProgressDrawTarget> {
+    let term = Term::buffered_stderr();
+    let is_seen = term.features().is_attended();
+    is_seen.then(|| ProgressDrawTarget::term_like_with_hz(Box::new(Narrow(term)), RATE))
 }
 
 /// A terminal without its last columns.

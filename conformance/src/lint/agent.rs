@@ -1,9 +1,11 @@
 //! Checks that only the cases of profile `universal` need.
 
+use threadspec::oracle::Api;
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem, WIRE};
 use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::universal;
+use threadspec_provider::RunPlan;
 
 /// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show
 /// what their case is about.
@@ -47,6 +49,11 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
             wrong.push(format!("`{property}` needs another run before"));
         }
     }
+    if case.needs_wire() {
+        // Turns are read as strictly as a provider reads them; they are the same for every API.
+        let plans = case.inputs().map(|input| RunPlan::of_case_input(Api::OpenAiChat, input));
+        wrong.extend(plans.filter_map(|plan| Some(format!("`input`: {}", plan.err()?))));
+    }
     match universal::subjects(case.input()) {
         Err(why) => wrong.push(why.to_string()),
         Ok(subjects) => {
@@ -68,6 +75,10 @@ mod tests {
     type Change = fn(&mut Value);
 
     fn problems_with(change: impl Fn(&mut Value)) -> Vec<String> {
+        problems_in(AGENT, change)
+    }
+
+    fn problems_in(folder: &str, change: impl Fn(&mut Value)) -> Vec<String> {
         let mut case = json!({
             "name": "a", "why": "w", "clauses": ["AGENT-START"], "profiles": ["universal"], "severity": "C",
             "input": {"messages": [{"type": "human", "content": "Go"}], "model": [{"content": "x"}]},
@@ -76,7 +87,7 @@ mod tests {
         change(&mut case);
         let text = json!({"op": "tools", "about": "x", "cases": [case]}).to_string();
         // The registry of clauses is the built-in one.
-        let (corpus, _) = Corpus::read(&[File { path: "agent/t.json".into(), text }]);
+        let (corpus, _) = Corpus::read(&[File { path: format!("{folder}/t.json"), text }]);
         problems(&corpus).into_iter().map(|problem| problem.message).collect()
     }
 
@@ -111,6 +122,32 @@ mod tests {
             let found = problems_with(change);
             assert!(found.iter().any(|problem| problem.contains(says)), "{says}: {found:?}");
         }
+    }
+
+    #[test]
+    fn what_only_a_provider_plays_is_read_strictly() {
+        assert!(problems_in(WIRE, |case| case["input"]["model"][0]["attempts"] = json!([{"status": 500}])).is_empty());
+        let changes: [(Change, &str); 4] = [
+            (|case| case["input"]["model"][0]["atempts"] = json!([]), "`atempts`"),
+            (|case| case["input"]["model"][0]["attempts"] = json!([{"cut": "middle"}]), "`middle`"),
+            (|case| case["profiles"] = json!(["literal"]), "those of profile `universal`"),
+            (
+                |case| {
+                    case["clauses"] = json!([clause::WIRE_WAIT]);
+                    case["expect"]["holds"] = json!(["wire-wait"]);
+                },
+                "nothing in its script can break",
+            ),
+        ];
+        for (change, says) in changes {
+            let found = problems_in(WIRE, change);
+            assert!(found.iter().any(|problem| problem.contains(says)), "{says}: {found:?}");
+        }
+        let elsewhere = problems_in(AGENT, |case| {
+            case["clauses"] = json!([clause::WIRE_KEY]);
+            case["expect"]["holds"] = json!(["wire-key"]);
+        });
+        assert!(elsewhere.iter().any(|problem| problem.contains("belong in `wire/`")), "{elsewhere:?}");
     }
 
     #[test]

@@ -1,15 +1,14 @@
 #!/usr/bin/env node
-// Finds the program for this platform, and runs it in place of this script.
+// Runs the program for this platform in place of this script.
 "use strict";
 const { spawn } = require("node:child_process");
+const { programPath } = require("./program.cjs");
 
-const platform = `${process.platform}-${process.arch}`;
-const name = process.platform === "win32" ? "threadspec.exe" : "threadspec";
 let program;
 try {
-  program = require.resolve(`@threadspec/${platform}/bin/${name}`);
-} catch {
-  console.error(`threadspec: there is no program for ${platform}, or npm left out optional dependencies; \`cargo install threadspec-conformance\` builds one`);
+  program = programPath();
+} catch (error) {
+  console.error(`threadspec: ${error.message}`);
   process.exit(4);
 }
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });

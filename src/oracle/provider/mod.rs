@@ -52,7 +52,7 @@ impl FromStr for Api {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let known = Self::ALL.into_iter().find(|api| api.to_string() == name);
-        known.ok_or_else(|| Error::input("expected openai-chat, openai-responses or anthropic"))
+        known.ok_or_else(|| Error::input(format!("API {name:?}: expected openai-chat, openai-responses or anthropic")))
     }
 }
 

@@ -240,6 +240,23 @@ impl Case {
         }
     }
 
+    /// A case that nobody wrote: something that was observed, and judged by these clauses.
+    ///
+    /// ```
+    /// use threadspec_golden::clause::AGENT_ANSWERED;
+    /// use threadspec_judge::corpus::Case;
+    /// assert_eq!(Case::observed("provider/1", "a conversation", &[AGENT_ANSWERED]).clauses, [AGENT_ANSWERED]);
+    /// ```
+    pub fn observed(id: &str, why: &str, clauses: &[&str]) -> Self {
+        let written = serde_json::json!({
+            "name": "observed", "why": why, "clauses": clauses, "profiles": [JudgeProfile::Universal.to_string()],
+            "input": {"messages": [], "model": []}, "expect": {"holds": [<&str>::from(Property::AgentValid)]},
+        });
+        let source = serde_json::value::to_raw_value(&written).map_err(Error::new);
+        let (case, _) = sound(source.and_then(|source| Self::read(&source, Op::Tools, AGENT, "observed")));
+        Self { id: id.to_owned(), ..case }
+    }
+
     /// A fingerprint of everything that the case says, whatever its layout.
     pub fn hash(&self) -> String {
         if let Some(origin) = &self.origin {
@@ -395,8 +412,7 @@ struct WrittenEndpoint {
 
 /// The APIs with these names.
 fn apis(names: &[String], problems: &mut Vec<String>) -> Vec<Api> {
-    let named = |name: &String| Api::ALL.into_iter().find(|api| api.to_string() == *name);
-    let known: Vec<Api> = names.iter().filter_map(named).collect();
+    let known: Vec<Api> = names.iter().filter_map(|name| name.parse().ok()).collect();
     let is_repeated = known.iter().enumerate().any(|(index, api)| known[..index].contains(api));
     if known.len() != names.len() || known.is_empty() {
         problems.push(format!("`apis` {names:?} are not known APIs"));

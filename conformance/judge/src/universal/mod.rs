@@ -79,7 +79,14 @@ pub struct Ruling {
     has_requests: bool,
     pairs_up: bool,
     looks_shared: bool,
-    is_over_wire: bool,
+    /// What over the wire has to be said of the run as a whole; `None` of another run.
+    over_wire: Option<WireState>,
+}
+
+/// What a run over the wire shows.
+#[derive(Clone, Debug, Default)]
+struct WireState {
+    /// Why it shows nothing, if so.
     unsupported: Option<String>,
 }
 
@@ -120,15 +127,11 @@ fn judge_in(
     if step > 0 && !others.is_empty() {
         oracle::independent(&course, &others.strangers(input, step), &mut findings);
     }
-    let (is_over_wire, mut unsupported) = (wire.is_some(), None);
-    if let Some(wire) = wire {
-        unsupported = wire.settle(&mut findings);
-    }
+    let over_wire = wire.map(|wire| WireState { unsupported: wire.settle(&mut findings) });
     findings.deduplicate();
     Ok(Ruling {
         findings,
-        is_over_wire,
-        unsupported,
+        over_wire,
         has_requests: !course.requests.is_empty(),
         pairs_up: course.pairs_up(),
         looks_shared: record.looks_shared,
@@ -167,7 +170,7 @@ impl Ruling {
 
     /// Why the run shows nothing, if so.
     pub fn unsupported(&self) -> Option<&str> {
-        self.unsupported.as_deref()
+        self.over_wire.as_ref()?.unsupported.as_deref()
     }
 
     /// What is to be said whatever the verdict.
@@ -189,7 +192,7 @@ impl Ruling {
         if property.is_of_wire() {
             // They are judged whatever else is wrong.
             let unseen = "the run did not go over the wire (`--provider`)";
-            return if self.is_over_wire { Holding::Yes } else { Holding::Unsupported(unseen) };
+            return if self.over_wire.is_some() { Holding::Yes } else { Holding::Unsupported(unseen) };
         }
         if let Some(finding) = self.in_the_way(property.clause()) {
             return Holding::Blocked(finding);

@@ -82,7 +82,7 @@ impl Alignment<'_> {
         }
         loop {
             if let Some(count) = self.joined(&message) {
-                return self.divide(message, count);
+                return self.divide(&message, count);
             }
             if !self.restores_blank() {
                 break;
@@ -144,7 +144,7 @@ impl Alignment<'_> {
     }
 
     /// Adds a message as the steps that it joins. What its calls are is for the oracles to judge, so they stay.
-    fn divide(&mut self, message: AgentMessage, count: usize) {
+    fn divide(&mut self, message: &AgentMessage, count: usize) {
         let parts = &self.steps[self.place..self.place + count];
         self.place += count;
         let mut calls = message.calls.iter();
@@ -194,7 +194,7 @@ fn restore_systems(request: &mut Vec<AgentMessage>, given: &[AgentMessage]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::universal::message::Speaker;
+    use crate::universal::message::AgentCall;
     use serde_json::{Value, json};
 
     /// What becomes of a request, each message in short.
@@ -210,7 +210,7 @@ mod tests {
                 Speaker::Ai => "a",
                 Speaker::Tool => "t",
             };
-            let ids: Vec<&str> = message.calls.iter().map(|call| call.id()).collect();
+            let ids: Vec<&str> = message.calls.iter().map(AgentCall::id).collect();
             [&[speaker, message.text()][..], &ids].concat().join(":")
         };
         list.iter().map(short).collect()

@@ -31,10 +31,18 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         | Property::AgentValid
         | Property::AgentEnd
         | Property::AgentIndependent
-        | Property::AgentCaller => true,
-        Property::AgentPrefix | Property::AgentResponse | Property::AgentIds | Property::AgentAnswered => {
-            !calls.is_empty()
-        }
+        | Property::AgentCaller
+        | Property::WireRequest
+        | Property::WireKey
+        | Property::WireRules
+        | Property::WireTools => true,
+        Property::AgentPrefix
+        | Property::AgentResponse
+        | Property::AgentIds
+        | Property::AgentAnswered
+        | Property::WireToolsSame
+        | Property::WirePartial
+        | Property::WireCache => !calls.is_empty(),
         Property::AgentOrder => (0..script.turns.len()).any(|turn| script.calls(turn).len() > 1),
         Property::AgentResult => results.iter().any(|outcome| !outcome.is_failure()),
         Property::AgentResultCompact => results.iter().any(|outcome| {
@@ -62,8 +70,6 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
                 || script.events.fails
                 || script.events.says_when
         }
-        Property::WireRequest | Property::WireKey | Property::WireRules | Property::WireTools => true,
-        Property::WireToolsSame | Property::WirePartial | Property::WireCache => !calls.is_empty(),
         Property::WireRetry => script.events.fails || script.events.says_when,
         Property::WireWait => script.events.says_when,
         Property::WireBackoff => script.events.fails,

@@ -83,7 +83,7 @@ impl OverWire {
         match &*level {
             "must" => self.must.push(finding),
             "should" => self.should.push(finding),
-            "note" => self.notes.push(finding.to_string()),
+            "note" => self.notes.push(format!("note: {finding}")),
             _ => return Err(format!("the level `{level}` of a finding is none of must, should, note")),
         }
         Ok(())

@@ -109,7 +109,10 @@ impl<'a> Matrix<'a> {
         let faulty: Vec<(&Trial<'_>, String)> =
             self.trials.iter().filter_map(|trial| Some((trial, trial.fault()?))).collect();
         let is_open = |trial: &Trial<'_>| trial.wrong && OPEN.contains(&trial.bug);
-        let closed = OPEN.iter().filter(|&&open| !faulty.iter().any(|(trial, _)| trial.bug == open));
+        let closed = OPEN
+            .iter()
+            .filter(|&&open| self.trials.iter().any(|trial| trial.bug == open))
+            .filter(|&&open| !faulty.iter().any(|(trial, _)| trial.bug == open));
         let closed = closed.map(|open| format!("{open}: is caught now, so that it is no open hole any more"));
         let trials = faulty.iter().filter(|(trial, _)| !is_open(trial));
         let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.bug, trial.place()));

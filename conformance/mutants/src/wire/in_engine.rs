@@ -29,6 +29,8 @@ impl Exchange for InEngine {
                 self.engine.delivered(self.now, attempt, false);
                 return None;
             }
+            // Nothing stands behind this provider.
+            Reaction::Forward => return None,
             Reaction::Answer(planned) => planned,
         };
         self.now += planned.delay;

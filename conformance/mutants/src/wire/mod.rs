@@ -125,7 +125,7 @@ impl Default for WireAgent {
             lines: sse::lines,
             events: Box::new(|_, _| {}),
             heard: Box::new(|_, _| {}),
-            failed: Box::new(ask::as_an_sdk),
+            failed: Box::new(as_an_sdk),
             late: |_| Vec::new(),
             behind: Vec::new(),
         }

@@ -22,6 +22,9 @@ pub(crate) fn body(run: &RunState, messages: &[Value]) -> Value {
     }
     if endpoint.transport.stream {
         body["stream"] = true.into();
+        if endpoint.transport.api == Api::OpenAiChat {
+            body["stream_options"] = json!({"include_usage": true});
+        }
     }
     body
 }

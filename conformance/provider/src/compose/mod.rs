@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use threadspec::oracle::Api;
 use threadspec_apis::WireMessage;
 use threadspec_judge::json::{list, text};
-use threadspec_judge::protocol::{RejectKind, Reply};
+use threadspec_judge::protocol::{RejectKind, Reply, Speaker};
 use threadspec_judge::universal::value;
 
 /// The reply of a testee whose model was the provider: what it said itself, with the requests as they went over the wire, and in `wire` what
@@ -70,7 +70,7 @@ impl Asks {
             renamed.learn(plan.api, &known, &messages);
             renamed.restore(&mut messages);
             asks.requests.push(messages.iter().map(WireMessage::to_json).collect());
-            asks.said.push(said_by(last));
+            asks.said.push(gone_on_from(record, last).map_or_else(|| said_by(last), |message| part_of(last, message)));
             let said = last.said.iter().flat_map(|said| said.whole_calls(&last.came));
             known.extend(said.map(|call| KnownCall { id: call.id.clone(), name: call.name.clone() }));
         }
@@ -83,6 +83,28 @@ fn given_calls(message: &Value) -> impl Iterator<Item = KnownCall> {
     list(&message["tool_calls"])
         .iter()
         .map(move |call| KnownCall { id: owned(&call["id"]), name: owned(&call["name"]) })
+}
+
+/// The message with which the next request goes on from an answer that broke off, if it does.
+fn gone_on_from<'a>(record: &'a WireRecord, last: &Attempt) -> Option<&'a WireMessage> {
+    let earlier = last.request.as_ref().filter(|_| last.failed())?.messages.len();
+    let next = record.attempts_of(last.ask + 1).find_map(|attempt| attempt.request.as_ref())?;
+    let message = next.messages.get(earlier).filter(|message| message.speaker == Speaker::Ai)?;
+    last.came.text.starts_with(&message.content).then_some(message)
+}
+
+/// What an answer that broke off said, as far as the agent goes on from it: as much of its text as the client has read, and those of its whole
+/// calls that are sent.
+fn part_of(last: &Attempt, message: &WireMessage) -> Value {
+    let mut turn = Map::new();
+    turn.insert("content".to_owned(), message.content.as_str().into());
+    let whole = last.said.iter().flat_map(|said| said.whole_calls(&last.came));
+    let is_sent = |call: &&SaidByModel| message.calls.iter().any(|sent| sent.id == call.id);
+    let calls: Vec<Value> = whole.filter(is_sent).map(call).collect();
+    if !calls.is_empty() {
+        turn.insert("tool_calls".to_owned(), calls.into());
+    }
+    turn.into()
 }
 
 /// What an ask was answered, as a turn: an error with what came whole before it, if it failed for good.
@@ -143,4 +165,69 @@ fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
         let why = request.forbids(said.calls.iter().map(|call| call.name.as_str()))?;
         Some(format!("a request contradicts what the model is to say: {why}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Came;
+    use std::time::Duration;
+    use threadspec_apis::ApiRequest;
+
+    fn attempt(ask: usize, messages: &Value, came: Came) -> Attempt {
+        let body = json!({"model": "m", "messages": messages});
+        let said = Said {
+            text: "I look.".into(),
+            calls: vec![SaidByModel { id: "c1".into(), name: "look".into(), arguments: "{}".into() }],
+            ..Said::default()
+        };
+        Attempt {
+            at: Duration::ZERO,
+            ended: None,
+            api: Api::OpenAiChat,
+            target: String::new(),
+            beta: String::new(),
+            ask,
+            body: body.to_string(),
+            resolved: None,
+            request: Some(ApiRequest::read(Api::OpenAiChat, &body)),
+            breaches: Vec::new(),
+            problem: None,
+            status: Some(200),
+            error: None,
+            fault: None,
+            said: Some(said),
+            came,
+            streamed: true,
+            delivered: Some(true),
+        }
+    }
+
+    fn said(second: Option<&Value>) -> Value {
+        let user = json!({"role": "user", "content": "Go"});
+        let came = Came { text: "I lo".into(), calls: vec![0], ..Came::default() };
+        let mut attempts = vec![attempt(0, &json!([user]), came)];
+        attempts.extend(second.map(|message| {
+            let answer = json!({"role": "tool", "tool_call_id": "c1", "content": "r"});
+            attempt(1, &json!([user, message, answer]), Came { whole: true, ..Came::default() })
+        }));
+        let (began, ended, strays) = (Duration::ZERO, Duration::ZERO, Vec::new());
+        let record = WireRecord { api: Api::OpenAiChat, key: String::new(), began, ended, attempts, strays };
+        Asks::of(&RunPlan::of_turns(Api::OpenAiChat, Vec::new()), &record).said.swap_remove(0)
+    }
+
+    #[test]
+    fn an_answer_that_broke_off_is_a_failure_unless_the_agent_goes_on_from_it() {
+        let look = json!([{"id": "c1", "name": "look", "args": {}}]);
+        let broken = json!({"error": "the answer broke off", "content": "I lo", "tool_calls": look});
+        assert_eq!(said(None), broken);
+        let sent = |content: &str| {
+            let call = json!({"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}});
+            json!({"role": "assistant", "content": content, "tool_calls": [call]})
+        };
+        for part in ["I lo", ""] {
+            assert_eq!(said(Some(&sent(part))), json!({"content": part, "tool_calls": look}));
+        }
+        assert_eq!(said(Some(&sent("Sorry"))), broken);
+    }
 }

@@ -10,7 +10,7 @@ use crate::options::EngineOptions;
 use crate::plan::RunPlan;
 use crate::received::{Received, Unreadable};
 use crate::record::{Stray, StrayReason, WireRecord};
-use crate::run::{Listed, Run};
+use crate::run::{Listed, Run, Turns};
 use crate::serve::Answers;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -89,8 +89,13 @@ impl Engine {
 
     /// Begins a run, whose requests carry this key.
     pub fn begin(&mut self, now: Duration, key: &str, plan: RunPlan) {
-        self.begun += 1;
         let turns = Box::new(Listed(plan.turns.clone()));
+        self.begin_with(now, key, plan, turns);
+    }
+
+    /// Begins a run that is not answered from its plan.
+    pub(crate) fn begin_with(&mut self, now: Duration, key: &str, plan: RunPlan, turns: Box<dyn Turns>) {
+        self.begun += 1;
         let ids = source(self.options.seed, self.begun);
         self.runs.insert(key.to_owned(), Run::new(now, disguised(key), plan, turns, ids));
     }
@@ -115,6 +120,28 @@ impl Engine {
     /// with the key of a run that was over.
     pub fn take_strays(&mut self) -> Vec<Stray> {
         std::mem::take(&mut self.strays)
+    }
+
+    /// What has happened so far in a run.
+    pub(crate) fn record(&self, key: &str) -> Option<&WireRecord> {
+        self.runs.get(key).map(|run| &run.record)
+    }
+
+    /// The name that the next request will have.
+    pub(crate) fn next_attempt(&self) -> AttemptId {
+        AttemptId(self.received)
+    }
+
+    /// The key of the run that an attempt belongs to, and its position in the record, until its answer is over.
+    pub(crate) fn place_of(&self, attempt: AttemptId) -> Option<(&str, usize)> {
+        self.open.get(&attempt).map(|(key, position)| (key.as_str(), *position))
+    }
+
+    /// Forgets what the attempts of a run said that came before its last ones, so that its record stays small.
+    pub(crate) fn forget_all_but(&mut self, key: &str, last: usize) {
+        if let Some(run) = self.runs.get_mut(key) {
+            run.forget_all_but(last);
+        }
     }
 
     /// Takes a request that has come to its end, or cannot, and says what is to be done.

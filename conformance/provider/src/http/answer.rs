@@ -46,3 +46,11 @@ impl Head {
         Reaction::Answer(answer)
     }
 }
+
+/// The error for a body that could not be read.
+pub(crate) fn unreadable(api: Api, why: &str, status: u16) -> ApiError {
+    match (api, status) {
+        (Api::Anthropic, 413) => ApiError::too_large(api),
+        _ => ApiError::new(status, "invalid_request_error", why),
+    }
+}

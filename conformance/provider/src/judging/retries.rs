@@ -83,7 +83,7 @@ fn shown(message: &WireMessage) -> String {
     let id = message.call_id.as_ref().map(|id| format!(" to `{id}`")).unwrap_or_default();
     let text: String = message.content.chars().take(LONGEST).collect();
     let more = if text.len() < message.content.len() { "…" } else { "" };
-    format!("{who}{id}, {:?}{more}", text)
+    format!("{who}{id}, {text:?}{more}")
 }
 
 fn changed_tools(one: &ApiRequest, other: &ApiRequest) -> Option<String> {

@@ -4,6 +4,7 @@ use super::Run;
 use super::ask::AskState;
 use super::body::Body;
 use super::fairness::Repeatable;
+use crate::http::unreadable;
 use crate::received::Received;
 use crate::record::{BreachOutcome, JudgedBreach, RequestProblem, SaidThought};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use threadspec_apis::{ApiError, is_refused, rule_answer};
 
 /// What was found in a request.
 #[derive(Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct RequestJudgement {
     pub(super) breaches: Vec<JudgedBreach>,
     pub(super) problem: Option<RequestProblem>,
     /// What it is refused with.
@@ -21,27 +22,27 @@ pub(super) struct Judged {
 
 /// The headers of a request that rules speak of.
 #[derive(Debug, Default)]
-pub(super) struct RuleHeaders {
+pub(crate) struct RuleHeaders {
     version: Option<String>,
-    pub(super) beta: String,
+    pub(crate) beta: String,
 }
 
 impl RuleHeaders {
-    pub(super) fn of(received: &Received) -> Self {
+    pub(crate) fn of(received: &Received) -> Self {
         let beta = received.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("anthropic-beta"));
         let beta: Vec<&str> = beta.map(|(_, value)| value.as_str()).collect();
         Self { version: received.header("anthropic-version").map(str::to_owned), beta: beta.join(",") }
     }
 
-    fn of_rules(&self) -> RequestHeaders<'_> {
+    pub(crate) fn of_rules(&self) -> RequestHeaders<'_> {
         RequestHeaders { anthropic_version: self.version.as_deref(), anthropic_beta: &self.beta }
     }
 }
 
 impl Run {
     /// Judges a request. Another attempt of an ask may name another model.
-    pub(super) fn judge(&self, body: &mut Body, headers: &RuleHeaders, is_first: bool) -> Judged {
-        let mut judged = Judged { problem: body.problem.take(), ..Judged::default() };
+    pub(super) fn judge(&self, body: &mut Body, headers: &RuleHeaders, is_first: bool) -> RequestJudgement {
+        let mut judged = RequestJudgement { problem: body.problem.take(), ..RequestJudgement::default() };
         if let (Some(value), Some(request)) = (&body.value, &body.request) {
             let lacks = |name: &str| request.lacks.contains(&name);
             let other =
@@ -85,7 +86,7 @@ impl Run {
     }
 
     /// Sorts breaches by what comes of them. The first one that counts is answered.
-    fn sort(&self, breaches: Vec<Breach>, body: &Body, headers: &RuleHeaders, judged: &mut Judged) {
+    fn sort(&self, breaches: Vec<Breach>, body: &Body, headers: &RuleHeaders, judged: &mut RequestJudgement) {
         let (Some(value), Some(request)) = (&body.value, &body.request) else { return };
         let (api, model) = (self.plan.api, request.model.as_deref().unwrap_or_default());
         let mut repeatable = None;
@@ -127,10 +128,7 @@ fn block(thought: &SaidThought) -> Value {
 /// The words in which a problem is told.
 fn of_problem(api: Api, problem: &RequestProblem) -> ApiError {
     match problem {
-        RequestProblem::Unreadable(why, status) => match (api, status) {
-            (Api::Anthropic, 413) => ApiError::too_large(api),
-            _ => ApiError::new(*status, "invalid_request_error", why),
-        },
+        RequestProblem::Unreadable(why, status) => unreadable(api, why, *status),
         RequestProblem::NotJson(why) => ApiError::not_json(api, why),
         RequestProblem::Lacks(member) => ApiError::missing(api, member),
         RequestProblem::Model(model) => ApiError::unknown_model(api, model),

@@ -9,6 +9,7 @@ mod play;
 mod said;
 mod turns;
 
+pub(crate) use judge::RuleHeaders;
 pub(crate) use turns::{Listed, Turns};
 
 use crate::exchange::Reaction;
@@ -19,7 +20,6 @@ use crate::received::Received;
 use crate::record::{Attempt, Stray, WireRecord};
 use ask::{Ask, AskState, ask_of};
 use body::Body;
-use judge::RuleHeaders;
 use kept::Kept;
 use play::{Acceptable, Played};
 use serde_json::{Value, json};
@@ -30,6 +30,9 @@ use threadspec_judge::universal::value;
 
 /// How many strays a run keeps; the others say nothing new.
 const MOST_STRAYS: usize = 1000;
+
+/// How many attempts can become old with one answer.
+const MOST_AT_ONCE: usize = 100;
 
 /// A run that is under way.
 #[derive(Debug)]
@@ -49,6 +52,17 @@ impl Run {
         let (attempts, strays) = (Vec::new(), Vec::new());
         let record = WireRecord { api: plan.api, key, began: now, ended: now, attempts, strays };
         Self { plan, record, turns, asks: Vec::new(), kept: Kept::default(), prompts: PromptLog::default(), ids }
+    }
+
+    /// Forgets the bodies of all asks but the last ones. What was said in them may still be repeated.
+    pub(crate) fn forget_all_but(&mut self, last: usize) {
+        let kept = self.asks.len().saturating_sub(last);
+        let old =
+            self.record.attempts.iter_mut().rev().filter(|attempt| attempt.ask < kept && !attempt.body.is_empty());
+        // Those before them are forgotten already.
+        for attempt in old.take(MOST_AT_ONCE) {
+            (attempt.body, attempt.resolved, attempt.request) = (String::new(), None, None);
+        }
     }
 
     /// Adds what came and should not have.

@@ -18,6 +18,8 @@ use threadspec_apis::{
 
 /// Between two writes of a chunked answer.
 const BETWEEN_CHUNKS: Duration = Duration::from_micros(500);
+/// Behind so many chunks nothing passes any more: clocks are coarser than that, and a long answer in single bytes would take minutes.
+const SLOW_CHUNKS: usize = 500;
 
 /// What is done with an attempt, and what the record says of it.
 #[derive(Debug)]
@@ -251,13 +253,16 @@ fn without_end(mut event: StreamEvent) -> StreamEvent {
 
 /// Writes, with what passes between them: one for each event, or of so many bytes each.
 fn in_chunks(writes: Vec<Vec<u8>>, pace: &Pace) -> Vec<WireStep> {
-    let (writes, pause) = match pace.chunks {
-        Some(length) => (writes.concat().chunks(length.max(1)).map(<[u8]>::to_vec).collect(), BETWEEN_CHUNKS),
-        None => (writes, pace.pause),
+    let (writes, pause, pauses) = match pace.chunks {
+        Some(length) => {
+            let chunks = writes.concat().chunks(length.max(1)).map(<[u8]>::to_vec).collect();
+            (chunks, BETWEEN_CHUNKS, SLOW_CHUNKS)
+        }
+        None => (writes, pace.pause, usize::MAX),
     };
     let mut steps = Vec::with_capacity(writes.len());
-    for write in writes {
-        if !steps.is_empty() && !pause.is_zero() {
+    for (position, write) in writes.into_iter().enumerate() {
+        if position > 0 && position <= pauses && !pause.is_zero() {
             steps.push(WireStep::Wait(pause));
         }
         steps.push(WireStep::Write(write));

@@ -7,7 +7,7 @@ pub use fault::{CutEnd, Fault};
 
 use crate::Error;
 use fault::milliseconds;
-use reader::{ObjectReading, Reading, read_text};
+pub(crate) use reader::{ObjectReading, Reading, read_text};
 use std::time::Duration;
 use threadspec_apis::{Pieces, StreamShape};
 
@@ -101,11 +101,19 @@ impl WireTurn {
     ///
     /// As [`read`](Self::read).
     pub fn read_all(text: &str, place: &str) -> Result<Vec<Self>, Error> {
-        read_text(text, place, |reading| reading.list()?.into_iter().map(Self::from_reading).collect())
+        read_text(text, place, Self::read_list)
+    }
+
+    pub(crate) fn read_list(reading: Reading<'_>) -> Result<Vec<Self>, Error> {
+        reading.list()?.into_iter().map(Self::from_reading).collect()
     }
 
     fn from_reading(reading: Reading<'_>) -> Result<Self, Error> {
-        let mut members = reading.members()?;
+        Self::from_members(reading.members()?)
+    }
+
+    /// A turn of the members that nobody has taken.
+    pub(crate) fn from_members(mut members: ObjectReading<'_>) -> Result<Self, Error> {
         let attempts = members.read("attempts", |list| list.list()?.into_iter().map(Fault::read).collect())?;
         let mut turn = Self { attempts: attempts.unwrap_or_default(), ..Self::default() };
         turn.error = members.read("error", Reading::string)?;

@@ -6,14 +6,14 @@ use threadspec_judge::json::{self, Node, compact};
 
 /// A value and its place. Strings are marked data, and numbers have the digits that were written.
 #[derive(Clone, Debug)]
-pub(super) struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     node: Node<'a>,
     place: String,
 }
 
 /// The members of an object that are not read yet.
 #[derive(Debug)]
-pub(super) struct ObjectReading<'a> {
+pub(crate) struct ObjectReading<'a> {
     rest: Vec<(String, Node<'a>)>,
     place: String,
 }
@@ -23,7 +23,7 @@ pub(super) struct ObjectReading<'a> {
 /// # Errors
 ///
 /// Says where the text is no JSON, or what `read` says of it.
-pub(super) fn read_text<T>(
+pub(crate) fn read_text<T>(
     text: &str,
     place: &str,
     read: impl FnOnce(Reading<'_>) -> Result<T, Error>,
@@ -34,7 +34,7 @@ pub(super) fn read_text<T>(
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
+    pub(crate) fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
         Err(Error::new(&self.place, reason))
     }
 
@@ -46,15 +46,15 @@ impl<'a> Reading<'a> {
     }
 
     /// The JSON text without white space, marked.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         compact(&self.node.text())
     }
 
-    pub(super) fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.node == Node::Scalar("null")
     }
 
-    pub(super) fn string(self) -> Result<String, Error> {
+    pub(crate) fn string(self) -> Result<String, Error> {
         let text = match &self.node {
             Node::Scalar(token) if token.starts_with('"') => serde_json::from_str(token).ok(),
             _ => None,
@@ -62,7 +62,7 @@ impl<'a> Reading<'a> {
         text.map_or_else(|| self.wanted("a string"), Ok)
     }
 
-    pub(super) fn boolean(self) -> Result<bool, Error> {
+    pub(crate) fn boolean(self) -> Result<bool, Error> {
         match self.node {
             Node::Scalar("true") => Ok(true),
             Node::Scalar("false") => Ok(false),
@@ -71,7 +71,7 @@ impl<'a> Reading<'a> {
     }
 
     /// A count from `least` on.
-    pub(super) fn count(self, least: u64) -> Result<u64, Error> {
+    pub(crate) fn count(self, least: u64) -> Result<u64, Error> {
         let count = match &self.node {
             Node::Scalar(token) => token.parse().ok().filter(|count| *count >= least),
             _ => None,
@@ -79,7 +79,7 @@ impl<'a> Reading<'a> {
         count.map_or_else(|| self.wanted(&format!("a whole number from {least} on")), Ok)
     }
 
-    pub(super) fn list(self) -> Result<Vec<Self>, Error> {
+    pub(crate) fn list(self) -> Result<Vec<Self>, Error> {
         let Node::Array(elements) = self.node else { return self.wanted("a list") };
         let place = self.place;
         let read = |(index, node)| Self { node, place: format!("{place}[{index}]") };
@@ -87,7 +87,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The members of an object; one that stands twice is refused.
-    pub(super) fn members(self) -> Result<ObjectReading<'a>, Error> {
+    pub(crate) fn members(self) -> Result<ObjectReading<'a>, Error> {
         let Node::Object(members) = self.node else { return self.wanted("an object") };
         let mut rest: Vec<(String, Node<'a>)> = Vec::with_capacity(members.len());
         for (name, node) in members {
@@ -101,7 +101,7 @@ impl<'a> Reading<'a> {
     }
 
     /// One of some words.
-    pub(super) fn word(self, words: &[&str]) -> Result<String, Error> {
+    pub(crate) fn word(self, words: &[&str]) -> Result<String, Error> {
         let found = self.clone().string()?;
         if words.contains(&&*found) {
             return Ok(found);
@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
 
 impl<'a> ObjectReading<'a> {
     /// Takes a member; one that is null is not there.
-    pub(super) fn take(&mut self, name: &str) -> Option<Reading<'a>> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<Reading<'a>> {
         let at = self.rest.iter().position(|(other, _)| other == name)?;
         let (_, node) = self.rest.remove(at);
         let place = if self.place.is_empty() { name.to_owned() } else { format!("{}.{name}", self.place) };
@@ -120,7 +120,7 @@ impl<'a> ObjectReading<'a> {
     }
 
     /// Takes a member and reads it.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(Reading<'a>) -> Result<T, Error>,
@@ -129,7 +129,7 @@ impl<'a> ObjectReading<'a> {
     }
 
     /// Takes a member that must be there, and reads it.
-    pub(super) fn need<T>(
+    pub(crate) fn need<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(Reading<'a>) -> Result<T, Error>,
@@ -137,16 +137,16 @@ impl<'a> ObjectReading<'a> {
         self.read(name, read)?.map_or_else(|| self.error(format!("`{name}` is missing")), Ok)
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.rest.iter().any(|(other, node)| other == name && *node != Node::Scalar("null"))
     }
 
-    pub(super) fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
+    pub(crate) fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
         Err(Error::new(&self.place, reason))
     }
 
     /// Refuses what was not taken.
-    pub(super) fn end(self) -> Result<(), Error> {
+    pub(crate) fn end(self) -> Result<(), Error> {
         match self.rest.first() {
             None => Ok(()),
             Some((name, _)) => self.error(format!("`{name}` is no member that is known here")),

@@ -1,5 +1,6 @@
 //! The body of an answer: its parts when they are due, each written alone, and an end that may be none.
 
+use super::forward::PassingBody;
 use super::link::Link;
 use crate::exchange::{Ending, WireStep};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
@@ -25,6 +26,40 @@ impl fmt::Display for PlannedBreak {
 impl Error for PlannedBreak {}
 
 /// The body of an answer.
+pub(super) enum ResponseBody {
+    /// Its parts are planned.
+    Planned(AnswerBody),
+    /// It passes through from an upstream.
+    Passing(PassingBody),
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = PlannedBreak;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, PlannedBreak>>> {
+        match self.get_mut() {
+            Self::Planned(body) => Pin::new(body).poll_frame(context),
+            Self::Passing(body) => Pin::new(body).poll_frame(context),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Planned(body) => body.is_end_stream(),
+            Self::Passing(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Planned(body) => body.size_hint(),
+            Self::Passing(body) => body.size_hint(),
+        }
+    }
+}
+
+/// A body whose parts are planned.
 pub(super) struct AnswerBody {
     link: Rc<Link>,
     steps: VecDeque<WireStep>,

@@ -17,6 +17,20 @@ enum Packing {
     Gzip,
 }
 
+/// A body as it came, and what is in it.
+pub(super) struct Content {
+    pub(super) bytes: Vec<u8>,
+    /// The body before it was unpacked, if it was packed.
+    packed: Option<Vec<u8>>,
+}
+
+impl Content {
+    /// The body as it came.
+    pub(super) fn sent(&self) -> &[u8] {
+        self.packed.as_ref().unwrap_or(&self.bytes)
+    }
+}
+
 /// A body of so many bytes is read whatever others send.
 const SMALL: usize = 1 << 20;
 
@@ -56,7 +70,7 @@ pub(super) async fn content(
     body: Incoming,
     limits: &Limits,
     budget: &Budget,
-) -> Result<Vec<u8>, Unreadable> {
+) -> Result<Content, Unreadable> {
     // Before the first byte is asked for: who waits for `100 Continue` is refused without sending any.
     let packing = packing(headers)?;
     let most = limits.body_bytes;
@@ -66,8 +80,8 @@ pub(super) async fn content(
     let mut held = Held { budget, bytes: Vec::new() };
     read(body, limits, &mut held).await?;
     match packing {
-        Packing::Plain => Ok(held.take()),
-        Packing::Gzip => unpacked(&held.bytes, most),
+        Packing::Plain => Ok(Content { bytes: held.take(), packed: None }),
+        Packing::Gzip => Ok(Content { bytes: unpacked(&held.bytes, most)?, packed: Some(held.take()) }),
     }
 }
 

@@ -6,6 +6,7 @@
 mod answer;
 mod bounds;
 mod content;
+mod forward;
 mod host;
 mod limits;
 mod link;
@@ -16,6 +17,7 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
+pub use forward::Upstream;
 pub use limits::Limits;
 
 use crate::error::Error;
@@ -34,18 +36,39 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 /// Who answers requests. Times are counted from the start of the server.
 pub trait Answers: Send + 'static {
     /// What it calls a request by, later.
-    type Attempt: 'static;
+    type Attempt: Clone + 'static;
 
     /// Says what to do about a request.
     fn receive(&mut self, now: Duration, request: Received) -> (Self::Attempt, Reaction);
 
     /// Learns whether the client got all of what was planned. It is told once about each attempt.
     fn delivered(&mut self, now: Duration, attempt: Self::Attempt, is_whole: bool);
+
+    /// Learns what the upstream answers to a request that was forwarded, as it passes.
+    fn heard(&mut self, _now: Duration, _attempt: &Self::Attempt, _heard: Heard<'_>) {}
+}
+
+/// What comes from an upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard<'a> {
+    /// The head of an answer.
+    Head {
+        /// Its status.
+        status: u16,
+        /// Its media type, empty if it has none.
+        content_type: &'a str,
+    },
+    /// The next bytes of its body.
+    Data(&'a [u8]),
+    /// The upstream could not be reached.
+    Unreachable(&'a str),
 }
 
 /// What a server and its users have in common.
 struct Shared<A> {
     answers: Mutex<A>,
+    /// Where requests go that are forwarded.
+    upstream: Option<Upstream>,
     began: Instant,
 }
 
@@ -74,6 +97,20 @@ impl<A: Answers> Server<A> {
     ///
     /// When it cannot listen there, or there is no thread for it.
     pub fn start(address: SocketAddr, limits: Limits, answers: A) -> Result<Self, Error> {
+        Self::start_before(None, address, limits, answers)
+    }
+
+    /// Starts a server that forwards to an upstream what is not answered otherwise.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_before(
+        upstream: Option<Upstream>,
+        address: SocketAddr,
+        limits: Limits,
+        answers: A,
+    ) -> Result<Self, Error> {
         let cannot = |error| Error::new("", format_args!("cannot listen on {address}: {error}"));
         let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(cannot)?;
         let listener = {
@@ -81,7 +118,7 @@ impl<A: Answers> Server<A> {
             server::listen(address).map_err(cannot)?
         };
         let address = listener.local_addr().map_err(cannot)?;
-        let shared = Arc::new(Shared { answers: Mutex::new(answers), began: Instant::now() });
+        let shared = Arc::new(Shared { answers: Mutex::new(answers), upstream, began: Instant::now() });
         let (commands, orders) = unbounded_channel();
         let own = Arc::clone(&shared);
         // Requests may be nested as deep as the limits say.

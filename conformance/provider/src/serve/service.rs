@@ -1,15 +1,16 @@
 //! One request and its answer: what hyper parsed goes to whoever answers, and what that plans comes back.
 
-use super::answer::{AnswerBody, PlannedBreak};
+use super::answer::{AnswerBody, PlannedBreak, ResponseBody};
 use super::bounds;
 use super::content::{Budget, content};
+use super::forward::{PassingBody, passed_on};
 use super::host::is_local;
 use super::link::{Link, Phase, Receipt};
-use super::{Answers, Limits, Shared};
-use crate::exchange::{Ending, PlannedAnswer, Reaction};
+use super::{Answers, Heard, Limits, Shared};
+use crate::exchange::{Ending, PlannedAnswer, Reaction, WireStep};
 use crate::received::{Received, Unreadable};
 use hyper::body::Incoming;
-use hyper::header::{HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use std::rc::Rc;
@@ -22,24 +23,29 @@ pub(super) async fn exchange<A: Answers>(
     link: Rc<Link>,
     (limits, budget): (Rc<Limits>, Rc<Budget>),
     shared: Arc<Shared<A>>,
-) -> Result<Response<AnswerBody>, PlannedBreak> {
+) -> Result<Response<ResponseBody>, PlannedBreak> {
     link.enter(Phase::Body);
     let (head, body) = request.into_parts();
     let body = if is_foreign(&head) {
         Err(Unreadable::ForeignHost)
     } else {
         content(&head.headers, body, &limits, &budget).await.and_then(|body| {
-            bounds::check(&body, &limits)?;
+            bounds::check(&body.bytes, &limits)?;
             Ok(body)
         })
     };
     link.enter(Phase::Answer);
     let is_read = body.is_ok();
+    // Only a proxy needs the body as it was sent.
+    let sent = shared.upstream.as_ref().and(body.as_ref().ok()).map(|body| body.sent().to_vec());
+    let body = body.map(|content| content.bytes);
     let received = Received { headers: fields(&head.headers), body, ..named(&head) };
     let (id, reaction) = shared.answers().receive(shared.now(), received);
     let owner = Arc::clone(&shared);
-    let receipt = Receipt::new(move |is_whole| owner.answers().delivered(owner.now(), id, is_whole));
+    let own = id.clone();
+    let receipt = Receipt::new(move |is_whole| owner.answers().delivered(owner.now(), own, is_whole));
     match reaction {
+        Reaction::Forward => forward(&head, sent.unwrap_or_default(), link, (&shared, id), receipt).await,
         Reaction::Silence { after, ending } => {
             // Held until the connection ends: nothing of an answer has left.
             let _receipt = receipt;
@@ -56,6 +62,55 @@ pub(super) async fn exchange<A: Answers>(
             }
             Ok(response(answer, link, (is_read, head.method != Method::HEAD)))
         }
+    }
+}
+
+/// Sends a request on, and passes through what is answered.
+async fn forward<A: Answers>(
+    head: &Parts,
+    body: Vec<u8>,
+    link: Rc<Link>,
+    (shared, id): (&Arc<Shared<A>>, A::Attempt),
+    receipt: Receipt,
+) -> Result<Response<ResponseBody>, PlannedBreak> {
+    let tell = {
+        let shared = Arc::clone(shared);
+        move |heard: Heard<'_>| shared.answers().heard(shared.now(), &id, heard)
+    };
+    let sent = match &shared.upstream {
+        Some(upstream) => upstream.send(head, body).await,
+        None => Err("there is no upstream".to_owned()),
+    };
+    let answer = match sent {
+        Ok(answer) => answer,
+        Err(why) => {
+            tell(Heard::Unreachable(&why));
+            link.promise(receipt);
+            return Ok(response(unreachable(&why), link, (true, head.method != Method::HEAD)));
+        }
+    };
+    let (upstream, incoming) = answer.into_parts();
+    let kind = upstream.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    tell(Heard::Head { status: upstream.status.as_u16(), content_type: kind });
+    link.promise(receipt);
+    let mut response =
+        Response::new(ResponseBody::Passing(PassingBody::new(incoming, link, move |data| tell(Heard::Data(data)))));
+    *response.status_mut() = upstream.status;
+    *response.headers_mut() = passed_on(&upstream.headers);
+    Ok(response)
+}
+
+/// What a client gets whose request did not reach its upstream.
+fn unreachable(why: &str) -> PlannedAnswer {
+    let body = serde_json::json!({"error": {"message": format!("threadspec provider: the upstream cannot be reached: {why}"), "type": "upstream_error"}});
+    let body = body.to_string().into_bytes();
+    PlannedAnswer {
+        delay: std::time::Duration::ZERO,
+        status: 502,
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        length: Some(body.len() as u64),
+        steps: vec![WireStep::Write(body)],
+        ending: Ending::Whole,
     }
 }
 
@@ -82,10 +137,10 @@ fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
-fn response(answer: PlannedAnswer, link: Rc<Link>, (is_read, has_content): (bool, bool)) -> Response<AnswerBody> {
+fn response(answer: PlannedAnswer, link: Rc<Link>, (is_read, has_content): (bool, bool)) -> Response<ResponseBody> {
     let PlannedAnswer { status, headers, length, steps, ending, .. } = answer;
     let steps = if has_content { steps } else { Vec::new() };
-    let mut response = Response::new(AnswerBody::new(link, steps, ending, length));
+    let mut response = Response::new(ResponseBody::Planned(AnswerBody::new(link, steps, ending, length)));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in headers {
         // A text of a script that no header can hold is left out, as a server that makes headers of it would have to.

@@ -76,7 +76,7 @@ fn echo(request: &Received) -> Reaction {
         Ok(body) => plain(&format!("{} {} {}", request.method, request.target, String::from_utf8_lossy(body))),
         Err(why) => match plain(&why.to_string()) {
             Reaction::Answer(answer) => Reaction::Answer(PlannedAnswer { status: why.status(), ..answer }),
-            silence @ Reaction::Silence { .. } => silence,
+            other => other,
         },
     }
 }
@@ -99,7 +99,7 @@ fn said(server: &Server<Told>, request: &[u8]) -> String {
 fn rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = stream.read_to_end(&mut bytes);
-    String::from_utf8(bytes).expect("UTF-8")
+    String::from_utf8(bytes).expect("text in UTF-8")
 }
 
 /// What comes until it ends with a text.
@@ -109,7 +109,7 @@ fn until(stream: &mut TcpStream, end: &str) -> String {
         stream.read_exact(&mut byte).expect("more comes");
         bytes.push(byte[0]);
     }
-    String::from_utf8(bytes).expect("UTF-8")
+    String::from_utf8(bytes).expect("text in UTF-8")
 }
 
 fn post(body: &str) -> String {
@@ -214,7 +214,7 @@ fn a_plain_answer_may_lack_its_end() {
     for ending in [Ending::Close, Ending::Reset] {
         let server = server(patient(), move |_| match plain("half") {
             Reaction::Answer(answer) => Reaction::Answer(PlannedAnswer { length: Some(8), ending, ..answer }),
-            silence @ Reaction::Silence { .. } => silence,
+            other => other,
         });
         let mut stream = connected(&server);
         stream.write_all(post("").as_bytes()).expect("it reads");
@@ -246,7 +246,7 @@ fn who_leaves_before_the_end_got_no_answer() {
             answer.steps.insert(1, WireStep::Wait(NEVER));
             Reaction::Answer(answer)
         }
-        silence @ Reaction::Silence { .. } => silence,
+        other => other,
     });
     let mut stream = connected(&server);
     stream.write_all(post("").as_bytes()).expect("it reads");
@@ -327,7 +327,7 @@ fn large_bodies_at_once_are_bounded_and_small_ones_go_on() {
     let server = server(Limits { all_bodies: 3 << 20, ..patient() }, echo);
     let head =
         format!("POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", 2 << 20);
-    let begun = [head.as_bytes(), &[b' '; (2 << 20) - 1]].concat();
+    let begun = [head.as_bytes(), &*vec![b' '; (2 << 20) - 1]].concat();
     let mut large = [connected(&server), connected(&server)];
     for stream in &mut large {
         // One of them is refused in the middle.
@@ -411,7 +411,7 @@ fn who_is_being_answered_keeps_the_connection() {
             answer.steps.insert(1, WireStep::Wait(SOON));
             Reaction::Answer(answer)
         }
-        silence @ Reaction::Silence { .. } => silence,
+        other => other,
     });
     let mut first = connected(&server);
     first.write_all(&last("")).expect("it reads");
@@ -429,7 +429,7 @@ fn the_end_waits_for_answers_but_not_for_ever() {
                 answer.steps.insert(1, WireStep::Wait(pause));
                 Reaction::Answer(answer)
             }
-            silence @ Reaction::Silence { .. } => silence,
+            other => other,
         });
         let mut stream = connected(&server);
         stream.write_all(post("").as_bytes()).expect("it reads");

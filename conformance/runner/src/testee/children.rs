@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,9 +40,17 @@ pub(super) struct ProcessGroup {
 impl ProcessGroup {
     /// Starts a command with pipes.
     pub(super) fn spawn(command: &[OsString]) -> Result<Self, Unready> {
+        Self::spawn_as(command, |prepared| {
+            prepared.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        })
+    }
+
+    /// Starts a command that is prepared further.
+    fn spawn_as(command: &[OsString], prepare: impl FnOnce(&mut Command)) -> Result<Self, Unready> {
         let (program, arguments) = command.split_first().ok_or_else(|| "no command was given".to_owned())?;
         let mut prepared = Command::new(program);
-        prepared.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        prepared.args(arguments);
+        prepare(&mut prepared);
         let path = Path::new(program);
         let program = threadspec_judge::text::visible(&program.to_string_lossy());
         let child = start(prepared).map_err(|error| match error.kind() {
@@ -87,6 +95,32 @@ impl ProcessGroup {
         let _ = self.child.start_kill();
         #[cfg(not(windows))]
         let _ = self.child.kill();
+    }
+}
+
+/// A program that runs beside this one, in a process group of its own, and does not speak the protocol. Dropping it ends the group.
+#[derive(Debug)]
+pub struct Companion(ProcessGroup);
+
+impl Companion {
+    /// Starts a command with further variables in its environment. It writes where this program writes, and reads nothing from a terminal: it
+    /// is in the background there.
+    ///
+    /// # Errors
+    ///
+    /// Says why it could not be started.
+    pub fn start(command: &[OsString], variables: &[(&str, String)]) -> Result<Self, Unready> {
+        ProcessGroup::spawn_as(command, |prepared| {
+            let is_terminal = io::stdin().is_terminal();
+            prepared.stdin(if is_terminal { Stdio::null() } else { Stdio::inherit() });
+            prepared.envs(variables.iter().map(|(name, value)| (name, value)));
+        })
+        .map(Self)
+    }
+
+    /// How it ended, if it has.
+    pub fn exit_status(&mut self) -> Option<ExitStatus> {
+        self.0.exit_status()
     }
 }
 

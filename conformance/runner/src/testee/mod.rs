@@ -9,7 +9,7 @@ mod patience;
 mod pipes;
 mod process;
 
-pub use children::{adopt_orphans, end_orphans};
+pub use children::{Companion, adopt_orphans, end_orphans};
 pub use in_process::InProcess;
 pub use process::Process;
 

@@ -30,11 +30,11 @@ pub fn provider_sse(plan: &StreamPlan) {
         assert!(read.is_ok(), "{read:?}: {event:?}: {plan:?}");
     }
     let streamed = reader.said();
-    let plain = read_answer(api, &answer.plain(&request)).expect("a plain answer is read");
+    let expected = read_answer(api, &answer.plain(&request)).expect("a plain answer is read");
     assert_eq!(streamed.end, AnswerEnd::Whole, "{plan:?}");
-    assert_eq!(streamed.answer.text, plain.answer.text, "{plan:?}");
-    assert_eq!(streamed.answer.refusal, plain.answer.refusal, "{plan:?}");
-    assert_eq!(streamed.answer.calls, plain.answer.calls, "{plan:?}");
-    assert_eq!(streamed.answer.finish, plain.answer.finish, "{plan:?}");
-    assert_eq!(streamed.whole_calls, plain.whole_calls, "{plan:?}");
+    assert_eq!(streamed.answer.text, expected.answer.text, "{plan:?}");
+    assert_eq!(streamed.answer.refusal, expected.answer.refusal, "{plan:?}");
+    assert_eq!(streamed.answer.calls, expected.answer.calls, "{plan:?}");
+    assert_eq!(streamed.answer.finish, expected.answer.finish, "{plan:?}");
+    assert_eq!(streamed.whole_calls, expected.whole_calls, "{plan:?}");
 }

@@ -67,7 +67,7 @@ fn a_breach_counts_in_each_case_and_a_recommendation_where_it_is_asked_for() {
     for property in [Property::WireToolsSame, Property::AgentResult, Property::WireRules] {
         assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
     }
-    assert_eq!(ruling.notes().collect::<Vec<_>>(), [format!("{}: as said before", clause::WIRE_TOOLS_SAME)]);
+    assert_eq!(ruling.notes().collect::<Vec<_>>(), [format!("note: {}: as said before", clause::WIRE_TOOLS_SAME)]);
 }
 
 #[test]
@@ -118,8 +118,7 @@ fn what_came_before_a_failure_was_said() {
     let (input, mut output) = over_wire(&json!([]));
     output["wire"]["said"] = json!([input["model"][0], {"error": "the stream broke off", "content": "Do"}]);
     output["failure"] = json!("broken");
-    let list = output["messages"].as_array_mut().expect("a list");
-    list.pop();
+    output["messages"].as_array_mut().expect("a list").pop();
     assert_eq!(ruling(&input, &output).findings(), []);
     output["messages"].as_array_mut().expect("a list").push(json!({"type": "ai", "content": "D"}));
     assert_eq!(ruling(&input, &output).findings(), []);

@@ -2,7 +2,7 @@
 
 use super::{RESPONSES, bug, on_events};
 use crate::planted::Planted;
-use crate::wire::modes::{ALL, Modes, STREAMS};
+use crate::wire::modes::{ALL, Modes, PLAIN, STREAMS};
 use crate::wire::{Heard, Next, WireAgent, as_an_sdk};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -92,7 +92,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("cut-off-calls-run", PARTIAL, ALL, |agent| {
+        bug("cut-off-calls-run", PARTIAL, STREAMS, |agent| {
             on_heard(agent, |heard| {
                 if heard.is_cut_off() {
                     heard.stop = String::new();
@@ -100,11 +100,19 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("cut-off-calls-run-without-arguments", PARTIAL, ALL, |agent| {
+        bug("cut-off-calls-run-without-arguments", PARTIAL, STREAMS, |agent| {
             on_heard(agent, |heard| {
                 if heard.is_cut_off() {
                     heard.stop = String::new();
                     mend_calls(heard, nothing);
+                }
+            });
+        }),
+        bug("cut-off-calls-of-whole-answers-run", PARTIAL, PLAIN.of(super::OPENAI), |agent| {
+            on_heard(agent, |heard| {
+                if heard.is_cut_off() {
+                    heard.stop = String::new();
+                    mend_calls(heard, closed);
                 }
             });
         }),

@@ -74,7 +74,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 if text.contains("\n\n") { unix_events(&text) } else { Vec::new() }
             };
         }),
-        bug("events-divided-at-single-line-feeds-with-their-carriage-returns", GOES_ON, STREAMS, |agent| {
+        bug("events-divided-at-single-line-feeds-with-their-carriage-returns", GOES_ON, STREAMS.of(CHAT), |agent| {
             agent.lines = |pieces| {
                 let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
                 let data = text.split('\n').filter_map(|line| line.strip_prefix("data: "));
@@ -207,7 +207,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("line-ends-in-fragments-made-one-kind", TEXT, STREAMS, |agent| {
             on_texts(agent, |text| text.replace("\r\n", "\n").replace('\r', "\n"));
         }),
-        bug("texts-of-streams-cut-to-a-thousand-characters", TEXT, STREAMS, |agent| {
+        bug("texts-of-streams-cut-to-a-thousand-characters", RESPONSE, STREAMS, |agent| {
             on_heard(agent, |heard| {
                 for part in heard.parts_of("text") {
                     part["text"] = super::super::cut(text(&part["text"]), 1000).into();

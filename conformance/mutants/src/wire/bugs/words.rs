@@ -1,11 +1,10 @@
 //! WIRE-CACHE: the same in other words, so that the provider must read it all again.
 
-use super::{ANTHROPIC, OPENAI, bug, history, on_bodies};
+use super::{ANTHROPIC, CHAT, OPENAI, bug, history, on_bodies};
 use crate::planted::Planted;
+use crate::wire::WireAgent;
 use crate::wire::modes::ALL;
-use crate::wire::{Modes, WireAgent};
 use serde_json::{Map, Value, json};
-use threadspec::oracle::Api;
 use threadspec_golden::clause;
 use threadspec_judge::json::text;
 
@@ -53,9 +52,6 @@ fn is_late(turn: usize) -> bool {
     turn > 2
 }
 
-/// Texts of people are strings where they are new, and parts behind that.
-const PARTS: Modes = ALL.of(&[Api::OpenAiChat, Api::Anthropic]);
-
 pub(super) fn bugs() -> Vec<Planted> {
     vec![
         bug("members-of-arguments-in-an-order-of-chance", CACHE, ALL.of(OPENAI), |agent| {
@@ -99,7 +95,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("old-texts-divided-into-parts", CACHE, PARTS, |agent| {
+        bug("old-texts-divided-into-parts", CACHE, ALL.of(CHAT), |agent| {
             on_bodies(agent, |run, body| {
                 for message in history(body).iter_mut().filter(|message| run.turn > 1 && message["role"] == "user") {
                     if let Some(own) =
@@ -107,15 +103,6 @@ pub(super) fn bugs() -> Vec<Planted> {
                     {
                         let (first, rest) = own.split_at(own.char_indices().nth(1).map_or(0, |(at, _)| at));
                         message["content"] = json!([{"type": "text", "text": first}, {"type": "text", "text": rest}]);
-                    } else if let Some([block]) =
-                        message["content"].as_array().map(Vec::as_slice).filter(|blocks| blocks[0]["type"] == "text")
-                    {
-                        let own = text(&block["text"]).to_owned();
-                        let (first, rest) = own.split_at(own.char_indices().nth(1).map_or(0, |(at, _)| at));
-                        if !first.is_empty() {
-                            message["content"] =
-                                json!([{"type": "text", "text": first}, {"type": "text", "text": rest}]);
-                        }
                     }
                 }
             });

@@ -104,12 +104,8 @@ pub(super) fn readings() -> Vec<Planted> {
                 }
             });
         }),
-        reading("usage-asked-for-in-streams", ALL.of(&[Api::OpenAiChat]), |agent| {
-            agent.body = Box::new(|_, body| {
-                if body["stream"] == true {
-                    body["stream_options"] = json!({"include_usage": true});
-                }
-            });
+        reading("usage-not-asked-for-in-streams", ALL.of(&[Api::OpenAiChat]), |agent| {
+            agent.body = Box::new(|_, body| without(body, "stream_options"));
         }),
         reading("choice-of-tools-left-to-the-model", ALL, |agent| {
             agent.body = Box::new(|run, body| {

@@ -267,7 +267,7 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("ids-of-items-sent-back", RESPONSES, |agent| {
             agent.body = Box::new(|run, body| with_item_ids(run, body))
         }),
-        reading("one-human-message-as-a-string", RESPONSES, |agent| {
+        neglecting("one-human-message-as-a-string", &[clause::WIRE_CACHE], RESPONSES, |agent| {
             agent.body = Box::new(|_, body| {
                 if let [item] = &history(body)[..]
                     && item["role"] == "user"

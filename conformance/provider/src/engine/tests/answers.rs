@@ -233,4 +233,8 @@ fn bytes_come_as_the_script_divides_them() {
     let answered = Wire::of(Api::Anthropic, json!([paused])).ask(&body(Api::Anthropic, true));
     let waits = answered.answer.steps.iter().filter(|step| matches!(step, crate::WireStep::Wait(_))).count();
     assert_eq!(2 * waits + 1, answered.answer.steps.len());
+    let single = json!({"content": "x".repeat(5_000), "stream": {"chunks": 1}});
+    let taken = Wire::of(Api::OpenAiChat, json!([single])).ask(&body(Api::OpenAiChat, true));
+    let waits = taken.answer.steps.iter().filter(|step| matches!(step, crate::WireStep::Wait(_))).count();
+    assert!(waits == 500 && taken.answer.steps.len() > 5_500);
 }

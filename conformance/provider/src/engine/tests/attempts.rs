@@ -3,7 +3,7 @@
 use super::*;
 
 /// The text that a plain chat answer has.
-fn said(answered: &Answered) -> Value {
+fn said(answered: &TakenAnswer) -> Value {
     answered.json()["choices"][0]["message"]["content"].take()
 }
 

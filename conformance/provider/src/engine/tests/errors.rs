@@ -19,7 +19,7 @@ fn refused(api: Api, text: &str) -> (u16, Value, Option<RequestProblem>) {
     let (id, reaction) = wire.send("POST", path, &headers, text);
     let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
     wire.end(id, true);
-    let error = Answered { answer: answer.clone() }.json()["error"].take();
+    let error = TakenAnswer { answer: answer.clone() }.json()["error"].take();
     (answer.status, error, wire.over().record.attempts[0].problem.clone())
 }
 
@@ -121,7 +121,7 @@ fn a_body_that_could_not_be_read_is_answered_in_the_form_of_the_api() {
         let received = Received { method: "POST".into(), target: target.into(), headers, body: Err(why) };
         let (_, reaction) = wire.engine.receive(wire.now, received);
         let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
-        assert_eq!((answer.status, &Answered { answer }.json()["error"]["type"]), (status, &json!(kind)));
+        assert_eq!((answer.status, &TakenAnswer { answer }.json()["error"]["type"]), (status, &json!(kind)));
         assert!(matches!(wire.over().record.attempts[0].problem, Some(RequestProblem::Unreadable(..))));
     }
     let mut wire = of_model(Api::OpenAiChat);

@@ -14,10 +14,10 @@ fn faulty(api: Api, stream: bool, fault: Value) -> (Wire, Reaction) {
     (wire, reaction)
 }
 
-fn answer(api: Api, stream: bool, fault: Value) -> Answered {
+fn answer(api: Api, stream: bool, fault: Value) -> TakenAnswer {
     let (_, reaction) = faulty(api, stream, fault);
     let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
-    Answered { answer }
+    TakenAnswer { answer }
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn the_version_of_anthropic_is_required() {
         wire.send("POST", "/v1/messages", &[("x-api-key", KEY)], &body(Api::Anthropic, false).to_string());
     let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
     assert_eq!(
-        (answer.status, &Answered { answer }.json()["error"]["message"]),
+        (answer.status, &TakenAnswer { answer }.json()["error"]["message"]),
         (400, &json!("anthropic-version: header is required"))
     );
     assert_eq!(outcomes(wire), [("ANT-VERSION".to_owned(), BreachOutcome::Refused)]);

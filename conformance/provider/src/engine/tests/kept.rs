@@ -84,7 +84,7 @@ fn what_is_stored_can_be_got_by_its_own_key_alone() {
         let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
         assert_eq!(answer.status, status);
         if status == 200 {
-            assert_eq!(Answered { answer }.json(), first);
+            assert_eq!(TakenAnswer { answer }.json(), first);
         }
     }
 }

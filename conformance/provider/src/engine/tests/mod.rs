@@ -34,7 +34,7 @@ struct Wire {
 
 /// A plain answer, or the events of a stream.
 #[derive(Debug)]
-struct Answered {
+struct TakenAnswer {
     answer: PlannedAnswer,
 }
 
@@ -78,11 +78,11 @@ impl Wire {
     }
 
     /// Asks for an answer, and takes it as far as it comes.
-    fn ask(&mut self, body: &Value) -> Answered {
+    fn ask(&mut self, body: &Value) -> TakenAnswer {
         let (id, reaction) = self.begin(body);
         let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
         self.end(id, answer.ending == Ending::Whole);
-        Answered { answer }
+        TakenAnswer { answer }
     }
 
     fn end(&mut self, id: AttemptId, whole: bool) {
@@ -95,9 +95,9 @@ impl Wire {
     }
 }
 
-impl Answered {
+impl TakenAnswer {
     fn text(&self) -> String {
-        String::from_utf8(self.answer.body()).expect("UTF-8")
+        String::from_utf8(self.answer.body()).expect("text in UTF-8")
     }
 
     fn json(&self) -> Value {

@@ -6,12 +6,12 @@ use crate::record::StrayReason;
 const OF_RUN: (&str, &str) = ("x-api-key", KEY);
 const VERSION: (&str, &str) = ("anthropic-version", "2026-10-21");
 
-fn answered(reaction: Reaction) -> Answered {
+fn answered(reaction: Reaction) -> TakenAnswer {
     let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
-    Answered { answer }
+    TakenAnswer { answer }
 }
 
-fn get(api: Api, method: &str, target: &str, headers: &[(&str, &str)]) -> Answered {
+fn get(api: Api, method: &str, target: &str, headers: &[(&str, &str)]) -> TakenAnswer {
     let mut wire = Wire::of(api, json!([{"content": "Done"}]));
     let (_, reaction) = wire.send(method, target, headers, &body(api, false).to_string());
     answered(reaction)

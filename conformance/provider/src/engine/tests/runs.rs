@@ -174,3 +174,20 @@ fn a_record_comes_back_from_its_transcript() {
         assert_eq!(again, record);
     }
 }
+
+#[test]
+fn every_case_over_the_wire_is_a_plan() {
+    let (corpus, _) = threadspec_judge::corpus::embedded();
+    let cases: Vec<_> = corpus.cases.iter().filter(|case| case.needs_wire()).collect();
+    for case in &cases {
+        let input = case.request(1, threadspec_judge::protocol::JudgeProfile::Universal).input;
+        let plan = RunPlan::of_case_input(Api::OpenAiChat, &input);
+        assert!(
+            plan.is_ok_and(|plan| !plan.turns.is_empty()),
+            "{}: {:?}",
+            case.id,
+            RunPlan::of_case_input(Api::OpenAiChat, &input).err()
+        );
+    }
+    assert!(cases.len() > 120, "{}", cases.len());
+}
