@@ -6,24 +6,24 @@ use threadspec_mutants::{Matrix, Selection};
 
 /// What is wrong with the corpus, as the matrix over the wire shows it.
 #[track_caller]
-fn assert_nothing_is_wrong(selection: Selection) {
+fn assert_nothing_is_wrong(selection: Selection, least: usize) {
     let (corpus, _) = embedded();
     let cases: Vec<&Case> = corpus.cases.iter().filter(|case| !case.thorough).collect();
     let matrix = on_deep_stack(|| {
         Matrix::over_the_wire(corpus, &cases, selection).map(|matrix| (matrix.trials.len(), matrix.faults()))
     });
     let (trials, faults) = matrix.expect("a thread can be started").expect("threads can be started");
-    assert!(trials > 500, "{trials}");
+    assert!(trials > least, "{trials}");
     assert!(faults.is_empty(), "{}\n{} faults", faults.join("\n"), faults.len());
 }
 
 #[test]
 fn bugs_are_caught_and_readings_accepted() {
-    assert_nothing_is_wrong(Selection::OwnClauses);
+    assert_nothing_is_wrong(Selection::OwnClauses, 300);
 }
 
 #[test]
 #[ignore = "slow: every case against every bug and reading; `threadspec-mutants run` does it, too"]
 fn bugs_are_caught_and_readings_accepted_by_every_case() {
-    assert_nothing_is_wrong(Selection::EveryCase);
+    assert_nothing_is_wrong(Selection::EveryCase, 1000);
 }

@@ -40,11 +40,14 @@ pub(super) fn broken<'a>(cases: &[&'a Case], is_put: fn(&Case) -> bool) -> Resul
     Ok(workers()?.install(|| transports.into_par_iter().flat_map_iter(fails).collect()))
 }
 
-/// Tries every bug and every reading wherever it shows.
+/// Tries every bug and every reading wherever it shows; where the cases of its clauses must suffice, in one of these places, by turns.
 pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
-    let places: Vec<(&Planted, OnWire, Transport)> = planted()
-        .flat_map(|(planted, on_wire)| on_wire.modes.each().map(move |transport| (planted, on_wire, transport)))
-        .collect();
+    let places = planted().enumerate().flat_map(|(turn, (planted, on_wire))| {
+        let all: Vec<Transport> = on_wire.modes.each().collect();
+        let chosen = if selection == Selection::EveryCase { all } else { vec![all[turn % all.len()]] };
+        chosen.into_iter().map(move |transport| (planted, on_wire, transport))
+    });
+    let places: Vec<(&Planted, OnWire, Transport)> = places.collect();
     let tried = places.into_par_iter();
     tried.map(|(planted, on_wire, at)| trial(planted, on_wire.neglects, at, cases, corpus, selection)).collect()
 }

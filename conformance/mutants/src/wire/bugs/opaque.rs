@@ -236,9 +236,6 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("reasoning-items-behind-all-others", &[clause::WIRE_RULES], ALL.of(RESPONSES), |agent| {
-            on_bodies(agent, |_, body| history(body).sort_by_key(|item| item["type"] == "reasoning"));
-        }),
         bug("items-with-an-id-twice", &[clause::WIRE_RULES], ALL.of(RESPONSES), |agent| {
             on_bodies(agent, |_, body| {
                 let items = history(body);

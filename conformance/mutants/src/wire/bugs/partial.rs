@@ -5,6 +5,7 @@ use crate::planted::Planted;
 use crate::wire::modes::{ALL, Modes, PLAIN, STREAMS};
 use crate::wire::{Heard, Next, WireAgent, as_an_sdk};
 use serde_json::{Value, json};
+use threadspec::oracle::Api;
 use threadspec_golden::clause;
 use threadspec_judge::json::text;
 
@@ -179,21 +180,26 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("calls-of-a-broken-answer-stand-before-those-of-the-next", RESPONSE, STREAMS, |agent| {
-            agent.failed = Box::new(|run, failed| {
-                let calls = failed.heard.as_ref().map(|heard| heard.calls().cloned().collect::<Vec<_>>());
-                run.memory["calls"] = calls.unwrap_or_default().into();
-                as_an_sdk(run, failed)
-            });
-            agent.heard = Box::new(|run, heard| {
-                if heard.is_ended && heard.error.is_none() {
-                    let calls = run.memory["calls"].as_array().cloned().unwrap_or_default();
-                    run.memory["calls"] = Value::Null;
-                    let whole = calls.into_iter().filter(|call| crate::wire::whole_call(call).is_some());
-                    let new: Vec<Value> = whole.collect();
-                    heard.parts.splice(0..0, new);
-                }
-            });
-        }),
+        bug(
+            "calls-of-a-broken-answer-stand-before-those-of-the-next",
+            RESPONSE,
+            STREAMS.of(&[Api::OpenAiResponses, Api::Anthropic]),
+            |agent| {
+                agent.failed = Box::new(|run, failed| {
+                    let calls = failed.heard.as_ref().map(|heard| heard.calls().cloned().collect::<Vec<_>>());
+                    run.memory["calls"] = calls.unwrap_or_default().into();
+                    as_an_sdk(run, failed)
+                });
+                agent.heard = Box::new(|run, heard| {
+                    if heard.is_ended && heard.error.is_none() {
+                        let calls = run.memory["calls"].as_array().cloned().unwrap_or_default();
+                        run.memory["calls"] = Value::Null;
+                        let whole = calls.into_iter().filter(|call| crate::wire::whole_call(call).is_some());
+                        let new: Vec<Value> = whole.collect();
+                        heard.parts.splice(0..0, new);
+                    }
+                });
+            },
+        ),
     ]
 }

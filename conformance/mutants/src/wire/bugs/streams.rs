@@ -68,13 +68,13 @@ pub(super) fn bugs() -> Vec<Planted> {
             };
         }),
         bug("events-cut-where-the-pieces-of-a-stream-end", GOES_ON, STREAMS, |agent| agent.lines = each_alone),
-        bug("carriage-returns-not-known", GOES_ON, STREAMS, |agent| {
+        bug("carriage-returns-not-known", RESPONSE, STREAMS, |agent| {
             agent.lines = |pieces| {
                 let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
                 if text.contains("\n\n") { unix_events(&text) } else { Vec::new() }
             };
         }),
-        bug("events-divided-at-single-line-feeds-with-their-carriage-returns", GOES_ON, STREAMS.of(CHAT), |agent| {
+        bug("events-divided-at-single-line-feeds-with-their-carriage-returns", RESPONSE, STREAMS.of(CHAT), |agent| {
             agent.lines = |pieces| {
                 let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
                 let data = text.split('\n').filter_map(|line| line.strip_prefix("data: "));
@@ -89,7 +89,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 events_of(&text.replace("\n: ", "\ndata: ").replacen(": keep-alive", "data: keep-alive", 1))
             };
         }),
-        bug("long-lines-cut-to-64-kilobytes", GOES_ON, STREAMS, |agent| {
+        bug("long-lines-cut-to-64-kilobytes", RESPONSE, STREAMS, |agent| {
             agent.lines = |pieces| {
                 let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
                 let short =
@@ -259,9 +259,6 @@ pub(super) fn bugs() -> Vec<Planted> {
                     heard.parts.retain(|part| part["type"] != "text");
                 }
             });
-        }),
-        bug("refusals-not-heard", &[clause::AGENT_END], ALL.of(super::OPENAI), |agent| {
-            on_heard(agent, |heard| heard.parts.retain(|part| part["type"] != "refusal"));
         }),
         bug("null-text-as-a-word", RESPONSE, PLAIN.of(CHAT), |agent| {
             on_heard(agent, |heard| {

@@ -185,10 +185,10 @@ pub(super) fn bugs() -> Vec<Planted> {
                 text.strip_suffix('\\').filter(|rest| !rest.ends_with('\\')).unwrap_or(text).to_owned()
             });
         }),
-        bug("halves-of-characters-replaced-in-each-fragment", RESPONSE, STREAMS, |agent| {
+        bug("halves-of-characters-replaced-in-each-fragment", &[clause::AGENT_TEXT], STREAMS, |agent| {
             on_fragments(agent, |text| repair_surrogates(text).into_owned());
         }),
-        bug("fragments-of-arguments-read-as-values", RESPONSE, STREAMS, |agent| {
+        bug("fragments-of-arguments-read-as-values", &[clause::AGENT_NUMBERS], STREAMS, |agent| {
             on_fragments(agent, |text| match serde_json::from_str::<Value>(text) {
                 Ok(Value::Number(number)) => {
                     number.as_f64().map_or_else(|| text.to_owned(), |double| double.to_string())

@@ -205,7 +205,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 }
             });
         }),
-        bug("tools-changed-on-a-retry", &[clause::WIRE_RETRY], ALL, |agent| {
+        bug("tools-changed-on-a-retry", &[clause::WIRE_CACHE], ALL, |agent| {
             on_retries(agent, |_, body| {
                 let mut all: Vec<Value> = tools(body).map(|tool| tool.clone()).collect();
                 describe(&mut all, "Tried again.");
