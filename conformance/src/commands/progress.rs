@@ -3,6 +3,7 @@
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How often a bar is drawn in a second.
 const RATE: u8 = 20;
@@ -25,51 +26,69 @@ pub(super) fn bar(length: Option<u64>, style: &str) -> ProgressBar {
 pub(super) fn target() -> Option<ProgressDrawTarget> {
     let term = Term::buffered_stderr();
     let is_seen = term.features().is_attended();
-    is_seen.then(|| ProgressDrawTarget::term_like_with_hz(Box::new(Narrow(term)), RATE))
+    is_seen.then(|| {
+        ProgressDrawTarget::term_like_with_hz(Box::new(Narrow { term, is_filled: AtomicBool::new(false) }), RATE)
+    })
 }
 
-/// A terminal without its last columns.
+/// A terminal without its last columns. A line that is filled with blanks to its end is broken there before the next one, as a terminal of
+/// this width would do by itself.
 #[derive(Debug)]
-struct Narrow(Term);
+struct Narrow {
+    term: Term,
+    is_filled: AtomicBool,
+}
+
+impl Narrow {
+    /// The terminal, of which another place is written next.
+    fn elsewhere(&self) -> &Term {
+        self.is_filled.store(false, Ordering::Relaxed);
+        &self.term
+    }
+}
 
 impl TermLike for Narrow {
     fn width(&self) -> u16 {
-        TermLike::width(&self.0).saturating_sub(FREE)
+        TermLike::width(&self.term).saturating_sub(FREE)
     }
 
     fn height(&self) -> u16 {
-        TermLike::height(&self.0)
+        TermLike::height(&self.term)
     }
 
     fn move_cursor_up(&self, n: usize) -> io::Result<()> {
-        self.0.move_cursor_up(n)
+        self.elsewhere().move_cursor_up(n)
     }
 
     fn move_cursor_down(&self, n: usize) -> io::Result<()> {
-        self.0.move_cursor_down(n)
+        self.elsewhere().move_cursor_down(n)
     }
 
     fn move_cursor_right(&self, n: usize) -> io::Result<()> {
-        self.0.move_cursor_right(n)
+        self.elsewhere().move_cursor_right(n)
     }
 
     fn move_cursor_left(&self, n: usize) -> io::Result<()> {
-        self.0.move_cursor_left(n)
+        self.elsewhere().move_cursor_left(n)
     }
 
     fn write_line(&self, text: &str) -> io::Result<()> {
-        self.0.write_line(text)
+        self.elsewhere().write_line(text)
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        self.0.write_str(text)
+        let is_filler = text.bytes().all(|byte| byte == b' ');
+        if self.is_filled.swap(is_filler, Ordering::Relaxed) {
+            self.term.write_line("")?;
+        }
+        self.term.write_str(text)
     }
 
     fn clear_line(&self) -> io::Result<()> {
-        self.0.clear_line()
+        self.elsewhere().clear_line()
     }
 
     fn flush(&self) -> io::Result<()> {
-        self.0.flush()
+        self.term.flush()
     }
 }

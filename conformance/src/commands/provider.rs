@@ -50,10 +50,10 @@ pub(crate) struct Provider {
     #[arg(long, value_name = "URL", conflicts_with = "script")]
     proxy: Option<String>,
     /// With --proxy: refuse what the API would refuse for certain, and do not forward it
-    #[arg(long, requires = "proxy")]
+    #[arg(long, requires = "proxy", conflicts_with = "script")]
     enforce: bool,
     /// With --proxy: send the key in this variable of the environment, instead of the client's
-    #[arg(long, value_name = "NAME", requires = "proxy")]
+    #[arg(long, value_name = "NAME", requires = "proxy", conflicts_with = "script")]
     upstream_key_env: Option<String>,
     /// Listen here; port 0 is a free one. Another address than a loopback one needs --key
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
@@ -406,18 +406,13 @@ impl Judged {
 
     /// What was found, conversation by conversation.
     fn text(&self, talks: &[Talk]) -> String {
-        let mut text = String::new();
+        let mut text = if talks.is_empty() { String::new() } else { "\n".to_owned() };
         for (number, talk) in talks.iter().enumerate() {
-            text += &format!("\nconversation {}: {}\n", number + 1, about(talk));
+            text += &format!("conversation {}: {}\n", number + 1, about(talk));
             for finding in talk.findings.iter().take(SHOWN) {
                 let style = if finding.level == WireLevel::Must { BAD } else { WARNING };
-                let line = format!(
-                    "  {} {}: {}\n",
-                    styled(style, level(finding.level)),
-                    finding.clause,
-                    visible(&finding.what)
-                );
-                text += &line;
+                let name = styled(style, level(finding.level));
+                text += &format!("  {name} {}: {}\n", finding.clause, visible(&finding.what));
             }
             let more = talk.findings.len().saturating_sub(SHOWN) as u64 + talk.more;
             if more > 0 {

@@ -6,6 +6,8 @@ mod proxy;
 mod script;
 mod step;
 mod talks;
+#[cfg(test)]
+mod tests;
 mod transcript;
 
 pub use example::example_of;
@@ -169,14 +171,14 @@ fn rule_findings(attempt: &Attempt) -> Vec<WireFinding> {
     attempt.breaches.iter().filter_map(finding).collect()
 }
 
-/// The key inside the engine for what belongs to no conversation.
+/// The key inside the engine for what belongs to no conversation. No header field can have its first character.
 fn lobby(api: Api) -> String {
-    format!("lobby-{api}")
+    format!("\0lobby-{api}")
 }
 
-/// The key of a conversation inside the engine.
+/// The key of a conversation inside the engine, which no client can send either.
 fn name(number: usize) -> String {
-    format!("conversation-{number}")
+    format!("\0conversation-{number}")
 }
 
 fn conversation_of(name: &str) -> usize {

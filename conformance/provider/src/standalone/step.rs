@@ -28,8 +28,8 @@ pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &Ap
         return Vec::new();
     }
     if at < before.len() {
-        // Neighbouring texts of the user may be joined; what changed more than that is a matter of the prompt cache.
-        return Vec::new();
+        // What the prompt cache shows has a better place; this is what only the ids of the answer tell.
+        return change(&before, said, &now, at).into_iter().collect();
     }
     let calls: Vec<&SaidByModel> = said.whole_calls(came).collect();
     let behind = &now[at..];
@@ -84,6 +84,32 @@ pub(super) fn judge_step(before: &ApiRequest, said: &Said, came: &Came, now: &Ap
         }
     }
     found
+}
+
+/// A change of what was sent before, if the answer to it stands in the request all the same.
+fn change(before: &[WireMessage], said: &Said, now: &[WireMessage], at: usize) -> Option<WireFinding> {
+    let is_answer =
+        |message: &WireMessage| message.calls.iter().any(|call| said.calls.iter().any(|one| one.id == call.id));
+    let behind = now.iter().position(is_answer)?;
+    let (earlier, place) = (before.get(at)?, &now.get(at)?.place);
+    if joined(before) == joined(&now[..behind]) {
+        return None;
+    }
+    let what = format!("{place}: it is not what it was, {} with the text {}", earlier.place, quoted(&earlier.content));
+    Some(must(clause::AGENT_PREFIX, what))
+}
+
+/// Messages, with neighbouring texts of the user as one, without white space.
+fn joined(messages: &[WireMessage]) -> Vec<(Speaker, String, Vec<&str>)> {
+    let mut all: Vec<(Speaker, String, Vec<&str>)> = Vec::new();
+    for message in messages {
+        let text: String = message.content.split_whitespace().collect();
+        match all.last_mut() {
+            Some((Speaker::Human, before, _)) if message.speaker == Speaker::Human => before.push_str(&text),
+            _ => all.push((message.speaker, text, message.calls.iter().map(|call| call.id.as_str()).collect())),
+        }
+    }
+    all
 }
 
 /// The messages of the model at the beginning, and what stands behind them.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use threadspec::oracle::{Api, provider_rules};
 use threadspec_apis::ApiRequest;
 use threadspec_apis::follow::segments;
+use threadspec_golden::clause;
 
 /// How many conversations are kept open. The one that was silent longest is closed then; if it goes on all the same, it is a new one.
 const MOST_OPEN: usize = 1024;
@@ -190,7 +191,9 @@ fn found(talk: &Talk, belonging: &Belonging, request: &ApiRequest, body: &Value)
     }
     if let Some(before) = &talk.before {
         let (earlier, said, came) = &**before;
-        found.extend(judge_step(earlier, said, came, request));
+        let is_told = !found.is_empty();
+        let step = judge_step(earlier, said, came, request).into_iter();
+        found.extend(step.filter(|one| !is_told || one.clause != clause::AGENT_PREFIX));
     }
     found
 }

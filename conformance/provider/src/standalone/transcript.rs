@@ -128,7 +128,9 @@ fn replayed(exchanges: &[Exchange]) -> Vec<Talk> {
     let mut happened: Vec<(Duration, bool, usize)> = Vec::new();
     for (index, Exchange { attempt, .. }) in exchanges.iter().enumerate() {
         happened.push((attempt.at, true, index));
-        happened.push((attempt.ended.unwrap_or(attempt.at), false, index));
+        // No answer is over before its request came, however coarse the clock.
+        let ended = attempt.ended.unwrap_or(attempt.at).max(attempt.at + Duration::from_nanos(1));
+        happened.push((ended, false, index));
     }
     // Of what happened at the same time, an answer comes before the request that it leads to.
     happened.sort_by_key(|&(time, is_request, index)| (time, is_request, index));
