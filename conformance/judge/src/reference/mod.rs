@@ -29,7 +29,7 @@ impl Reference {
     /// The reply line to a request of op `tools` in profile `universal` whose model is not in its input.
     pub fn line_with(&self, request: &Request, model: &mut dyn Model) -> String {
         let output = RawInput::read(&repair_surrogates(&request.input)).and_then(|input| input.with_model(model));
-        reply_line(request.id, output.map_err(refused))
+        reply_line(request.id, output.map_err(|error| refused(&error)))
     }
 }
 
@@ -73,7 +73,7 @@ fn reply_line(id: i64, output: Result<String, Reply>) -> String {
     }
 }
 
-fn refused(error: Error) -> Reply {
+fn refused(error: &Error) -> Reply {
     let kind = if error.is_invalid_event() { RejectKind::InvalidEvent } else { RejectKind::InvalidInput };
     Reply::Reject { kind, message: error.to_string() }
 }
@@ -109,7 +109,7 @@ fn output<F: Form>(request: &Request) -> Result<F, Reply> {
         Op::Tools => input.tools(profile),
         Op::Loop => input.outer_loop(profile),
     });
-    output.map_err(refused)
+    output.map_err(|error| refused(&error))
 }
 
 /// The output of op `tools`.
