@@ -1,7 +1,7 @@
 //! An agent with tool rounds that shares no code with the reference: JSON in, JSON out, and every decision a seam that a
 //! planted bug or reading can replace.
 
-use crate::wire::WireRun;
+use crate::asked::WireRun;
 use serde_json::{Value, json};
 use threadspec_judge::json::list;
 pub(super) use threadspec_judge::json::text;

@@ -19,6 +19,7 @@
 )]
 
 mod agent;
+mod asked;
 mod bugs;
 mod catalogue;
 mod deeds;
@@ -26,6 +27,7 @@ mod error;
 mod growth;
 mod matrix;
 mod open;
+mod over_wire;
 mod pairs;
 mod permitted;
 mod planted;

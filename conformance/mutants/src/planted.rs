@@ -140,6 +140,15 @@ impl Planted {
         together(&[self])
     }
 
+    /// Plants it in the agent, whether in what that does on the wire or in what it does anyway.
+    pub(crate) fn plant_in(&self, agent: &mut WireAgent) {
+        match self.kind {
+            Kind::WireBug(OnWire { plant, .. }) | Kind::WireReading(OnWire { plant, .. }) => plant(agent),
+            Kind::AgentBug(OnAgent(plant)) | Kind::AgentReading(OnAgent(plant)) => plant(&mut agent.agent),
+            _ => {}
+        }
+    }
+
     /// The same with what stands behind its name: a size (`:100`, or `:content:100` for the texts in members of that name), or the moment of a
     /// misbehaviour. `name` is the whole name.
     pub(crate) fn with(self, name: &'static str) -> Option<Self> {
@@ -222,7 +231,7 @@ impl Host {
                 }
                 plant(twin);
             }
-            (_, Self::Agent(agent)) => agent.plant(planted),
+            (_, Self::Agent(agent)) => planted.plant_in(agent),
             (Kind::Misbehaviour(_), _) => {}
             _ => panic!("{} is not planted where the others are", planted.name),
         }

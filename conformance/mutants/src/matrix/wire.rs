@@ -3,9 +3,9 @@
 use super::universal::size;
 use crate::Error;
 use crate::catalogue::all;
+use crate::over_wire::InOneProcess;
 use crate::planted::{Kind, OnWire, Planted};
 use crate::trial::{Expected, Selection, Trial, breaks_a_must, failure, is_about, workers};
-use crate::wire::InOneProcess;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::protocol::{JudgeProfile, Transport};

@@ -7,80 +7,27 @@
 //! | `write` | a list of messages as the body of a request |
 //! | `sse` | the bytes of a stream as events |
 //! | `heard` | what the model said, from events or from a plain body |
-//! | `in_engine` | the agent and the provider in one process |
 //! | `ask` | one answer of the model: attempts, waiting, giving up |
-//! | `bugs`, `readings` | what is planted |
 
 mod ask;
-mod bugs;
 mod endpoint;
 mod heard;
-mod in_engine;
-mod modes;
-mod readings;
-mod sse;
-mod stored;
-mod write;
+pub(crate) mod modes;
+pub(crate) mod sse;
+pub(crate) mod stored;
+pub(crate) mod write;
 
 pub(crate) use ask::{Failed, Next, RETRIES, as_an_sdk, backoff};
 pub(crate) use heard::{Heard, arguments, whole_call};
-pub(crate) use in_engine::InOneProcess;
 pub(crate) use modes::Modes;
 pub(crate) use sse::SseLine;
 
 use crate::agent::{Agent, RunState, refused};
-use crate::planted::{Kind, OnWire, Planted};
 use serde_json::Value;
 use std::time::Duration;
 use std::{mem, thread};
-use threadspec::oracle::Api;
-use threadspec_judge::protocol::{Endpoint, Hello, Implementation, Op, Reply, Request, Transport};
+use threadspec_judge::protocol::{Endpoint, Hello, Implementation, Op, Reply, Request};
 use threadspec_provider::client::{ClientRequest, Connection, Exchange};
-
-/// What there is of a run where its model is asked over the wire.
-#[derive(Debug)]
-pub(crate) struct WireRun {
-    pub(crate) endpoint: Endpoint,
-    /// The calls that were run, by their ids as the model said them.
-    pub(crate) executed: Vec<String>,
-    /// Which attempt of the current ask is under way, from 0.
-    pub(crate) attempt: usize,
-    /// Attempts of this run that failed.
-    pub(crate) failures: usize,
-    /// The bodies that were sent, in order.
-    pub(crate) bodies: Vec<Value>,
-    /// The ids of the answers, and how long the list was that each answered.
-    pub(crate) answers: Vec<(String, usize)>,
-    /// The last attempt as it was sent.
-    pub(crate) last: ClientRequest,
-}
-
-impl Default for WireRun {
-    /// Of a run whose model is asked nowhere.
-    fn default() -> Self {
-        let endpoint = Endpoint {
-            transport: Transport { api: Api::OpenAiChat, stream: false },
-            base_url: String::new(),
-            api_key: String::new(),
-            model: String::new(),
-            reasoning: false,
-        };
-        Self {
-            endpoint,
-            executed: Vec::new(),
-            attempt: 0,
-            failures: 0,
-            bodies: Vec::new(),
-            answers: Vec::new(),
-            last: ClientRequest::default(),
-        }
-    }
-}
-
-/// Every bug and every reading.
-pub(crate) fn all() -> impl Iterator<Item = Planted> {
-    bugs::all().into_iter().chain(readings::all())
-}
 
 /// A seam that changes something on the wire.
 type Change<T> = Box<dyn Fn(&mut RunState, &mut T) + Send + Sync>;
@@ -133,15 +80,6 @@ impl Default for WireAgent {
 }
 
 impl WireAgent {
-    /// Plants something, whether in what it does on the wire or in what it does anyway.
-    pub(crate) fn plant(&mut self, planted: &Planted) {
-        match planted.kind {
-            Kind::WireBug(OnWire { plant, .. }) | Kind::WireReading(OnWire { plant, .. }) => plant(self),
-            Kind::AgentBug(plant) | Kind::AgentReading(plant) => (plant.0)(&mut self.agent),
-            _ => {}
-        }
-    }
-
     /// Answers op `tools`, and asks the model at an endpoint.
     pub(crate) fn run(&mut self, input: &str, endpoint: Endpoint, exchange: &mut dyn Exchange) -> Reply {
         let mut run = match self.agent.start(input) {
@@ -192,12 +130,12 @@ impl Implementation for WireAgent {
 const WHILE: Duration = Duration::from_millis(30);
 
 /// The first characters of a text.
-fn cut(text: &str, length: usize) -> String {
+pub(crate) fn cut(text: &str, length: usize) -> String {
     text.chars().take(length).collect()
 }
 
 /// Drops a member. The order of the others stays.
-fn without(value: &mut Value, member: &str) {
+pub(crate) fn without(value: &mut Value, member: &str) {
     if let Some(members) = value.as_object_mut() {
         members.shift_remove(member);
     }

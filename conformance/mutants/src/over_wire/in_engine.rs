@@ -1,8 +1,8 @@
 //! The agent and the provider in one process, without a socket and without a clock.
 
-use super::WireAgent;
 use crate::agent::Agent;
 use crate::planted::Planted;
+use crate::wire::WireAgent;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -69,7 +69,7 @@ impl InOneProcess {
     /// With something planted, or sound.
     pub(crate) fn new(planted: Option<&Planted>, transport: Transport) -> Self {
         let mut agent = WireAgent::default();
-        planted.into_iter().for_each(|planted| agent.plant(planted));
+        planted.into_iter().for_each(|planted| planted.plant_in(&mut agent));
         let exchange = InEngine { engine: Engine::new(EngineOptions::default()), now: Duration::from_secs(1) };
         Self { agent, exchange, transport, hello: Agent::default().hello(), runs: 0, sent: VecDeque::new() }
     }

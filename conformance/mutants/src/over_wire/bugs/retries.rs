@@ -193,7 +193,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("long-results-cut-on-a-retry", RETRY, ALL, |agent| {
             on_messages(agent, |_, messages| {
                 for message in messages.iter_mut().filter(|message| is(message, "tool")) {
-                    message["content"] = super::super::cut(text(&message["content"]), 100).into();
+                    message["content"] = crate::wire::cut(text(&message["content"]), 100).into();
                 }
             });
         }),

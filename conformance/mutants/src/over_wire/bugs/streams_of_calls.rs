@@ -199,7 +199,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("arguments-of-streams-cut-to-a-thousand-bytes", GOES_ON, STREAMS, |agent| {
             on_heard(agent, |heard| {
                 for part in heard.parts_of("call") {
-                    part["arguments"] = super::super::cut(text(&part["arguments"]), 1000).into();
+                    part["arguments"] = crate::wire::cut(text(&part["arguments"]), 1000).into();
                 }
             });
         }),

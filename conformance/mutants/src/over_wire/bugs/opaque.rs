@@ -74,7 +74,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             on_proofs(agent, |proof| proof.replace('+', "-").replace('/', "_"));
         }),
         bug("proofs-cut-to-16-characters", OPAQUE, ALL.of(&[Api::OpenAiResponses, Api::Anthropic]), |agent| {
-            on_proofs(agent, |proof| super::super::cut(proof, 16));
+            on_proofs(agent, |proof| crate::wire::cut(proof, 16));
         }),
         bug("proofs-in-lower-case", OPAQUE, ALL.of(&[Api::OpenAiResponses, Api::Anthropic]), |agent| {
             on_proofs(agent, str::to_lowercase);

@@ -18,7 +18,7 @@ fn retries(agent: &mut WireAgent, times: usize) {
 /// Goes on with the calls that came whole, if there are some.
 fn go_on(agent: &mut WireAgent, with_text: bool) {
     agent.failed = Box::new(move |run, failed| {
-        let mut turn = failed.heard.as_ref().map(super::super::Heard::turn).unwrap_or_default();
+        let mut turn = failed.heard.as_ref().map(crate::wire::Heard::turn).unwrap_or_default();
         if turn["tool_calls"].as_array().is_none_or(Vec::is_empty) {
             return as_an_sdk(run, failed);
         }

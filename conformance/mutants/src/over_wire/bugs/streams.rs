@@ -93,7 +93,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             agent.lines = |pieces| {
                 let text = String::from_utf8_lossy(&pieces.concat()).into_owned();
                 let short =
-                    |line: &str| if line.len() > 1 << 16 { super::super::cut(line, 1 << 16) } else { line.to_owned() };
+                    |line: &str| if line.len() > 1 << 16 { crate::wire::cut(line, 1 << 16) } else { line.to_owned() };
                 events_of(&(text.split('\n').map(short).collect::<Vec<_>>().join("\n")))
             };
         }),
@@ -210,7 +210,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("texts-of-streams-cut-to-a-thousand-characters", RESPONSE, STREAMS, |agent| {
             on_heard(agent, |heard| {
                 for part in heard.parts_of("text") {
-                    part["text"] = super::super::cut(text(&part["text"]), 1000).into();
+                    part["text"] = crate::wire::cut(text(&part["text"]), 1000).into();
                 }
             });
         }),

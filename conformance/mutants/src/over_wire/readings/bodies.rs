@@ -1,8 +1,8 @@
 //! What stands in a request beside its messages, and how it is written.
 
 use super::{neglecting, reading};
+use crate::over_wire::bugs::history;
 use crate::planted::Planted;
-use crate::wire::bugs::history;
 use crate::wire::modes::ALL;
 use crate::wire::{Modes, WireAgent, without};
 use serde_json::{Map, Value, json};

@@ -103,7 +103,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             on_names(agent, |name| name.replace('-', "_"))
         }),
         bug("declared-names-cut-to-32-characters", TOOLS, ALL, |agent| {
-            on_names(agent, |name| super::super::cut(name, 32))
+            on_names(agent, |name| crate::wire::cut(name, 32))
         }),
         bug("tool-declared-that-nobody-gave", TOOLS, ALL, |agent| {
             on_bodies(agent, |run, body| {

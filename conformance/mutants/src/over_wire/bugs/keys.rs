@@ -65,7 +65,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             });
         }),
         bug("key-of-the-environment", KEY, ALL, |agent| on_key(agent, |_, _| Some("sk-test".to_owned()))),
-        bug("key-cut-to-32-characters", KEY, ALL, |agent| on_key(agent, |_, key| Some(super::super::cut(key, 32)))),
+        bug("key-cut-to-32-characters", KEY, ALL, |agent| on_key(agent, |_, key| Some(crate::wire::cut(key, 32)))),
         bug("key-in-capitals", KEY, ALL, |agent| on_key(agent, |_, key| Some(key.to_uppercase()))),
         bug("key-twice-in-one-header", KEY, ALL, |agent| on_key(agent, |_, key| Some(format!("{key}, Bearer {key}")))),
         bug("key-of-the-environment-on-the-second-retry", KEY, ALL, |agent| {

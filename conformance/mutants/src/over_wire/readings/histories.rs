@@ -1,8 +1,8 @@
 //! How messages are written: roles, parts, ids, and a history that the provider keeps.
 
 use super::{neglecting, reading};
+use crate::over_wire::bugs::history;
 use crate::planted::Planted;
-use crate::wire::bugs::history;
 use crate::wire::modes::ALL;
 use crate::wire::stored::{from_the_answer_before, in_a_conversation};
 use crate::wire::{Modes, WireAgent, without};
@@ -56,7 +56,7 @@ fn short_id(id: &str) -> String {
         return id.to_owned();
     }
     let sum = id.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(1_099_511_628_211).wrapping_add(u64::from(byte)));
-    format!("{}{sum:016x}", super::super::cut(id, 20))
+    format!("{}{sum:016x}", crate::wire::cut(id, 20))
 }
 
 /// A text as the only part of a list.

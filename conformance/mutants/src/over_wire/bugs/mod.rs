@@ -13,9 +13,9 @@ mod tools;
 mod waits;
 mod words;
 
-use super::{Modes, WireAgent, without};
 use crate::agent::RunState;
 use crate::planted::{Kind, OnWire, Planted};
+use crate::wire::{Modes, WireAgent, without};
 use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec_judge::protocol::JudgeProfile;

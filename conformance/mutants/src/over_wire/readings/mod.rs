@@ -5,8 +5,8 @@ mod attempts;
 mod bodies;
 mod histories;
 
-use super::{Modes, WireAgent};
 use crate::planted::{Kind, OnWire, Planted};
+use crate::wire::{Modes, WireAgent};
 use threadspec_judge::protocol::JudgeProfile;
 
 /// Every reading.
