@@ -85,14 +85,15 @@ fn take_systems(body: &mut Value) -> Option<String> {
 /// Adds the ids with which the items of answers came.
 fn with_item_ids(run: &crate::agent::RunState, body: &mut Value) {
     body["store"] = true.into();
-    let known: Vec<(Value, Value)> = run
+    let mut known: Vec<(Value, Value)> = run
         .list
         .iter()
         .flat_map(|message| list(&message["wire"]["items"]).iter().map(|item| (item[0].clone(), item[1].clone())))
         .collect();
     for item in history(body).iter_mut().filter(|item| item["type"] == "function_call") {
-        if let Some((_, id)) = known.iter().find(|(call, _)| *call == item["call_id"]) {
-            item["id"] = id.clone();
+        if let Some(at) = known.iter().position(|(call, _)| *call == item["call_id"]) {
+            // A call that the model said twice has an item each time.
+            item["id"] = known.remove(at).1;
         }
     }
 }
