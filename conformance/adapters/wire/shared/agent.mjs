@@ -14,7 +14,7 @@ export class Refused extends Error {}
  *   API has them, `items` is what it wants to see again.
  */
 export const serveAgent = (model, api, others) => serveOverWire({
-  run: (run) => converse(run, model(run.endpoint, run.declared)), describe: (list) => list, apis: [api], reasons: true, ...others,
+  run: (run) => converse(run, model(run.endpoint, run.tools)), describe: (list) => list, apis: [api], reasons: true, ...others,
 });
 
 /** Asks the model and runs its calls until it answers without any. */
@@ -55,7 +55,7 @@ function given(model, messages) {
 }
 
 function answer(run, { id, name, args }) {
-  if (!run.tools.includes(name)) return encodable(`There is no tool ${JSON.stringify(name)}. (${name})`);
+  if (!run.scripts.has(name)) return encodable(`There is no tool ${JSON.stringify(name)}. (${name})`);
   try {
     const result = run.result(name, args, id);
     return typeof result === 'string' ? encodable(result) : JSON.stringify(result);

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from itertools import count, groupby
 
-from wire import ScriptedFailure, from_json, serve_over_wire, to_json
+from wire import ScriptedFailure, dump, from_json, serve_over_wire, to_json
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -26,6 +26,8 @@ class Call:
         args = from_json(self.arguments or "{}") if isinstance(self.arguments, str) else self.arguments
         if not isinstance(args, dict):
             raise Refused(f"the arguments of the call {self.id!r} are no JSON object")
+        # Raises if a number is beyond the doubles.
+        dump(args)
         return args
 
 
@@ -46,7 +48,7 @@ def serve_agent(model, api, **implementation):
     - `answers(pairs)`: the same for the answers to a response's calls, from ids and texts;
     - `ask(items)`: the response to them, or an exception.
     """
-    serve_over_wire(lambda run: converse(run, model(run.endpoint, run.declared)), list, apis=[api], reasons=True, **implementation)
+    serve_over_wire(lambda run: converse(run, model(run.endpoint, run.tools)), list, apis=[api], reasons=True, **implementation)
 
 
 def converse(run, model):
@@ -81,7 +83,7 @@ def given(model, messages):
 
 
 def answer(run, call):
-    if call["name"] not in run.tools:
+    if call["name"] not in run.scripted:
         return f"There is no tool {call['name']!r}. ({call['name']})"
     try:
         result = run.result(call["name"], call["args"], call["id"])

@@ -22,8 +22,8 @@ export class WireRun extends Run {
   constructor({ input, endpoint }, describe, reasons) {
     super({ ...input, model: [] }, describe);
     this.endpoint = endpoint;
-    // The names that every API takes; a tool of another name is not declared, and is run all the same if the model calls it.
-    this.declared = this.tools.filter((name) => DECLARABLE.test(name));
+    // Tools whose names every API takes are declared; another one is run all the same, if the model calls it.
+    this.tools = this.tools.filter((name) => DECLARABLE.test(name));
     if (!endpoint) this.cannotTell('the program has a real client, and needs an `endpoint`: use `verify --provider`');
     if (endpoint?.reasoning && !reasons) this.cannotTell("the program does not switch the model's thinking on");
   }

@@ -10,6 +10,7 @@ A program is a function of one `WireRun`, plain or async, that builds an agent f
 What the model was asked is not reported: the provider has seen it.
 """
 
+import importlib
 import re
 import sys
 from dataclasses import dataclass
@@ -41,8 +42,8 @@ class WireRun(Run):
 
     def __init__(self, request, describe, reasons):
         super().__init__({**request["input"], "model": []}, describe)
-        # The names that every API takes; a tool of another name is not declared, and is run all the same if the model calls it.
-        self.declared = [name for name in self.tools if DECLARABLE.fullmatch(name)]
+        # Tools whose names every API takes are declared; another one is run all the same, if the model calls it.
+        self.scripted, self.tools = self.tools, [name for name in self.tools if DECLARABLE.fullmatch(name)]
         where = request.get("endpoint") or {}
         self.endpoint = Endpoint(
             where.get("api"), where.get("baseUrl"), where.get("apiKey"), where.get("model"), bool(where.get("stream")), bool(where.get("reasoning"))
@@ -82,6 +83,13 @@ class WireRun(Run):
         if self.unobservable:
             return dump({"unsupported": self.unobservable})
         return f'{{"ok":{{{",".join(f"{dump(name)}:{text}" for name, text in output.items())}}}}}'
+
+
+def adapter_of(framework):
+    """The module that puts the framework behind op `tools`: its tools and its conversions of messages are the same here, and its `run` takes
+    another model than the scripted one."""
+    sys.path.insert(0, str(FRAMEWORKS / framework))
+    return importlib.import_module("adapter")
 
 
 def serve_over_wire(run, describe=None, *, apis, reasons=False, **implementation):
