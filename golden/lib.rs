@@ -18,6 +18,7 @@
 //! | `error` | what is wrong with a template or with covering arrays |
 //! | [`clause`] | the ids of the clauses, as constants |
 //! | [`covering`] | covering arrays: two conditions at once |
+//! | `rules` | the rules by which model APIs refuse requests, and their answers |
 //! | `template` | templates: large inputs and expectations in a few lines |
 
 /// The ids of the clauses: an unknown one does not compile.
@@ -26,9 +27,13 @@ pub mod clause {
 }
 pub mod covering;
 mod error;
+mod rules;
 mod template;
 
 pub use error::Error;
+pub use rules::{
+    HeaderPair, OtherWords, PROVIDER_RULES, RefusalWords, RuleCondition, RuleEntry, provider_rules, read_provider_rules,
+};
 pub use template::{expand, outline};
 
 use flate2::bufread::DeflateDecoder;

@@ -19,7 +19,7 @@ pub struct Error(Box<Inner>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     message: String,
     index: Option<usize>,
     field: Option<String>,
@@ -28,7 +28,7 @@ struct Inner {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ErrorKind {
     Event,
     Input,
     NotWellFormed,
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
 }
 
 impl Error {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner { kind, message: message.into(), index: None, field: None, line: None, column: None }))
     }
 
@@ -50,11 +50,11 @@ impl Error {
     /// assert_eq!(error.to_string(), "rate limit");
     /// ```
     pub fn model_failure(message: impl Into<String>) -> Self {
-        Self::new(Kind::Model, message)
+        Self::new(ErrorKind::Model, message)
     }
 
     pub(crate) fn input(message: impl Into<String>) -> Self {
-        Self::new(Kind::Input, message)
+        Self::new(ErrorKind::Input, message)
     }
 
     /// A fault of one field of an input.
@@ -66,7 +66,7 @@ impl Error {
 
     /// Makes it an error of an event; the reader of the log adds index and line.
     pub(crate) fn of_event(mut self) -> Self {
-        self.0.kind = Kind::Event;
+        self.0.kind = ErrorKind::Event;
         self
     }
 
@@ -87,33 +87,33 @@ impl Error {
 
     /// Whether an element of the list of events is at fault (reject kind `invalid-event`).
     pub fn is_invalid_event(&self) -> bool {
-        self.0.kind == Kind::Event
+        self.0.kind == ErrorKind::Event
     }
 
     /// Whether the input as a whole is at fault: not JSON, or not a list of events (reject kind `invalid-input`).
     pub fn is_invalid_input(&self) -> bool {
-        self.0.kind == Kind::Input
+        self.0.kind == ErrorKind::Input
     }
 
     /// Whether a document is not well-formed XML 1.0.
     pub fn is_not_well_formed(&self) -> bool {
-        self.0.kind == Kind::NotWellFormed
+        self.0.kind == ErrorKind::NotWellFormed
     }
 
     /// Whether a document is well-formed XML, but not a `<thread>` of `<event>`s.
     pub fn is_not_a_thread(&self) -> bool {
-        self.0.kind == Kind::NotAThread
+        self.0.kind == ErrorKind::NotAThread
     }
 
     /// Whether a document uses a part of XML that no thread document has and the reader does not judge: a document type,
     /// an XML declaration or namespaces.
     pub fn is_unsupported_xml(&self) -> bool {
-        self.0.kind == Kind::UnsupportedXml
+        self.0.kind == ErrorKind::UnsupportedXml
     }
 
     /// Whether a model failed.
     pub fn is_model_failure(&self) -> bool {
-        self.0.kind == Kind::Model
+        self.0.kind == ErrorKind::Model
     }
 
     /// The 0-based position of the event at fault.

@@ -1,6 +1,6 @@
 //! Reading event logs: JSON arrays, objects with an `events` array, and JSON Lines.
 
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::surrogates::{mark_surrogates, repair_surrogates};
 use crate::{Error, Event, fast};
 use serde_json::value::RawValue;
@@ -125,7 +125,7 @@ pub fn read_event(json: &str) -> Result<Event, Error> {
         return Ok(event);
     }
     let value: Value =
-        serde_json::from_str(&mark_surrogates(json)).map_err(|error| Error::new(Kind::Event, reason(&error)))?;
+        serde_json::from_str(&mark_surrogates(json)).map_err(|error| Error::new(ErrorKind::Event, reason(&error)))?;
     Event::from_json(&value)
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn read_elements(json: &str, names: &[&str]) -> Result<Vec<Result<Jso
             counted = offset;
             match serde_json::from_str(raw) {
                 Ok(value) => Ok(JsonElement { index, line, value }),
-                Err(error) => Err(Error::new(Kind::Event, reason(&error)).at_event(index).at_line(line)),
+                Err(error) => Err(Error::new(ErrorKind::Event, reason(&error)).at_event(index).at_line(line)),
             }
         })
         .collect())

@@ -2,6 +2,7 @@
 
 mod fuzz_seeds;
 mod properties;
+mod provider_answers;
 mod provider_requests;
 mod provider_rules;
 mod reachability;

@@ -82,7 +82,7 @@ proptest! {
     #[test]
     fn a_generated_request_is_valid(request: RequestPlan) {
         for profile in Profile::ALL {
-            let reply = Reference.answer(&Request { id: 1, op: request.op(), profile: profile.into(), input: request.input() });
+            let reply = Reference.answer(&Request::new(1, request.op(), profile, request.input()));
             prop_assert!(matches!(reply, Reply::Ok(_)), "{:?}", reply);
         }
     }

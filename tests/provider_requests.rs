@@ -45,7 +45,7 @@ fn thread_accepted(events: &[Event]) {
 
 /// The lists of messages in what the reference answers in the hardened profile.
 fn lists(op: Op, input: String) -> Vec<Vec<Message>> {
-    let request = Request { id: 1, op, profile: Profile::Hardened.into(), input };
+    let request = Request::new(1, op, Profile::Hardened, input);
     let Reply::Ok(output) = Reference.answer(&request) else { return Vec::new() };
     let list = |list: &serde_json::Value| -> Vec<Message> { serde_json::from_value(list.clone()).expect("messages") };
     if op == Op::Messages {

@@ -1,85 +1,100 @@
 //! What model APIs accept: each rule has a request that breaks it and one that does not; a writer with one planted fault breaks
 //! it, and our writers break none.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use threadspec::oracle::{Api, provider_breaches, provider_rules};
-use threadspec::{Error, Message, ToolCall, wire};
+use std::collections::BTreeMap;
+use threadspec::oracle::{
+    Api, Breach, RequestContext, RequestHeaders, StoredItems, provider_breaches, provider_breaches_with, provider_rules,
+};
+use threadspec::{Error, Message, ToolCall, read_json, wire};
+use threadspec_golden::{RuleEntry, provider_rules as rules};
 
-#[derive(Deserialize)]
-struct Rules {
-    rules: Vec<Rule>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rule {
-    id: String,
-    api: String,
-    text: String,
-    sure: String,
-    seen: Vec<String>,
-    broken: Option<Box<RawValue>>,
-    /// As JSON text, because parsers refuse it.
-    broken_json: Option<String>,
-    at: String,
-    /// Other rules that the broken request breaks inevitably.
-    #[serde(default)]
-    also: Vec<String>,
-    valid: Option<Box<RawValue>>,
-    valid_json: Option<String>,
-}
-
-/// A request that is too long to be written out: the text `in`, with `times` copies of `repeat` in the place of U+0000.
-#[derive(Deserialize)]
-struct Long {
-    repeat: String,
-    times: usize,
-    r#in: Value,
-}
-
-fn rules() -> Vec<Rule> {
-    let rules: Rules = serde_json::from_str(include_str!("../golden/provider-rules.json")).expect("the rules");
-    rules.rules
-}
-
-fn api(name: &str) -> Api {
+pub(super) fn api(name: &str) -> Api {
     Api::ALL.into_iter().find(|api| api.to_string() == name).expect("an API")
 }
 
-fn body(value: Option<&RawValue>, json: Option<&String>) -> String {
-    let text = value.map(RawValue::get).or(json.map(String::as_str)).expect("a request");
-    serde_json::from_str::<Long>(text).map_or_else(
-        |_| text.to_owned(),
-        |Long { repeat, times, r#in }| r#in.to_string().replace("\\u0000", &repeat.repeat(times)),
-    )
+/// What a request of the data breaks, with the headers and the history that the data have.
+pub(super) fn breaches(rule: &RuleEntry, body: &str, is_broken: bool) -> Vec<Breach> {
+    let body = read_json(body).expect("a body");
+    let headers = rule.headers.as_ref().map(|pair| if is_broken { &pair.broken } else { &pair.valid });
+    let name = body["previous_response_id"].as_str();
+    let stored = rule.stored.as_ref().map(|stored| name.map(|name| stored.get(name).and_then(Value::as_array)));
+    let context = RequestContext {
+        headers: headers.map(|headers: &BTreeMap<String, String>| RequestHeaders {
+            anthropic_version: headers.get("anthropic-version").map(String::as_str),
+            anthropic_beta: headers.get("anthropic-beta").map_or("", String::as_str),
+        }),
+        stored: match stored {
+            None => StoredItems::Unknown,
+            Some(Some(None)) => StoredItems::Missing,
+            Some(Some(Some(items))) => StoredItems::Items(items),
+            Some(None) => StoredItems::Items(&[]),
+        },
+        thinking: rule.thinking.as_deref(),
+    };
+    provider_breaches_with(api(&rule.api), &context, &body)
 }
 
 #[test]
 fn the_rules_are_those_that_are_judged() {
     let judged: Vec<_> = provider_rules().map(|rule| (rule.id.to_owned(), rule.api, rule.text.to_owned())).collect();
-    let written: Vec<_> = rules().into_iter().map(|rule| (rule.id, api(&rule.api), rule.text)).collect();
+    let written: Vec<_> = rules().iter().map(|rule| (rule.id.clone(), api(&rule.api), rule.text.clone())).collect();
     assert_eq!(judged, written);
     for rule in rules() {
-        assert!(rule.sure.split(' ').all(|sure| sure == "D" || sure == "R2"), "{}: {}", rule.id, rule.sure);
+        assert!(rule.sure.split(' ').all(|sure| matches!(sure, "D" | "R2" | "R1")), "{}: {}", rule.id, rule.sure);
         assert!(!rule.seen.is_empty(), "{}", rule.id);
+    }
+}
+
+#[test]
+fn the_schema_describes_the_rules() {
+    let text = |name: &str| {
+        let file = threadspec_golden::files().iter().find(|(path, _)| *path == name);
+        serde_json::from_str::<Value>(file.expect("the file").1).expect("JSON")
+    };
+    let validator = jsonschema::validator_for(&text("provider-rules.schema.json")).expect("a schema");
+    let rules = text("provider-rules.json");
+    let errors: Vec<String> =
+        validator.iter_errors(&rules).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert_eq!(errors, [""; 0]);
+    for change in [
+        |rule: &mut Value| rule["note"] = json!("x"),
+        |rule: &mut Value| remove(rule, "answer"),
+        |rule: &mut Value| rule["sure"] = json!("R9"),
+        |rule: &mut Value| rule["applies"] = json!([{"moon": ["full"]}]),
+        |rule: &mut Value| rule["answer"]["status"] = json!(200),
+        |rule: &mut Value| remove(rule, "valid"),
+    ] {
+        let mut wrong = rules.clone();
+        change(&mut wrong["rules"][0]);
+        assert!(!validator.is_valid(&wrong), "{}", wrong["rules"][0]);
     }
 }
 
 #[test]
 fn each_rule_is_named_where_it_is_broken_and_only_there() {
     for rule in rules() {
-        let api = api(&rule.api);
-        let valid = body(rule.valid.as_deref(), rule.valid_json.as_ref());
-        assert_eq!(provider_breaches(api, &valid), Ok(vec![]), "{}: {valid}", rule.id);
-        let broken = body(rule.broken.as_deref(), rule.broken_json.as_ref());
-        let breaches = provider_breaches(api, &broken).expect("a body");
+        let valid = rule.valid();
+        assert_eq!(breaches(rule, &valid, false), [], "{}: {valid}", rule.id);
+        let breaches = breaches(rule, &rule.broken(), true);
         let here = breaches.iter().find(|breach| breach.rule == rule.id);
         assert_eq!(here.map(|breach| &*breach.place), Some(&*rule.at), "{}: {breaches:?}", rule.id);
         for breach in breaches {
             assert!(breach.rule == rule.id || rule.also.iter().any(|id| id == breach.rule), "{}: {breach}", rule.id);
         }
+    }
+}
+
+/// What is only seen once, or only of other servers, is no ground to refuse a request.
+#[test]
+fn what_is_certain_is_what_the_evidence_shows() {
+    for rule in rules() {
+        let breaches = breaches(rule, &rule.broken(), true);
+        let here = breaches.iter().find(|breach| breach.rule == rule.id).expect("the breach");
+        let elsewhere = !rule.applies.is_empty() && rule.applies.iter().all(|place| !place.servers.is_empty());
+        let is_refused = rule.is_sure() && rule.until.is_none() && !elsewhere;
+        assert!(here.is_certain || !is_refused, "{}: the broken request is refused for certain", rule.id);
+        assert!(!here.is_certain || rule.is_sure(), "{}: seen once, and certain", rule.id);
     }
 }
 
@@ -107,10 +122,10 @@ fn conversation() -> Vec<Message> {
 }
 
 /// A fault of a writer: what it makes of a request that was right.
-type Fault = (&'static str, fn(&mut Value));
+type WriterFault = (&'static str, fn(&mut Value));
 
 /// In [`conversation`], the messages have these positions: 2 calls a and b, 3 and 4 answer, 6 calls c, 7 answers.
-const CHAT: &[Fault] = &[
+const CHAT: &[WriterFault] = &[
     ("OAI-CHAT-ANSWERED", |body| drop(list(&mut body["messages"]).remove(4))),
     ("OAI-CHAT-ORPHAN", |body| list(&mut body["messages"]).swap(6, 7)),
     ("OAI-CHAT-ONE-ANSWER", |body| {
@@ -123,6 +138,10 @@ const CHAT: &[Fault] = &[
         body["messages"][6]["tool_calls"][0]["id"] = long.clone();
         body["messages"][7]["tool_call_id"] = long;
     }),
+    ("OAI-CHAT-ID-UNIQUE", |body| {
+        body["messages"][2]["tool_calls"][1]["id"] = json!("a");
+        list(&mut body["messages"]).remove(4);
+    }),
     ("OAI-CHAT-NAME-PATTERN", |body| body["messages"][6]["tool_calls"][0]["function"]["name"] = json!("mcp.t")),
     ("OAI-CHAT-NAME-LEN", |body| body["messages"][6]["tool_calls"][0]["function"]["name"] = json!("")),
     ("OAI-CHAT-ARGS-STRING", |body| body["messages"][6]["tool_calls"][0]["function"]["arguments"] = json!({})),
@@ -133,24 +152,38 @@ const CHAT: &[Fault] = &[
     ("OAI-CHAT-TOOLS-MAX", |body| {
         body["tools"] = (0..200).map(|n| json!({"function": {"name": format!("t{n}")}})).collect();
     }),
+    ("OAI-CHAT-TOOL-OPTIONS", |body| body["parallel_tool_calls"] = json!(false)),
+    ("OAI-STRICT-SCHEMA", |body| {
+        let open = json!({"type": "array", "items": {"type": ["object", "null"], "properties": {}}});
+        let parameters =
+            json!({"type": "object", "properties": {"a": open}, "required": ["a"], "additionalProperties": false});
+        body["tools"] =
+            json!([{"type": "function", "function": {"name": "t", "strict": true, "parameters": parameters}}]);
+    }),
     ("OAI-CHAT-CONTENT-NULL", |body| body["messages"][4]["content"] = Value::Null),
     ("OAI-CHAT-CONTENT-MAX", |body| body["messages"][3]["content"] = json!("x".repeat(10_485_761))),
+    ("OAI-CHAT-MSG-NAME", |body| body["messages"][1]["name"] = json!("Ada L.")),
     ("DS-UTF16", |body| body["messages"][6]["tool_calls"][0]["function"]["arguments"] = json!(r#"{"cut": "\ud83d"}"#)),
 ];
 
 /// Items: 2 text, 3 and 4 calls, 5 and 6 outputs, 8 text, 9 call, 10 output.
-const RESPONSES: &[Fault] = &[
+const RESPONSES: &[WriterFault] = &[
     ("OAI-RESP-ANSWERED", |body| drop(list(&mut body["input"]).pop())),
     ("OAI-RESP-ORPHAN", |body| drop(list(&mut body["input"]).remove(9))),
     ("OAI-RESP-ONE-OUTPUT", |body| {
         body["input"][9]["call_id"] = json!("a");
         body["input"][10]["call_id"] = json!("a");
     }),
+    ("OAI-RESP-INPUT-NONEMPTY", |body| body["input"] = json!("")),
     ("OAI-RESP-CALLID-LEN", |body| {
         body["input"][9]["call_id"] = json!("");
         body["input"][10]["call_id"] = json!("");
     }),
     ("OAI-RESP-ITEM-UNIQUE", |body| list(&mut body["input"]).iter_mut().for_each(|item| item["id"] = json!("item_0"))),
+    ("OAI-RESP-ITEM-PREFIX", |body| body["input"][9]["id"] = json!("call_1")),
+    ("OAI-RESP-REASON-NEXT", |body| {
+        list(&mut body["input"]).insert(5, json!({"type": "reasoning", "id": "rs_1", "summary": []}));
+    }),
     ("OAI-RESP-STORE", |body| {
         body["store"] = json!(false);
         list(&mut body["input"]).insert(3, json!({"type": "reasoning", "id": "rs_1", "summary": []}));
@@ -162,10 +195,13 @@ const RESPONSES: &[Fault] = &[
     ("OAI-RESP-TEXT-TYPE", |body| body["input"][2]["content"][0]["type"] = json!("input_text")),
     ("OAI-RESP-OUTPUT-FORM", |body| body["input"][6]["output"] = Value::Null),
     ("OAI-RESP-CONTENT-MAX", |body| body["input"][1]["content"][0]["text"] = json!("x".repeat(10_485_761))),
+    ("OAI-STRICT-SCHEMA", |body| {
+        body["tools"] = json!([{"type": "function", "name": "t", "strict": true, "parameters": {"type": "object"}}]);
+    }),
 ];
 
 /// Messages: 0 user, 1 calls a and b behind a text, 2 answers before a text, 3 calls c behind a text, 4 answers.
-const ANTHROPIC: &[Fault] = &[
+const ANTHROPIC: &[WriterFault] = &[
     ("ANT-ANSWERED", |body| drop(list(&mut body["messages"][2]["content"]).remove(1))),
     ("ANT-ORPHAN", |body| drop(list(&mut body["messages"][1]["content"]).remove(2))),
     ("ANT-ONE-RESULT", |body| {
@@ -200,9 +236,14 @@ const ANTHROPIC: &[Fault] = &[
     ("ANT-SYSTEM", |body| {
         list(&mut body["messages"]).insert(0, json!({"role": "system", "content": "S"}));
     }),
+    ("ANT-THINK-FIRST", |body| body["thinking"] = json!({"type": "enabled", "budget_tokens": 1024})),
     ("ANT-THINK-SIGN", |body| {
         list(&mut body["messages"][1]["content"])
             .insert(0, json!({"type": "thinking", "thinking": "Hm.", "signature": ""}));
+    }),
+    ("ANT-THINK-CHOICE", |body| {
+        body["thinking"] = json!({"type": "adaptive"});
+        body["tool_choice"] = json!({"type": "tool", "name": "t"});
     }),
     ("ANT-UTF16", |body| body["messages"][0]["content"][0]["text"] = json!("\u{10d83d}")),
     ("ANT-TOOL-NAME", |body| body["messages"][3]["content"][1]["name"] = json!("t".repeat(201))),
@@ -240,5 +281,9 @@ fn a_writer_with_one_fault_is_caught_by_its_rule() {
             planted.push(*rule);
         }
     }
-    assert_eq!(planted, provider_rules().map(|rule| rule.id).collect::<Vec<_>>(), "each rule is broken once");
+    // The others need headers, or what was before.
+    let others =
+        ["OAI-RESP-PREVIOUS", "ANT-THINK-SAME", "ANT-VERSION", "ANT-SAMPLING", "ANT-NO-DOCUMENT", "ANT-NO-CITATIONS"];
+    let judged: Vec<&str> = provider_rules().map(|rule| rule.id).filter(|id| !others.contains(id)).collect();
+    assert_eq!(planted, judged, "each rule is broken once");
 }

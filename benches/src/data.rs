@@ -5,7 +5,7 @@ use threadspec::{Event, EventKind, Role, is_xml_char};
 
 /// What the texts of a thread are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Texts {
+pub enum TextStyle {
     /// About one character in ninety is special, as in recorded runs of coding agents; some are forbidden, some are not ASCII.
     Realistic,
     /// The same without a special character.
@@ -17,7 +17,7 @@ pub enum Texts {
 }
 
 /// A thread of `count` events.
-pub fn thread(count: usize, texts: Texts) -> Vec<Event> {
+pub fn thread(count: usize, texts: TextStyle) -> Vec<Event> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     (0..count).map(|number| event(number, texts, &mut random)).collect()
 }
@@ -40,7 +40,7 @@ pub fn json(events: &[Event]) -> String {
     format!("[{}]", events.join(",\n"))
 }
 
-fn event(number: usize, texts: Texts, random: &mut Random) -> Event {
+fn event(number: usize, texts: TextStyle, random: &mut Random) -> Event {
     let turn = number / 3;
     let kind = match number % 3 {
         0 => EventKind::Message {
@@ -60,9 +60,9 @@ fn event(number: usize, texts: Texts, random: &mut Random) -> Event {
     Event { iteration: turn as u64 / 4, kind }
 }
 
-fn arguments(texts: Texts, random: &mut Random) -> Map<String, Value> {
+fn arguments(texts: TextStyle, random: &mut Random) -> Map<String, Value> {
     let arguments = match random.below(3) {
-        _ if texts == Texts::Short => json!({"command": "ls -F"}),
+        _ if texts == TextStyle::Short => json!({"command": "ls -F"}),
         0 => json!({"command": text(texts, 4, random)}),
         1 => json!({"path": "src/lib.rs", "line": random.below(900), "recursive": true}),
         _ => json!({"filename": "tests/test_fields.py", "text": text(texts, 30, random)}),
@@ -74,7 +74,7 @@ fn arguments(texts: Texts, random: &mut Random) -> Map<String, Value> {
 }
 
 /// A text of at most `most` pieces.
-fn text(texts: Texts, most: usize, random: &mut Random) -> String {
+fn text(texts: TextStyle, most: usize, random: &mut Random) -> String {
     const LINES: [&str; 26] = [
         "def deserialize(self, value, attr, data, **kwargs):\n",
         "    base_unit = dt.timedelta(**{self.precision: 1})\n",
@@ -104,17 +104,17 @@ fn text(texts: Texts, most: usize, random: &mut Random) -> String {
         "        self.assertEqual(field.serialize(\"td_field\", obj), 345)\n",
     ];
     match texts {
-        Texts::Short => "some words of a text".to_owned(),
-        Texts::Dense => (0..(1 + random.below(most)) * 60)
+        TextStyle::Short => "some words of a text".to_owned(),
+        TextStyle::Dense => (0..(1 + random.below(most)) * 60)
             .map(|_| if random.below(10) < 3 { b"&<>\"'"[random.below(5)] } else { b'a' + random.below(26) as u8 })
             .map(char::from)
             .collect(),
-        Texts::Realistic => {
+        TextStyle::Realistic => {
             // Most texts are short, some are long.
             let pieces = 1 + random.below(most) * random.below(most) / most;
             (0..pieces).map(|_| LINES[random.below(LINES.len())]).collect()
         }
-        Texts::Clean => text(Texts::Realistic, most, random)
+        TextStyle::Clean => text(TextStyle::Realistic, most, random)
             .chars()
             .map(|c| if "&<>\"'\\\r".contains(c) || !is_xml_char(c) { 'x' } else { c })
             .collect(),

@@ -1,7 +1,7 @@
 //! How the cost grows with the amount of work.
 
-use crate::data::{self, Texts};
-use crate::lines::Node;
+use crate::data::{self, TextStyle};
+use crate::lines::NodeProcess;
 use crate::measure::{median, timed};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -17,25 +17,25 @@ pub struct Curve {
 }
 
 /// What grows: documents with their events, loops with their iterations.
-pub struct Growth {
+pub struct GrowthCurves {
     documents: Vec<Curve>,
     loops: Vec<Curve>,
 }
 
-pub fn measure(scratch: &Path) -> Growth {
+pub fn measure(scratch: &Path) -> GrowthCurves {
     let mut ours = Curve { name: "threadspec", points: Vec::new() };
     let mut theirs = Curve { name: "JavaScript", points: Vec::new() };
     for exponent in 3..=7 {
         let count = 10_usize.pow(exponent);
         let rounds = if exponent < 6 { 9 } else { 1 };
-        let events = data::thread(count, Texts::Short);
+        let events = data::thread(count, TextStyle::Short);
         let mut serialize = timed(|| serialize_thread(&events, &SerializeOptions::default()));
         serialize();
         ours.points.push((count, median((0..rounds).map(|_| serialize()).collect())));
         if exponent < 6 {
             let file = scratch.join("growth.json");
             fs::write(&file, data::json(&events)).expect("the scratch folder is writable");
-            if let Some(mut node) = Node::start(&file) {
+            if let Some(mut node) = NodeProcess::start(&file) {
                 theirs.points.push((count, median((0..rounds).map(|_| node.round(0, "")).collect())));
             }
         }
@@ -50,7 +50,7 @@ pub fn measure(scratch: &Path) -> Growth {
             let mut run = timed(|| {
                 let options = LoopOptions { profile, mode, max_iterations: Some(iterations), ..LoopOptions::default() };
                 let mut never_done = NeverDone;
-                let run = run_loop("Go on.", &mut Worker::default(), &mut Echo, Some(&mut never_done), &options);
+                let run = run_loop("Go on.", &mut OneToolModel::default(), &mut EchoTools, Some(&mut never_done), &options);
                 assert_eq!(run.iterations, iterations);
                 run
             });
@@ -59,16 +59,16 @@ pub fn measure(scratch: &Path) -> Growth {
         });
         Curve { name, points: points.to_vec() }
     });
-    Growth { documents: vec![ours, theirs], loops: loops.into() }
+    GrowthCurves { documents: vec![ours, theirs], loops: loops.into() }
 }
 
 /// Calls one tool in each iteration, then ends it with a text.
 #[derive(Default)]
-struct Worker {
+struct OneToolModel {
     requests: usize,
 }
 
-impl Model for Worker {
+impl Model for OneToolModel {
     fn respond(&mut self, request: &[Message]) -> Result<Response, Error> {
         self.requests += 1;
         let answers = matches!(request.last(), Some(Message::Tool { .. }));
@@ -81,9 +81,9 @@ impl Model for Worker {
     }
 }
 
-struct Echo;
+struct EchoTools;
 
-impl Tools for Echo {
+impl Tools for EchoTools {
     fn call(&mut self, _: &ToolCall) -> Result<Value, ToolError> {
         Ok(Value::from("-rw-r--r-- 1 root root 4096 Jan 12 09:31 \"setup.cfg\"\n".repeat(10)))
     }
@@ -97,7 +97,7 @@ impl threadspec::agent::Verifier for NeverDone {
     }
 }
 
-impl Growth {
+impl GrowthCurves {
     /// As Markdown.
     pub fn table(&self) -> String {
         let mut text = String::new();

@@ -1,7 +1,7 @@
 //! What is compared with what.
 
-use crate::data::{self, Texts};
-use crate::measure::{Side, ratios, timed};
+use crate::data::{self, TextStyle};
+use crate::measure::{Contestant, ratios, timed};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ use threadspec::{
 };
 
 /// One ratio.
-pub struct Line {
+pub struct BenchLine {
     /// What is done, and with what.
     pub work: String,
     pub peer: &'static str,
@@ -28,10 +28,10 @@ pub struct Line {
 
 /// The events of one comparison: about 9 MB of JSON.
 const EVENTS: usize = 10_000;
-const KINDS: [(Texts, &str); 3] = [(Texts::Realistic, "realistic"), (Texts::Clean, "clean"), (Texts::Dense, "dense")];
+const KINDS: [(TextStyle, &str); 3] = [(TextStyle::Realistic, "realistic"), (TextStyle::Clean, "clean"), (TextStyle::Dense, "dense")];
 
 /// All ratios; `rounds` is how often each comparison is made, fewer times where it is slow.
-pub fn all(rounds: usize, scratch: &Path) -> Vec<Line> {
+pub fn all(rounds: usize, scratch: &Path) -> Vec<BenchLine> {
     let mut lines = Vec::new();
     escape(rounds, &mut lines);
     serialize(rounds, scratch, &mut lines);
@@ -46,7 +46,7 @@ fn megabytes_per_second(bytes: usize, seconds: f64) -> String {
     format!("{:.0} MB/s", bytes as f64 / seconds / 1e6)
 }
 
-fn escape(rounds: usize, lines: &mut Vec<Line>) {
+fn escape(rounds: usize, lines: &mut Vec<BenchLine>) {
     for (texts, kind) in KINDS {
         let texts = data::texts(&data::thread(EVENTS, texts));
         let bytes: usize = texts.iter().map(String::len).sum();
@@ -75,39 +75,39 @@ fn escape(rounds: usize, lines: &mut Vec<Line>) {
             }),
             ("quick-xml", None, |out, text| out.push_str(&quick_xml::escape::escape(text))),
         ];
-        let mut sides: Vec<Side<'_>> = vec![into(|out, text| escape_text_into(out, text, Profile::Literal))];
+        let mut sides: Vec<Contestant<'_>> = vec![into(|out, text| escape_text_into(out, text, Profile::Literal))];
         sides.extend(peers.iter().map(|(_, _, escape)| into(*escape)));
         let (own, ratios) = ratios(rounds, &mut sides);
         for ((peer, target, _), ratio) in peers.into_iter().zip(ratios) {
             let own = megabytes_per_second(bytes, own);
-            lines.push(Line { work: format!("escape, {kind}"), peer, ratio, target, own });
+            lines.push(BenchLine { work: format!("escape, {kind}"), peer, ratio, target, own });
         }
     }
 }
 
-fn serialize(rounds: usize, scratch: &Path, lines: &mut Vec<Line>) {
+fn serialize(rounds: usize, scratch: &Path, lines: &mut Vec<BenchLine>) {
     for ((texts, kind), target) in KINDS.into_iter().zip([25.0, 18.0, 50.0]) {
         let events = data::thread(EVENTS, texts);
         let file = scratch.join(format!("{kind}.json"));
         fs::write(&file, data::json(&events)).expect("the scratch folder is writable");
         let length = serialize_thread(&events, &SerializeOptions::default()).len();
-        let Some(mut node) = Node::start(&file) else { continue };
+        let Some(mut node) = NodeProcess::start(&file) else { continue };
         let ours = timed(|| serialize_thread(&events, &SerializeOptions::default()));
-        let theirs: Side<'_> = Box::new(|| node.round(length, kind));
+        let theirs: Contestant<'_> = Box::new(|| node.round(length, kind));
         let (own, ratios) = ratios(rounds, &mut [ours, theirs]);
         let own = megabytes_per_second(length, own);
         let work = format!("serialize, {kind}");
-        lines.push(Line { work, peer: "JavaScript", ratio: ratios[0], target: Some(target), own });
+        lines.push(BenchLine { work, peer: "JavaScript", ratio: ratios[0], target: Some(target), own });
     }
 }
 
 /// The JavaScript serializer, waiting for rounds.
-pub struct Node {
+pub struct NodeProcess {
     process: Child,
     replies: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
-impl Node {
+impl NodeProcess {
     /// `None` where there is no Node.js.
     pub fn start(file: &Path) -> Option<Self> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("serialize.mjs");
@@ -131,21 +131,21 @@ impl Node {
     /// One serialization: the seconds that it took.
     pub fn round(&mut self, length: usize, kind: &str) -> f64 {
         #[derive(Deserialize)]
-        struct Reply {
+        struct NodeReply {
             seconds: f64,
             length: usize,
         }
         let stdin = self.process.stdin.as_mut().expect("it is piped");
         stdin.write_all(b"\n").expect("the JavaScript serializer is there");
         let reply = self.replies.next().expect("the JavaScript serializer answers").expect("in UTF-8");
-        let reply: Reply = serde_json::from_str(&reply).expect("as it always does");
+        let reply: NodeReply = serde_json::from_str(&reply).expect("as it always does");
         // It writes the forbidden characters of realistic texts as they are, so that its documents have other lengths.
         assert!(length == 0 || kind == "realistic" || reply.length == length, "two serializers disagree");
         reply.seconds
     }
 }
 
-impl Drop for Node {
+impl Drop for NodeProcess {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
         // It ends by itself at the end of its input; its exit code does not matter.
@@ -153,9 +153,9 @@ impl Drop for Node {
     }
 }
 
-fn incremental(rounds: usize, lines: &mut Vec<Line>) {
+fn incremental(rounds: usize, lines: &mut Vec<BenchLine>) {
     let iterations = 1000;
-    let events = data::thread(3 * iterations, Texts::Realistic);
+    let events = data::thread(3 * iterations, TextStyle::Realistic);
     for (mode, profile) in [
         (ContextMode::Xml, Profile::Literal),
         (ContextMode::Standard, Profile::Literal),
@@ -166,7 +166,7 @@ fn incremental(rounds: usize, lines: &mut Vec<Line>) {
         let anew =
             timed(|| (1..=iterations).map(|done| build_messages(&events[..3 * done], &options).len()).sum::<usize>());
         let (own, ratios) = ratios(rounds.div_ceil(5), &mut [kept, anew]);
-        lines.push(Line {
+        lines.push(BenchLine {
             work: format!("{iterations} iterations, {mode}, {profile}"),
             peer: "messages built anew",
             ratio: ratios[0],
@@ -212,8 +212,8 @@ struct Flat {
     iteration: u64,
 }
 
-fn read(rounds: usize, lines: &mut Vec<Line>) {
-    let events = data::thread(EVENTS, Texts::Realistic);
+fn read(rounds: usize, lines: &mut Vec<BenchLine>) {
+    let events = data::thread(EVENTS, TextStyle::Realistic);
     let json = data::json(&events);
     assert_eq!(read_events(&json).as_ref(), Ok(&events));
     let (own, other) = ratios(
@@ -228,7 +228,7 @@ fn read(rounds: usize, lines: &mut Vec<Line>) {
         [("serde_json, typed", Some(0.8)), ("serde_json, tagged", None)].into_iter().zip(other)
     {
         let own = megabytes_per_second(json.len(), own);
-        lines.push(Line { work: "read a log".to_owned(), peer, ratio, target, own });
+        lines.push(BenchLine { work: "read a log".to_owned(), peer, ratio, target, own });
     }
 
     let document = serialize_thread(&events, &SerializeOptions::default());
@@ -242,7 +242,7 @@ fn read(rounds: usize, lines: &mut Vec<Line>) {
     );
     for ((peer, target), ratio) in [("quick-xml, tokens only", 0.5), ("roxmltree", 1.5)].into_iter().zip(other) {
         let own = megabytes_per_second(document.len(), own);
-        lines.push(Line { work: "read a document".to_owned(), peer, ratio, target: Some(target), own });
+        lines.push(BenchLine { work: "read a document".to_owned(), peer, ratio, target: Some(target), own });
     }
 }
 
@@ -256,8 +256,8 @@ fn tokens(document: &str) -> usize {
     tokens
 }
 
-fn oracles(rounds: usize, lines: &mut Vec<Line>) {
-    let events = data::thread(EVENTS, Texts::Realistic);
+fn oracles(rounds: usize, lines: &mut Vec<BenchLine>) {
+    let events = data::thread(EVENTS, TextStyle::Realistic);
     let document = serialize_thread(&events, &SerializeOptions::default());
     let all = || oracle::document_verdicts(&events, &document, Profile::Literal);
     assert!(all().iter().all(|(_, verdict)| verdict.is_ok()));
@@ -269,7 +269,7 @@ fn oracles(rounds: usize, lines: &mut Vec<Line>) {
         ],
     );
     let own = megabytes_per_second(document.len(), own);
-    lines.push(Line {
+    lines.push(BenchLine {
         work: "all oracles on a document".to_owned(),
         peer: "roxmltree",
         ratio: other[0],
@@ -285,9 +285,9 @@ fn threadspec() -> PathBuf {
     target.join("release/threadspec")
 }
 
-fn whole_process(rounds: usize, scratch: &Path, lines: &mut Vec<Line>) {
+fn whole_process(rounds: usize, scratch: &Path, lines: &mut Vec<BenchLine>) {
     #[derive(Deserialize)]
-    struct Pairs {
+    struct PairedRatios {
         milliseconds: f64,
         time: f64,
         megabytes: f64,
@@ -309,7 +309,7 @@ fn whole_process(rounds: usize, scratch: &Path, lines: &mut Vec<Line>) {
         .arg(folder.join("serialize.mjs"))
         .stderr(Stdio::inherit())
         .output();
-    let Some(Pairs { milliseconds, time, megabytes, memory }) =
+    let Some(PairedRatios { milliseconds, time, megabytes, memory }) =
         output.ok().and_then(|output| serde_json::from_slice(&output.stdout).ok())
     else {
         eprintln!("no whole processes: python3 and node are needed");
@@ -317,7 +317,7 @@ fn whole_process(rounds: usize, scratch: &Path, lines: &mut Vec<Line>) {
     };
     let work = |what| format!("whole process, JSON file to XML: {what}");
     let own = format!("{milliseconds:.0} ms");
-    lines.push(Line { work: work("time"), peer: "Node.js", ratio: time, target: Some(10.0), own });
+    lines.push(BenchLine { work: work("time"), peer: "Node.js", ratio: time, target: Some(10.0), own });
     let own = format!("{megabytes:.0} MB");
-    lines.push(Line { work: work("memory"), peer: "Node.js", ratio: memory, target: Some(6.0), own });
+    lines.push(BenchLine { work: work("memory"), peer: "Node.js", ratio: memory, target: Some(6.0), own });
 }

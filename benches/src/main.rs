@@ -10,7 +10,7 @@ mod growth;
 mod lines;
 mod measure;
 
-use lines::Line;
+use lines::BenchLine;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,21 +43,21 @@ fn main() -> ExitCode {
     code
 }
 
-fn name(line: &Line) -> String {
+fn name(line: &BenchLine) -> String {
     format!("{} / {}", line.work, line.peer)
 }
 
-fn table(lines: &[Line]) -> String {
+fn table(lines: &[BenchLine]) -> String {
     let mut table = "| what | threadspec | peer | ratio | wanted |\n|---|---:|---|---:|---:|\n".to_owned();
     for line in lines {
-        let Line { work, peer, ratio, target, own } = line;
+        let BenchLine { work, peer, ratio, target, own } = line;
         let target = target.map_or(String::new(), |target| format!("{target}"));
         table += &format!("| {work} | {own} | {peer} | {ratio:.2} | {target} |\n");
     }
     table
 }
 
-fn check(lines: &[Line], folder: &Path) -> ExitCode {
+fn check(lines: &[BenchLine], folder: &Path) -> ExitCode {
     let recorded = fs::read_to_string(folder.join("ratios.json")).expect("ratios are recorded");
     let recorded: BTreeMap<String, f64> = serde_json::from_str(&recorded).expect("as `record` writes them");
     let mut code = ExitCode::SUCCESS;
@@ -74,7 +74,7 @@ fn check(lines: &[Line], folder: &Path) -> ExitCode {
     code
 }
 
-fn record(lines: &[Line], folder: &Path) {
+fn record(lines: &[BenchLine], folder: &Path) {
     let round = |ratio: f64| (ratio * 100.0).round() / 100.0;
     let ratios: BTreeMap<String, f64> = lines.iter().map(|line| (name(line), round(line.ratio))).collect();
     let ratios = serde_json::to_string_pretty(&ratios).expect("numbers are JSON") + "\n";

@@ -4,10 +4,10 @@ use cpu_time::ThreadTime;
 use std::hint::black_box;
 
 /// One side of a comparison: does its work once, and says how long it took in seconds.
-pub type Side<'a> = Box<dyn FnMut() -> f64 + 'a>;
+pub type Contestant<'a> = Box<dyn FnMut() -> f64 + 'a>;
 
 /// A side in this process. Processor time: what others do on the machine is not counted.
-pub fn timed<'a, T>(mut work: impl FnMut() -> T + 'a) -> Side<'a> {
+pub fn timed<'a, T>(mut work: impl FnMut() -> T + 'a) -> Contestant<'a> {
     Box::new(move || {
         let start = ThreadTime::now();
         black_box(work());
@@ -16,7 +16,7 @@ pub fn timed<'a, T>(mut work: impl FnMut() -> T + 'a) -> Side<'a> {
 }
 
 /// The seconds that the first side takes, and for each other side how many times as long it takes: medians over all rounds.
-pub fn ratios(rounds: usize, sides: &mut [Side<'_>]) -> (f64, Vec<f64>) {
+pub fn ratios(rounds: usize, sides: &mut [Contestant<'_>]) -> (f64, Vec<f64>) {
     for side in &mut *sides {
         side();
     }

@@ -12,11 +12,13 @@
 //! | `program` | the command line: which command, and what is said when none can be read |
 //! | `commands` | the commands, each with its arguments |
 //! | `lint` | everything that can be wrong with a corpus |
+//! | `over_wire` | testees that ask a provider for the answers of their model |
 //! | `bugs` | three planted bugs, to see what a finding looks like |
 
 mod bugs;
 mod commands;
 mod lint;
+mod over_wire;
 mod program;
 
 pub use commands::{Stop, corpus, exit_code, files, select};

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::{fs, io};
 
 /// What a step leaves behind: its exit code, and what it printed, wrote to the summary, and gave as output.
-struct Step {
+struct StepOutcome {
     code: Option<i32>,
     said: String,
     summary: String,
@@ -14,7 +14,7 @@ struct Step {
 }
 
 /// Runs the step with these inputs as its environment; `None` where the action is not at hand, as in a package.
-fn step(inputs: &[(&str, &str)]) -> io::Result<Option<Step>> {
+fn step(inputs: &[(&str, &str)]) -> io::Result<Option<StepOutcome>> {
     let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("../action.yml");
     let Ok(action) = fs::read_to_string(action) else {
         eprintln!("SKIPPED: there is no action.yml here");
@@ -50,7 +50,7 @@ fn step(inputs: &[(&str, &str)]) -> io::Result<Option<Step>> {
     if step.status.success() {
         assert!(reports.iter().all(|name| file("the reports").join(name).is_file()), "{said}");
     }
-    Ok(Some(Step { code: step.status.code(), said, summary: written("summary"), output: written("output") }))
+    Ok(Some(StepOutcome { code: step.status.code(), said, summary: written("summary"), output: written("output") }))
 }
 
 #[test]

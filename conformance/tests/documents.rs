@@ -28,11 +28,13 @@ fn root() -> PathBuf {
 }
 
 /// The crates by their folders, each with what it may use of the others.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 11] = [
     ("golden", &[]),
     (".", &[]),
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
-    ("conformance/logs", &["threadspec", "threadspec-golden", "threadspec-judge"]),
+    ("conformance/apis", &["threadspec", "threadspec-golden", "threadspec-judge"]),
+    ("conformance/logs", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
+    ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-judge"]),
     ("conformance/runner", &["threadspec-golden", "threadspec-judge"]),
     ("conformance/report", &["threadspec-judge", "threadspec-runner"]),
     ("fuzz/campaign", &["threadspec", "threadspec-golden", "threadspec-judge", "threadspec-runner"]),
@@ -44,6 +46,7 @@ const CRATES: [(&str, &[&str]); 9] = [
             "threadspec-golden",
             "threadspec-judge",
             "threadspec-logs",
+            "threadspec-provider",
             "threadspec-report",
             "threadspec-runner",
         ],

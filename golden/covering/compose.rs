@@ -2,7 +2,7 @@
 
 use super::rows::levels;
 use super::sample::{Rendering, Sample};
-use super::{Array, Block, Covering, Part};
+use super::{Array, Block, Covering, LogPart};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Row<'a> {
 
 /// Where a frame stands.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct FramePlace<'a> {
     block: Option<&'a str>,
     /// The position of the event.
     id: usize,
@@ -33,9 +33,9 @@ struct Place<'a> {
 type Spliced<'s> = &'s dyn Fn(&str) -> Option<Vec<String>>;
 
 /// A text as parts between which anything may stand.
-struct Text(Vec<String>);
+struct TextParts(Vec<String>);
 
-impl Text {
+impl TextParts {
     fn new(text: &str) -> Self {
         Self(vec![text.to_owned()])
     }
@@ -212,7 +212,7 @@ impl<'a> Row<'a> {
 
     /// What must come back, as the JSON text of an expectation.
     pub fn expected(&self, is_hardened: bool) -> String {
-        let place = Place { block: None, id: 0, iteration: 0, is_hardened };
+        let place = FramePlace { block: None, id: 0, iteration: 0, is_hardened };
         match self.array.op.as_str() {
             "escape" => self.text(place, &self.array.output).json(),
             "serialize" => {
@@ -236,8 +236,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn text(&self, place: Place<'_>, frame: &str) -> Text {
-        let mut text = Text::new("");
+    fn text(&self, place: FramePlace<'_>, frame: &str) -> TextParts {
+        let mut text = TextParts::new("");
         for (plain, name) in pieces(frame) {
             text.push(vec![plain.to_owned()]);
             match name {
@@ -257,7 +257,7 @@ impl<'a> Row<'a> {
     }
 
     /// What a frame of an output expects, as JSON text.
-    fn shown(&self, place: Place<'_>, frame: &Value) -> String {
+    fn shown(&self, place: FramePlace<'_>, frame: &Value) -> String {
         match frame {
             Value::String(text) if text == "{@}" => place.iteration.to_string(),
             Value::String(text) => match text.strip_prefix('{').and_then(|text| text.strip_suffix(":output}")) {
@@ -279,38 +279,46 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn document(&self, place: Place<'a>) -> Text {
+    fn document(&self, place: FramePlace<'a>) -> TextParts {
         let lines = self.named().flat_map(|(name, block)| block.lines.iter().map(move |line| (Some(name), 0, line)));
         self.lines(place, lines)
     }
 
     /// A document of lines, each with its block and its iteration.
-    fn lines(&self, place: Place<'a>, lines: impl Iterator<Item = (Option<&'a str>, usize, &'a String)>) -> Text {
+    fn lines(
+        &self,
+        place: FramePlace<'a>,
+        lines: impl Iterator<Item = (Option<&'a str>, usize, &'a String)>,
+    ) -> TextParts {
         let line = |(id, (block, iteration, line)): (usize, (Option<&'a str>, usize, &String))| {
-            let mut text = Text::new("  ");
-            text.push(self.text(Place { block, id, iteration, ..place }, line).0);
+            let mut text = TextParts::new("  ");
+            text.push(self.text(FramePlace { block, id, iteration, ..place }, line).0);
             text
         };
         let lines = lines.enumerate().map(line);
-        Text::join([Text::new("<thread>")].into_iter().chain(lines).chain([Text::new("</thread>")]), "\n")
+        TextParts::join(
+            [TextParts::new("<thread>")].into_iter().chain(lines).chain([TextParts::new("</thread>")]),
+            "\n",
+        )
     }
 
-    fn each_message(&self, place: Place<'a>) -> impl Iterator<Item = String> {
+    fn each_message(&self, place: FramePlace<'a>) -> impl Iterator<Item = String> {
         self.named().flat_map(move |(name, block)| {
             let literal = block.literal.as_ref().filter(|_| !place.is_hardened);
-            let place = Place { block: Some(name), ..place };
+            let place = FramePlace { block: Some(name), ..place };
             literal.unwrap_or(&block.messages).iter().map(move |frame| self.shown(place, frame))
         })
     }
 
     /// The system message, if there is one.
-    fn system(&self, place: Place<'a>) -> Vec<String> {
+    fn system(&self, place: FramePlace<'a>) -> Vec<String> {
         let section = |(name, block): (&'a str, &'a Block)| {
-            Some(self.text(Place { block: Some(name), ..place }, block.section.as_ref()?))
+            Some(self.text(FramePlace { block: Some(name), ..place }, block.section.as_ref()?))
         };
         let mut sections = self.named().filter_map(section).peekable();
-        let mut system = Text::new(if sections.peek().is_some() { "## Previous Iteration Summaries\n\n" } else { "" });
-        system.push(Text::join(sections, "").0);
+        let mut system =
+            TextParts::new(if sections.peek().is_some() { "## Previous Iteration Summaries\n\n" } else { "" });
+        system.push(TextParts::join(sections, "").0);
         let has_summaries = system.0.iter().any(|part| !part.is_empty());
         let instructions = self.sample(None, "instructions").filter(|instructions| !instructions.is_empty());
         if let Some(instructions) = instructions {
@@ -321,11 +329,11 @@ impl<'a> Row<'a> {
         is_there.then(|| format!("{{\"type\":\"system\",\"content\":{}}}", system.json())).into_iter().collect()
     }
 
-    fn tools(&self, place: Place<'a>) -> String {
+    fn tools(&self, place: FramePlace<'a>) -> String {
         let mut messages: Vec<String> = self.array.start.iter().map(|frame| self.shown(place, frame)).collect();
         let mut requests = vec![list(&messages)];
         for (name, block) in self.named() {
-            let place = Place { block: Some(name), ..place };
+            let place = FramePlace { block: Some(name), ..place };
             messages.extend(block.messages.iter().map(|frame| self.shown(place, frame)));
             requests.push(list(&messages));
         }
@@ -333,11 +341,11 @@ impl<'a> Row<'a> {
         format!("{{\"requests\":{},\"messages\":{}}}", list(&requests), list(&messages))
     }
 
-    fn iterations(&self, place: Place<'a>) -> String {
-        let mut log: Vec<(Place<'a>, &'a Part)> = self.array.parts.iter().map(|part| (place, part)).collect();
+    fn iterations(&self, place: FramePlace<'a>) -> String {
+        let mut log: Vec<(FramePlace<'a>, &'a LogPart)> = self.array.parts.iter().map(|part| (place, part)).collect();
         let mut requests = Vec::new();
         for (number, (name, block)) in self.named().enumerate() {
-            let place = Place { block: Some(name), iteration: number + 1, ..place };
+            let place = FramePlace { block: Some(name), iteration: number + 1, ..place };
             let mut request = self.presented(place, &log);
             requests.push(list(&request));
             for round in &block.rounds {
@@ -347,7 +355,7 @@ impl<'a> Row<'a> {
             log.extend(self.left(place, &block.parts));
         }
         requests.push(list(&self.presented(place, &log)));
-        let last = Place { iteration: self.blocks.len() + 1, ..place };
+        let last = FramePlace { iteration: self.blocks.len() + 1, ..place };
         log.extend(self.left(last, &self.array.end));
         let events = log.iter().flat_map(|(place, part)| part.events.iter().map(|frame| self.shown(*place, frame)));
         format!(
@@ -360,8 +368,8 @@ impl<'a> Row<'a> {
     }
 
     /// What an iteration leaves in the log.
-    fn left(&self, place: Place<'a>, parts: &'a [Part]) -> impl Iterator<Item = (Place<'a>, &'a Part)> {
-        let is_left = move |part: &&Part| {
+    fn left(&self, place: FramePlace<'a>, parts: &'a [LogPart]) -> impl Iterator<Item = (FramePlace<'a>, &'a LogPart)> {
+        let is_left = move |part: &&LogPart| {
             let field = part.unless_empty.as_ref().and_then(|field| self.sample(place.block, field));
             !field.is_some_and(Sample::is_empty)
         };
@@ -369,8 +377,8 @@ impl<'a> Row<'a> {
     }
 
     /// The messages with which an iteration begins.
-    fn presented(&self, place: Place<'a>, log: &[(Place<'a>, &'a Part)]) -> Vec<String> {
-        let mut messages = self.system(Place { block: None, ..place });
+    fn presented(&self, place: FramePlace<'a>, log: &[(FramePlace<'a>, &'a LogPart)]) -> Vec<String> {
+        let mut messages = self.system(FramePlace { block: None, ..place });
         if self.is_xml() {
             let lines =
                 log.iter().flat_map(|(place, part)| part.lines.iter().map(|line| (place.block, place.iteration, line)));

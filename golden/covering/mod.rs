@@ -72,13 +72,13 @@ pub struct Block {
     /// The messages of each round of an iteration.
     pub rounds: Vec<Vec<Value>>,
     /// What an iteration leaves in the log.
-    pub parts: Vec<Part>,
+    pub parts: Vec<LogPart>,
 }
 
 /// What an iteration leaves in the log.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Part {
+pub struct LogPart {
     /// It leaves nothing if this field is empty.
     #[serde(rename = "unless empty")]
     pub unless_empty: Option<String>,
@@ -117,9 +117,9 @@ pub struct Array {
     /// `tools`: the given messages as they are sent.
     pub start: Vec<Value>,
     /// `loop`: what is in the log before the first iteration.
-    pub parts: Vec<Part>,
+    pub parts: Vec<LogPart>,
     /// `loop`: what the last iteration leaves in the log.
-    pub end: Vec<Part>,
+    pub end: Vec<LogPart>,
     /// `tools`: the last message; `loop`: the response.
     pub last: Value,
     /// For each column the place of its class in the list of its type, as a digit or a letter.

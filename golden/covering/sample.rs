@@ -6,12 +6,12 @@ use serde_json::Value;
 /// A text, or the parts of one between which anything may stand.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Parts {
+pub(super) enum TextOrParts {
     One(String),
     Several(Vec<String>),
 }
 
-impl Parts {
+impl TextOrParts {
     pub(super) fn parts(&self) -> &[String] {
         match self {
             Self::One(part) => std::slice::from_ref(part),
@@ -35,9 +35,9 @@ pub struct Sample {
     times: Option<usize>,
     /// What an output has for it, if not the same value.
     output: Option<Value>,
-    message: Option<Parts>,
-    xml: Option<Parts>,
-    attribute: Option<Parts>,
+    message: Option<TextOrParts>,
+    xml: Option<TextOrParts>,
+    attribute: Option<TextOrParts>,
     /// What differs in literal.
     literal: Option<Looks>,
 }
@@ -50,9 +50,9 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Looks {
-    message: Option<Parts>,
-    xml: Option<Parts>,
-    attribute: Option<Parts>,
+    message: Option<TextOrParts>,
+    xml: Option<TextOrParts>,
+    attribute: Option<TextOrParts>,
 }
 
 /// How a value may be shown.
@@ -128,7 +128,7 @@ impl Sample {
 }
 
 /// How a value looks in a rendering, of its looks in messages, in text content and in attributes: where one is not said, it is that before.
-fn found(rendering: Rendering, looks: [&Option<Parts>; 3]) -> Option<&Parts> {
+fn found(rendering: Rendering, looks: [&Option<TextOrParts>; 3]) -> Option<&TextOrParts> {
     let [message, xml, attribute] = looks.map(Option::as_ref);
     match rendering {
         Rendering::Message => message,

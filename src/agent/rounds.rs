@@ -68,7 +68,7 @@ pub(super) enum Limit {
 const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 
 /// What happens during tool rounds, as it happens.
-pub(super) enum Step<'a> {
+pub(super) enum RoundStep<'a> {
     Responded(&'a Response),
     Executed { call: &'a ToolCall, content: &'a str },
 }
@@ -82,7 +82,7 @@ pub(super) fn rounds(
     tools: &mut dyn Tools,
     limit: Limit,
     mut hardened: Option<&mut Ids>,
-    observe: &mut dyn FnMut(Step<'_>),
+    observe: &mut dyn FnMut(RoundStep<'_>),
 ) -> Result<Response, Error> {
     let mut last = Response::default();
     for round in 0.. {
@@ -93,7 +93,7 @@ pub(super) fn rounds(
         if let Some(ids) = &mut hardened {
             make_distinct(&mut last.tool_calls, ids);
         }
-        observe(Step::Responded(&last));
+        observe(RoundStep::Responded(&last));
         messages.push(Message::Ai { content: last.content.clone(), tool_calls: last.tool_calls.clone() });
         if last.tool_calls.is_empty() {
             break;
@@ -110,7 +110,7 @@ pub(super) fn rounds(
                 Err(ToolError::NotFound) => format!("Tool not found: \"{}\"", call.name),
                 Err(ToolError::Failed(message)) => format!("Tool error: {message}"),
             };
-            observe(Step::Executed { call, content: &content });
+            observe(RoundStep::Executed { call, content: &content });
             messages.push(Message::tool(&call.id, content));
         }
     }

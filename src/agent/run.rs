@@ -1,6 +1,6 @@
 //! The outer loop: iterations until a verifier is satisfied or a limit is reached.
 
-use super::rounds::{Limit, Step, rounds};
+use super::rounds::{Limit, RoundStep, rounds};
 use super::{Model, Response, Tools, Verification, Verifier};
 use crate::ids::Ids;
 use crate::{ContextMode, ContextOptions, Event, EventKind, MessageBuilder, Profile};
@@ -108,7 +108,7 @@ pub fn run_loop(
             builder.push(event);
         }
         built = run.events.len();
-        let mut record = |step: Step<'_>| run.record(&step, options.profile);
+        let mut record = |step: RoundStep<'_>| run.record(&step, options.profile);
         let outcome = builder.lend(|messages| rounds(messages, model, tools, limit, ids.as_mut(), &mut record));
         match outcome {
             Ok(last) => {
@@ -149,16 +149,16 @@ pub fn run_loop(
 
 impl LoopRun {
     /// Appends what happened in a round (LOOP-EVENTS, LOOP-TEXT).
-    fn record(&mut self, step: &Step<'_>, profile: Profile) {
+    fn record(&mut self, step: &RoundStep<'_>, profile: Profile) {
         let iteration = self.iterations;
         match step {
-            Step::Responded(response) => {
+            RoundStep::Responded(response) => {
                 self.response.clone_from(&response.content);
                 if !response.tool_calls.is_empty() && profile == Profile::Hardened {
                     self.record_content(&response.content);
                 }
             }
-            Step::Executed { call, content } => {
+            RoundStep::Executed { call, content } => {
                 let tool_call_id = call.id.clone();
                 let result = Some(Value::from(*content));
                 let call = EventKind::ToolCall {

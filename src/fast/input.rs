@@ -39,7 +39,7 @@ struct Typed(Event);
 
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "camelCase")]
-enum Field {
+enum EventMember {
     Type,
     Iteration,
     Role,
@@ -64,7 +64,7 @@ enum Field {
 struct Word<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Default)]
-struct Members<'a> {
+struct RawEvent<'a> {
     kind: Option<Cow<'a, str>>,
     iteration: Option<u64>,
     role: Option<Cow<'a, str>>,
@@ -76,11 +76,11 @@ struct Members<'a> {
     verified: Option<bool>,
     summarized_iterations: Option<Vec<u64>>,
     /// `content`, `error`, `question`, `response`, `summary`: no type has two of them.
-    text: Option<(Text, String)>,
+    text: Option<(TextMember, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Text {
+enum TextMember {
     Content,
     Error,
     Question,
@@ -104,29 +104,29 @@ impl<'de> Visitor<'de> for EventVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Event, A::Error> {
-        let mut members = Members::default();
+        let mut members = RawEvent::default();
         while let Some(field) = map.next_key()? {
             match field {
-                Field::Type => set(&mut members.kind, map.next_value::<Word<'_>>()?.0)?,
-                Field::Role => set(&mut members.role, map.next_value::<Word<'_>>()?.0)?,
-                Field::Iteration => set(&mut members.iteration, safe(map.next_value()?)?)?,
-                Field::ToolName => set(&mut members.tool_name, map.next_value()?)?,
-                Field::ToolCallId => set(&mut members.tool_call_id, map.next_value()?)?,
-                Field::Args => set(&mut members.args, map.next_value()?)?,
-                Field::Result => set(&mut members.result, map.next_value()?)?,
-                Field::Recoverable => set(&mut members.recoverable, map.next_value()?)?,
-                Field::Verified => set(&mut members.verified, map.next_value()?)?,
-                Field::SummarizedIterations => {
+                EventMember::Type => set(&mut members.kind, map.next_value::<Word<'_>>()?.0)?,
+                EventMember::Role => set(&mut members.role, map.next_value::<Word<'_>>()?.0)?,
+                EventMember::Iteration => set(&mut members.iteration, safe(map.next_value()?)?)?,
+                EventMember::ToolName => set(&mut members.tool_name, map.next_value()?)?,
+                EventMember::ToolCallId => set(&mut members.tool_call_id, map.next_value()?)?,
+                EventMember::Args => set(&mut members.args, map.next_value()?)?,
+                EventMember::Result => set(&mut members.result, map.next_value()?)?,
+                EventMember::Recoverable => set(&mut members.recoverable, map.next_value()?)?,
+                EventMember::Verified => set(&mut members.verified, map.next_value()?)?,
+                EventMember::SummarizedIterations => {
                     let iterations: Vec<u64> = map.next_value()?;
                     let iterations = iterations.into_iter().map(safe).collect::<Result<_, _>>()?;
                     set(&mut members.summarized_iterations, iterations)?;
                 }
-                Field::Content => set(&mut members.text, (Text::Content, map.next_value()?))?,
-                Field::Error => set(&mut members.text, (Text::Error, map.next_value()?))?,
-                Field::Question => set(&mut members.text, (Text::Question, map.next_value()?))?,
-                Field::Response => set(&mut members.text, (Text::Response, map.next_value()?))?,
-                Field::Summary => set(&mut members.text, (Text::Summary, map.next_value()?))?,
-                Field::Other => {
+                EventMember::Content => set(&mut members.text, (TextMember::Content, map.next_value()?))?,
+                EventMember::Error => set(&mut members.text, (TextMember::Error, map.next_value()?))?,
+                EventMember::Question => set(&mut members.text, (TextMember::Question, map.next_value()?))?,
+                EventMember::Response => set(&mut members.text, (TextMember::Response, map.next_value()?))?,
+                EventMember::Summary => set(&mut members.text, (TextMember::Summary, map.next_value()?))?,
+                EventMember::Other => {
                     map.next_value::<Checked>()?;
                 }
             }
@@ -147,7 +147,7 @@ fn safe<E: serde::de::Error>(integer: u64) -> Result<u64, E> {
     if integer <= MAX_SAFE_INTEGER { Ok(integer) } else { Err(E::custom("too large")) }
 }
 
-impl Members<'_> {
+impl RawEvent<'_> {
     fn event(self) -> Option<Event> {
         let text = |wanted| self.text.and_then(|(which, text)| (which == wanted).then_some(text));
         let kind = match &*self.kind? {
@@ -158,22 +158,23 @@ impl Members<'_> {
                     "system" => Role::System,
                     _ => return None,
                 };
-                EventKind::Message { role, content: text(Text::Content)? }
+                EventKind::Message { role, content: text(TextMember::Content)? }
             }
             "tool_call" => {
                 EventKind::ToolCall { tool_name: self.tool_name?, tool_call_id: self.tool_call_id?, args: self.args? }
             }
             "tool_result" => EventKind::ToolResult { tool_call_id: self.tool_call_id?, result: self.result },
-            "error" => EventKind::Error { error: text(Text::Error)?, recoverable: self.recoverable? },
-            "human_input_requested" => EventKind::HumanInputRequested { question: text(Text::Question)? },
-            "human_input_received" => EventKind::HumanInputReceived { response: text(Text::Response)? },
+            "error" => EventKind::Error { error: text(TextMember::Error)?, recoverable: self.recoverable? },
+            "human_input_requested" => EventKind::HumanInputRequested { question: text(TextMember::Question)? },
+            "human_input_received" => EventKind::HumanInputReceived { response: text(TextMember::Response)? },
             "completion" => {
                 let Some(Value::String(result)) = self.result else { return None };
                 EventKind::Completion { result, verified: self.verified }
             }
-            "summary" => {
-                EventKind::Summary { summary: text(Text::Summary)?, summarized_iterations: self.summarized_iterations? }
-            }
+            "summary" => EventKind::Summary {
+                summary: text(TextMember::Summary)?,
+                summarized_iterations: self.summarized_iterations?,
+            },
             _ => return None,
         };
         Some(Event { iteration: self.iteration?, kind })

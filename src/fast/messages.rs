@@ -51,16 +51,16 @@ pub struct MessageBuilder {
     has_summaries: bool,
     /// The system message, if there is one, and what the body made of the events.
     messages: Vec<Message>,
-    body: Body,
+    body: Presentation,
 }
 
 /// How events become messages.
 #[derive(Clone, Debug)]
-enum Body {
+enum Presentation {
     /// One by one.
     Each,
     /// As providers accept them.
-    Paired(Pairs),
+    Paired(CallGroups),
     /// All in one human message.
     Document(ThreadLines),
 }
@@ -75,10 +75,10 @@ impl MessageBuilder {
         let body = match (options.mode, options.profile) {
             (ContextMode::Xml, profile) => {
                 messages.push(Message::human(ThreadWriter::new(profile).finish()));
-                Body::Document(ThreadLines::new(profile))
+                Presentation::Document(ThreadLines::new(profile))
             }
-            (ContextMode::Standard, Profile::Literal) => Body::Each,
-            (ContextMode::Standard, Profile::Hardened) => Body::Paired(Pairs::default()),
+            (ContextMode::Standard, Profile::Literal) => Presentation::Each,
+            (ContextMode::Standard, Profile::Hardened) => Presentation::Paired(CallGroups::default()),
         };
         Self { instructions: options.instructions.to_owned(), has_summaries: false, messages, body }
     }
@@ -90,9 +90,9 @@ impl MessageBuilder {
         }
         let (system, list) = (usize::from(self.has_system()), &mut self.messages);
         match &mut self.body {
-            Body::Each => list.extend(message_of(event)),
-            Body::Paired(pairs) => pairs.push(list, system, event),
-            Body::Document(lines) => {
+            Presentation::Each => list.extend(message_of(event)),
+            Presentation::Paired(pairs) => pairs.push(list, system, event),
+            Presentation::Document(lines) => {
                 if let Some(Message::Human { content }) = list.last_mut() {
                     lines.push_to(content, event);
                 }
@@ -123,7 +123,7 @@ impl MessageBuilder {
 
     fn settle(&mut self) {
         let system = usize::from(self.has_system());
-        if let Body::Paired(pairs) = &mut self.body {
+        if let Presentation::Paired(pairs) = &mut self.body {
             pairs.settle(&mut self.messages, system);
         }
     }
@@ -148,8 +148,8 @@ impl MessageBuilder {
 /// What providers accept: calls in one group, their results directly behind them (MSG-GROUP, MSG-PAIRED, MSG-MISSING,
 /// MSG-ORPHAN). Until its result comes, a call is answered as missing.
 #[derive(Clone, Debug, Default)]
-struct Pairs {
-    groups: Vec<Group>,
+struct CallGroups {
+    groups: Vec<CallGroup>,
     /// For each id, the group of the last call with it, and which of the group's calls that is.
     nearest_call: HashMap<String, (usize, usize)>,
     /// If the last event was a call: its iteration, and the ids of its group.
@@ -160,7 +160,7 @@ struct Pairs {
 
 /// Calls that follow each other directly, of one iteration and with different ids.
 #[derive(Clone, Debug)]
-struct Group {
+struct CallGroup {
     /// Where its AI message stands, the system message not counted.
     position: usize,
     /// For each call, where its answer stands behind the AI message.
@@ -172,7 +172,7 @@ struct Group {
     is_settled: bool,
 }
 
-impl Pairs {
+impl CallGroups {
     fn push(&mut self, messages: &mut Vec<Message>, system: usize, event: &Event) {
         match &event.kind {
             EventKind::ToolCall { tool_call_id, .. } => self.push_call(messages, system, event, tool_call_id),
@@ -197,7 +197,7 @@ impl Pairs {
             .is_some_and(|(iteration, ids)| *iteration == event.iteration && ids.insert(id.to_owned()));
         if !joins {
             self.open = Some((event.iteration, HashSet::from([id.to_owned()])));
-            self.groups.push(Group {
+            self.groups.push(CallGroup {
                 position: messages.len() - system,
                 answers: Vec::new(),
                 answered: Vec::new(),
@@ -234,7 +234,7 @@ impl Pairs {
     /// Puts answers into their order.
     fn settle(&mut self, messages: &mut [Message], system: usize) {
         for number in self.unsettled.drain(..) {
-            let Group { position, answers, answered, has_result, is_settled } = &mut self.groups[number];
+            let CallGroup { position, answers, answered, has_result, is_settled } = &mut self.groups[number];
             let first = system + *position + 1;
             let missing = (0..answers.len()).filter(|&call| !has_result[call]);
             let order: Vec<usize> = answered.iter().copied().chain(missing).collect();

@@ -31,7 +31,7 @@ use std::io;
 pub fn serialize_thread(events: &[Event], options: &SerializeOptions<'_>) -> String {
     let length: usize = events.iter().map(likely_length).sum();
     let mut out = String::with_capacity(START.len() + length + END.len() + 1 + options.response_prefix.len());
-    let mut lines = Lines::<&str>::new(options.profile);
+    let mut lines = LineWriter::<&str>::new(options.profile);
     out.push_str(START);
     for event in events {
         lines.push(&mut out, event);
@@ -183,7 +183,7 @@ fn likely_length(event: &Event) -> usize {
 
 /// Writes the lines of a document, and remembers what later lines need to know of earlier ones.
 #[derive(Clone, Debug)]
-pub(super) struct Lines<S> {
+pub(super) struct LineWriter<S> {
     profile: Profile,
     next_id: u64,
     /// Filled as the events go by, so that a result finds the nearest preceding call (ATT-NAME-NEAREST) and the lines
@@ -191,8 +191,8 @@ pub(super) struct Lines<S> {
     tool_names: HashMap<S, S>,
 }
 
-/// Lines that keep copies of the names, so that the events need not stay.
-pub(super) type ThreadLines = Lines<String>;
+/// LineWriter that keep copies of the names, so that the events need not stay.
+pub(super) type ThreadLines = LineWriter<String>;
 
 impl ThreadLines {
     /// Adds the line of the next event to a whole document.
@@ -203,7 +203,7 @@ impl ThreadLines {
     }
 }
 
-impl<S: Borrow<str> + Eq + Hash> Lines<S> {
+impl<S: Borrow<str> + Eq + Hash> LineWriter<S> {
     pub(super) fn new(profile: Profile) -> Self {
         Self { profile, next_id: 0, tool_names: HashMap::new() }
     }

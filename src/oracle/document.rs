@@ -52,7 +52,7 @@ pub fn no_forgery_in(document: &Document, events: &[Event], profile: Profile) ->
 
 /// Every element that is not what its event demands.
 fn forged<'a>(document: &'a Document, events: &'a [Event], profile: Profile) -> impl Iterator<Item = Violation> + 'a {
-    let names = Names::of(events);
+    let names = CallNames::of(events);
     each_element(document, events, move |id, element, _| {
         let expected = attributes(events, id, &names, profile);
         let found_names: Vec<&str> = element.attributes.iter().map(|(name, _)| &**name).collect();
@@ -283,7 +283,12 @@ fn same_large_numbers(event: &Event, read: &str) -> bool {
 }
 
 /// The attributes of an event in order, each with the values that the profile accepts.
-fn attributes(events: &[Event], id: usize, names: &Names<'_>, profile: Profile) -> Vec<(&'static str, Vec<String>)> {
+fn attributes(
+    events: &[Event],
+    id: usize,
+    names: &CallNames<'_>,
+    profile: Profile,
+) -> Vec<(&'static str, Vec<String>)> {
     let Event { iteration, kind } = &events[id];
     let type_attribute = match kind {
         EventKind::Message { role: Role::User, .. } => "human",
@@ -325,13 +330,13 @@ fn attributes(events: &[Event], id: usize, names: &Names<'_>, profile: Profile) 
 /// When the position is beyond the thread.
 pub fn accepted_names(events: &[Event], position: usize, call_id: &str, profile: Profile) -> Vec<String> {
     assert!(position <= events.len(), "position {position} of {} events", events.len());
-    Names::of(events).accepted(position, call_id, profile)
+    CallNames::of(events).accepted(position, call_id, profile)
 }
 
 /// For each call id, the positions of its calls and the names of their tools, in order.
-pub(super) struct Names<'a>(HashMap<&'a str, Vec<(usize, &'a str)>>);
+pub(super) struct CallNames<'a>(HashMap<&'a str, Vec<(usize, &'a str)>>);
 
-impl<'a> Names<'a> {
+impl<'a> CallNames<'a> {
     pub(super) fn of(events: &'a [Event]) -> Self {
         let mut calls: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
         for (position, event) in events.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Oracles of equivalence: each context mode conveys every fact of a thread.
 
-use super::document::{Names, accepted_texts, read};
+use super::document::{CallNames, accepted_texts, read};
 use super::texts::{same_attribute, same_text};
 use super::{Violation, quote};
 use crate::ecma::json_stringify_object;
@@ -109,7 +109,7 @@ pub fn conveyed_by_document_in(events: &[Event], document: &Document, profile: P
         .filter(|element| !matches!(element.attribute("type"), Some("completion" | "human_input_requested")))
         .collect();
     let facts = facts(events);
-    let names = Names::of(events);
+    let names = CallNames::of(events);
     for (number, (position, fact)) in facts.iter().enumerate() {
         let Some(element) = carried.get(number) else {
             return Err(lost(events, *position, "the document ends before it"));

@@ -31,7 +31,7 @@ pub(super) fn fit(messages: &[Message], ids: IdForm) -> Result<Vec<Message>, Err
     if messages.is_empty() {
         return Err(nothing_to_send());
     }
-    let mut fitting = Fitting { form: ids, ids: Ids::default(), open: HashMap::new(), names: Names::default() };
+    let mut fitting = Fitting { form: ids, ids: Ids::default(), open: HashMap::new(), names: FittedNames::default() };
     messages.iter().enumerate().map(|(position, message)| fitting.message(position, message)).collect()
 }
 
@@ -45,7 +45,7 @@ struct Fitting {
     ids: Ids,
     /// For each id of the last group of calls the ids that stand for it, which their answers take in turn.
     open: HashMap<String, VecDeque<String>>,
-    names: Names,
+    names: FittedNames,
 }
 
 impl Fitting {
@@ -100,12 +100,12 @@ impl IdForm {
 
 /// The names of tools, each with the one that stands for it.
 #[derive(Default)]
-struct Names {
+struct FittedNames {
     taken: Ids,
     standing: HashMap<String, String>,
 }
 
-impl Names {
+impl FittedNames {
     fn of(&mut self, name: &str) -> String {
         if let Some(standing) = self.standing.get(name) {
             return standing.clone();
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn names_keep_their_stand_in() {
-        let mut names = Names::default();
+        let mut names = FittedNames::default();
         let long = "x".repeat(65);
         assert_eq!(
             ["a.b", "a_b", "a.b", "", "sh"].map(|name| names.of(name)),

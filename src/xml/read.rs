@@ -4,7 +4,7 @@
 
 use super::escape::is_xml_char;
 use crate::Error;
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use quick_xml::Reader;
 use quick_xml::events::Event as Token;
 use std::collections::HashSet;
@@ -79,7 +79,11 @@ impl<'a> StrictReader<'a> {
     fn read(mut self) -> Result<Document, Error> {
         if let Some((at, character)) = self.source.char_indices().find(|&(_, character)| !is_xml_char(character)) {
             let code = u32::from(character);
-            return Err(self.error_at(at, Kind::NotWellFormed, &format!("U+{code:04X} is not a character of XML 1.0")));
+            return Err(self.error_at(
+                at,
+                ErrorKind::NotWellFormed,
+                &format!("U+{code:04X} is not a character of XML 1.0"),
+            ));
         }
         if self.source.starts_with('\u{feff}') {
             self.foreign("a byte order mark");
@@ -186,24 +190,25 @@ impl<'a> StrictReader<'a> {
 
     fn foreign(&mut self, what: &str) {
         if self.not_a_thread.is_none() {
-            self.not_a_thread = Some(self.error(Kind::NotAThread, &format!("{what} is not part of a thread document")));
+            self.not_a_thread =
+                Some(self.error(ErrorKind::NotAThread, &format!("{what} is not part of a thread document")));
         }
     }
 
     fn unsupported(&self, what: &str) -> Error {
-        self.error(Kind::UnsupportedXml, &format!("{what}, which no thread document has"))
+        self.error(ErrorKind::UnsupportedXml, &format!("{what}, which no thread document has"))
     }
 
     fn ill_formed(&self, reason: &str) -> Error {
-        self.error(Kind::NotWellFormed, reason)
+        self.error(ErrorKind::NotWellFormed, reason)
     }
 
-    fn error(&self, kind: Kind, reason: &str) -> Error {
+    fn error(&self, kind: ErrorKind, reason: &str) -> Error {
         let at = self.tokens.error_position().max(self.tokens.buffer_position());
         self.error_at(usize::try_from(at).unwrap_or(usize::MAX), kind, reason)
     }
 
-    fn error_at(&self, at: usize, kind: Kind, reason: &str) -> Error {
+    fn error_at(&self, at: usize, kind: ErrorKind, reason: &str) -> Error {
         let before = self.source.get(..at).unwrap_or(self.source);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         Error::new(kind, reason)

@@ -2,7 +2,7 @@
 
 use super::diagnostics::Diagnostics;
 use super::list::{self, Batches, Contents, ElementKind};
-use super::requests::Requests;
+use super::requests::RequestLog;
 use super::source::{self, Chunks};
 use super::{document, events};
 use std::io::{self, Read};
@@ -75,7 +75,7 @@ pub fn check(
 
 fn check_requests(mut batches: Batches<'_>, api: Option<Api>, diagnostics: &mut Diagnostics<'_>) -> io::Result<()> {
     diagnostics.about("requests");
-    let mut requests = Requests::new(api);
+    let mut requests = RequestLog::new(api);
     while let Some(batch) = batches.next()? {
         for line in &batch.not_utf8 {
             diagnostics.error(format!("line {line}: not UTF-8"));

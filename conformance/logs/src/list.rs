@@ -1,14 +1,13 @@
 //! The elements of a log, however they are wrapped, in batches of about a megabyte.
 
-use super::requests;
 use super::source::{Chunk, Chunks};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::str;
 use threadspec::wire;
+use threadspec_apis::form::{self, members};
 
 /// What the elements of a list are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,13 +22,6 @@ pub(super) enum ElementKind {
 pub(super) struct Contents<'a> {
     pub(super) kind: ElementKind,
     pub(super) elements: Vec<&'a str>,
-}
-
-pub(super) type RawMembers<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
-
-/// The members of a JSON object; `None` for anything else.
-pub(super) fn members(json: &str) -> Option<RawMembers<'_>> {
-    json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
 }
 
 /// Whether a file is JSON Lines, as far as its first chunk tells, which may be all of it.
@@ -58,7 +50,7 @@ fn kind_of<'a>(mut elements: impl Iterator<Item = &'a str>) -> ElementKind {
         let has = |name: &str| members.contains_key(name);
         Some(match (has("type"), has("role")) {
             (false, true) => ElementKind::Messages,
-            _ if !has("iteration") && requests::body(element).is_some() => ElementKind::Requests,
+            _ if !has("iteration") && form::body(element).is_some() => ElementKind::Requests,
             _ => ElementKind::Events,
         })
     });
@@ -73,7 +65,7 @@ fn kind_of<'a>(mut elements: impl Iterator<Item = &'a str>) -> ElementKind {
 pub(super) fn read(text: &str) -> Result<Contents<'_>, String> {
     let json = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
     let list = match members(json) {
-        Some(_) if requests::is_request(json) => {
+        Some(_) if form::is_request(json) => {
             return Ok(Contents { kind: ElementKind::Requests, elements: vec![json] });
         }
         Some(members) => LISTS.iter().find_map(|&name| members.get(name).map(|list| list.get())),
@@ -104,9 +96,9 @@ fn elements(json: &str) -> Option<Vec<&str>> {
 pub(super) fn read_requests(text: &str) -> Vec<&str> {
     let json = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
     let batch = members(json).and_then(|members| elements(members.get("requests")?.get()));
-    let list = batch.or_else(|| elements(json)).filter(|elements| {
-        elements.first().is_none_or(|first| first.starts_with('[') || requests::body(first).is_some())
-    });
+    let list = batch
+        .or_else(|| elements(json))
+        .filter(|elements| elements.first().is_none_or(|first| first.starts_with('[') || form::body(first).is_some()));
     list.unwrap_or_else(|| vec![json])
 }
 

@@ -8,16 +8,16 @@ use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Op, Reject
 use threadspec_judge::universal::{Abilities, halves, value};
 
 /// A seam that changes something.
-pub(crate) type Change<T> = Box<dyn Fn(&mut Run, &mut T) + Send + Sync>;
+pub(crate) type Change<T> = Box<dyn Fn(&mut RunState, &mut T) + Send + Sync>;
 /// A seam that decides.
-pub(crate) type Decide<A, R> = Box<dyn Fn(&mut Run, &A) -> R + Send + Sync>;
+pub(crate) type Decide<A, R> = Box<dyn Fn(&mut RunState, &A) -> R + Send + Sync>;
 
 /// A seam that says what has become of the requests.
-pub(crate) type Later = Box<dyn Fn(&mut Run, Vec<Value>) -> Option<Vec<Value>> + Send + Sync>;
+pub(crate) type Later = Box<dyn Fn(&mut RunState, Vec<Value>) -> Option<Vec<Value>> + Send + Sync>;
 
 /// A run under way.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct RunState {
     pub(crate) input: Value,
     /// The conversation so far. What changes here, changes in every later request.
     pub(crate) list: Vec<Value>,
@@ -32,7 +32,7 @@ pub(crate) struct Run {
     pub(crate) memory: Value,
 }
 
-impl Run {
+impl RunState {
     pub(crate) fn limit(&self) -> Option<usize> {
         self.input["maxRecursionDepth"].as_u64().map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
     }
@@ -46,7 +46,7 @@ impl Run {
 
 /// What comes of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Outcome {
+pub(crate) enum ToolOutcome {
     Result(Value),
     Failure(String),
     /// There is no tool of this name.
@@ -60,19 +60,19 @@ pub(crate) struct Agent {
     /// The text of the input, before it is read.
     pub(crate) raw: fn(&str) -> String,
     /// The given list at the beginning; an error refuses the run.
-    pub(crate) begin: Box<dyn Fn(&mut Run) -> Result<(), String> + Send + Sync>,
+    pub(crate) begin: Box<dyn Fn(&mut RunState) -> Result<(), String> + Send + Sync>,
     /// A request as it is sent; the conversation stays as it is.
     pub(crate) shown: Change<Vec<Value>>,
     /// The message that repeats a response.
     pub(crate) response: Change<Value>,
     pub(crate) is_last: Decide<Value, bool>,
     /// Whether the limit cuts off the current response.
-    pub(crate) is_cut: Box<dyn Fn(&mut Run) -> bool + Send + Sync>,
+    pub(crate) is_cut: Box<dyn Fn(&mut RunState) -> bool + Send + Sync>,
     pub(crate) answers_when_cut: Decide<Vec<Value>, Vec<Value>>,
-    pub(crate) outcome: Decide<Value, Outcome>,
-    pub(crate) content: Decide<Outcome, Value>,
+    pub(crate) outcome: Decide<Value, ToolOutcome>,
+    pub(crate) content: Decide<ToolOutcome, Value>,
     pub(crate) answers: Change<Vec<Value>>,
-    pub(crate) after_round: Box<dyn Fn(&mut Run) + Send + Sync>,
+    pub(crate) after_round: Box<dyn Fn(&mut RunState) + Send + Sync>,
     /// A failing model call; whether the model is asked again.
     pub(crate) failed: Decide<String, bool>,
     pub(crate) end: Change<Value>,
@@ -120,10 +120,14 @@ impl Agent {
     }
 
     /// A run that has not asked the model yet; an error refuses it.
-    pub(crate) fn start(&mut self, input: &str) -> Result<Run, String> {
+    pub(crate) fn start(&mut self, input: &str) -> Result<RunState, String> {
         let input = value::read(&(self.raw)(input)).map_err(|error| error.to_string())?;
-        let mut run =
-            Run { list: list(&input["messages"]).to_vec(), input, memory: self.memory.take(), ..Run::default() };
+        let mut run = RunState {
+            list: list(&input["messages"]).to_vec(),
+            input,
+            memory: self.memory.take(),
+            ..RunState::default()
+        };
         run.list.iter_mut().for_each(whole);
         match (self.begin)(&mut run) {
             Ok(()) => Ok(run),
@@ -135,7 +139,7 @@ impl Agent {
     }
 
     /// Asks the model once, and runs the calls of its response; returns whether the run goes on.
-    pub(crate) fn step(&self, run: &mut Run) -> bool {
+    pub(crate) fn step(&self, run: &mut RunState) -> bool {
         if run.stop.is_some() {
             return false;
         }
@@ -175,7 +179,7 @@ impl Agent {
     }
 
     /// What a run that has ended hands back.
-    pub(crate) fn finish(&mut self, mut run: Run) -> Value {
+    pub(crate) fn finish(&mut self, mut run: RunState) -> Value {
         let mut output = json!({
             "requests": run.requests.clone(), "messages": run.list.clone(), "given": run.input["messages"],
             "failure": run.stop.clone().unwrap_or_default(),
@@ -199,6 +203,7 @@ impl Implementation for Agent {
             ops: vec![Op::Tools],
             profiles: vec![JudgeProfile::Universal],
             abilities: self.abilities,
+            apis: None,
         }
     }
 
@@ -257,7 +262,7 @@ pub(crate) fn answer(call: &Value, content: impl Into<Value>) -> Value {
 }
 
 /// Renames ids that the response repeats.
-pub(crate) fn distinct(run: &mut Run, message: &mut Value) {
+pub(crate) fn distinct(run: &mut RunState, message: &mut Value) {
     let own: Vec<String> = calls(message).iter().map(|call| text(&call["id"]).to_owned()).collect();
     for index in 1..own.len() {
         if own[..index].contains(&own[index]) {
@@ -271,9 +276,9 @@ pub(crate) fn distinct(run: &mut Run, message: &mut Value) {
 }
 
 /// What the script gives for a call.
-pub(crate) fn outcome(run: &mut Run, call: &Value) -> Outcome {
+pub(crate) fn outcome(run: &mut RunState, call: &Value) -> ToolOutcome {
     let Some(results) = run.input["tools"].get(text(&call["name"])) else {
-        return Outcome::Unknown(text(&call["name"]).to_owned());
+        return ToolOutcome::Unknown(text(&call["name"]).to_owned());
     };
     let id = text(&call["id"]);
     let id = run.renamed.iter().find(|(new, _)| new == id).map_or(id, |(_, old)| old);
@@ -284,19 +289,19 @@ pub(crate) fn outcome(run: &mut Run, call: &Value) -> Outcome {
         _ => pairs().find(|pair| pair[0] == call["args"]).map(|pair| &pair[1]),
     };
     match result.map(|result| (result, result["error"].as_str(), result.as_object().map(serde_json::Map::len))) {
-        Some((_, Some(error), Some(1))) => Outcome::Failure(halves::repaired(error).into_owned()),
-        Some((result, ..)) => Outcome::Result(result.clone()),
-        None => Outcome::Result("".into()),
+        Some((_, Some(error), Some(1))) => ToolOutcome::Failure(halves::repaired(error).into_owned()),
+        Some((result, ..)) => ToolOutcome::Result(result.clone()),
+        None => ToolOutcome::Result("".into()),
     }
 }
 
 /// What the model is told of an outcome.
-pub(crate) fn content(outcome: &Outcome) -> Value {
+pub(crate) fn content(outcome: &ToolOutcome) -> Value {
     match outcome {
-        Outcome::Result(Value::String(text)) => halves::repaired(text).into(),
-        Outcome::Result(value) => halves::escaped(&value.to_string()).into(),
-        Outcome::Failure(error) => format!("The tool failed: {error}").into(),
-        Outcome::Unknown(name) => format!("There is no tool called {name}.").into(),
+        ToolOutcome::Result(Value::String(text)) => halves::repaired(text).into(),
+        ToolOutcome::Result(value) => halves::escaped(&value.to_string()).into(),
+        ToolOutcome::Failure(error) => format!("The tool failed: {error}").into(),
+        ToolOutcome::Unknown(name) => format!("There is no tool called {name}.").into(),
     }
 }
 

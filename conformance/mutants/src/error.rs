@@ -5,32 +5,32 @@ use std::fmt;
 
 /// Why nothing could be tried.
 #[derive(Debug)]
-pub struct Error(Kind);
+pub struct Error(ErrorKind);
 
 #[derive(Debug)]
-enum Kind {
+enum ErrorKind {
     UnknownClause { bug: &'static str, clause: &'static str },
     Threads(ThreadPoolBuildError),
 }
 
 impl Error {
     pub(crate) fn unknown_clause(bug: &'static str, clause: &'static str) -> Self {
-        Self(Kind::UnknownClause { bug, clause })
+        Self(ErrorKind::UnknownClause { bug, clause })
     }
 
     /// Whether a bug breaks a clause that the corpus does not have. Otherwise no thread could be started.
     pub fn is_unknown_clause(&self) -> bool {
-        matches!(self.0, Kind::UnknownClause { .. })
+        matches!(self.0, ErrorKind::UnknownClause { .. })
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::UnknownClause { bug, clause } => {
+            ErrorKind::UnknownClause { bug, clause } => {
                 write!(f, "{bug} breaks {clause}, a clause that the corpus does not have")
             }
-            Kind::Threads(error) => error.fmt(f),
+            ErrorKind::Threads(error) => error.fmt(f),
         }
     }
 }
@@ -39,6 +39,6 @@ impl std::error::Error for Error {}
 
 impl From<ThreadPoolBuildError> for Error {
     fn from(error: ThreadPoolBuildError) -> Self {
-        Self(Kind::Threads(error))
+        Self(ErrorKind::Threads(error))
     }
 }

@@ -1,6 +1,6 @@
 //! What can be planted: bugs, permitted readings and misbehaving processes, each with a name and with what is needed to make it.
 
-use crate::agent::{Agent, Run};
+use crate::agent::{Agent, RunState};
 use crate::twin::Twin;
 use std::fmt;
 use threadspec_judge::corpus::growth::Quantity;
@@ -75,7 +75,7 @@ pub struct Family {
 }
 
 /// What happens to a run before it asks its model while others are under way, given all of them and its place; an error refuses it.
-pub(crate) type Meet = dyn Fn(&mut [Run], usize) -> Result<(), String> + Send + Sync;
+pub(crate) type Meet = dyn Fn(&mut [RunState], usize) -> Result<(), String> + Send + Sync;
 
 /// How runs influence each other.
 #[derive(Clone, Copy)]

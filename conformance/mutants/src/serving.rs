@@ -28,7 +28,7 @@ impl Planted {
 }
 
 fn misbehave(how: Misbehaviour) -> io::Result<()> {
-    let mut replies = Lines { how, number: 0, line: Vec::new(), last: Vec::new() };
+    let mut replies = MisbehavingLines { how, number: 0, line: Vec::new(), last: Vec::new() };
     serve(&mut Reference, BufReader::new(io::stdin().lock()), &mut replies)?;
     if how.when == When::End {
         tell_that_it_begins();
@@ -45,7 +45,7 @@ fn tell_that_it_begins() {
 }
 
 /// Stdout, with the deed in place of some of the lines.
-struct Lines {
+struct MisbehavingLines {
     how: Misbehaviour,
     /// The number of the request that is answered; 0 is the hello.
     number: usize,
@@ -53,7 +53,7 @@ struct Lines {
     last: Vec<u8>,
 }
 
-impl Write for Lines {
+impl Write for MisbehavingLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.line.extend_from_slice(bytes);
         Ok(bytes.len())

@@ -27,9 +27,9 @@ fn corpus() -> (Catalogue, &'static Corpus) {
 }
 
 /// A row's pairs of a case and a bug, with the place.
-type Pair<'a> = (&'a str, Place, &'a str, &'a str);
+type HazardPair<'a> = (&'a str, Place, &'a str, &'a str);
 
-fn pairs(catalogue: &Catalogue) -> Vec<Pair<'_>> {
+fn pairs(catalogue: &Catalogue) -> Vec<HazardPair<'_>> {
     let mut pairs = Vec::new();
     for hazard in &catalogue.hazards {
         for (place, shown) in hazard.shows() {
@@ -47,7 +47,7 @@ fn pairs(catalogue: &Catalogue) -> Vec<Pair<'_>> {
 fn each_case_catches_each_bug_of_its_row() {
     let (catalogue, corpus) = corpus();
     let find = |id: &str| corpus.cases.iter().find(|case| case.id == id).expect("lint has found it");
-    let missed = |&(hazard, place, case, bug): &Pair<'_>| {
+    let missed = |&(hazard, place, case, bug): &HazardPair<'_>| {
         if catches(find(case), bug).expect("lint has found it") {
             return None;
         }

@@ -15,7 +15,7 @@ impl Badge {
     fn of(runs: &[RunRecord]) -> Self {
         let passed: usize = runs.iter().filter_map(|run| run.summary.verdicts.get("pass")).sum();
         let applicable: usize = runs.iter().map(|run| run.summary.applicable).sum();
-        let mut profiles: Vec<String> = runs.iter().map(|run| run.options.profile.to_string()).collect();
+        let mut profiles: Vec<String> = runs.iter().map(|run| run.options.terms()).collect();
         profiles.dedup();
         let conclusion = Conclusion::of_all(runs);
         let is_part = runs.iter().any(|run| !run.limits().is_empty());

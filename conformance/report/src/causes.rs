@@ -8,7 +8,7 @@ use super::record::{CaseRecord, Details};
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
 use std::str::Chars;
-use threadspec_judge::corpus::{Kind, Mismatch, Severity, Side, Sides};
+use threadspec_judge::corpus::{Mismatch, Severity, Side, SideKind, Sides};
 use threadspec_judge::text::{beginning, visible};
 use threadspec_judge::verdict::Verdict;
 
@@ -119,9 +119,9 @@ fn signs(Symptoms { verdict, note, mismatches, .. }: &Symptoms<'_>) -> BTreeSet<
         }
         Some(Mismatch { path, sides: Sides::Values { expected, actual } }) => {
             let place = place(path);
-            vec![if actual.kind == Kind::Nothing {
+            vec![if actual.kind == SideKind::Nothing {
                 format!("{} is missing{place}", kind(expected))
-            } else if expected.kind == Kind::Nothing {
+            } else if expected.kind == SideKind::Nothing {
                 format!("{} is unexpected{place}", kind(actual))
             } else {
                 format!("{} instead of {}{place}", kind(actual), kind(expected))
@@ -166,13 +166,13 @@ fn place(path: &str) -> String {
 /// What one side is, in words.
 fn kind(Side { kind, shown }: &Side) -> String {
     match kind {
-        Kind::String => "a string".into(),
-        Kind::Number => "a number".into(),
-        Kind::List => "a list".into(),
-        Kind::Including => "something that includes a list".into(),
-        Kind::Object => "an object".into(),
-        Kind::Typed(name) => format!("an object of type {}", beginning(&visible(name), 30)),
-        Kind::Nothing | Kind::Other => beginning(&visible(shown), 60),
+        SideKind::String => "a string".into(),
+        SideKind::Number => "a number".into(),
+        SideKind::List => "a list".into(),
+        SideKind::Including => "something that includes a list".into(),
+        SideKind::Object => "an object".into(),
+        SideKind::Typed(name) => format!("an object of type {}", beginning(&visible(name), 30)),
+        SideKind::Nothing | SideKind::Other => beginning(&visible(shown), 60),
     }
 }
 
@@ -348,12 +348,13 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named_whatever_is_in_it() {
-        let missing = |kind: Kind| {
+        let missing = |kind: SideKind| {
             let expected = Side { kind, shown: r#"{"content": "4", "type": "tool"}"#.into() };
             vec![Mismatch { path: "/2".into(), sides: Sides::Values { expected, actual: Side::nothing() } }]
         };
-        let typed = |name: &str| (Verdict::Fail, "", missing(Kind::Typed(name.into())));
-        let found = grouped(&[typed("tool"), typed("ai"), typed("tool"), (Verdict::Fail, "", missing(Kind::Other))]);
+        let typed = |name: &str| (Verdict::Fail, "", missing(SideKind::Typed(name.into())));
+        let found =
+            grouped(&[typed("tool"), typed("ai"), typed("tool"), (Verdict::Fail, "", missing(SideKind::Other))]);
         let signs: Vec<(&str, &[usize])> = found.iter().map(|(sign, members)| (&**sign, &**members)).collect();
         assert_eq!(signs[0], ("an object of type tool is missing at /*", &[0, 2][..]));
         // A run file of an earlier version does not say what it is.

@@ -38,7 +38,7 @@ pub(super) fn html(runs: &[RunRecord], corpus: &Corpus, errata: &str) -> String 
     // What was asked comes first, whatever else there is. Thousands of thorough cases that nobody asked for would be most of the page.
     let is_shown = |case: &&Case| !case.thorough || results.contains_key(&*case.id);
     let mut cases: Vec<&Case> = corpus.cases.iter().filter(is_shown).collect();
-    let is_in_profile = |case: &Case| runs.iter().any(|run| case.is_in(run.options.profile));
+    let is_in_profile = |case: &Case| runs.iter().any(|run| run.options.fits(case));
     cases.sort_by_key(|case| (!results.contains_key(&*case.id), !is_in_profile(case)));
     let left_out = corpus.cases.len() - cases.len();
     let names: Vec<String> = runs.iter().map(RunRecord::name).collect();
@@ -93,7 +93,7 @@ fn run(run: &RunRecord) -> Value {
     let conclusion = run.conclusion();
     context! {
         name => run.name(),
-        profile => run.options.profile.to_string(),
+        profile => run.options.terms(),
         strict => run.options.strict,
         conclusion => conclusion.to_string(),
         sign => conclusion.sign().to_string(),
@@ -186,7 +186,7 @@ fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &ResultsByCas
 /// How a case ended; with several runs, how often it ended so.
 fn badges(case: &Case, runs: &[RunRecord], results: &[(usize, &CaseRecord)]) -> Vec<Value> {
     if results.is_empty() {
-        let is_in_profile = runs.iter().any(|run| case.is_in(run.options.profile));
+        let is_in_profile = runs.iter().any(|run| run.options.fits(case));
         let verdict = if is_in_profile { "not chosen" } else { "other profile" };
         return vec![context! { verdict, state => "none" }];
     }
@@ -217,7 +217,7 @@ fn state(case: &CaseRecord) -> &'static str {
 fn result(run: &RunRecord, case: &CaseRecord) -> Value {
     let details = case.details.as_ref();
     context! {
-        run => format!("{}, {}", run.name(), run.options.profile),
+        run => format!("{}, {}", run.name(), run.options.terms()),
         verdict => case.verdict.to_string(),
         state => state(case),
         failed => case.failed(),

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use threadspec_judge::corpus::Corpus;
-use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::verdict::Verdict;
+use threadspec_runner::RunOptions;
 
 /// How much of a profile a run has judged. Thorough cases count only if they are part of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,14 +22,14 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// What the cases of a run, given by their ids, have judged of a profile of a corpus.
+    /// What the cases of a run, given by their ids, have judged of what fits its options in a corpus.
     pub(super) fn of<'a>(
         run: impl IntoIterator<Item = (&'a str, Verdict)>,
-        (corpus, profile): (&Corpus, JudgeProfile),
+        (corpus, options): (&Corpus, &RunOptions),
     ) -> Self {
         let run: HashMap<&str, Verdict> = run.into_iter().collect();
         let (mut judged, mut clauses, mut of_clauses) = (Self::default(), HashSet::new(), HashSet::new());
-        for case in corpus.cases.iter().filter(|case| case.is_in(profile)) {
+        for case in corpus.cases.iter().filter(|case| options.fits(case)) {
             let verdict = run.get(&*case.id);
             if case.thorough && verdict.is_none() {
                 continue;

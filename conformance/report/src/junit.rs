@@ -18,7 +18,7 @@ pub(super) fn junit(runs: &[RunRecord]) -> String {
 }
 
 fn suites(run: &RunRecord) -> Vec<Value> {
-    let name = format!("{}, {}", run.name(), run.options.profile);
+    let name = format!("{}, {}", run.name(), run.options.terms());
     let of_op = |op: Op| {
         let mut of_it: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.op == op).collect();
         of_it.sort_by_key(|case| case.severity);

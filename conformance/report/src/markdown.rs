@@ -28,7 +28,7 @@ pub(super) fn markdown(runs: &[RunRecord]) -> String {
             "| {} {} | {} | {passed} | {} | {} | {} | {} |",
             sign(run.conclusion()),
             escaped(&run.name()),
-            run.options.profile,
+            run.options.terms(),
             summary.applicable,
             summary.against(),
             summary.warnings,
@@ -82,7 +82,7 @@ fn failures(run: &RunRecord) -> String {
         return out;
     }
     let causes = causes_of(&failed);
-    let _ = writeln!(out, "\n### What failed in {}, {}\n", escaped(&run.name()), run.options.profile);
+    let _ = writeln!(out, "\n### What failed in {}, {}\n", escaped(&run.name()), run.options.terms());
     out += "| cases | what they share | clauses | the clearest case |\n|---:|---|---|---|\n";
     for cause in causes.iter().take(CAUSES) {
         let mut broken: BTreeMap<&str, usize> = BTreeMap::new();

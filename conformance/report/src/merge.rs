@@ -20,7 +20,7 @@ pub fn merge(runs: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Er
             run.options.shard.is_some()
                 && first.options.shard.is_some()
                 && (first.testee == run.testee || first.testee.is_null() || run.testee.is_null())
-                && first.options.profile == run.options.profile
+                && first.options.terms() == run.options.terms()
         };
         match merged.iter_mut().find(same) {
             Some(group) => group.push(run),

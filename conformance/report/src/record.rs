@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
-use threadspec_judge::corpus::{Case, Corpus, Kind, Level, Mismatch, NOTHING, Severity, Side, Sides};
+use threadspec_judge::corpus::{Case, Corpus, Level, Mismatch, NOTHING, Severity, Side, SideKind, Sides};
 use threadspec_judge::json;
 use threadspec_judge::protocol::{Hello, JudgeProfile, Op};
 use threadspec_judge::text::visible;
@@ -177,7 +177,7 @@ pub(super) struct MismatchRecord {
     pub(super) actual: String,
     /// What both sides are, if they are no texts; run files of earlier versions do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) kinds: Option<[Kind; 2]>,
+    pub(super) kinds: Option<[SideKind; 2]>,
 }
 
 /// Gives the command that repeats a case.
@@ -290,10 +290,7 @@ impl RunRecord {
             warnings,
             excused,
             verdicts,
-            judged: Some(Judged::of(
-                self.cases.iter().map(|case| (&*case.id, case.verdict)),
-                (corpus, self.options.profile),
-            )),
+            judged: Some(Judged::of(self.cases.iter().map(|case| (&*case.id, case.verdict)), (corpus, &self.options))),
         };
     }
 
@@ -435,7 +432,7 @@ impl From<&Mismatch> for MismatchRecord {
 impl From<&MismatchRecord> for Mismatch {
     fn from(MismatchRecord { path, text, expected, actual, kinds }: &MismatchRecord) -> Self {
         let (expected, actual) = (expected.clone(), actual.clone());
-        let unknown = |shown: &str| if shown.starts_with(NOTHING) { Kind::Nothing } else { Kind::Other };
+        let unknown = |shown: &str| if shown.starts_with(NOTHING) { SideKind::Nothing } else { SideKind::Other };
         let sides = if *text {
             Sides::Texts { expected, actual }
         } else {

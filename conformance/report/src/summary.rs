@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use threadspec_judge::corpus::Corpus;
-use threadspec_judge::protocol::{JudgeProfile, Op};
+use threadspec_judge::protocol::Op;
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::{CaseResult, Exit, Run, RunOptions};
@@ -41,8 +41,8 @@ pub struct Summary {
     against: Vec<String>,
     /// The operations of which the profile has cases, but none was put to it.
     untested: BTreeSet<Op>,
-    /// The profile.
-    profile: JudgeProfile,
+    /// The profile, and over which wire.
+    terms: String,
     /// How much of it was judged.
     judged: Judged,
     /// The cases that were left out because they take too long for every day.
@@ -60,7 +60,7 @@ impl Summary {
         against: &[String],
         out_of_date: &[String],
     ) -> Self {
-        let &RunOptions { profile, strict, left_out, .. } = options;
+        let &RunOptions { strict, left_out, .. } = options;
         let number = |verdict: Verdict| run.results.iter().filter(|result| result.judgement.verdict == verdict).count();
         let applicable = run.results.len() - number(Verdict::Unsupported);
         let counting = run.results.iter().filter(|result| result.counts_against(strict)).count();
@@ -70,7 +70,7 @@ impl Summary {
             |result: &&CaseResult<'_>| !matches!(result.judgement.verdict, Verdict::Unsupported | Verdict::NotRun);
         let tested: BTreeSet<Op> = run.results.iter().filter(is_run).map(|result| result.case.op).collect();
         let judged = run.results.iter().map(|result| (&*result.case.id, result.judgement.verdict));
-        let of_profile = corpus.cases.iter().filter(|case| case.is_in(profile)).map(|case| case.op);
+        let of_profile = corpus.cases.iter().filter(|case| options.fits(case)).map(|case| case.op);
         Self {
             total,
             applicable,
@@ -84,8 +84,8 @@ impl Summary {
             failures: counting + run.shutdown.len() + against.len(),
             against: against.to_vec(),
             untested: of_profile.filter(|op| !tested.contains(op)).collect(),
-            profile,
-            judged: Judged::of(judged, (corpus, profile)),
+            terms: options.terms(),
+            judged: Judged::of(judged, (corpus, options)),
             left_out,
         }
     }
@@ -195,7 +195,7 @@ impl Summary {
         let untested: Vec<String> = self.untested.iter().map(ToString::to_string).collect();
         let untested =
             if untested.is_empty() { untested.concat() } else { format!("; not tested: {}", untested.join(", ")) };
-        format!("Judged of profile {}: {}{untested}", self.profile, self.judged)
+        format!("Judged of profile {}: {}{untested}", self.terms, self.judged)
     }
 }
 

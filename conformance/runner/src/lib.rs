@@ -44,7 +44,7 @@ mod transcript;
 pub use error::Error;
 pub use exit::Exit;
 pub use folder::files_in;
-pub use options::{RunOptions, by_name};
+pub use options::{RunOptions, by_name, can_be_put};
 pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, run};
 pub use serve::{serve, serve_together};
 pub use testee::{InProcess, Process, Testee, Trouble, adopt_orphans, end_orphans, interrupt};

@@ -1,7 +1,8 @@
 //! How a run is made, as run files and transcripts tell it.
 
 use serde::{Deserialize, Serialize};
-use threadspec_judge::protocol::JudgeProfile;
+use threadspec_judge::corpus::Case;
+use threadspec_judge::protocol::{JudgeProfile, Transport};
 use threadspec_judge::text::count;
 
 /// How a run was made.
@@ -11,6 +12,15 @@ pub struct RunOptions {
     /// The profile that it was judged by.
     #[serde(with = "by_name")]
     pub profile: JudgeProfile,
+    /// How the testee asked a provider for the model's answers; without one they were scripted in its adapter.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "by_optional_name")]
+    pub provider: Option<Transport>,
+    /// The model that it was told to ask for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How answers were divided that came as streams, if not as usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream_pieces: Option<String>,
     /// Whether a `should` counts.
     pub strict: bool,
     /// The patterns that chose its cases; all of them without a pattern.
@@ -50,6 +60,17 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// What was judged, by which profile and over which wire: `universal over anthropic:stream`.
+    pub fn terms(&self) -> String {
+        let over = self.provider.map(|transport| format!(" over {transport}")).unwrap_or_default();
+        format!("{}{over}", self.profile)
+    }
+
+    /// Whether a case can be part of such a run.
+    pub fn fits(&self, case: &Case) -> bool {
+        case.is_in(self.profile) && can_be_put(case, self.provider)
+    }
+
     /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
     pub fn too_many_declined(&self, declined: usize) -> Option<String> {
         let most = self.max_unsupported;
@@ -59,6 +80,11 @@ impl RunOptions {
         );
         (declined > most).then_some(what)
     }
+}
+
+/// Whether a case can be put to a testee that asks a provider in this way, or to one whose model is scripted in its adapter.
+pub fn can_be_put(case: &Case, provider: Option<Transport>) -> bool {
+    provider.is_some() || !case.id.starts_with("wire/")
 }
 
 fn once() -> u64 {
@@ -101,5 +127,29 @@ pub mod by_name {
         T: FromStr<Err: Display>,
     {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+/// Serializes what may be absent as its name.
+mod by_optional_name {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    #[expect(clippy::ref_option, reason = "serde wants it so")]
+    pub(super) fn serialize<S: Serializer>(value: &Option<impl Display>, serializer: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(value) => serializer.collect_str(value),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+    where
+        D: Deserializer<'de>,
+        T: FromStr<Err: Display>,
+    {
+        let name: Option<String> = Option::deserialize(deserializer)?;
+        name.map(|name| name.parse().map_err(D::Error::custom)).transpose()
     }
 }

@@ -1,5 +1,6 @@
 //! The loop that serves the protocol.
 
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
@@ -7,7 +8,7 @@ use std::iter;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, RejectKind, Reply, Request};
+use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, RejectKind, Reply, Request};
 use threadspec_judge::{Error, json};
 
 /// Answers each request line with one reply line until the requests end.
@@ -111,7 +112,15 @@ fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Incoming, Reply
     };
     let op = op.parse().map_err(|error: Error| Reply::Unsupported(error.to_string()))?;
     let input = members.get("input").ok_or_else(|| malformed("the request has no `input`"))?;
-    Ok(Incoming::Request(Request { id, op, profile, input: input.get().to_owned() }))
+    let endpoint = match members.get("endpoint").map(|endpoint| json::read(endpoint.get())) {
+        None | Some(Ok(Value::Null)) => None,
+        Some(endpoint) => {
+            let read = endpoint.map_err(|error| error.to_string());
+            let read = read.and_then(|endpoint| Endpoint::from_json(&endpoint).map_err(|error| error.to_string()));
+            Some(read.map_err(|why| malformed(&why))?)
+        }
+    };
+    Ok(Incoming::Request(Request { endpoint, ..Request::new(id, op, profile, input.get()) }))
 }
 
 #[cfg(test)]

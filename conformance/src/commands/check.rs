@@ -28,7 +28,7 @@ pub(crate) struct Check {
     #[arg(long, default_value_t)]
     profile: Profile,
     /// Read as requests to this API: openai-chat, openai-responses or anthropic (default: by their form)
-    #[arg(long, value_name = "API", value_parser = api)]
+    #[arg(long, value_name = "API")]
     format: Option<Api>,
     /// A warning makes the exit code 1, too
     #[arg(long)]
@@ -77,11 +77,6 @@ impl Check {
         print(&conclusion(&diagnostics));
         read.map(|()| diagnostics.errors > 0 || (self.strict && diagnostics.warnings > 0))
     }
-}
-
-fn api(name: &str) -> Result<Api, String> {
-    let named = Api::ALL.into_iter().find(|api| api.to_string() == name);
-    named.ok_or_else(|| "expected openai-chat, openai-responses or anthropic".to_owned())
 }
 
 fn line(Diagnostic { is_error, text }: &Diagnostic) -> String {

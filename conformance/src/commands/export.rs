@@ -50,7 +50,8 @@ impl Export {
                 profiles.iter().filter(|&&profile| case.is_in(profile)).map(move |&profile| (case, profile))
             })
             .collect();
-        let lines: Vec<Line<'_>> = chosen.iter().filter_map(|(case, profile)| Line::of(case, *profile)).collect();
+        let lines: Vec<ExportedCase<'_>> =
+            chosen.iter().filter_map(|(case, profile)| ExportedCase::of(case, *profile)).collect();
         if lines.is_empty() {
             return Err(Stop::new(Exit::Usage, "none of these cases has a plain expected output"));
         }
@@ -70,7 +71,7 @@ impl Export {
     }
 }
 
-fn write(lines: &[Line<'_>], out: impl Write) -> io::Result<()> {
+fn write(lines: &[ExportedCase<'_>], out: impl Write) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     for line in lines {
         serde_json::to_writer(&mut out, line)?;
@@ -81,7 +82,7 @@ fn write(lines: &[Line<'_>], out: impl Write) -> io::Result<()> {
 
 /// A case in one profile.
 #[derive(Serialize)]
-struct Line<'a> {
+struct ExportedCase<'a> {
     id: &'a str,
     profile: String,
     op: String,
@@ -89,7 +90,7 @@ struct Line<'a> {
     clauses: &'a [String],
     why: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    after: Vec<Input<'a>>,
+    after: Vec<ExportedInput<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     input: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,12 +106,12 @@ struct Line<'a> {
 /// An input: as JSON if every parser reads it alike, else as text.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Input<'a> {
+enum ExportedInput<'a> {
     Input(&'a RawValue),
     InputJson(&'a str),
 }
 
-impl<'a> Input<'a> {
+impl<'a> ExportedInput<'a> {
     fn of(text: &'a str) -> Self {
         match serde_json::from_str(text) {
             Ok(value) if json::interoperable(text).is_ok() => Self::Input(value),
@@ -119,7 +120,7 @@ impl<'a> Input<'a> {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> ExportedCase<'a> {
     /// The line of a case, or `None` if the expectation is not plain.
     fn of(case: &'a Case, profile: JudgeProfile) -> Option<Self> {
         let (mut ok, mut reject, mut message) = (None, None, Vec::new());
@@ -131,9 +132,9 @@ impl<'a> Line<'a> {
             }
             Expect::Holds(_) | Expect::Run(_) => return None,
         }
-        let (input, input_json) = match Input::of(case.input()) {
-            Input::Input(value) => (Some(value), None),
-            Input::InputJson(text) => (None, Some(text)),
+        let (input, input_json) = match ExportedInput::of(case.input()) {
+            ExportedInput::Input(value) => (Some(value), None),
+            ExportedInput::InputJson(text) => (None, Some(text)),
         };
         Some(Self {
             id: &case.id,
@@ -142,7 +143,7 @@ impl<'a> Line<'a> {
             level: case.level.to_string(),
             clauses: &case.clauses,
             why: &case.why,
-            after: case.after().iter().map(|input| Input::of(input)).collect(),
+            after: case.after().iter().map(|input| ExportedInput::of(input)).collect(),
             input,
             input_json,
             ok,

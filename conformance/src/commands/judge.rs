@@ -52,7 +52,7 @@ impl Judge {
         let profile: JudgeProfile = header.options.profile;
         let cases: Vec<&Case> = corpus.cases.iter().filter(|case| recorded.contains(&*case.id)).collect();
         let gone = recorded.len() - cases.len();
-        self.output.say(&verify::introduction(&hello, profile));
+        self.output.say(&verify::introduction(&hello, header.options.terms()));
         if gone > 0 {
             print(&format!("{gone} recorded cases are not in the corpus any more\n\n"));
         }
@@ -68,8 +68,8 @@ impl Judge {
         known.excuse(&mut run);
         let options = threadspec_runner::RunOptions { strict, ..header.options.clone() };
         let repeat = |result: &CaseResult<'_>| {
-            let words = ["threadspec", "verify", "--filter", &result.case.id, "--profile", &profile.to_string()];
-            let mut words = words.map(str::to_owned).to_vec();
+            let mut words = ["threadspec", "verify", "--filter", &result.case.id].map(str::to_owned).to_vec();
+            verify::add_terms(&header.options, &mut |name, value| words.extend([name.to_owned(), value.to_owned()]));
             if let Some(folder) = &self.corpus {
                 words.extend(["--corpus".to_owned(), folder.display().to_string()]);
             }

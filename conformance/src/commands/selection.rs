@@ -2,14 +2,14 @@
 
 use super::{Stop, did_you_mean, select};
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::protocol::Op;
+use threadspec_judge::protocol::{Op, Transport};
 use threadspec_judge::text::visible;
-use threadspec_runner::{Exit, Shard};
+use threadspec_runner::{Exit, Shard, can_be_put};
 use wildmatch::WildMatch;
 
 /// Which cases.
 #[derive(Debug, clap::Args)]
-pub(super) struct Selection {
+pub(super) struct CaseFilter {
     /// Run only cases whose id matches; `*` stands for anything, `/` included (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub(super) filter: Vec<String>,
@@ -34,9 +34,9 @@ pub(super) struct Chosen<'a> {
     pub(super) left_out: Vec<&'a Case>,
 }
 
-impl Selection {
-    /// The cases that are chosen.
-    pub(super) fn of<'a>(&self, corpus: &'a Corpus) -> Result<Chosen<'a>, Stop> {
+impl CaseFilter {
+    /// The cases that are chosen, for a testee that asks a provider or for one that has a scripted model.
+    pub(super) fn of<'a>(&self, corpus: &'a Corpus, provider: Option<Transport>) -> Result<Chosen<'a>, Stop> {
         let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();
         for (pattern, text) in clauses.iter().zip(&self.clause) {
             if !corpus.clauses.iter().any(|clause| pattern.matches(&clause.id)) {
@@ -58,11 +58,34 @@ impl Selection {
         if chosen.is_empty() {
             return Err(Stop::new(Exit::Usage, "no case fits all of --filter, --op and --clause"));
         }
+        self.refuse_cases_of_the_wire(&chosen, provider)?;
+        chosen.retain(|case| can_be_put(case, provider));
         let is_for_every_day = |case: &&Case| self.thorough || !case.thorough || self.filter.contains(&case.id);
         self.refuse_thorough_patterns(&chosen, &is_for_every_day)?;
         chosen.retain(|case| self.shard.is_none_or(|shard| shard.has(case)));
         let (cases, left_out) = chosen.into_iter().partition(is_for_every_day);
         Ok(Chosen { cases, left_out })
+    }
+
+    /// Refuses a selection of which nothing is run without a provider, or without another one.
+    fn refuse_cases_of_the_wire(&self, chosen: &[&Case], provider: Option<Transport>) -> Result<(), Stop> {
+        let why = provider.map_or_else(
+            || "; --provider API puts them to an agent over HTTP".to_owned(),
+            |transport| format!(", which are not for {transport}"),
+        );
+        let refuse = |what: String| Err(Stop::new(Exit::Usage, format!("{what}{why}")));
+        for text in &self.filter {
+            let pattern = WildMatch::new(text);
+            let mut matched = chosen.iter().filter(|case| pattern.matches(&case.id)).peekable();
+            if matched.peek().is_some() && !matched.any(|case| can_be_put(case, provider)) {
+                return refuse(format!("the pattern `{}` matches only cases of the wire", visible(text)));
+            }
+        }
+        if chosen.iter().any(|case| can_be_put(case, provider)) {
+            Ok(())
+        } else {
+            refuse("all cases that fit --op and --clause are cases of the wire".to_owned())
+        }
     }
 
     /// Refuses a selection of which nothing is run without `--thorough`: it would look as if it were.

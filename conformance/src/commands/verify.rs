@@ -2,18 +2,21 @@
 
 use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Reporting};
-use super::selection::{Chosen, Selection};
+use super::selection::{CaseFilter, Chosen};
 use super::{Stop, corpus_and_errata, left_behind, not_writable, progress};
+use crate::over_wire::{ModelServer, OverWire, StreamPieces};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::env;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::hash::{BuildHasher, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use threadspec_judge::corpus::{Case, Corpus};
-use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Request};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Request, Transport};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Judgement;
@@ -37,10 +40,20 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
     #[command(flatten)]
-    selection: Selection,
+    selection: CaseFilter,
     /// Judge by this profile: literal, hardened or universal [default: literal if the testee has it]
     #[arg(long)]
     profile: Option<JudgeProfile>,
+    /// Be the model provider of the testee, an agent, and judge its requests as they arrive: openai-chat, openai-responses or anthropic,
+    /// each also with `:stream`
+    #[arg(long, value_name = "API[:stream]")]
+    provider: Option<Transport>,
+    /// Tell the testee to ask for this model [default: gpt-4.1 or claude-sonnet-5]
+    #[arg(long, value_name = "NAME", requires = "provider")]
+    model: Option<String>,
+    /// How to divide the texts of streams
+    #[arg(long, value_name = "HOW", default_value_t, requires = "provider")]
+    stream_pieces: StreamPieces,
     /// Let failed `should` cases count, and failed cases of severity C
     #[arg(long)]
     strict: bool,
@@ -110,11 +123,12 @@ impl Verify {
             let message = "no command behind `--`; leave `--` out to test the built-in reference";
             return Err(Stop::new(Exit::Usage, message));
         }
+        self.refuse_other_terms()?;
         if self.transcript.as_deref() == Some(Path::new("-")) {
             return Err(Stop::new(Exit::Usage, "--transcript needs a file; stdout is for the results"));
         }
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
-        let chosen = self.selection.of(&corpus)?;
+        let chosen = self.selection.of(&corpus, self.provider)?;
         let known = self.known.read()?;
         self.output.prepare(self.transcript.as_deref(), self.known.path())?;
         if let Some(path) = &self.transcript {
@@ -130,14 +144,14 @@ impl Verify {
 
     fn verify(&self, chosen: &Chosen<'_>, (corpus, errata): (&Corpus, &str), known: Known) -> Result<Exit, Stop> {
         let began = SystemTime::now();
-        let mut testees = match self.testees() {
+        let (mut testees, provider) = match self.testees() {
             Ok(testees) => testees,
             Err(why) => return Err(self.not_started(why, chosen, (corpus, errata), began)),
         };
         let hello = testees[0].hello().clone();
-        let profile = judged_by(self.profile, &hello)?;
-        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| case.is_in(profile)).copied().collect();
+        let profile = judged_by(self.asked_profile(), &hello)?;
         let options = self.options(profile, chosen);
+        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| options.fits(case)).copied().collect();
         let settings = Settings {
             profile,
             strict: self.strict,
@@ -151,10 +165,11 @@ impl Verify {
         };
         let seed = options.seed.map(|seed| format!(", in the order of --shuffle {seed}")).unwrap_or_default();
         let shard = options.shard.as_ref().map(|shard| format!(", shard {shard}")).unwrap_or_default();
-        self.output.say(&format!("{}{shard}{seed}", introduction(&hello, profile)));
+        self.output.say(&format!("{}{shard}{seed}", introduction(&hello, options.terms())));
         let mut followed = self.followed(&cases, &hello, &options)?;
         let mut run = run(&mut testees, &cases, &settings, &mut followed);
         drop(testees);
+        run.shutdown.extend(provider.and_then(|provider| provider.leftovers()));
         let mut unwritten: Vec<Stop> = followed.close(&run.shutdown).err().into_iter().collect();
         self.name_orphans();
         let by = (corpus, profile);
@@ -179,6 +194,29 @@ impl Verify {
         })
     }
 
+    /// Refuses a provider without an agent, and with another profile than the one that judges agents.
+    fn refuse_other_terms(&self) -> Result<(), Stop> {
+        if self.provider.is_none() {
+            return Ok(());
+        }
+        if self.command.is_empty() {
+            let message = "--provider needs a program to test: put `--` and its command at the end";
+            return Err(Stop::new(Exit::Usage, message));
+        }
+        match self.profile {
+            None | Some(JudgeProfile::Universal) => Ok(()),
+            Some(other) => {
+                let message = format!("--provider judges by profile universal; leave out `--profile {other}`");
+                Err(Stop::new(Exit::Usage, message))
+            }
+        }
+    }
+
+    /// The profile that was asked for: with a provider it is the one for agents.
+    fn asked_profile(&self) -> Option<JudgeProfile> {
+        self.provider.map(|_| JudgeProfile::Universal).or(self.profile)
+    }
+
     /// Ends what the testee left behind, and says so.
     fn name_orphans(&self) {
         if let Some(left) = left_behind() {
@@ -187,24 +225,33 @@ impl Verify {
     }
 
     /// The testees. The first one is ready; the others start when they are first asked.
-    fn testees(&self) -> Result<Vec<Box<dyn Testee + Send>>, Unready> {
+    fn testees(&self) -> Result<(Testees, Option<Arc<ModelServer>>), Unready> {
+        if let Some(transport) = self.provider {
+            let provider = ModelServer::start(transport, self.model.as_deref(), self.stream_pieces);
+            let provider = Arc::new(provider.map_err(|error| Unready::Runner(error.to_string()))?);
+            let process = Process::start_over(transport, &self.command, self.timeout)?;
+            let first = OverWire::new(process, Arc::clone(&provider));
+            let mut testees: Testees = Vec::new();
+            testees.extend((1..self.jobs).map(|_| Box::new(first.another()) as _));
+            testees.insert(0, Box::new(first));
+            return Ok((testees, Some(provider)));
+        }
         if self.command.is_empty() {
-            return Ok((0..self.jobs).map(|_| Box::new(InProcess::new(Reference)) as _).collect());
+            return Ok(((0..self.jobs).map(|_| Box::new(InProcess::new(Reference)) as _).collect(), None));
         }
         let first = Process::start(&self.command, self.timeout)?;
-        let mut testees: Vec<Box<dyn Testee + Send>> = Vec::new();
+        let mut testees: Testees = Vec::new();
         testees.extend((1..self.jobs).map(|_| Box::new(first.another()) as _));
         testees.insert(0, Box::new(first));
-        Ok(testees)
+        Ok((testees, None))
     }
 
     /// The error for a testee that did not start. The reports say so, too: those who read them may never see the terminal.
     fn not_started(&self, why: Unready, chosen: &Chosen<'_>, by: (&Corpus, &str), began: SystemTime) -> Stop {
         let stop = not_ready(&why);
         let (corpus, errata) = by;
-        let profile = self.profile.unwrap_or(JudgeProfile::Literal);
-        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| case.is_in(profile)).copied().collect();
-        let options = self.options(profile, chosen);
+        let options = self.options(self.asked_profile().unwrap_or_default(), chosen);
+        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| options.fits(case)).copied().collect();
         let about = Circumstances {
             corpus,
             hello: None,
@@ -224,8 +271,11 @@ impl Verify {
     fn options(&self, profile: JudgeProfile, chosen: &Chosen<'_>) -> RunOptions {
         let in_ci = env::var("CI").is_ok_and(|ci| ci == "true" || ci == "1");
         let random = || RandomState::new().build_hasher().finish() % MOST_SEED;
-        RunOptions {
+        let options = RunOptions {
             profile,
+            provider: self.provider,
+            model: self.model.clone(),
+            stream_pieces: (self.stream_pieces != StreamPieces::default()).then(|| self.stream_pieces.to_string()),
             strict: self.strict,
             filter: self.selection.filter.clone(),
             op: self.selection.op.iter().map(ToString::to_string).collect(),
@@ -238,8 +288,10 @@ impl Verify {
             repeat: self.repeat,
             soak: self.soak.map(|soak| soak.as_secs_f64()),
             pause: self.pause.map(|pause| pause.as_secs_f64()),
-            left_out: chosen.left_out.iter().filter(|case| case.is_in(profile)).count(),
-        }
+            left_out: 0,
+        };
+        let left_out = chosen.left_out.iter().filter(|case| options.fits(case)).count();
+        RunOptions { left_out, ..options }
     }
 
     /// What counts against the testee beyond its replies.
@@ -248,6 +300,10 @@ impl Verify {
         let mut against: Vec<String> =
             missing.map(|op| format!("its hello does not name the op {op}, which is required")).collect();
         against.extend(options.too_many_declined(run.declined));
+        if let Some(Transport { api, .. }) = self.provider.filter(|transport| !hello.takes(transport.api)) {
+            let taken: Vec<String> = hello.apis.iter().flatten().map(ToString::to_string).collect();
+            against.push(format!("its hello names the APIs {}, and not {api}: nothing can be asked", taken.join(", ")));
+        }
         against
     }
 
@@ -298,7 +354,7 @@ impl Verify {
         } else {
             add("--filter", &result.case.id);
         }
-        add("--profile", &options.profile.to_string());
+        add_terms(options, &mut add);
         if self.timeout != DEFAULT_TIMEOUT {
             add("--timeout", &self.timeout.as_secs_f64().to_string());
         }
@@ -306,6 +362,24 @@ impl Verify {
             add("--corpus", &folder.display().to_string());
         }
         self::words(words, &shown(&self.command))
+    }
+}
+
+/// The testees of a run.
+type Testees = Vec<Box<dyn Testee + Send>>;
+
+/// The profile of a run as arguments, or the provider that implies it.
+pub(super) fn add_terms(options: &RunOptions, add: &mut impl FnMut(&str, &str)) {
+    match options.provider {
+        None => add("--profile", &options.profile.to_string()),
+        Some(transport) => {
+            add("--provider", &transport.to_string());
+            for (name, value) in [("--model", &options.model), ("--stream-pieces", &options.stream_pieces)] {
+                if let Some(value) = value {
+                    add(name, value);
+                }
+            }
+        }
     }
 }
 
@@ -389,8 +463,8 @@ pub(super) fn judged_by(asked: Option<JudgeProfile>, hello: &Hello) -> Result<Ju
 }
 
 /// Who is tested, and by what, on one line.
-pub(super) fn introduction(hello: &Hello, profile: JudgeProfile) -> String {
+pub(super) fn introduction(hello: &Hello, terms: impl Display) -> String {
     let Hello { name, version, language, url, .. } = hello;
     let url = url.as_ref().map(|url| format!(", {url}")).unwrap_or_default();
-    visible(&format!("{name} {version} ({language}{url}), profile {profile}"))
+    visible(&format!("{name} {version} ({language}{url}), profile {terms}"))
 }

@@ -1,6 +1,6 @@
 //! The page on coverage, generated: how many cases each clause has, and where.
 
-use crate::lint::scopes::{Place, Reach, SCOPES, reached};
+use crate::lint::scopes::{Reach, SCOPES, ScopePlace, reached};
 use std::fmt::Write;
 use threadspec::EventType;
 use threadspec_judge::corpus::{CLAUSES, Case, Corpus, Level};
@@ -28,7 +28,7 @@ pub(super) fn page(corpus: &Corpus) -> String {
         corpus.clauses.len(),
         corpus.cases.len(),
     );
-    let places: Vec<String> = Place::all().map(|place| place.to_string()).collect();
+    let places: Vec<String> = ScopePlace::all().map(|place| place.to_string()).collect();
     let _ = writeln!(
         page,
         "| clause | cases | `must` | `should` | literal | hardened | universal | {} |",
@@ -42,7 +42,7 @@ pub(super) fn page(corpus: &Corpus) -> String {
         };
         let levels = [Level::Must, Level::Should].map(|level| count(&|case, _| case.level == level));
         let profiles = JudgeProfile::ALL.map(|profile| count(&|case, _| case.profiles.contains(&profile)));
-        let places: Vec<String> = Place::all().map(|place| count(&|_, reach| reach.place == place)).collect();
+        let places: Vec<String> = ScopePlace::all().map(|place| count(&|_, reach| reach.place == place)).collect();
         let counts = [&levels[..], &profiles, &places].concat().join(" | ");
         let _ = writeln!(page, "| {} ({}) | {} | {counts} |", clause.id, clause.level, own.len());
     }
@@ -58,7 +58,7 @@ fn event_types(corpus: &Corpus, cases: &[(&Case, Reach)]) -> String {
         "---|".repeat(EventType::ALL.len()),
     );
     for clause in &corpus.clauses {
-        for place in [Place::Serialize, Place::MessagesStandard, Place::MessagesXml] {
+        for place in [ScopePlace::Serialize, ScopePlace::MessagesStandard, ScopePlace::MessagesXml] {
             let counts = EventType::ALL.map(|event_type| {
                 JudgeProfile::OWN.map(|profile| {
                     let counts = |(case, reach): &&(&Case, Reach)| {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 use strum::IntoEnumIterator;
-use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Hazard, Shown, Step, catalogue};
+use threadspec_judge::corpus::hazards::{Catalogue, HAZARDS, Hazard, LibraryStep, Shown, catalogue};
 use threadspec_judge::corpus::{Case, Corpus, File, Problem, is_kebab_case};
 
 /// The page that [`page`] generates.
@@ -64,9 +64,9 @@ fn wrong(catalogue: &Catalogue, corpus: &Corpus) -> Vec<String> {
             }
         }
     }
-    let has_step = |step: &Step| catalogue.hazards.iter().any(|hazard| hazard.step == *step);
+    let has_step = |step: &LibraryStep| catalogue.hazards.iter().any(|hazard| hazard.step == *step);
     wrong.extend(
-        Step::iter().filter(|step| !has_step(step)).map(|step| format!("no hazard is about the step `{step}`")),
+        LibraryStep::iter().filter(|step| !has_step(step)).map(|step| format!("no hazard is about the step `{step}`")),
     );
     let unused = catalogue.languages.iter().filter(|language| !used.contains(language));
     wrong.extend(unused.map(|language| format!("no hazard is about {language}")));
@@ -93,7 +93,7 @@ pub(super) fn page(catalogue: &Catalogue) -> String {
         catalogue.languages.join(" | "),
         "--:|".repeat(catalogue.languages.len())
     );
-    for step in Step::iter() {
+    for step in LibraryStep::iter() {
         let count = |language: &String| {
             let of_both = |hazard: &&Hazard| hazard.step == step && hazard.functions.contains_key(language);
             match catalogue.hazards.iter().filter(of_both).count() {
@@ -104,7 +104,7 @@ pub(super) fn page(catalogue: &Catalogue) -> String {
         let counts: Vec<String> = catalogue.languages.iter().map(count).collect();
         let _ = writeln!(page, "| [{}](#{}) | {} |", title(step), anchor(step), counts.join(" | "));
     }
-    for step in Step::iter() {
+    for step in LibraryStep::iter() {
         let _ = write!(page, "\n## {}\n", title(step));
         catalogue
             .hazards
@@ -152,22 +152,22 @@ fn link(evidence: &str) -> String {
     }
 }
 
-fn title(step: Step) -> &'static str {
+fn title(step: LibraryStep) -> &'static str {
     match step {
-        Step::Read => "Read JSON",
-        Step::Compare => "Compare names",
-        Step::LookUp => "Look up",
-        Step::Count => "Count",
-        Step::Cut => "Cut",
-        Step::Escape => "Escape",
-        Step::Replace => "Replace",
-        Step::NumberToText => "Number to text",
-        Step::Sort => "Sort",
-        Step::Write => "Write",
+        LibraryStep::Read => "Read JSON",
+        LibraryStep::Compare => "Compare names",
+        LibraryStep::LookUp => "Look up",
+        LibraryStep::Count => "Count",
+        LibraryStep::Cut => "Cut",
+        LibraryStep::Escape => "Escape",
+        LibraryStep::Replace => "Replace",
+        LibraryStep::NumberToText => "Number to text",
+        LibraryStep::Sort => "Sort",
+        LibraryStep::Write => "Write",
     }
 }
 
-fn anchor(step: Step) -> String {
+fn anchor(step: LibraryStep) -> String {
     title(step).to_lowercase().replace(' ', "-")
 }
 
@@ -178,13 +178,13 @@ mod tests {
     use threadspec_judge::corpus::embedded;
 
     fn problems_with(change: impl Fn(&mut Value)) -> Vec<String> {
-        let row = |step: Step| {
+        let row = |step: LibraryStep| {
             json!({
                 "id": step.to_string(), "step": step.to_string(), "functions": {"Go": "`f`"}, "does": "It does.", "evidence": ["a/b#1"],
                 "shows": {"escape": [{"cases": ["escape/five-characters/ampersand-alone"], "bugs": ["ampersand-escaped-last"]}]},
             })
         };
-        let mut content = json!({"languages": ["Go"], "chosen": ["https://a.example"], "hazards": Step::iter().map(row).collect::<Vec<_>>()});
+        let mut content = json!({"languages": ["Go"], "chosen": ["https://a.example"], "hazards": LibraryStep::iter().map(row).collect::<Vec<_>>()});
         change(&mut content);
         let file = File { path: HAZARDS.to_owned(), text: content.to_string() };
         problems(&[file], embedded().0).into_iter().map(|problem| problem.message).collect()

@@ -20,12 +20,12 @@ struct Manifest {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Changes {
-    changes: Vec<Change>,
+    changes: Vec<ChangedCase>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Change {
+struct ChangedCase {
     case: String,
     /// The hash of what the case became; absent where it is retired.
     hash: Option<String>,
@@ -82,7 +82,7 @@ pub(super) fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
             problems.push(Problem::in_file(RELEASED, message));
         }
     }
-    for Change { case, hash, why } in &changes {
+    for ChangedCase { case, hash, why } in &changes {
         if why.trim().is_empty() {
             problems.push(Problem::in_file(CHANGES, format!("`{case}`: `why` is empty")));
         }

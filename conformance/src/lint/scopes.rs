@@ -3,13 +3,12 @@
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use std::collections::HashSet;
 use strum::{Display, EnumIter, IntoEnumIterator};
 use threadspec::EventType;
+use threadspec_judge::Error;
 use threadspec_judge::corpus::{Case, Corpus, Problem};
-use threadspec_judge::json;
-use threadspec_judge::protocol::{JudgeProfile, Op};
+use threadspec_judge::protocol::{Input, JudgeProfile, Op};
 
 /// The file that holds the scopes.
 pub(super) const SCOPES: &str = "scopes.json";
@@ -18,7 +17,7 @@ pub(super) const SCOPES: &str = "scopes.json";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Display, EnumIter)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub(super) enum Place {
+pub(super) enum ScopePlace {
     /// The operation `escape`.
     Escape,
     /// The operation `serialize`.
@@ -41,7 +40,7 @@ pub(super) enum Place {
     Agent,
 }
 
-impl Place {
+impl ScopePlace {
     /// Every place.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         Self::iter()
@@ -52,7 +51,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(super) struct Reach {
     /// The place.
-    pub(super) place: Place,
+    pub(super) place: ScopePlace,
     /// The event types; none for an operation that takes no log.
     pub(super) events: HashSet<EventType>,
 }
@@ -63,25 +62,21 @@ impl Reach {
     /// # Errors
     ///
     /// When its input cannot be read.
-    pub(super) fn of(case: &Case) -> Result<Self, String> {
-        let input = json::read(case.outline()).map_err(|error| error.to_string())?;
-        let is_xml = input["contextMode"] == "xml";
-        let place = match (case.op, is_xml) {
-            (Op::Escape, _) => Place::Escape,
-            (Op::Serialize, _) => Place::Serialize,
-            (Op::Messages, false) => Place::MessagesStandard,
-            (Op::Messages, true) => Place::MessagesXml,
-            (Op::Tools, _) if case.is_in(JudgeProfile::Universal) => Place::Agent,
-            (Op::Tools, _) => Place::Tools,
-            (Op::Loop, false) => Place::LoopStandard,
-            (Op::Loop, true) => Place::LoopXml,
+    pub(super) fn of(case: &Case) -> Result<Self, Error> {
+        let input = Input::read(case.outline())?;
+        let place = match (case.op, input.is_in_xml_mode()) {
+            (Op::Escape, _) => ScopePlace::Escape,
+            (Op::Serialize, _) => ScopePlace::Serialize,
+            (Op::Messages, false) => ScopePlace::MessagesStandard,
+            (Op::Messages, true) => ScopePlace::MessagesXml,
+            (Op::Tools, _) if case.is_in(JudgeProfile::Universal) => ScopePlace::Agent,
+            (Op::Tools, _) => ScopePlace::Tools,
+            (Op::Loop, false) => ScopePlace::LoopStandard,
+            (Op::Loop, true) => ScopePlace::LoopXml,
         };
         // Anything else is there on purpose: the case wants it refused.
-        let event_type = |event: &Value| {
-            let name = if event["type"] == "message" { &event["role"] } else { &event["type"] };
-            name.as_str()?.parse().ok()
-        };
-        Ok(Self { place, events: input["events"].as_array().into_iter().flatten().filter_map(event_type).collect() })
+        let thread = input.thread();
+        Ok(Self { place, events: thread.iter().filter_map(|event| event.proper()?.body.event_type()).collect() })
     }
 }
 
@@ -93,7 +88,7 @@ struct Scope {
     /// Empty where the event type makes no difference; `*` stands for all.
     #[serde(default, deserialize_with = "event_types")]
     events: Vec<EventType>,
-    places: Vec<Place>,
+    places: Vec<ScopePlace>,
     #[serde(default = "both")]
     profiles: Vec<JudgeProfile>,
 }

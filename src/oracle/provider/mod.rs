@@ -4,14 +4,22 @@
 //! `golden/provider-rules.md` says which rules are not judged here, and why.
 
 mod anthropic;
+mod breach;
+mod context;
 mod openai_chat;
 mod openai_responses;
+mod openai_tools;
+
+pub use breach::{Breach, BreachDetail};
+pub use context::{RequestContext, RequestHeaders, StoredItems};
 
 use crate::Error;
-use crate::surrogates::{has_marks, mark_surrogates, repair_surrogates};
+use crate::surrogates::{mark_surrogates, repair_surrogates};
+use breach::Breaches;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
+use std::str::FromStr;
 
 /// A form in which requests reach a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +47,15 @@ impl fmt::Display for Api {
     }
 }
 
+impl FromStr for Api {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let known = Self::ALL.into_iter().find(|api| api.to_string() == name);
+        known.ok_or_else(|| Error::input("expected openai-chat, openai-responses or anthropic"))
+    }
+}
+
 /// One thing that an API demands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProviderRule {
@@ -48,25 +65,6 @@ pub struct ProviderRule {
     pub api: Api,
     /// What must hold.
     pub text: &'static str,
-}
-
-/// A rule that a request breaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Breach {
-    /// The rule's id.
-    pub rule: &'static str,
-    /// Where, as a path from the body: `messages[3].tool_calls[0].id`.
-    pub place: String,
-    /// What is wrong there.
-    pub what: String,
-    /// Whether every version and server of the API refuses it, as far as is known; otherwise only some do.
-    pub is_certain: bool,
-}
-
-impl fmt::Display for Breach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.rule, self.place, self.what)
-    }
 }
 
 /// Every rule that is judged.
@@ -104,63 +102,18 @@ pub fn provider_breaches(api: Api, body: &str) -> Result<Vec<Breach>, Error> {
 
 /// As [`provider_breaches`], of a body that was read with [`read_json`](crate::read_json).
 pub fn provider_breaches_in(api: Api, body: &Value) -> Vec<Breach> {
+    provider_breaches_with(api, &RequestContext::default(), body)
+}
+
+/// As [`provider_breaches_in`], of a request whose headers and history are known, too.
+pub fn provider_breaches_with(api: Api, context: &RequestContext<'_>, body: &Value) -> Vec<Breach> {
     let mut breaches = Breaches::default();
     match api {
         Api::OpenAiChat => openai_chat::judge(body, &mut breaches),
-        Api::OpenAiResponses => openai_responses::judge(body, &mut breaches),
-        Api::Anthropic => anthropic::judge(body, &mut breaches),
+        Api::OpenAiResponses => openai_responses::judge(body, context, &mut breaches),
+        Api::Anthropic => anthropic::judge(body, context, &mut breaches),
     }
     breaches.0
-}
-
-/// What was found so far.
-#[derive(Default)]
-struct Breaches(Vec<Breach>);
-
-impl Breaches {
-    fn add(&mut self, rule: &'static str, place: impl Into<String>, what: impl Into<String>) {
-        self.add_as(true, rule, place, what);
-    }
-
-    /// As [`add`](Self::add), for what only some versions or servers may refuse.
-    fn add_as(&mut self, is_certain: bool, rule: &'static str, place: impl Into<String>, what: impl Into<String>) {
-        self.0.push(Breach { rule, place: place.into(), what: what.into(), is_certain });
-    }
-
-    fn add_if(&mut self, broken: bool, rule: &'static str, place: &str, what: impl FnOnce() -> String) {
-        if broken {
-            self.add(rule, place, what());
-        }
-    }
-
-    /// Adds a breach if a list is present and empty.
-    fn not_empty(&mut self, rule: &'static str, place: &str, list: &Value) {
-        self.add_if(list.as_array().is_some_and(Vec::is_empty), rule, place, || "an empty array".to_owned());
-    }
-
-    /// Adds a breach for every text or name with a lone surrogate.
-    fn surrogates(&mut self, is_certain: bool, rule: &'static str, place: &str, value: &Value) {
-        match value {
-            Value::String(text) if has_marks(text) => {
-                self.add_as(is_certain, rule, place, "half a surrogate pair");
-            }
-            Value::Array(elements) => {
-                for (position, element) in elements.iter().enumerate() {
-                    self.surrogates(is_certain, rule, &format!("{place}[{position}]"), element);
-                }
-            }
-            Value::Object(members) => {
-                for (name, member) in members {
-                    let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
-                    if has_marks(name) {
-                        self.add_as(is_certain, rule, &*place, "half a surrogate pair in a name");
-                    }
-                    self.surrogates(is_certain, rule, &place, member);
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
@@ -181,16 +134,50 @@ fn has(value: &Value, name: &str) -> bool {
     !value[name].is_null()
 }
 
-/// The ids of a group of calls that are waiting for their answers.
+/// The calls of a group that are waiting for their answers.
 #[derive(Default)]
 struct Open<'a> {
     ids: Vec<&'a str>,
-    answered: HashSet<&'a str>,
+    /// For each id the position of the message with its first answer.
+    answers: HashMap<&'a str, Option<usize>>,
+    /// The position of the last message that has such calls.
+    at: usize,
+}
+
+/// What an answer is, among the calls that are open.
+enum Answered {
+    Unknown,
+    First,
+    /// The message at this position answered the call already.
+    Again(usize),
 }
 
 impl<'a> Open<'a> {
+    /// Adds a call; whether no other call of the group has its id.
+    fn call(&mut self, id: &'a str, position: usize) -> bool {
+        self.ids.push(id);
+        self.at = position;
+        self.answers.insert(id, None).is_none()
+    }
+
+    fn answer(&mut self, id: &str, position: usize) -> Answered {
+        match self.answers.get_mut(id) {
+            None => Answered::Unknown,
+            Some(Some(first)) => Answered::Again(*first),
+            Some(answer) => {
+                *answer = Some(position);
+                Answered::First
+            }
+        }
+    }
+
+    /// Takes back a call that was reported.
+    fn forget(&mut self, id: &str) {
+        self.answers.remove(id);
+    }
+
     /// Those without an answer, for a report.
     fn unanswered(&self) -> Vec<&'a str> {
-        self.ids.iter().copied().filter(|id| !self.answered.contains(id)).collect()
+        self.ids.iter().copied().filter(|id| self.answers.get(id) == Some(&None)).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! What OpenAI Chat Completions accepts as history.
 
-use super::{Breaches, Open, has, is_plain, list, text};
+use super::breach::{BreachDetail, Breaches};
+use super::{Answered, Open, has, is_plain, list, openai_tools, text};
 use crate::surrogates::unmark_surrogates;
 use serde_json::{Map, Value};
 
@@ -13,6 +14,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-CHAT-ONE-ANSWER", "No two tool messages of one group have the same `tool_call_id`."),
     ("OAI-CHAT-RESULT-ID", "A tool message has a `tool_call_id`."),
     ("OAI-CHAT-ID-LEN", "A call id has at most 40 characters, which is what every version of the API accepts."),
+    ("OAI-CHAT-ID-UNIQUE", "No two calls of an assistant message have the same id."),
     ("OAI-CHAT-NAME-PATTERN", "Names of tools, declared or called, consist of letters, digits, `_` and `-`."),
     ("OAI-CHAT-NAME-LEN", "Names of tools have 1 to 64 characters."),
     ("OAI-CHAT-ARGS-STRING", "`function.arguments` is a string."),
@@ -21,8 +23,11 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("OAI-CHAT-MESSAGES-NONEMPTY", "`messages` is not empty."),
     ("OAI-CHAT-TOOLS-NONEMPTY", "`tools`, where present, is not empty."),
     ("OAI-CHAT-TOOLS-MAX", "There are at most 128 tools."),
+    ("OAI-CHAT-TOOL-OPTIONS", "Neither `tool_choice` nor `parallel_tool_calls` is sent without `tools`."),
+    openai_tools::STRICT_SCHEMA,
     ("OAI-CHAT-CONTENT-NULL", "`content` is null or absent only in an assistant message that has `tool_calls`."),
     ("OAI-CHAT-CONTENT-MAX", "A text has at most 10485760 characters."),
+    ("OAI-CHAT-MSG-NAME", "`name` of a message consists of 1 to 64 letters, digits, `_` and `-`."),
     ("DS-UTF16", "No string holds a lone surrogate, also not inside arguments."),
 ];
 
@@ -35,60 +40,83 @@ const LONGEST_TEXT: usize = 10_485_760;
 
 pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
     if list(body, "messages").is_empty() {
-        breaches.add("OAI-CHAT-MESSAGES-NONEMPTY", "messages", "no messages");
+        let breach = breaches.add("OAI-CHAT-MESSAGES-NONEMPTY", "messages", "no messages");
+        if !body["messages"].is_array() {
+            breach.variant("missing");
+        }
     }
     let mut open = Open::default();
     for (position, message) in list(body, "messages").iter().enumerate() {
         let place = format!("messages[{position}]");
         if message["role"] == "tool" {
-            answer(message, &place, &mut open, breaches);
+            answer(message, &place, position, &mut open, breaches);
         } else {
             all_answered(&open, &place, breaches);
-            open = Open { ids: calls(message, &place, breaches), ..Open::default() };
+            open = calls(message, position, &place, breaches);
         }
         content(message, &place, breaches);
+        sender(message, &place, breaches);
     }
     all_answered(&open, "messages", breaches);
     tools(body, breaches);
     // OpenAI's own servers are not known to refuse it.
-    breaches.surrogates(false, "DS-UTF16", "", body);
+    breaches.surrogates(is_deepseek(body), "DS-UTF16", "", body);
+}
+
+fn is_deepseek(body: &Value) -> bool {
+    text(body, "model").starts_with("deepseek-")
 }
 
 fn all_answered(open: &Open<'_>, place: &str, breaches: &mut Breaches) {
     let unanswered = open.unanswered();
-    breaches.add_if(!unanswered.is_empty(), "OAI-CHAT-ANSWERED", place, || {
-        format!("no tool message before it answers {unanswered:?}")
-    });
+    if unanswered.is_empty() {
+        return;
+    }
+    let breach = breaches.add("OAI-CHAT-ANSWERED", place, format!("no tool message before it answers {unanswered:?}"));
+    breach.ids(&unanswered).with(BreachDetail::Calls(open.at));
+    if place == "messages" {
+        breach.variant("end");
+    }
 }
 
-fn answer<'a>(message: &'a Value, place: &str, open: &mut Open<'a>, breaches: &mut Breaches) {
+fn answer(message: &Value, place: &str, position: usize, open: &mut Open<'_>, breaches: &mut Breaches) {
     let place = format!("{place}.tool_call_id");
-    match message["tool_call_id"].as_str() {
-        None => breaches.add("OAI-CHAT-RESULT-ID", place, "no id"),
-        Some(id) if !open.ids.contains(&id) => {
-            breaches.add("OAI-CHAT-ORPHAN", place, format!("{id:?} is no call of the assistant message before it"));
+    let Some(id) = message["tool_call_id"].as_str() else {
+        breaches.add("OAI-CHAT-RESULT-ID", place, "no id");
+        return;
+    };
+    match open.answer(id, position) {
+        Answered::First => {}
+        Answered::Unknown => {
+            let what = format!("{id:?} is no call of the assistant message before it");
+            breaches.add("OAI-CHAT-ORPHAN", place, what).id(id);
         }
-        Some(id) => {
-            let first = open.answered.insert(id);
-            breaches.add_if(!first, "OAI-CHAT-ONE-ANSWER", &place, || format!("{id:?} was answered already"));
+        Answered::Again(first) => {
+            let breach = breaches.add("OAI-CHAT-ONE-ANSWER", place, format!("{id:?} was answered already"));
+            breach.id(id).with(BreachDetail::First(first));
         }
     }
 }
 
-/// The ids of a message's calls.
-fn calls<'a>(message: &'a Value, place: &str, breaches: &mut Breaches) -> Vec<&'a str> {
+/// The calls of a message.
+fn calls<'a>(message: &'a Value, at: usize, place: &str, breaches: &mut Breaches) -> Open<'a> {
     let place = format!("{place}.tool_calls");
     breaches.not_empty("OAI-CHAT-CALLS-NONEMPTY", &place, &message["tool_calls"]);
-    let mut ids = Vec::new();
+    let mut open = Open::default();
     for (position, call) in list(message, "tool_calls").iter().enumerate() {
         let place = format!("{place}[{position}]");
         let id = text(call, "id");
         let length = id.chars().count();
         if length > LONGEST_ID {
             let is_certain = length > LONGEST_ID_NOW;
-            breaches.add_as(is_certain, "OAI-CHAT-ID-LEN", format!("{place}.id"), format!("{length} characters"));
+            let max = if is_certain { LONGEST_ID_NOW } else { LONGEST_ID };
+            let breach = breaches.add("OAI-CHAT-ID-LEN", format!("{place}.id"), format!("{length} characters"));
+            breach.certain_if(is_certain).with(BreachDetail::Length(length)).with(BreachDetail::Max(max));
         }
-        ids.push(id);
+        if !open.call(id, at) {
+            // Seen once, at another server.
+            breaches.add("OAI-CHAT-ID-UNIQUE", format!("{place}.id"), format!("{id:?} again")).certain_if(false).id(id);
+        }
         if has(call, "custom") {
             // Its input is any text.
             name(text(&call["custom"], "name"), &format!("{place}.custom.name"), breaches);
@@ -97,29 +125,36 @@ fn calls<'a>(message: &'a Value, place: &str, breaches: &mut Breaches) -> Vec<&'
         name(text(&call["function"], "name"), &format!("{place}.function.name"), breaches);
         arguments(&call["function"]["arguments"], &format!("{place}.function.arguments"), breaches);
     }
-    ids
+    open
 }
 
 fn name(name: &str, place: &str, breaches: &mut Breaches) {
-    let length = name.chars().count();
-    if length == 0 || length > LONGEST_NAME {
-        breaches.add("OAI-CHAT-NAME-LEN", place, format!("{length} characters"));
+    if name.is_empty() {
+        breaches.add("OAI-CHAT-NAME-LEN", place, "0 characters").variant("empty");
+        return;
     }
-    breaches.add_if(length > 0 && !is_plain(name), "OAI-CHAT-NAME-PATTERN", place, || format!("{name:?}"));
+    breaches.not_longer(LONGEST_NAME, "OAI-CHAT-NAME-LEN", place, name);
+    if !is_plain(name) {
+        breaches.add("OAI-CHAT-NAME-PATTERN", place, format!("{name:?}")).name(name);
+    }
 }
 
 fn arguments(arguments: &Value, place: &str, breaches: &mut Breaches) {
     let Some(text) = arguments.as_str() else {
-        return breaches.add("OAI-CHAT-ARGS-STRING", place, "not a string");
+        let breach = breaches.add("OAI-CHAT-ARGS-STRING", place, "not a string").kind(arguments);
+        if arguments.is_null() {
+            breach.variant("missing");
+        }
+        return;
     };
     // As a server parses the text. Lone surrogates of the outer text become escapes, which do not break the inner JSON.
     let inner = crate::surrogates::mark_surrogates(&unmark_surrogates(text)).into_owned();
-    match serde_json::from_str::<Map<String, Value>>(&inner) {
-        Ok(members) => breaches.surrogates(false, "DS-UTF16", place, &Value::Object(members)),
+    if let Ok(members) = serde_json::from_str::<Map<String, Value>>(&inner) {
+        breaches.surrogates(false, "DS-UTF16", place, &Value::Object(members));
+    } else {
         // OpenAI's own servers do not parse it.
-        Err(_) => {
-            breaches.add_as(false, "OAI-CHAT-ARGS-JSON", place, format!("{text:?} is not the JSON text of an object"));
-        }
+        let what = format!("{text:?} is not the JSON text of an object");
+        breaches.add("OAI-CHAT-ARGS-JSON", place, what).certain_if(false);
     }
 }
 
@@ -129,17 +164,34 @@ fn content(message: &Value, place: &str, breaches: &mut Breaches) {
     let says = !list(message, "tool_calls").is_empty()
         || ["function_call", "refusal", "audio"].iter().any(|name| has(message, name));
     let may_lack = message["role"] == "assistant" && says;
-    breaches.add_if(message["content"].is_null() && !may_lack, "OAI-CHAT-CONTENT-NULL", &place, || "null".to_owned());
-    let length = text(message, "content").chars().count();
-    breaches.add_if(length > LONGEST_TEXT, "OAI-CHAT-CONTENT-MAX", &place, || format!("{length} characters"));
+    if message["content"].is_null() && !may_lack {
+        breaches.add("OAI-CHAT-CONTENT-NULL", &*place, "null");
+    }
+    breaches.not_longer(LONGEST_TEXT, "OAI-CHAT-CONTENT-MAX", &place, text(message, "content"));
+}
+
+/// The name of who says a message.
+fn sender(message: &Value, place: &str, breaches: &mut Breaches) {
+    if let Some(name) = message["name"].as_str()
+        && (!is_plain(name) || name.len() > LONGEST_NAME)
+    {
+        // Seen once.
+        breaches.add("OAI-CHAT-MSG-NAME", format!("{place}.name"), format!("{name:?}")).certain_if(false).name(name);
+    }
 }
 
 fn tools(body: &Value, breaches: &mut Breaches) {
     breaches.not_empty("OAI-CHAT-TOOLS-NONEMPTY", "tools", &body["tools"]);
+    openai_tools::options("OAI-CHAT-TOOL-OPTIONS", body, breaches);
     let tools = list(body, "tools");
-    breaches.add_if(tools.len() > MOST_TOOLS, "OAI-CHAT-TOOLS-MAX", "tools", || format!("{} tools", tools.len()));
+    if tools.len() > MOST_TOOLS {
+        let breach = breaches.add("OAI-CHAT-TOOLS-MAX", "tools", format!("{} tools", tools.len()));
+        breach.with(BreachDetail::Length(tools.len())).with(BreachDetail::Max(MOST_TOOLS));
+    }
     // Other types of tools have names of other forms, or none.
     for (position, tool) in tools.iter().enumerate().filter(|(_, tool)| has(tool, "function")) {
-        name(text(&tool["function"], "name"), &format!("tools[{position}].function.name"), breaches);
+        let place = format!("tools[{position}].function");
+        name(text(&tool["function"], "name"), &format!("{place}.name"), breaches);
+        openai_tools::strict(&tool["function"], &place, breaches);
     }
 }

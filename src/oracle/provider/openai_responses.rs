@@ -1,6 +1,7 @@
 //! What OpenAI Responses accepts as input items.
 
-use super::{Breaches, list, text};
+use super::breach::{BreachDetail, Breaches};
+use super::{RequestContext, StoredItems, list, openai_tools, text};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -11,8 +12,18 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "OAI-RESP-ONE-OUTPUT",
         "A `call_id` stands in one `function_call` and in one `function_call_output` of the input.",
     ),
+    ("OAI-RESP-PREVIOUS", "`previous_response_id` names a stored response."),
+    (
+        "OAI-RESP-INPUT-NONEMPTY",
+        "`input` is neither absent nor empty, unless the request goes on from something stored.",
+    ),
     ("OAI-RESP-CALLID-LEN", "`call_id` has 1 to 64 characters."),
     ("OAI-RESP-ITEM-UNIQUE", "No item `id` occurs twice."),
+    (
+        "OAI-RESP-ITEM-PREFIX",
+        "The `id` of a message begins with `msg`, of a call with `fc`, of reasoning with `rs`; it has at most 64 characters.",
+    ),
+    ("OAI-RESP-REASON-NEXT", "A `reasoning` item is followed by the item that it led to."),
     (
         "OAI-RESP-STORE",
         "With `store` false no item refers to what the server was to remember: no `item_reference`, and no `reasoning` without `encrypted_content`.",
@@ -24,65 +35,137 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "`output` is a string of at most 10485760 characters, or an array of `input_text`, `input_image` and `input_file` parts.",
     ),
     ("OAI-RESP-CONTENT-MAX", "A text has at most 10485760 characters."),
+    openai_tools::STRICT_SCHEMA,
 ];
+
+/// Models that reason, by how their names begin.
+const REASONING: [&str; 4] = ["o1", "o3", "o4", "gpt-5"];
 
 const LONGEST_ID: usize = 64;
 const LONGEST_TEXT: usize = 10_485_760;
 
-pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
+pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
     let items = list(body, "input");
-    // If the request refers to something stored, a call or its output may be there.
-    let refers = |item: &Value| matches!(text(item, "type"), "item_reference" | "compaction" | "compaction_summary");
-    let stateless =
-        body["previous_response_id"].is_null() && body["conversation"].is_null() && !items.iter().any(refers);
-    let outputs = items.iter().enumerate();
-    let last_outputs: HashMap<&str, usize> =
-        outputs.filter_map(|(position, item)| Some((call_id(item, "function_call_output")?, position))).collect();
-    let (mut called, mut answered, mut ids) = (HashSet::new(), HashSet::new(), HashSet::new());
+    whole(body, context, breaches);
+    let mut pairs = Pairs::of(body, context);
+    pairs.stored_calls(context, breaches);
+    let mut ids = HashSet::new();
     for (position, item) in items.iter().enumerate() {
         let place = format!("input[{position}]");
-        let at_id = format!("{place}.call_id");
-        if let Some(id) = call_id(item, "function_call") {
-            length_of_id(id, &at_id, breaches);
-            if !called.insert(id) {
-                // In a later round only gateways were seen to refuse it.
-                let is_open = !answered.remove(id);
-                breaches.add_as(is_open, "OAI-RESP-ONE-OUTPUT", &*at_id, format!("a second call {id:?}"));
-            }
-            let has_output = last_outputs.get(id).is_some_and(|&last| last > position);
-            breaches.add_if(stateless && !has_output, "OAI-RESP-ANSWERED", &at_id, || format!("no output for {id:?}"));
-        }
-        // Calls of other types, such as `local_shell_call`, are answered in the same way.
-        if item["type"] != "function_call" && text(item, "type").ends_with("_call") {
-            called.insert(text(item, "call_id"));
-        }
-        if let Some(id) = call_id(item, "function_call_output") {
-            length_of_id(id, &at_id, breaches);
-            if called.contains(id) || !stateless {
-                let again = !answered.insert(id);
-                breaches.add_if(again, "OAI-RESP-ONE-OUTPUT", &at_id, || format!("a second output for {id:?}"));
-            } else {
-                breaches.add("OAI-RESP-ORPHAN", at_id, format!("no call {id:?} before it"));
-            }
+        pairs.item(item, position, &place, breaches);
+        if item["type"] == "function_call_output" {
             output(&item["output"], &format!("{place}.output"), breaches);
         }
         if let Some(id) = item["id"].as_str() {
-            let again = item["type"] != "item_reference" && !ids.insert(id);
-            breaches.add_if(again, "OAI-RESP-ITEM-UNIQUE", &format!("{place}.id"), || format!("{id:?} again"));
+            let at = format!("{place}.id");
+            if item["type"] != "item_reference" && !ids.insert(id) {
+                breaches.add("OAI-RESP-ITEM-UNIQUE", &*at, format!("{id:?} again")).id(id);
+            }
+            own_id(item, id, &at, breaches);
         }
         if item["type"] == "reasoning" {
             reasoning(item, &place, breaches);
+            followed(body, position, &place, breaches);
         }
-        if body["store"] == false {
-            let is_reasoning = item["type"] == "reasoning";
-            let lacks_content = item["encrypted_content"].as_str().is_none_or(str::is_empty);
-            if item["type"] == "item_reference" || (is_reasoning && lacks_content) {
-                // Without an id there is nothing to look up.
-                let is_certain = item["id"].is_string();
-                breaches.add_as(is_certain, "OAI-RESP-STORE", &*place, "refers to what was not stored");
+        stored(item, body, context, &place, breaches);
+        content(item, &format!("{place}.content"), breaches);
+    }
+    for (position, tool) in list(body, "tools").iter().enumerate().filter(|(_, tool)| tool["type"] == "function") {
+        openai_tools::strict(tool, &format!("tools[{position}]"), breaches);
+    }
+}
+
+/// What concerns the request as a whole.
+fn whole(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
+    if let (Some(id), StoredItems::Missing) = (body["previous_response_id"].as_str(), context.stored) {
+        let what = format!("no response {id:?} is stored");
+        breaches.add("OAI-RESP-PREVIOUS", "previous_response_id", what).id(id);
+    }
+    let is_empty = match &body["input"] {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    };
+    if is_empty && ["previous_response_id", "conversation", "prompt"].iter().all(|name| body[*name].is_null()) {
+        // Known from comments in one client.
+        breaches.add("OAI-RESP-INPUT-NONEMPTY", "input", "there is no input").certain_if(false);
+    }
+}
+
+/// Calls and their outputs.
+struct Pairs<'a> {
+    /// Whether every call and output is known: what is stored may hold others.
+    is_closed: bool,
+    last_outputs: HashMap<&'a str, usize>,
+    called: HashSet<&'a str>,
+    answered: HashSet<&'a str>,
+}
+
+impl<'a> Pairs<'a> {
+    /// Before the first item of the input; calls and outputs that are stored stand before it.
+    fn of(body: &'a Value, context: &RequestContext<'a>) -> Self {
+        let items = list(body, "input");
+        let refers =
+            |item: &Value| matches!(text(item, "type"), "item_reference" | "compaction" | "compaction_summary");
+        let names_history = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
+        let knows_history = !names_history || matches!(context.stored, StoredItems::Items(_));
+        let outputs = items.iter().enumerate();
+        let last_outputs =
+            outputs.filter_map(|(position, item)| Some((call_id(item, "function_call_output")?, position))).collect();
+        let mut pairs = Self {
+            is_closed: knows_history && !items.iter().any(refers),
+            last_outputs,
+            called: HashSet::new(),
+            answered: HashSet::new(),
+        };
+        for item in context.stored.items() {
+            if text(item, "type").ends_with("_call") {
+                pairs.called.insert(text(item, "call_id"));
+            }
+            if let Some(id) = call_id(item, "function_call_output") {
+                pairs.answered.insert(id);
             }
         }
-        content(item, &format!("{place}.content"), breaches);
+        pairs
+    }
+
+    /// Calls that were stored without an output, and get none.
+    fn stored_calls(&self, context: &RequestContext<'_>, breaches: &mut Breaches) {
+        for id in context.stored.items().iter().filter_map(|item| call_id(item, "function_call")) {
+            if !self.answered.contains(id) && !self.last_outputs.contains_key(id) {
+                breaches.add("OAI-RESP-ANSWERED", "input", format!("no output for {id:?}, which is stored")).id(id);
+            }
+        }
+    }
+
+    fn item(&mut self, item: &'a Value, position: usize, place: &str, breaches: &mut Breaches) {
+        let at_id = format!("{place}.call_id");
+        if let Some(id) = call_id(item, "function_call") {
+            length_of_id(id, &at_id, breaches);
+            if !self.called.insert(id) {
+                // In a later round only gateways were seen to refuse it.
+                let is_open = !self.answered.remove(id);
+                let breach = breaches.add("OAI-RESP-ONE-OUTPUT", &*at_id, format!("a second call {id:?}"));
+                breach.certain_if(is_open).id(id);
+            }
+            let has_output = self.last_outputs.get(id).is_some_and(|&last| last > position);
+            if self.is_closed && !has_output {
+                breaches.add("OAI-RESP-ANSWERED", &*at_id, format!("no output for {id:?}")).id(id);
+            }
+        }
+        // Calls of other types, such as `local_shell_call`, are answered in the same way.
+        if item["type"] != "function_call" && text(item, "type").ends_with("_call") {
+            self.called.insert(text(item, "call_id"));
+        }
+        if let Some(id) = call_id(item, "function_call_output") {
+            length_of_id(id, &at_id, breaches);
+            if !self.called.contains(id) && self.is_closed {
+                breaches.add("OAI-RESP-ORPHAN", at_id, format!("no call {id:?} before it")).id(id);
+            } else if !self.answered.insert(id) {
+                breaches.add("OAI-RESP-ONE-OUTPUT", at_id, format!("a second output for {id:?}")).id(id);
+            }
+        }
     }
 }
 
@@ -91,21 +174,80 @@ fn call_id<'a>(item: &'a Value, kind: &str) -> Option<&'a str> {
 }
 
 fn length_of_id(id: &str, place: &str, breaches: &mut Breaches) {
-    let length = id.chars().count();
-    let fits = (1..=LONGEST_ID).contains(&length);
-    breaches.add_if(!fits, "OAI-RESP-CALLID-LEN", place, || format!("{length} characters"));
+    if id.is_empty() {
+        breaches.add("OAI-RESP-CALLID-LEN", place, "0 characters").variant("empty");
+    }
+    breaches.not_longer(LONGEST_ID, "OAI-RESP-CALLID-LEN", place, id);
 }
 
 fn output(output: &Value, place: &str, breaches: &mut Breaches) {
     let parts = ["input_text", "input_image", "input_file"];
-    let right = match output {
-        Value::String(text) => text.chars().count() <= LONGEST_TEXT,
-        Value::Array(list) => list.iter().all(|part| parts.contains(&text(part, "type"))),
-        _ => false,
+    let what = "neither a string that is short enough nor an array of such parts";
+    match output {
+        Value::String(text) if text.len() > LONGEST_TEXT => {
+            let length = text.chars().count();
+            if length > LONGEST_TEXT {
+                let breach = breaches.add("OAI-RESP-OUTPUT-FORM", place, what).variant("long");
+                breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_TEXT));
+            }
+        }
+        Value::String(_) => {}
+        Value::Array(list) if list.iter().all(|part| parts.contains(&text(part, "type"))) => {}
+        _ => {
+            breaches.add("OAI-RESP-OUTPUT-FORM", place, what).kind(output);
+        }
+    }
+}
+
+/// An item's own id.
+fn own_id(item: &Value, id: &str, place: &str, breaches: &mut Breaches) {
+    let rule = "OAI-RESP-ITEM-PREFIX";
+    let prefix = match text(item, "type") {
+        "message" => "msg",
+        "function_call" => "fc",
+        "reasoning" => "rs",
+        _ => return,
     };
-    breaches.add_if(!right, "OAI-RESP-OUTPUT-FORM", place, || {
-        "neither a string that is short enough nor an array of such parts".to_owned()
+    // Seen once each.
+    if id.chars().count() > LONGEST_ID {
+        let length = id.chars().count();
+        let breach = breaches.add(rule, place, format!("{length} characters")).variant("long").certain_if(false);
+        breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_ID));
+    } else if !id.starts_with(prefix) {
+        let breach = breaches.add(rule, place, format!("{id:?} does not begin with `{prefix}`")).certain_if(false);
+        breach.id(id).with(BreachDetail::Value(prefix.to_owned()));
+    }
+}
+
+/// What a `reasoning` item led to stands behind it.
+fn followed(body: &Value, position: usize, place: &str, breaches: &mut Breaches) {
+    // It was not demanded where nothing is stored.
+    if body["store"] == false {
+        return;
+    }
+    let next = list(body, "input")[position + 1..].iter().find(|item| item["type"] != "reasoning");
+    let is_of_model = next.is_some_and(|item| match text(item, "type") {
+        "" | "message" => item["role"] == "assistant",
+        kind => !kind.ends_with("_output"),
     });
+    if !is_of_model {
+        let is_certain = REASONING.iter().any(|known| text(body, "model").starts_with(known));
+        let breach = breaches.add("OAI-RESP-REASON-NEXT", place, "no item of the model follows it");
+        breach.certain_if(is_certain).id(text(&list(body, "input")[position], "id"));
+    }
+}
+
+/// An item that the server is to look up.
+fn stored(item: &Value, body: &Value, context: &RequestContext<'_>, place: &str, breaches: &mut Breaches) {
+    let is_reasoning = item["type"] == "reasoning" && item["encrypted_content"].as_str().is_none_or(str::is_empty);
+    let is_reference = item["type"] == "item_reference";
+    // Whoever knows what is stored puts items in the place of references.
+    let is_lost = is_reference && !matches!(context.stored, StoredItems::Unknown);
+    if is_lost || (body["store"] == false && (is_reference || is_reasoning)) {
+        // Without an id there is nothing to look up.
+        let breach = breaches.add("OAI-RESP-STORE", place, "refers to what was not stored");
+        breach.certain_if(item["id"].is_string()).id(text(item, "id"));
+    }
 }
 
 fn reasoning(item: &Value, place: &str, breaches: &mut Breaches) {
@@ -113,27 +255,29 @@ fn reasoning(item: &Value, place: &str, breaches: &mut Breaches) {
         if name == "status" || member.is_null() {
             // The schema lets `encrypted_content` be null.
             let is_certain = name != "encrypted_content";
-            breaches.add_as(is_certain, "OAI-RESP-EXTRA", format!("{place}.{name}"), member.to_string());
+            breaches.add("OAI-RESP-EXTRA", format!("{place}.{name}"), member.to_string()).certain_if(is_certain);
         }
     }
 }
 
 fn content(item: &Value, place: &str, breaches: &mut Breaches) {
-    let too_long = |place: &str, text: &str, breaches: &mut Breaches| {
-        let length = text.chars().count();
-        breaches.add_if(length > LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", place, || format!("{length} characters"));
-    };
-    too_long(place, text(item, "content"), breaches);
+    breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", place, text(item, "content"));
     for (position, part) in list(item, "content").iter().enumerate() {
         let place = format!("{place}[{position}]");
-        let wrong = match text(part, "type") {
+        let kind = text(part, "type");
+        let is_wrong = match kind {
             "input_text" => item["role"] == "assistant",
             "output_text" => item["role"] != "assistant",
             _ => false,
         };
-        breaches.add_if(wrong, "OAI-RESP-TEXT-TYPE", &format!("{place}.type"), || {
-            format!("{} in a message of {}", part["type"], item["role"])
-        });
-        too_long(&format!("{place}.text"), text(part, "text"), breaches);
+        if is_wrong {
+            let what = format!("{} in a message of {}", part["type"], item["role"]);
+            let breach = breaches.add("OAI-RESP-TEXT-TYPE", format!("{place}.type"), what);
+            breach.with(BreachDetail::Value(kind.to_owned()));
+            if item["role"] != "assistant" {
+                breach.variant("user");
+            }
+        }
+        breaches.not_longer(LONGEST_TEXT, "OAI-RESP-CONTENT-MAX", &format!("{place}.text"), text(part, "text"));
     }
 }

@@ -8,8 +8,8 @@ use super::texts::Texts;
 use super::{Difference, departure, reference_output, side, text};
 use crate::corpus::mismatch::Side;
 use crate::protocol::{
-    Body, Call, ChatMessage, Input, List, LoopRun, Op, Output, Part, Request, Rounds, ScriptedTurn, Shape, Speaker,
-    ThreadEvent,
+    Call, ChatMessage, EventBody, Input, LoopOutput, Op, Output, Part, Parts, Request, ScriptedTurn, Shape, Speaker,
+    ThreadEvent, ToolsOutput,
 };
 use crate::tolerance::iterations::{beginnings, request_limit};
 use serde_json::{Number, Value, json};
@@ -25,15 +25,15 @@ const NOT_EXECUTED: &str = "[Not executed: limit reached]";
 fn no_list<T: Shape>(
     path: &str,
     clause: &'static str,
-    expected: &Part<List<T>>,
-    actual: &Part<List<T>>,
+    expected: &Part<Parts<T>>,
+    actual: &Part<Parts<T>>,
 ) -> Option<Difference> {
     let differs = || Difference::values(clause, path, side(expected), side(actual));
     actual.proper().is_none().then(differs)
 }
 
 /// Compares outputs of `tools`.
-pub(super) fn tools(input: &Input, expected: &Rounds, actual: &Rounds, texts: &Texts) -> Option<Difference> {
+pub(super) fn tools(input: &Input, expected: &ToolsOutput, actual: &ToolsOutput, texts: &Texts) -> Option<Difference> {
     let missing = no_list("/requests", clause::TOOLS_STOP, &expected.requests, &actual.requests)
         .or_else(|| no_list("/messages", clause::TOOLS_STOP, &expected.messages, &actual.messages));
     if missing.is_some() {
@@ -67,10 +67,10 @@ fn is_count(limit: &Part<Number>) -> bool {
 
 /// The list at the end without answers to calls that a limit cuts off, which the literal profile permits.
 fn without_answers_to_cut_calls<'a>(
-    expected: &Part<List<ChatMessage>>,
-    actual: &'a Part<List<ChatMessage>>,
+    expected: &Part<Parts<ChatMessage>>,
+    actual: &'a Part<Parts<ChatMessage>>,
     profile: Profile,
-) -> Cow<'a, Part<List<ChatMessage>>> {
+) -> Cow<'a, Part<Parts<ChatMessage>>> {
     let (expected, messages) = (expected.list(), actual.list());
     let cut = expected.last().and_then(Part::proper).map(|last| last.calls.list()).unwrap_or_default();
     let answers = messages.get(expected.len()..).unwrap_or_default();
@@ -96,8 +96,8 @@ fn another_count(clause: &'static str, expected: usize, actual: usize) -> Option
 
 /// Compares lists of messages to which rounds have appended.
 fn live(
-    expected: &Part<List<ChatMessage>>,
-    actual: &Part<List<ChatMessage>>,
+    expected: &Part<Parts<ChatMessage>>,
+    actual: &Part<Parts<ChatMessage>>,
     path: &str,
     texts: &Texts,
 ) -> Option<Difference> {
@@ -147,7 +147,12 @@ fn result_clause(expected: &str, actual: &str, texts: &Texts) -> &'static str {
 }
 
 /// Compares outputs of `loop`.
-pub(super) fn outer_loop(input: &Input, expected: &LoopRun, actual: &LoopRun, texts: &Texts) -> Option<Difference> {
+pub(super) fn outer_loop(
+    input: &Input,
+    expected: &LoopOutput,
+    actual: &LoopOutput,
+    texts: &Texts,
+) -> Option<Difference> {
     let missing = no_list("/requests", clause::LOOP_EVENTS, &expected.requests, &actual.requests)
         .or_else(|| no_list("/events", clause::LOOP_EVENTS, &expected.events, &actual.events));
     if missing.is_some() {
@@ -167,7 +172,7 @@ pub(super) fn outer_loop(input: &Input, expected: &LoopRun, actual: &LoopRun, te
             let at_limit = number.is_some_and(|iteration| limited.contains(&iteration));
             // A completion repeats the response of the run.
             let is_response = || {
-                matches!(event.map(|event| &event.body), Some(Body::Completion { result, .. }) if *result == expected.response)
+                matches!(event.map(|event| &event.body), Some(EventBody::Completion { result, .. }) if *result == expected.response)
                     && another_response().is_some()
             };
             let clause = match difference.clause {
@@ -198,7 +203,7 @@ pub(super) struct Ended {
 }
 
 /// A run, ended with the last iteration of a shorter one, and as that one.
-pub(super) fn ended_with(input: &Input, longer: &LoopRun, shorter: &LoopRun) -> Option<Ended> {
+pub(super) fn ended_with(input: &Input, longer: &LoopOutput, shorter: &LoopOutput) -> Option<Ended> {
     let count = shorter.requests.list().len();
     let all = longer.requests.list().len();
     let iterations = beginnings(input, all).iter().position(|&beginning| beginning == count)?;
@@ -218,24 +223,24 @@ pub(super) fn ended_with(input: &Input, longer: &LoopRun, shorter: &LoopRun) -> 
     });
     // What ends a run is not followed by feedback, perhaps by a completion, and called final or not.
     let mut end = shorter.events.list().iter().rev().peekable();
-    let completion = end.next_if(|event| matches!(body(event), Some(Body::Completion { .. })));
+    let completion = end.next_if(|event| matches!(body(event), Some(EventBody::Completion { .. })));
     let is_said = |event: &Part<ThreadEvent>| body(event).is_some_and(|body| body.said_by(Role::User).is_some());
     if end.peek().is_some_and(|last| !is_said(last)) {
         events.pop_if(|last| is_said(last));
     }
     if let (Some(last), Some(error), true) = (events.last_mut().and_then(Part::proper_mut), end.next(), is_failure)
-        && let (Body::Error { recoverable, .. }, Some(Body::Error { recoverable: other, .. })) =
+        && let (EventBody::Error { recoverable, .. }, Some(EventBody::Error { recoverable: other, .. })) =
             (&mut last.body, body(error))
     {
         recoverable.clone_from(other);
     }
     events.extend(completion.cloned());
-    let LoopRun { response, iterations, stop_reason, .. } = shorter.clone();
-    let run = LoopRun { response, iterations, stop_reason, ..run };
+    let LoopOutput { response, iterations, stop_reason, .. } = shorter.clone();
+    let run = LoopOutput { response, iterations, stop_reason, ..run };
     Some(Ended { run: Output::Run(Box::new(run)), clause })
 }
 
-fn body(event: &Part<ThreadEvent>) -> Option<&Body> {
+fn body(event: &Part<ThreadEvent>) -> Option<&EventBody> {
     event.proper().map(|event| &event.body)
 }
 
@@ -299,13 +304,13 @@ fn event_clause(
     }
     let bodies = [expected, actual].map(|event| event.map(|event| &event.body));
     match bodies {
-        [Some(Body::Completion { .. }), _] => clause::LOOP_VERIFY,
+        [Some(EventBody::Completion { .. }), _] => clause::LOOP_VERIFY,
         _ if bodies.into_iter().flatten().any(|body| body.said_by(Role::User).is_some()) => clause::LOOP_VERIFY,
-        [Some(Body::Error { .. }), _] => clause::LOOP_ERROR,
-        [Some(Body::Message { .. }), Some(Body::ToolCall { .. })] if texts.profile == Profile::Hardened => {
+        [Some(EventBody::Error { .. }), _] => clause::LOOP_ERROR,
+        [Some(EventBody::Message { .. }), Some(EventBody::ToolCall { .. })] if texts.profile == Profile::Hardened => {
             clause::LOOP_TEXT
         }
-        [Some(Body::ToolResult { result: expected, .. }), Some(Body::ToolResult { result: actual, .. })]
+        [Some(EventBody::ToolResult { result: expected, .. }), Some(EventBody::ToolResult { result: actual, .. })]
             if departure(expected, actual, "", texts).is_some() =>
         {
             let [expected, actual] = [expected, actual].map(|result| result.proper().and_then(Value::as_str));
@@ -319,7 +324,7 @@ fn event_clause(
 }
 
 /// Compares the requests: in each iteration the thread so far, then what its rounds appended.
-fn requests_of_run(input: &Input, expected: &LoopRun, actual: &LoopRun, texts: &Texts) -> Option<Difference> {
+fn requests_of_run(input: &Input, expected: &LoopOutput, actual: &LoopOutput, texts: &Texts) -> Option<Difference> {
     let (expected_requests, actual_requests) = (expected.requests.list(), actual.requests.list());
     let (mut current, mut heads): (_, [&[Part<ChatMessage>]; 2]) = (0, [&[], &[]]);
     let beginnings = beginnings(input, expected_requests.len());
@@ -373,8 +378,8 @@ fn at(difference: Difference, path: &str) -> Difference {
 fn head(
     input: &Input,
     iteration: usize,
-    actual: &LoopRun,
-    request: &Part<List<ChatMessage>>,
+    actual: &LoopOutput,
+    request: &Part<Parts<ChatMessage>>,
     texts: &Texts,
 ) -> Option<Difference> {
     let current = u32::try_from(iteration).map_or(f64::INFINITY, f64::from);
@@ -382,14 +387,14 @@ fn head(
         let number = event.proper().and_then(|event| event.iteration.double());
         number.is_some_and(|number| number < current)
     };
-    let so_far: List<ThreadEvent> = actual.events.list().iter().take_while(before).cloned().collect();
+    let so_far: Parts<ThreadEvent> = actual.events.list().iter().take_while(before).cloned().collect();
     let so_far = so_far.into_json();
     let question = json!({
         "events": so_far,
         "contextMode": input.context_mode.to_json(),
         "instructions": input.instructions.to_json(),
     });
-    let question = Request { id: 0, op: Op::Messages, profile: texts.profile.into(), input: question.to_string() };
+    let question = Request::new(0, Op::Messages, texts.profile, question.to_string());
     let Some(Output::Messages(expected)) = reference_output(&question) else {
         return Some(Difference::note(clause::LOOP_EVENTS, "its events cannot be read as events"));
     };

@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for Like<'_> {
         let Pattern::Object(parts) = self.0 else { return demand(false) };
         // Most testees write the members in the order of the pattern.
         let mut left: Vec<&(String, Pattern)> = parts.iter().rev().collect();
-        while let Some(Name(name)) = members.next_key()? {
+        while let Some(MemberName(name)) = members.next_key()? {
             let Some(place) = left.iter().rposition(|(expected, _)| *expected == name) else {
                 return demand(false);
             };
@@ -123,7 +123,7 @@ impl<'de> Visitor<'de> for Like<'_> {
 
 /// The name of a member, copied only where it holds an escape.
 #[derive(serde::Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+struct MemberName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -96,7 +96,7 @@ impl Case {
 
     /// The request that puts the case to a testee.
     pub fn request(&self, id: i64, profile: impl Into<JudgeProfile>) -> Request {
-        Request { id, op: self.op, profile: profile.into(), input: self.input().to_owned() }
+        Request::new(id, self.op, profile, self.input())
     }
 
     /// Whether the case belongs to a profile.

@@ -2,7 +2,7 @@
 
 use super::alignment::{self, Next};
 use super::excerpt::excerpts;
-use super::mismatch::{Kind, Mismatches, Side, TYPE, texts, values};
+use super::mismatch::{Mismatches, Side, SideKind, TYPE, texts, values};
 use crate::error::Error;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -175,12 +175,12 @@ impl Pattern {
             _ => None,
         };
         let kind = match self {
-            Self::Any | Self::Constant(_) => Kind::Other,
-            Self::Text(_) => Kind::String,
-            Self::Number(_) => Kind::Number,
-            Self::Array(_) => Kind::List,
-            Self::Object(members) => members.iter().find_map(name).map_or(Kind::Object, Kind::Typed),
-            Self::Includes(_) => Kind::Including,
+            Self::Any | Self::Constant(_) => SideKind::Other,
+            Self::Text(_) => SideKind::String,
+            Self::Number(_) => SideKind::Number,
+            Self::Array(_) => SideKind::List,
+            Self::Object(members) => members.iter().find_map(name).map_or(SideKind::Object, SideKind::Typed),
+            Self::Includes(_) => SideKind::Including,
         };
         Side::expected(kind, &self.describe())
     }

@@ -3,9 +3,9 @@
 use super::{Case, Corpus, File, Problem};
 use crate::error::Error;
 use crate::json::{self, list};
-use crate::protocol::{JudgeProfile, Op};
+use crate::protocol::{Call, EventBody, Input, JudgeProfile, Op, Part, ScriptedTurn, ThreadEvent};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, HashSet};
 use strum::Display;
 
@@ -111,12 +111,12 @@ impl Growth {
     }
 
     fn size(&self, case: &Case) -> Result<u64, Error> {
-        let input = json::read(case.input()).map_err(Error::new)?;
-        let size = match self.members.as_slice() {
-            [] => size(self.quantity, case, &input),
-            members => members.iter().map(|member| size_of_texts(self.quantity, member, &input)).min().unwrap_or(0),
-        };
-        Ok(size as u64)
+        if self.members.is_empty() {
+            return Ok(size(self.quantity, case, &Input::read(case.input())?) as u64);
+        }
+        let input = json::read(case.input())?;
+        let sizes = self.members.iter().map(|member| size_of_texts(self.quantity, member, &input));
+        Ok(sizes.min().unwrap_or(0) as u64)
     }
 }
 
@@ -179,46 +179,45 @@ pub fn problems(files: &[File], corpus: &Corpus) -> Vec<Problem> {
 fn place(case: &Case) -> String {
     match case.op {
         Op::Messages | Op::Loop => {
-            let is_xml = json::read(case.outline()).is_ok_and(|input| input["contextMode"] == "xml");
+            let is_xml = Input::read(case.outline()).is_ok_and(|input| input.is_in_xml_mode());
             format!("{}-{}", case.op, if is_xml { "xml" } else { "standard" })
         }
         op => op.to_string(),
     }
 }
 
-fn object<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    value[name].as_object().into_iter().flatten()
-}
-
 /// How much of a quantity an input has.
-fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
-    let (events, turns) = (list(&input["events"]), list(&input["model"]));
-    let is = |event: &Value, kind: &str| event["type"] == kind;
-    let has_calls = |turn: &Value| !list(&turn["tool_calls"]).is_empty();
+fn size(quantity: Quantity, case: &Case, input: &Input) -> usize {
+    let thread = input.thread();
+    let events: Vec<&EventBody> = thread.iter().filter_map(|event| Some(&event.proper()?.body)).collect();
+    let turns: Vec<&ScriptedTurn> = input.turns().collect();
+    let has_calls = |turn: &&ScriptedTurn| turn.has_calls();
+    let data = || data(&events, &turns, input);
     let most = |sizes: &mut dyn Iterator<Item = usize>| sizes.max().unwrap_or(0);
     match quantity {
-        Quantity::Events => events.len(),
-        Quantity::Distance => most(&mut open_calls(events).map(|(distance, _)| distance)),
-        Quantity::OpenCalls => most(&mut open_calls(events).map(|(_, open)| open)),
-        Quantity::Group => most(&mut runs(events, |event| is(event, "tool_call"))),
-        Quantity::Summaries => events.iter().filter(|event| is(event, "summary")).count(),
-        Quantity::SummarizedIterations => {
-            most(&mut events.iter().map(|event| list(&event["summarizedIterations"]).len()))
-        }
-        Quantity::Messages => list(&input["messages"]).len(),
-        Quantity::LongRounds | Quantity::LongAge if !has_long_results(input) => 0,
-        Quantity::Rounds | Quantity::LongRounds => most(&mut runs(turns, has_calls)),
-        Quantity::RoundLimit => {
-            input["maxRecursionDepth"].as_u64().and_then(|limit| limit.try_into().ok()).unwrap_or(0)
-        }
-        Quantity::Calls => most(&mut turns.iter().map(|turn| list(&turn["tool_calls"]).len())),
-        Quantity::SameIds => most(&mut turns.iter().map(|turn| {
-            let calls = list(&turn["tool_calls"]);
-            let same = |id: &Value| calls.iter().filter(|call| call["id"] == *id).count();
-            calls.first().map_or(0, |first| same(&first["id"]))
+        Quantity::Events => thread.len(),
+        Quantity::Distance => most(&mut open_calls(&thread).map(|(distance, _)| distance)),
+        Quantity::OpenCalls => most(&mut open_calls(&thread).map(|(_, open)| open)),
+        Quantity::Group => most(&mut runs(&events, |event| matches!(event, EventBody::ToolCall { .. }))),
+        Quantity::Summaries => events.iter().filter(|event| matches!(event, EventBody::Summary { .. })).count(),
+        Quantity::SummarizedIterations => most(&mut events.iter().filter_map(|event| match event {
+            EventBody::Summary { summarized_iterations, .. } => Some(list(summarized_iterations.proper()?).len()),
+            _ => None,
         })),
-        Quantity::Tools => object(input, "tools").count(),
-        Quantity::Results => most(&mut object(input, "tools").map(|(_, results)| list(results).len())),
+        Quantity::Messages => input.messages.list().len(),
+        Quantity::LongRounds | Quantity::LongAge if !has_long_results(input) => 0,
+        Quantity::Rounds | Quantity::LongRounds => most(&mut runs(&turns, has_calls)),
+        Quantity::RoundLimit => {
+            let limit = input.max_recursion_depth.proper().and_then(Number::as_u64);
+            limit.and_then(|limit| limit.try_into().ok()).unwrap_or(0)
+        }
+        Quantity::Calls => most(&mut turns.iter().map(|turn| turn.calls.list().len())),
+        Quantity::SameIds => most(&mut turns.iter().map(|turn| {
+            let ids = || calls(turn).map(|call| &call.id);
+            ids().filter(|&id| Some(id) == ids().next()).count()
+        })),
+        Quantity::Tools => input.tools.proper().map_or(0, Map::len),
+        Quantity::Results => most(&mut results(input).map(<[Value]>::len)),
         Quantity::Iterations => turns.iter().filter(|turn| !has_calls(turn)).count(),
         Quantity::Age | Quantity::LongAge => {
             turns.iter().skip_while(|turn| !has_calls(turn)).filter(|turn| !has_calls(turn)).count()
@@ -226,16 +225,15 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
         Quantity::ToolIterations | Quantity::RecordedIterations => {
             turns.windows(2).filter(|pair| has_calls(&pair[0]) && !has_calls(&pair[1])).count()
         }
-        Quantity::Failures => turns.iter().filter(|turn| turn["error"].is_string()).count().saturating_sub(1),
-        Quantity::Members => most(&mut data(input).map(|value| largest(value, &|_| 0, &Map::len))),
-        Quantity::Elements => most(&mut data(input).map(|value| largest(value, &<[Value]>::len, &|_| 0))),
+        Quantity::Failures => turns.iter().filter(|turn| turn.error.text().is_some()).count().saturating_sub(1),
+        Quantity::Members => most(&mut data().map(|value| largest(value, &|_| 0, &Map::len))),
+        Quantity::Elements => most(&mut data().map(|value| largest(value, &<[Value]>::len, &|_| 0))),
         Quantity::Positions => {
-            let is_there = |at: &usize| {
-                data(input).any(|value| largest(value, &|list| usize::from(is_odd(list, *at)), &|_| 0) > 0)
-            };
+            let is_there =
+                |at: &usize| data().any(|value| largest(value, &|list| usize::from(is_odd(list, *at)), &|_| 0) > 0);
             (0..usize::MAX).take_while(is_there).count()
         }
-        Quantity::Depth => most(&mut data(input).map(depth)),
+        Quantity::Depth => most(&mut data().map(depth)),
         Quantity::Requests => case.after().len() + 1,
         // `size_of_texts` measures these.
         Quantity::Text | Quantity::Lengths | Quantity::Blocks | Quantity::Id | Quantity::WhiteSpace => 0,
@@ -243,35 +241,47 @@ fn size(quantity: Quantity, case: &Case, input: &Value) -> usize {
 }
 
 /// For each result, how many events after its call it stands, and how many calls are open there.
-fn open_calls(events: &[Value]) -> impl Iterator<Item = (usize, usize)> {
+fn open_calls(events: &[Part<ThreadEvent>]) -> impl Iterator<Item = (usize, usize)> {
     let mut open: BTreeMap<&str, usize> = BTreeMap::new();
-    events.iter().enumerate().filter_map(move |(position, event)| {
-        let id = event["toolCallId"].as_str()?;
-        if event["type"] == "tool_call" {
-            open.insert(id, position);
-            return None;
+    events.iter().enumerate().filter_map(move |(position, event)| match &event.proper()?.body {
+        EventBody::ToolCall { tool_call_id, .. } => {
+            open.insert(tool_call_id.text()?, position);
+            None
         }
-        let count = open.len();
-        open.remove(id).map(|call| (position - call, count))
+        EventBody::ToolResult { tool_call_id, .. } => {
+            let count = open.len();
+            open.remove(tool_call_id.text()?).map(|call| (position - call, count))
+        }
+        _ => None,
     })
 }
 
-/// Whether every result of a script is a text of more than five thousand characters.
-fn has_long_results(input: &Value) -> bool {
-    let mut results = object(input, "tools").flat_map(|(_, results)| list(results));
-    results.all(|result| result.as_str().is_some_and(|text| text.chars().count() > 5_000))
+fn calls(turn: &ScriptedTurn) -> impl Iterator<Item = &Call> {
+    turn.calls.list().iter().filter_map(Part::proper)
 }
 
-fn runs(items: &[Value], belongs: impl Fn(&Value) -> bool) -> impl Iterator<Item = usize> {
-    items.chunk_by(move |one, next| belongs(one) && belongs(next)).map(<[Value]>::len)
+/// The results of each tool of a script.
+fn results(input: &Input) -> impl Iterator<Item = &[Value]> {
+    input.tools.proper().into_iter().flat_map(Map::values).map(list)
+}
+
+/// Whether every result of a script is a text of more than five thousand characters.
+fn has_long_results(input: &Input) -> bool {
+    results(input).flatten().all(|result| result.as_str().is_some_and(|text| text.chars().count() > 5_000))
+}
+
+fn runs<T>(items: &[T], belongs: impl Fn(&T) -> bool) -> impl Iterator<Item = usize> {
+    items.chunk_by(move |one, next| belongs(one) && belongs(next)).map(<[T]>::len)
 }
 
 /// The arguments of calls and the results of tools.
-fn data(input: &Value) -> impl Iterator<Item = &Value> {
-    let of_events = list(&input["events"]).iter().flat_map(|event| [&event["args"], &event["result"]]);
-    let calls = list(&input["model"]).iter().flat_map(|turn| list(&turn["tool_calls"]));
-    let results = object(input, "tools").flat_map(|(_, results)| list(results));
-    of_events.chain(calls.map(|call| &call["args"])).chain(results)
+fn data<'a>(events: &'a [&EventBody], turns: &'a [&ScriptedTurn], input: &'a Input) -> impl Iterator<Item = &'a Value> {
+    let of_events = events.iter().filter_map(|event| match event {
+        EventBody::ToolCall { args: value, .. } | EventBody::ToolResult { result: value, .. } => value.proper(),
+        _ => None,
+    });
+    let arguments = turns.iter().flat_map(|turn| calls(turn)).filter_map(|call| call.args.proper());
+    of_events.chain(arguments).chain(results(input).flatten())
 }
 
 fn largest(value: &Value, array: &dyn Fn(&[Value]) -> usize, map: &dyn Fn(&Map<String, Value>) -> usize) -> usize {

@@ -28,7 +28,7 @@ pub struct Hazard {
     /// In kebab-case.
     pub id: String,
     /// What the program wanted to do.
-    pub step: Step,
+    pub step: LibraryStep,
     /// By language, the functions and libraries.
     pub functions: BTreeMap<String, String>,
     /// What they do, in a sentence.
@@ -71,7 +71,7 @@ pub enum Shown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Display, EnumIter)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
-pub enum Step {
+pub enum LibraryStep {
     /// Reading JSON.
     Read,
     /// Comparing names.

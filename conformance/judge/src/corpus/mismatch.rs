@@ -45,7 +45,7 @@ pub enum Sides {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
     /// What it is.
-    pub kind: Kind,
+    pub kind: SideKind,
     /// How it is shown.
     pub shown: String,
 }
@@ -53,7 +53,7 @@ pub struct Side {
 /// What one side of a mismatch is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Kind {
+pub enum SideKind {
     /// There is nothing, or nothing that fits.
     Nothing,
     /// A string.
@@ -75,23 +75,23 @@ pub enum Kind {
 impl Side {
     /// A value, shown as a whole.
     pub fn of(value: &Value) -> Self {
-        Self { kind: Kind::of(value), shown: value.to_string() }
+        Self { kind: SideKind::of(value), shown: value.to_string() }
     }
 
     /// What is told in words.
     pub fn words(shown: impl Into<String>) -> Self {
-        Self { kind: Kind::Other, shown: shown.into() }
+        Self { kind: SideKind::Other, shown: shown.into() }
     }
 
     /// The side that has nothing.
     pub fn nothing() -> Self {
-        Self { kind: Kind::Nothing, shown: NOTHING.to_owned() }
+        Self { kind: SideKind::Nothing, shown: NOTHING.to_owned() }
     }
 
     /// A value that a testee wrote, shortened, with words for lone surrogates, which no string can hold.
     pub(super) fn actual(value: &Value) -> Self {
-        let kind = match Kind::of(value) {
-            Kind::Typed(name) => Kind::Typed(readable(&name)),
+        let kind = match SideKind::of(value) {
+            SideKind::Typed(name) => SideKind::Typed(readable(&name)),
             kind => kind,
         };
         Self { kind, shown: readable(&json::shortened(value, LONGEST_VALUE)) }
@@ -104,12 +104,12 @@ impl Side {
     }
 
     /// What was expected, shortened.
-    pub(super) fn expected(kind: Kind, described: &str) -> Self {
+    pub(super) fn expected(kind: SideKind, described: &str) -> Self {
         Self { kind, shown: beginning(described, LONGEST_VALUE) }
     }
 }
 
-impl Kind {
+impl SideKind {
     /// What a value is.
     pub fn of(value: &Value) -> Self {
         match value {

@@ -20,7 +20,7 @@ pub use clause::Clause;
 pub use excerpt::CONTEXT;
 pub use expectation::{NOTHING, Pattern};
 pub use layout::{canonical, lay_out};
-pub use mismatch::{Kind, Mismatch, Side, Sides};
+pub use mismatch::{Mismatch, Side, SideKind, Sides};
 pub use oracle::Oracle;
 pub use severity::Severity;
 

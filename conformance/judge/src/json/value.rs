@@ -20,7 +20,11 @@ pub(super) fn parse<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
 pub(super) fn consume<T: DeserializeOwned>(text: String) -> serde_json::Result<T> {
     let pieces: Vec<Box<[u8]>> = text.as_bytes().chunks(PIECE).map(Box::from).collect();
     drop(text);
-    parse_from(serde_json::Deserializer::from_reader(Pieces { piece: Box::default(), at: 0, rest: pieces.into_iter() }))
+    parse_from(serde_json::Deserializer::from_reader(TextPieces {
+        piece: Box::default(),
+        at: 0,
+        rest: pieces.into_iter(),
+    }))
 }
 
 fn parse_from<'de, T: DeserializeOwned>(
@@ -32,13 +36,13 @@ fn parse_from<'de, T: DeserializeOwned>(
 }
 
 /// The pieces of a text, each of which is dropped when the next one is read.
-struct Pieces<R> {
+struct TextPieces<R> {
     piece: Box<[u8]>,
     at: usize,
     rest: R,
 }
 
-impl<R: Iterator<Item = Box<[u8]>>> Read for Pieces<R> {
+impl<R: Iterator<Item = Box<[u8]>>> Read for TextPieces<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at == self.piece.len() {
             (self.piece, self.at) = (self.rest.next().unwrap_or_default(), 0);

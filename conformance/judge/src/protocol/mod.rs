@@ -1,12 +1,14 @@
 //! Protocol v1: its request and reply lines. `PROTOCOL.md` is the text for people.
 
+mod endpoint;
 mod output;
 mod profile;
 
 pub use crate::shape::{
-    AgentRun, Body, Call, ChatMessage, Check, Input, List, LoopRun, Part, Requests, Rounds, ScriptedTurn, Shape,
-    Speaker, ThreadEvent,
+    AgentRun, Call, ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Requests, ScriptedTurn,
+    ScriptedVerification, Shape, Speaker, ThreadEvent, ToolsOutput,
 };
+pub use endpoint::{Endpoint, Transport};
 pub use output::Output;
 pub use profile::JudgeProfile;
 
@@ -19,6 +21,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
+use threadspec::oracle::Api;
 use threadspec::surrogates::{replace_surrogates, unmark_surrogates};
 
 /// The protocol version of this runner.
@@ -78,13 +81,24 @@ pub struct Request {
     pub profile: JudgeProfile,
     /// The operation's input as raw JSON text on one line.
     pub input: String,
+    /// Whether the model's thinking is to be on; only who gives the request an endpoint can ask for it.
+    pub reasoning: bool,
+    /// Where the testee finds its model, if that is not scripted in the input.
+    pub endpoint: Option<Endpoint>,
 }
 
 impl Request {
+    /// A request whose model, if it has one, is scripted in the input.
+    pub fn new(id: i64, op: Op, profile: impl Into<JudgeProfile>, input: impl Into<String>) -> Self {
+        Self { id, op, profile: profile.into(), input: input.into(), reasoning: false, endpoint: None }
+    }
+
     /// The request as it goes over the wire, without the line end.
     pub fn line(&self) -> String {
-        let Self { id, op, profile, input } = self;
-        format!(r#"{{"id":{id},"op":"{op}","profile":"{profile}","input":{input}}}"#)
+        let Self { id, op, profile, input, endpoint, .. } = self;
+        let endpoint =
+            endpoint.as_ref().map(|endpoint| format!(r#","endpoint":{}"#, endpoint.to_json())).unwrap_or_default();
+        format!(r#"{{"id":{id},"op":"{op}","profile":"{profile}","input":{input}{endpoint}}}"#)
     }
 }
 
@@ -246,17 +260,25 @@ pub struct Hello {
     pub profiles: Vec<JudgeProfile>,
     /// What it says about how far profile `universal` can judge it.
     pub abilities: Abilities,
+    /// The APIs through which it can ask a model; every one, if it does not say.
+    pub apis: Option<Vec<Api>>,
 }
 
 impl Hello {
-    /// The handshake request, without the line end.
-    pub fn request() -> String {
-        format!(r#"{{"id":0,"op":"hello","protocol":{VERSION}}}"#)
+    /// The handshake request, without the line end. It says whether the requests will come with an endpoint, and of which kind.
+    pub fn request(provider: Option<Transport>) -> String {
+        let provider = provider.map(|transport| format!(r#","provider":{}"#, transport.to_json())).unwrap_or_default();
+        format!(r#"{{"id":0,"op":"hello","protocol":{VERSION}{provider}}}"#)
+    }
+
+    /// Whether it can ask a model through an API.
+    pub fn takes(&self, api: Api) -> bool {
+        self.apis.as_ref().is_none_or(|apis| apis.contains(&api))
     }
 
     /// The output of `hello`.
     pub fn to_json(&self) -> Value {
-        let Self { name, version, language, url, ops, profiles, abilities } = self;
+        let Self { name, version, language, url, ops, profiles, abilities, apis } = self;
         let mut implementation = json!({"name": name, "version": version, "language": language});
         if let Some(url) = url {
             implementation["url"] = json!(url);
@@ -272,6 +294,9 @@ impl Hello {
         }
         if abilities.concurrent {
             hello["concurrent"] = true.into();
+        }
+        if let Some(apis) = apis {
+            hello["apis"] = apis.iter().map(ToString::to_string).collect();
         }
         hello
     }
@@ -303,6 +328,10 @@ impl Hello {
             abilities: Abilities {
                 exact_integers: flag(&hello["exactIntegers"], "exactIntegers")?,
                 concurrent: flag(&hello["concurrent"], "concurrent")?,
+            },
+            apis: match &hello["apis"] {
+                Value::Null => None,
+                names => Some(known(names, "apis", Api::ALL)?),
             },
         })
     }
@@ -437,6 +466,7 @@ mod tests {
             ops: Op::all().collect(),
             profiles: JudgeProfile::ALL.into(),
             abilities: Abilities { exact_integers: true, concurrent: true },
+            apis: Some(vec![Api::Anthropic]),
         };
         assert_eq!(Hello::from_json(&hello.to_json()), Ok(hello));
     }

@@ -1,6 +1,6 @@
 //! The outputs of the operations.
 
-use super::{ChatMessage, List, LoopRun, Op, Requests, Rounds, Shape};
+use super::{ChatMessage, LoopOutput, Op, Parts, Requests, Shape, ToolsOutput};
 use serde_json::Value;
 
 /// The output of an operation in profile `literal` or `hardened`.
@@ -9,11 +9,11 @@ pub enum Output {
     /// A text of `escape`, a document of `serialize`.
     Text(String),
     /// Of `messages`.
-    Messages(List<ChatMessage>),
+    Messages(Parts<ChatMessage>),
     /// Of `tools`.
-    Rounds(Rounds),
+    Rounds(ToolsOutput),
     /// Of `loop`.
-    Run(Box<LoopRun>),
+    Run(Box<LoopOutput>),
     /// Not an output of the operation.
     Odd(Value),
 }
@@ -23,9 +23,9 @@ impl Output {
     pub fn read(op: Op, json: Value) -> Self {
         let read = match op {
             Op::Escape | Op::Serialize => String::read(json).map(Self::Text),
-            Op::Messages => List::read(json).map(Self::Messages),
-            Op::Tools => Rounds::read(json).map(Self::Rounds),
-            Op::Loop => LoopRun::read(json).map(|run| Self::Run(Box::new(run))),
+            Op::Messages => Parts::read(json).map(Self::Messages),
+            Op::Tools => ToolsOutput::read(json).map(Self::Rounds),
+            Op::Loop => LoopOutput::read(json).map(|run| Self::Run(Box::new(run))),
         };
         read.unwrap_or_else(Self::Odd)
     }
@@ -44,7 +44,7 @@ impl Output {
     /// The requests of a run.
     pub fn requests(&self) -> Option<&Requests> {
         match self {
-            Self::Rounds(Rounds { requests, .. }) => Some(requests),
+            Self::Rounds(ToolsOutput { requests, .. }) => Some(requests),
             Self::Run(run) => Some(&run.requests),
             Self::Text(_) | Self::Messages(_) | Self::Odd(_) => None,
         }
@@ -54,7 +54,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{Body, Part, Speaker, ThreadEvent};
+    use crate::protocol::{EventBody, Part, Speaker, ThreadEvent};
     use serde_json::json;
 
     #[test]
@@ -83,6 +83,6 @@ mod tests {
         assert_eq!(read, Output::Messages(vec![ChatMessage::text(Speaker::Ai, "").into()]));
         let event = json!({"type": "completion", "result": "", "verified": null, "role": "user", "iteration": 1});
         let Part::Proper(ThreadEvent { body, .. }) = Part::read(event) else { panic!("it is an object") };
-        assert_eq!(body, Body::Completion { result: "".into(), verified: Part::Missing });
+        assert_eq!(body, EventBody::Completion { result: "".into(), verified: Part::Missing });
     }
 }

@@ -7,14 +7,14 @@ use threadspec::surrogates::{marked, without_marks};
 use threadspec::{Error, Field, ToolCall};
 
 /// The results of one tool.
-enum Results {
+enum ToolResults {
     /// One at most: where calls run in parallel, results cannot depend on an order.
     InOrder(Vec<Value>),
     ById(HashMap<String, Value>),
     ByArgs(Vec<(Map<String, Value>, Value)>),
 }
 
-impl Results {
+impl ToolResults {
     fn read(results: &Field<'_>) -> Result<Self, Error> {
         let value = |field: &Field<'_>| field.value().cloned().unwrap_or_default();
         if let Some(by_id) = results.get("byId").optional() {
@@ -34,12 +34,12 @@ impl Results {
 
 /// Tools by name, with their results.
 #[derive(Default)]
-pub(super) struct KeyedTools(HashMap<String, Results>);
+pub(super) struct KeyedTools(HashMap<String, ToolResults>);
 
 impl KeyedTools {
     /// The tools that a field of an input describes.
     pub(super) fn read(tools: &Field<'_>) -> Result<Self, Error> {
-        let tool = |(name, results)| Ok((without_marks(name).into_owned(), Results::read(&results)?));
+        let tool = |(name, results)| Ok((without_marks(name).into_owned(), ToolResults::read(&results)?));
         tools.members()?.map(tool).collect::<Result<_, _>>().map(Self)
     }
 }
@@ -47,9 +47,11 @@ impl KeyedTools {
 impl Tools for KeyedTools {
     fn call(&mut self, call: &ToolCall) -> Result<Value, ToolError> {
         let result = match self.0.get(&call.name).ok_or(ToolError::NotFound)? {
-            Results::InOrder(results) => results.first(),
-            Results::ById(by_id) => by_id.get(&call.id),
-            Results::ByArgs(by_args) => by_args.iter().find(|(args, _)| *args == call.args).map(|(_, result)| result),
+            ToolResults::InOrder(results) => results.first(),
+            ToolResults::ById(by_id) => by_id.get(&call.id),
+            ToolResults::ByArgs(by_args) => {
+                by_args.iter().find(|(args, _)| *args == call.args).map(|(_, result)| result)
+            }
         };
         let results: Vec<_> = result.into_iter().collect();
         // The scripted tools of the library tell results from failures.

@@ -35,6 +35,7 @@ impl Implementation for Reference {
             ops: Op::all().collect(),
             profiles: protocol::JudgeProfile::ALL.into(),
             abilities: Abilities::default(),
+            apis: None,
         }
     }
 
@@ -84,7 +85,7 @@ fn output<F: Form>(request: &Request) -> Result<F, Reply> {
     let universal = request.op == Op::Tools && request.profile == protocol::JudgeProfile::Universal;
     // No lone surrogate may reach a request (AGENT-ENCODABLE).
     let text = if universal { repair_surrogates(&request.input) } else { Cow::Borrowed(&*request.input) };
-    let output = Input::read(&text).and_then(|input| match request.op {
+    let output = RawInput::read(&text).and_then(|input| match request.op {
         Op::Tools if universal => input.any_agent(),
         Op::Escape => Ok(F::of(&marked(&escape_text(&input.text("text")?, profile)))),
         Op::Serialize => input.serialize(profile),
@@ -124,12 +125,12 @@ struct OuterLoop<'a> {
 }
 
 /// The input of an operation: the events as text, so that the library reads each on its own, and the other members.
-struct Input {
+struct RawInput {
     events: Option<String>,
     others: Value,
 }
 
-impl Input {
+impl RawInput {
     fn read(input: &str) -> Result<Self, Error> {
         if !input.starts_with('{') {
             let others = read_json(input)?;
@@ -280,7 +281,7 @@ mod tests {
     use super::*;
 
     fn refusal(op: Op, input: &str) -> String {
-        let request = Request { id: 1, op, profile: protocol::JudgeProfile::Hardened, input: input.to_owned() };
+        let request = Request::new(1, op, protocol::JudgeProfile::Hardened, input);
         match Reference.answer(&request) {
             Reply::Reject { kind, message } => format!("{kind}: {message}"),
             other => panic!("{input}: {other:?}"),
@@ -350,8 +351,7 @@ mod tests {
     fn numbers_may_be_spelled_and_members_repeated_as_in_ecmascript() {
         let input = r#"{"prompt":"no","model":[],"model":[{"content":"no","content":"yes"}],"maxIterations":1.0,
             "maxToolCallsPerIteration":-0,"maxToolCallsPerIteration":2e0,"prompt":"Go"}"#;
-        let request =
-            Request { id: 1, op: Op::Loop, profile: protocol::JudgeProfile::Literal, input: input.to_owned() };
+        let request = Request::new(1, Op::Loop, protocol::JudgeProfile::Literal, input);
         let Reply::Ok(output) = Reference.answer(&request) else { panic!("it is refused") };
         assert_eq!(output["requests"], json!([[{"type": "human", "content": "Go"}]]));
         assert_eq!((&output["response"], &output["stopReason"]), (&json!("yes"), &json!("stop_condition")));
@@ -361,8 +361,7 @@ mod tests {
     fn arguments_keep_lone_surrogates_and_texts_do_not() {
         let input = r#"{"events":[{"type":"tool_call","toolName":"\ud83d","toolCallId":"c","args":{"\ud83d":1,"\ud83e":"\ude00"},
             "iteration":1},{"type":"message","role":"user","content":"\udbf6\udc3d","iteration":1}]}"#;
-        let request =
-            Request { id: 1, op: Op::Messages, profile: protocol::JudgeProfile::Hardened, input: input.to_owned() };
+        let request = Request::new(1, Op::Messages, protocol::JudgeProfile::Hardened, input);
         let call = r#"{"id":"c","name":"�","args":{"\ud83d":1,"\ud83e":"\ude00"}}"#;
         let missing = r#"{"type":"tool","content":"[No result recorded]","tool_call_id":"c"}"#;
         let human = "{\"type\":\"human\",\"content\":\"\u{10d83d}\"}";

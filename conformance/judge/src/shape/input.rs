@@ -1,7 +1,7 @@
 //! The inputs of the operations.
 
-use super::part::{List, Part, Shape};
-use super::{Call, ChatMessage};
+use super::part::{Part, Parts, Shape};
+use super::{Call, ChatMessage, ThreadEvent};
 use crate::json;
 use serde_json::{Map, Number, Value};
 use threadspec::{Error, Event, read_events};
@@ -20,9 +20,9 @@ pub struct Input {
     /// What stands before the thread.
     pub instructions: Part<String>,
     /// Of `tools`: the list so far.
-    pub messages: Part<List<ChatMessage>>,
+    pub messages: Part<Parts<ChatMessage>>,
     /// What the model answers.
-    pub model: Part<List<ScriptedTurn>>,
+    pub model: Part<Parts<ScriptedTurn>>,
     /// What each tool gives.
     pub tools: Part<Map<String, Value>>,
     /// The limit of `tools`.
@@ -30,7 +30,7 @@ pub struct Input {
     /// Of `loop`: what the user asks.
     pub prompt: Part<String>,
     /// What the verifier says; null is no verifier.
-    pub verify: Part<List<Check>>,
+    pub verify: Part<Parts<ScriptedVerification>>,
     /// The limit of requests in an iteration.
     pub max_tool_calls_per_iteration: Part<Number>,
 }
@@ -43,12 +43,12 @@ pub struct ScriptedTurn {
     /// The text.
     pub content: Part<String>,
     /// The calls.
-    pub calls: Part<List<Call>>,
+    pub calls: Part<Parts<Call>>,
 }
 
 /// What the scripted verifier says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Check {
+pub struct ScriptedVerification {
     /// Whether the work is done.
     pub complete: Part<bool>,
     /// What is missing.
@@ -58,7 +58,7 @@ pub struct Check {
 /// Stands for a turn that is none.
 static NO_TURN: ScriptedTurn = ScriptedTurn { error: Part::Missing, content: Part::Missing, calls: Part::Missing };
 /// Stands for what a verifier cannot say.
-static NO_CHECK: Check = Check { complete: Part::Missing, reason: Part::Missing };
+static NO_CHECK: ScriptedVerification = ScriptedVerification { complete: Part::Missing, reason: Part::Missing };
 
 impl Input {
     /// Reads JSON text.
@@ -98,6 +98,11 @@ impl Input {
         read_events(&self.events.proper().unwrap_or(&Value::Null).to_string())
     }
 
+    /// The events, as they stand there.
+    pub fn thread(&self) -> Parts<ThreadEvent> {
+        Part::read(self.events.to_json()).proper().cloned().unwrap_or_default()
+    }
+
     /// Whether the thread is shown as a document.
     pub fn is_in_xml_mode(&self) -> bool {
         self.context_mode.is("xml")
@@ -114,7 +119,7 @@ impl Input {
     }
 
     /// What the verifier says, in order.
-    pub fn checks(&self) -> impl Iterator<Item = &Check> {
+    pub fn checks(&self) -> impl Iterator<Item = &ScriptedVerification> {
         self.verify.list().iter().map(|check| check.proper().unwrap_or(&NO_CHECK))
     }
 }
@@ -126,7 +131,7 @@ impl ScriptedTurn {
     }
 }
 
-impl Check {
+impl ScriptedVerification {
     /// The reason, if there is one to tell.
     pub fn told(&self) -> Option<&str> {
         self.reason.text().filter(|reason| !reason.is_empty())
@@ -153,7 +158,7 @@ impl Shape for ScriptedTurn {
     }
 }
 
-impl Shape for Check {
+impl Shape for ScriptedVerification {
     fn read(json: Value) -> Result<Self, Value> {
         let mut members = Map::read(json)?;
         Ok(Self { complete: Part::take(&mut members, "complete"), reason: Part::take_optional(&mut members, "reason") })

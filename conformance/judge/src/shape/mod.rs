@@ -4,6 +4,6 @@ mod input;
 mod output;
 mod part;
 
-pub use input::{Check, Input, ScriptedTurn};
-pub use output::{AgentRun, Body, Call, ChatMessage, LoopRun, Requests, Rounds, Speaker, ThreadEvent};
-pub use part::{List, Part, Shape};
+pub use input::{Input, ScriptedTurn, ScriptedVerification};
+pub use output::{AgentRun, Call, ChatMessage, EventBody, LoopOutput, Requests, Speaker, ThreadEvent, ToolsOutput};
+pub use part::{Part, Parts, Shape};

@@ -1,29 +1,29 @@
 //! Messages, events and runs. Members that the protocol does not name are ignored: they are not read.
 
-use super::part::{List, Part, Shape, object};
+use super::part::{Part, Parts, Shape, object};
 use serde_json::{Map, Number, Value};
-use threadspec::Role;
 use threadspec::agent::StopReason;
+use threadspec::{EventType, Role};
 
 /// The requests of a run, each a list of messages.
-pub type Requests = Part<List<List<ChatMessage>>>;
+pub type Requests = Part<Parts<Parts<ChatMessage>>>;
 
 /// An output of `tools`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rounds {
+pub struct ToolsOutput {
     /// As the model got them.
     pub requests: Requests,
     /// The list at the end.
-    pub messages: Part<List<ChatMessage>>,
+    pub messages: Part<Parts<ChatMessage>>,
 }
 
 /// An output of `loop`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LoopRun {
+pub struct LoopOutput {
     /// As the model got them.
     pub requests: Requests,
     /// The thread at the end.
-    pub events: Part<List<ThreadEvent>>,
+    pub events: Part<Parts<ThreadEvent>>,
     /// The last response.
     pub response: Part<String>,
     /// How many iterations there were.
@@ -40,9 +40,9 @@ pub struct AgentRun {
     /// The same objects after the run.
     pub requests_at_end: Requests,
     /// The list at the end.
-    pub messages: Part<List<ChatMessage>>,
+    pub messages: Part<Parts<ChatMessage>>,
     /// The caller's list after the run.
-    pub given: Part<List<ChatMessage>>,
+    pub given: Part<Parts<ChatMessage>>,
     /// How the run reported a failure.
     pub failure: Part<String>,
 }
@@ -55,7 +55,7 @@ pub struct ChatMessage {
     /// The text.
     pub content: Part<String>,
     /// The calls of the model.
-    pub calls: Part<List<Call>>,
+    pub calls: Part<Parts<Call>>,
     /// The call that is answered.
     pub call_id: Part<String>,
 }
@@ -88,7 +88,7 @@ pub enum Speaker {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThreadEvent {
     /// What happened.
-    pub body: Body,
+    pub body: EventBody,
     /// In which iteration.
     pub iteration: Part<Number>,
 }
@@ -96,7 +96,7 @@ pub struct ThreadEvent {
 /// What an event of each type says; the members have the names of the protocol.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "PROTOCOL.md names the members")]
-pub enum Body {
+pub enum EventBody {
     Message {
         role: Part<Role>,
         content: Part<String>,
@@ -148,7 +148,7 @@ impl ChatMessage {
     }
 }
 
-impl Body {
+impl EventBody {
     /// The text of a message of this role, also of one with another type.
     pub fn said_by(&self, wanted: Role) -> Option<&Part<String>> {
         match self {
@@ -162,6 +162,18 @@ impl Body {
         match (self, other) {
             (Self::Message { role, .. }, Self::Message { role: other, .. }) => role == other,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// The type; of a message, the role. Nothing if it is not known.
+    pub fn event_type(&self) -> Option<EventType> {
+        match self {
+            Self::Message { role, .. } => Some(match role.proper()? {
+                Role::User => EventType::User,
+                Role::Assistant => EventType::Assistant,
+                Role::System => EventType::System,
+            }),
+            _ => self.name()?.parse().ok(),
         }
     }
 
@@ -185,7 +197,7 @@ fn object_of(json: Value) -> Result<Map<String, Value>, Value> {
     Map::read(json)
 }
 
-impl Shape for Rounds {
+impl Shape for ToolsOutput {
     fn read(json: Value) -> Result<Self, Value> {
         let mut members = object_of(json)?;
         Ok(Self { requests: Part::take(&mut members, "requests"), messages: Part::take(&mut members, "messages") })
@@ -196,7 +208,7 @@ impl Shape for Rounds {
     }
 }
 
-impl Shape for LoopRun {
+impl Shape for LoopOutput {
     fn read(json: Value) -> Result<Self, Value> {
         let mut members = object_of(json)?;
         Ok(Self {
@@ -274,38 +286,41 @@ impl Shape for ThreadEvent {
         let mut members = object_of(json)?;
         let iteration = Part::take(&mut members, "iteration");
         let body = match members.get("type").and_then(Value::as_str) {
-            Some("message") => {
-                Body::Message { role: Part::take(&mut members, "role"), content: Part::take(&mut members, "content") }
-            }
-            Some("tool_call") => Body::ToolCall {
+            Some("message") => EventBody::Message {
+                role: Part::take(&mut members, "role"),
+                content: Part::take(&mut members, "content"),
+            },
+            Some("tool_call") => EventBody::ToolCall {
                 tool_name: Part::take(&mut members, "toolName"),
                 tool_call_id: Part::take(&mut members, "toolCallId"),
                 args: Part::take(&mut members, "args"),
             },
-            Some("tool_result") => Body::ToolResult {
+            Some("tool_result") => EventBody::ToolResult {
                 tool_call_id: Part::take(&mut members, "toolCallId"),
                 result: Part::take(&mut members, "result"),
             },
-            Some("error") => Body::Error {
+            Some("error") => EventBody::Error {
                 error: Part::take(&mut members, "error"),
                 recoverable: Part::take(&mut members, "recoverable"),
             },
             Some("human_input_requested") => {
-                Body::HumanInputRequested { question: Part::take(&mut members, "question") }
+                EventBody::HumanInputRequested { question: Part::take(&mut members, "question") }
             }
-            Some("human_input_received") => Body::HumanInputReceived { response: Part::take(&mut members, "response") },
-            Some("completion") => Body::Completion {
+            Some("human_input_received") => {
+                EventBody::HumanInputReceived { response: Part::take(&mut members, "response") }
+            }
+            Some("completion") => EventBody::Completion {
                 result: Part::take(&mut members, "result"),
                 verified: Part::take_optional(&mut members, "verified"),
             },
-            Some("summary") => Body::Summary {
+            Some("summary") => EventBody::Summary {
                 summary: Part::take(&mut members, "summary"),
                 summarized_iterations: Part::take(&mut members, "summarizedIterations"),
             },
             _ => {
                 let (role, content) = (Part::take(&mut members, "role"), Part::take(&mut members, "content"));
                 members.retain(|name, _| !["iteration", "role", "content"].contains(&&**name));
-                Body::Unknown { others: members, role, content }
+                EventBody::Unknown { others: members, role, content }
             }
         };
         Ok(Self { body, iteration })
@@ -314,27 +329,29 @@ impl Shape for ThreadEvent {
     fn into_json(self) -> Value {
         let name = self.body.name();
         let body = match self.body {
-            Body::Message { role, content } => object([("role", role.into_json()), ("content", content.into_json())]),
-            Body::ToolCall { tool_name, tool_call_id, args } => object([
+            EventBody::Message { role, content } => {
+                object([("role", role.into_json()), ("content", content.into_json())])
+            }
+            EventBody::ToolCall { tool_name, tool_call_id, args } => object([
                 ("toolName", tool_name.into_json()),
                 ("toolCallId", tool_call_id.into_json()),
                 ("args", args.into_json()),
             ]),
-            Body::ToolResult { tool_call_id, result } => {
+            EventBody::ToolResult { tool_call_id, result } => {
                 object([("toolCallId", tool_call_id.into_json()), ("result", result.into_json())])
             }
-            Body::Error { error, recoverable } => {
+            EventBody::Error { error, recoverable } => {
                 object([("error", error.into_json()), ("recoverable", recoverable.into_json())])
             }
-            Body::HumanInputRequested { question } => object([("question", question.into_json())]),
-            Body::HumanInputReceived { response } => object([("response", response.into_json())]),
-            Body::Completion { result, verified } => {
+            EventBody::HumanInputRequested { question } => object([("question", question.into_json())]),
+            EventBody::HumanInputReceived { response } => object([("response", response.into_json())]),
+            EventBody::Completion { result, verified } => {
                 object([("result", result.into_json()), ("verified", verified.into_json())])
             }
-            Body::Summary { summary, summarized_iterations } => {
+            EventBody::Summary { summary, summarized_iterations } => {
                 object([("summary", summary.into_json()), ("summarizedIterations", summarized_iterations.into_json())])
             }
-            Body::Unknown { mut others, role, content } => {
+            EventBody::Unknown { mut others, role, content } => {
                 let said = object([("role", role.into_json()), ("content", content.into_json())]);
                 others.extend(object_of(said).unwrap_or_default());
                 Value::Object(others)

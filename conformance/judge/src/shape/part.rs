@@ -15,7 +15,7 @@ pub enum Part<T> {
 }
 
 /// A list, any element of which may be odd.
-pub type List<T> = Vec<Part<T>>;
+pub type Parts<T> = Vec<Part<T>>;
 
 /// A shape that JSON may have.
 pub trait Shape: Clone {
@@ -195,7 +195,7 @@ impl Shape for Map<String, Value> {
     }
 }
 
-impl<T: Shape> Shape for List<T> {
+impl<T: Shape> Shape for Parts<T> {
     fn read(json: Value) -> Result<Self, Value> {
         if let Value::Array(elements) = json { Ok(elements.into_iter().map(Part::read).collect()) } else { Err(json) }
     }

@@ -6,9 +6,9 @@ const START: &str = "<thread>";
 const END: &str = "\n</thread>";
 
 /// Elements, each without what stands before and after it: `type="human" id="0" …>text</event>`.
-pub(super) struct Document(pub(super) Vec<String>);
+pub(super) struct Elements(pub(super) Vec<String>);
 
-impl Document {
+impl Elements {
     /// None of a text that is no document, or one without elements.
     pub(super) fn read(document: &str) -> Option<Self> {
         let elements = document.strip_prefix(START)?.strip_suffix(END)?.strip_prefix(BETWEEN)?;
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn a_document_is_taken_apart_and_put_together() {
         let text = "<thread>\n  <event type=\"ai\" id=\"0\" iteration=\"1\"> id=&quot;1&quot;\n</event>\n  <event type=\"ai\" id=\"1\" iteration=\"2\">\n</thread>\n</event>\n</thread>";
-        let mut document = Document::read(text).expect("a document");
+        let mut document = Elements::read(text).expect("a document");
         assert_eq!(document.text(), text);
         renumber(&mut document.0[1..], "id", |id| id + 1);
         assert_eq!(document.text(), text.replace(" id=\"1\"", " id=\"2\""));
@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(document.0.len(), 2);
         assert!(document.0[0].starts_with("type=\"ai\" id=\"0\" iteration=\"0\">"), "{}", document.0[0]);
         for other in ["<thread>\n</thread>", "", "a"] {
-            assert!(Document::read(other).is_none(), "{other}");
+            assert!(Elements::read(other).is_none(), "{other}");
         }
     }
 }

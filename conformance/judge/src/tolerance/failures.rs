@@ -1,7 +1,7 @@
 //! Tools that fail: the results that the script gives them, and SPEC-01's "separate error events" (LOOP-TOOL-ERROR).
 
 use super::each_document;
-use crate::protocol::{Body, Call, ChatMessage, Input, LoopRun, Op, Part, Speaker, ThreadEvent};
+use crate::protocol::{Call, ChatMessage, EventBody, Input, LoopOutput, Op, Part, Speaker, ThreadEvent};
 use serde_json::{Number, Value};
 use std::collections::HashMap;
 use threadspec::agent::{ScriptedTools, ToolError, Tools};
@@ -45,7 +45,7 @@ struct Replaced {
 }
 
 /// Replaces each error event that stands in place of a failed tool's result by that result, in the events and in all requests.
-pub(super) fn settle(input: &Input, run: &mut LoopRun) {
+pub(super) fn settle(input: &Input, run: &mut LoopOutput) {
     let replaced = in_events(input, run.events.list_mut());
     if replaced.is_empty() {
         return;
@@ -63,13 +63,13 @@ fn in_events(input: &Input, events: &mut [Part<ThreadEvent>]) -> Vec<Replaced> {
     let mut replaced = Vec::new();
     for position in 1..events.len() {
         let [Part::Proper(call), event] = &mut events[position - 1..=position] else { continue };
-        let Body::ToolCall { tool_name, tool_call_id: id, .. } = &call.body else { continue };
+        let EventBody::ToolCall { tool_name, tool_call_id: id, .. } = &call.body else { continue };
         if let (Some(Some(text)), Some(event)) = (outcomes.next(), event.proper_mut())
-            && let Body::Error { error: Part::Proper(error), .. } = &event.body
+            && let EventBody::Error { error: Part::Proper(error), .. } = &event.body
         {
             let (name, error) = (tool_name.text().unwrap_or_default().to_owned(), error.clone());
             let result = Value::from(&*text).into();
-            event.body = Body::ToolResult { tool_call_id: id.clone(), result };
+            event.body = EventBody::ToolResult { tool_call_id: id.clone(), result };
             replaced.push(Replaced { id: id.clone(), name, error, text });
         }
     }

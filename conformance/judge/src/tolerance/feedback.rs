@@ -1,33 +1,33 @@
 //! Feedback to a verification that failed (LOOP-VERIFY): none where the verifier gave no reason, one where it gave one.
 
-use super::document::{Document, renumber};
+use super::document::{Elements, renumber};
 use super::iterations::beginnings;
-use crate::protocol::{Body, ChatMessage, Input, List, LoopRun, Part, Speaker, ThreadEvent};
+use crate::protocol::{ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Speaker, ThreadEvent};
 use serde_json::Number;
 use threadspec::{Profile, Role, escape_text};
 
 /// What the clause has otherwise: at a position of the log, after an iteration.
-struct Edit {
+struct LogEdit {
     at: usize,
     iteration: usize,
-    what: What,
+    what: EditKind,
 }
 
-enum What {
+enum EditKind {
     Drop(String),
     Insert(String),
 }
 
 /// Takes out and puts in what stands too much and is missing, in the events and in all requests after them.
-pub(super) fn settle(profile: Profile, input: &Input, run: &mut LoopRun) {
+pub(super) fn settle(profile: Profile, input: &Input, run: &mut LoopOutput) {
     let (Some(requests), Some(events)) = (run.requests.proper_mut(), run.events.proper_mut()) else { return };
     let begins = beginnings(input, requests.len());
     let edits = edits(input, &begins, requests.len(), events);
-    for Edit { at, iteration, what } in &edits {
+    for LogEdit { at, iteration, what } in &edits {
         match what {
-            What::Drop(_) => drop(events.remove(*at)),
-            What::Insert(text) => {
-                let body = Body::Message { role: Role::User.into(), content: text.as_str().into() };
+            EditKind::Drop(_) => drop(events.remove(*at)),
+            EditKind::Insert(text) => {
+                let body = EventBody::Message { role: Role::User.into(), content: text.as_str().into() };
                 events.insert(*at, ThreadEvent { body, iteration: Number::from(*iteration).into() }.into());
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn settle(profile: Profile, input: &Input, run: &mut LoopRun) {
         if !input.is_in_xml_mode() {
             before.for_each(|edit| in_messages(edit, first, messages));
         } else if let Some(message) = messages.get_mut(first).and_then(Part::proper_mut)
-            && let Some(mut document) = message.content.text().and_then(Document::read)
+            && let Some(mut document) = message.content.text().and_then(Elements::read)
         {
             before.for_each(|edit| in_document(edit, &mut document, profile));
             message.content = document.text().into();
@@ -53,7 +53,7 @@ pub(super) fn settle(profile: Profile, input: &Input, run: &mut LoopRun) {
 }
 
 /// The last one first, so that no edit moves what another one is about.
-fn edits(input: &Input, begins: &[usize], requests: usize, events: &[Part<ThreadEvent>]) -> Vec<Edit> {
+fn edits(input: &Input, begins: &[usize], requests: usize, events: &[Part<ThreadEvent>]) -> Vec<LogEdit> {
     let mut checks = input.checks();
     let mut edits = Vec::new();
     for (number, begin) in begins.iter().enumerate() {
@@ -75,11 +75,11 @@ fn edits(input: &Input, begins: &[usize], requests: usize, events: &[Part<Thread
         let feedback = last.and_then(Part::proper).and_then(|event| event.body.said_by(Role::User)?.text());
         match (check.told(), feedback) {
             (None, Some(text)) => {
-                edits.push(Edit { at: end - 1, iteration, what: What::Drop(text.to_owned()) });
+                edits.push(LogEdit { at: end - 1, iteration, what: EditKind::Drop(text.to_owned()) });
             }
             (Some(reason), None) => {
                 let text = format!("Verification failed: {reason}. Please try again.");
-                edits.push(Edit { at: end, iteration, what: What::Insert(text) });
+                edits.push(LogEdit { at: end, iteration, what: EditKind::Insert(text) });
             }
             _ => {}
         }
@@ -89,38 +89,38 @@ fn edits(input: &Input, begins: &[usize], requests: usize, events: &[Part<Thread
 }
 
 /// In a run each event before an iteration is one message of its first request.
-fn in_messages(Edit { at, what, .. }: &Edit, first: usize, messages: &mut List<ChatMessage>) {
+fn in_messages(LogEdit { at, what, .. }: &LogEdit, first: usize, messages: &mut Parts<ChatMessage>) {
     let place = first + at;
     match what {
-        What::Drop(text) => {
+        EditKind::Drop(text) => {
             let is_there =
                 |message: &ChatMessage| message.speaker.is(&Speaker::Human) && message.content.is(text.as_str());
             if messages.get(place).and_then(Part::proper).is_some_and(is_there) {
                 messages.remove(place);
             }
         }
-        What::Insert(text) if place <= messages.len() => {
+        EditKind::Insert(text) if place <= messages.len() => {
             messages.insert(place, ChatMessage::text(Speaker::Human, text.as_str()).into());
         }
-        What::Insert(_) => {}
+        EditKind::Insert(_) => {}
     }
 }
 
-fn in_document(Edit { at, iteration, what }: &Edit, document: &mut Document, profile: Profile) {
+fn in_document(LogEdit { at, iteration, what }: &LogEdit, document: &mut Elements, profile: Profile) {
     let body = |text: &str| format!(">{}</event>", escape_text(text, profile));
     match what {
-        What::Drop(text) => {
+        EditKind::Drop(text) => {
             let is_there = |element: &String| element.starts_with("type=\"human\" ") && element.ends_with(&body(text));
             if document.0.get(*at).is_some_and(is_there) {
                 document.0.remove(*at);
                 renumber(&mut document.0[*at..], "id", |id| id - 1);
             }
         }
-        What::Insert(text) if *at <= document.0.len() => {
+        EditKind::Insert(text) if *at <= document.0.len() => {
             renumber(&mut document.0[*at..], "id", |id| id + 1);
             document.0.insert(*at, format!("type=\"human\" id=\"{at}\" iteration=\"{iteration}\"{}", body(text)));
         }
-        What::Insert(_) => {}
+        EditKind::Insert(_) => {}
     }
 }
 

@@ -1,11 +1,11 @@
 //! The order of arguments in events.
 
 use crate::corpus::expectation::Pattern;
-use crate::protocol::{Body, Input, LoopRun, Part, ThreadEvent};
+use crate::protocol::{EventBody, Input, LoopOutput, Part, ThreadEvent};
 use serde_json::{Value, json};
 
 /// Orders the arguments in events as the model wrote them: documents are built from events, and there the order counts.
-pub(super) fn order_arguments(input: &Input, run: &mut LoopRun) {
+pub(super) fn order_arguments(input: &Input, run: &mut LoopOutput) {
     let calls = input.turns().flat_map(|turn| turn.calls.list());
     let arguments = run.events.list_mut().iter_mut().filter_map(arguments);
     for (actual, call) in arguments.zip(calls) {
@@ -22,7 +22,7 @@ pub(super) fn order_arguments(input: &Input, run: &mut LoopRun) {
 /// The arguments in the event of a call.
 fn arguments(event: &mut Part<ThreadEvent>) -> Option<&mut Part<Value>> {
     match &mut event.proper_mut()?.body {
-        Body::ToolCall { args, .. } => Some(args),
+        EventBody::ToolCall { args, .. } => Some(args),
         _ => None,
     }
 }

@@ -1,14 +1,14 @@
 //! The messages of a thread, where the literal profile accepts several forms.
 
 use super::iterations::beginnings;
-use crate::protocol::{ChatMessage, Input, List, LoopRun, Part, Shape, Speaker, ThreadEvent};
+use crate::protocol::{ChatMessage, Input, LoopOutput, Part, Parts, Shape, Speaker, ThreadEvent};
 use threadspec::{Event, EventKind, read_events};
 
 /// What stands before the answer of a person (MSG-ANSWER).
 const ANSWER: &str = "[Human Response]: ";
 
 /// Settles the output of `messages` in standard mode.
-pub(super) fn settle_messages(input: &Input, messages: &mut List<ChatMessage>) {
+pub(super) fn settle_messages(input: &Input, messages: &mut Parts<ChatMessage>) {
     if let Ok(events) = input.events() {
         *messages = as_the_reference(&events, std::mem::take(messages));
     }
@@ -16,7 +16,7 @@ pub(super) fn settle_messages(input: &Input, messages: &mut List<ChatMessage>) {
 
 /// Settles the requests of a run in standard mode: each begins with the thread so far, in the form that the first request of its
 /// iteration has.
-pub(super) fn settle_requests(input: &Input, run: &mut LoopRun) {
+pub(super) fn settle_requests(input: &Input, run: &mut LoopOutput) {
     let (Some(log), Some(requests)) = (run.events.proper(), run.requests.proper_mut()) else { return };
     let (mut iteration, begins) = (0, beginnings(input, requests.len()));
     let mut change = None;
@@ -44,7 +44,7 @@ fn events(events: &[Part<ThreadEvent>]) -> Option<Vec<Event>> {
 
 /// The messages of a thread as the reference writes them: one per call (MSG-GROUP), `undefined` for an absent result
 /// (EVT-RESULT-ABSENT), the prefix before an answer (MSG-ANSWER).
-fn as_the_reference(events: &[Event], messages: List<ChatMessage>) -> List<ChatMessage> {
+fn as_the_reference(events: &[Event], messages: Parts<ChatMessage>) -> Parts<ChatMessage> {
     let mut calls = events.iter().filter(|event| matches!(event.kind, EventKind::ToolCall { .. }));
     let mut single = Vec::with_capacity(messages.len());
     for message in messages {
@@ -87,7 +87,7 @@ fn has_message(event: &Event) -> bool {
 }
 
 /// One message per call; the text stays with the first.
-fn split(mut message: ChatMessage) -> List<ChatMessage> {
+fn split(mut message: ChatMessage) -> Parts<ChatMessage> {
     let Part::Proper(calls) = std::mem::take(&mut message.calls) else { return vec![message.into()] };
     let alone = |call| {
         let alone = ChatMessage { calls: vec![call].into(), ..message.clone() };

@@ -2,7 +2,7 @@
 
 use super::iterations::request_limit;
 use crate::json::{self, is_extreme, tokens};
-use crate::protocol::{Body, Input, List, Op, Part, ThreadEvent};
+use crate::protocol::{EventBody, Input, Op, Part, ThreadEvent};
 use serde_json::Value;
 use threadspec::Profile;
 use threadspec_golden::clause;
@@ -56,9 +56,8 @@ fn is_string_called(op: Op, input: &Input) -> bool {
 }
 
 fn has_own_string(input: &Input) -> bool {
-    let events = Part::<List<ThreadEvent>>::read(input.events.to_json());
-    let throws = |event: &ThreadEvent| matches!(&event.body, Body::ToolResult { result, .. } if result.proper().is_some_and(throws));
-    events.list().iter().filter_map(Part::proper).any(throws)
+    let throws = |event: &ThreadEvent| matches!(&event.body, EventBody::ToolResult { result, .. } if result.proper().is_some_and(throws));
+    input.thread().iter().filter_map(Part::proper).any(throws)
 }
 
 /// Whether `String` of a value throws in ECMAScript: an object, perhaps inside arrays, with a `toString` of its own.

@@ -1,10 +1,11 @@
 //! Where another clause is judged, rewords what only `should` clauses shape in their words, so that a case fails for its own clauses
 //! only.
 
-use super::document::{Document, renumber};
+use super::document::{Elements, renumber};
 use super::{Asked, each_document, failures, feedback};
 use crate::protocol::{
-    Body, ChatMessage, Check, Input, List, LoopRun, Op, Output, Part, Rounds, ScriptedTurn, Speaker, ThreadEvent,
+    ChatMessage, EventBody, Input, LoopOutput, Op, Output, Part, Parts, ScriptedTurn, ScriptedVerification, Speaker,
+    ThreadEvent, ToolsOutput,
 };
 use serde_json::{Number, Value};
 use std::vec::IntoIter;
@@ -31,7 +32,7 @@ pub(super) fn settle(asked: &Asked<'_>, input: &Input, output: &mut Output) {
     }
 }
 
-fn tools(input: &Input, rounds: &mut Rounds) {
+fn tools(input: &Input, rounds: &mut ToolsOutput) {
     let given = input.messages.list().len();
     let mut outcomes = failures::outcomes(Op::Tools, input).into_iter();
     let mut wordings = Vec::new();
@@ -48,7 +49,7 @@ fn tools(input: &Input, rounds: &mut Rounds) {
     }
 }
 
-fn settle_run(asked: &Asked<'_>, input: &Input, run: &mut LoopRun) {
+fn settle_run(asked: &Asked<'_>, input: &Input, run: &mut LoopOutput) {
     if !(asked.holds)(clause::LOOP_PROMPT) {
         prompt(input, run);
     }
@@ -68,7 +69,7 @@ fn settle_run(asked: &Asked<'_>, input: &Input, run: &mut LoopRun) {
 }
 
 /// Puts the prompt at iteration 0, and counts iterations from 1.
-fn prompt(input: &Input, run: &mut LoopRun) {
+fn prompt(input: &Input, run: &mut LoopOutput) {
     let [Part::Proper(first), events @ ..] = run.events.list_mut() else { return };
     let Some(of_prompt) = integer(&first.iteration) else { return };
     if first.body.said_by(Role::User) != Some(&input.prompt) {
@@ -87,7 +88,7 @@ fn prompt(input: &Input, run: &mut LoopRun) {
     }
     if input.is_in_xml_mode() {
         each_document(&mut run.requests, &|text| {
-            let Some(mut document) = Document::read(text) else { return text.to_owned() };
+            let Some(mut document) = Elements::read(text) else { return text.to_owned() };
             renumber(&mut document.0[..1], "iteration", |_| 0);
             renumber(&mut document.0[1..], "iteration", |iteration| iteration.saturating_add(more));
             document.text()
@@ -106,29 +107,30 @@ fn first_with_events(input: &Input) -> i64 {
     let is_silent = |turn: &ScriptedTurn| {
         turn.error == Part::Missing && turn.content.text().is_none_or(str::is_empty) && !turn.has_calls()
     };
-    let goes_on = |check: &Check| check.complete.is(&false) && check.told().is_none();
+    let goes_on = |check: &ScriptedVerification| check.complete.is(&false) && check.told().is_none();
     let silent = input.turns().zip(input.checks()).take_while(|(turn, check)| is_silent(turn) && goes_on(check));
     (1..).zip(silent).last().map_or(1, |(iteration, _)| iteration + 1)
 }
 
 /// Adds the completion event that is missing at the end of a run.
-fn completion(input: &Input, run: &mut LoopRun) {
+fn completion(input: &Input, run: &mut LoopOutput) {
     let is_completed = run.stop_reason.is(&StopReason::Completed);
     let Some(events) = run.events.proper_mut().filter(|_| is_completed) else { return };
-    let is_completion =
-        |event: &Part<ThreadEvent>| event.proper().is_some_and(|event| matches!(event.body, Body::Completion { .. }));
+    let is_completion = |event: &Part<ThreadEvent>| {
+        event.proper().is_some_and(|event| matches!(event.body, EventBody::Completion { .. }))
+    };
     events.pop_if(|last| is_completion(last));
     if !events.iter().any(is_completion) {
         let verified = (input.verify != Part::Missing).into();
         // Null where the reply has none.
         let result = Part::read(run.response.to_json());
         let iteration = Part::read(run.iterations.to_json());
-        events.push(ThreadEvent { body: Body::Completion { result, verified }, iteration }.into());
+        events.push(ThreadEvent { body: EventBody::Completion { result, verified }, iteration }.into());
     }
 }
 
 /// The text of the last response that was received.
-fn response(input: &Input, run: &mut LoopRun) {
+fn response(input: &Input, run: &mut LoopOutput) {
     let received = run.requests.list().len();
     let last = input.turns().take(received).rfind(|turn| turn.error == Part::Missing);
     if let Part::Proper(response) = &mut run.response {
@@ -163,8 +165,9 @@ impl RunTexts {
     fn of(asked: &Asked<'_>, input: &Input) -> Self {
         let tolerated = |clause: &str| !(asked.holds)(clause);
         let failed = input.checks().filter(|check| check.complete.is(&false) && tolerated(clause::LOOP_VERIFY));
-        let feedback =
-            failed.filter_map(Check::told).map(|reason| format!("Verification failed: {reason}. Please try again."));
+        let feedback = failed
+            .filter_map(ScriptedVerification::told)
+            .map(|reason| format!("Verification failed: {reason}. Please try again."));
         let errors = input.turns().filter_map(|turn| turn.error.text().map(str::to_owned));
         let errors = errors.chain(std::iter::repeat_n("script exhausted".to_owned(), 3));
         let outcomes = failures::outcomes(Op::Loop, input).into_iter();
@@ -182,21 +185,21 @@ impl RunTexts {
         events.iter_mut().filter_map(|event| self.wording(&mut event.proper_mut()?.body)).collect()
     }
 
-    fn wording(&mut self, body: &mut Body) -> Option<Wording> {
+    fn wording(&mut self, body: &mut EventBody) -> Option<Wording> {
         Some(match body {
-            Body::Message { role, content } if role.is(&Role::User) => {
+            EventBody::Message { role, content } if role.is(&Role::User) => {
                 let expected = if std::mem::take(&mut self.is_prompt) { None } else { self.feedback.next() };
                 let wording = Wording::new(content.text()?, expected);
                 *content = wording.expected.as_str().into();
                 wording
             }
-            Body::ToolResult { tool_call_id, result } => {
+            EventBody::ToolResult { tool_call_id, result } => {
                 let outcome = self.outcomes.next().flatten();
                 let wording = Wording::of_call(result.proper()?.as_str()?, outcome, tool_call_id);
                 *result = Value::from(wording.expected.as_str()).into();
                 wording
             }
-            Body::Error { error, recoverable } => {
+            EventBody::Error { error, recoverable } => {
                 let prefix = if recoverable.is(&true) { "[Error (recoverable)]: " } else { "[Error]: " };
                 let actual = error.text()?;
                 let message = self.errors.next().filter(|message| self.is_any_error || is_message(message, actual));
@@ -262,7 +265,7 @@ fn reword(wordings: &[Wording], list: &mut [Part<ChatMessage>], given: usize, do
 }
 
 fn in_document<'w>(wordings: &'w [Wording], text: &str, profile: Profile) -> (String, &'w [Wording]) {
-    let Some(mut document) = Document::read(text) else { return (text.to_owned(), wordings) };
+    let Some(mut document) = Elements::read(text) else { return (text.to_owned(), wordings) };
     let (mut at, mut left) = (0, wordings);
     for (number, wording) in wordings.iter().enumerate() {
         let start = format!("type=\"{}\" ", wording.element());
@@ -281,7 +284,7 @@ fn in_document<'w>(wordings: &'w [Wording], text: &str, profile: Profile) -> (St
 }
 
 /// Rewords the system message of a thread with summaries, if it has their texts and then the instructions.
-fn summaries(input: &Input, messages: &mut List<ChatMessage>) {
+fn summaries(input: &Input, messages: &mut Parts<ChatMessage>) {
     let events = input.events().unwrap_or_default();
     let summaries = events.iter().filter_map(|event| match &event.kind {
         EventKind::Summary { summary, summarized_iterations } => Some((summary.as_str(), summarized_iterations)),

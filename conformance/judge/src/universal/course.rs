@@ -6,7 +6,7 @@ use super::script::{ModelTurn, RunScript};
 
 /// How a run ended, compared with its script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum RunEnd {
     /// A response had no calls; `extra` requests follow it.
     Stopped { extra: usize },
     /// A model call failed; `extra` requests follow it, apart from one retry that failed, too.
@@ -59,7 +59,7 @@ pub(super) struct Course<'a> {
     pub(super) exact: bool,
     pub(super) requests: Vec<Conversation<'a>>,
     pub(super) rounds: Vec<Round<'a>>,
-    pub(super) end: End,
+    pub(super) end: RunEnd,
     /// The requests that repeat a failed one.
     pub(super) retries: Vec<usize>,
 }
@@ -82,7 +82,7 @@ impl<'a> Course<'a> {
     }
 }
 
-fn end(script: &RunScript, record: &Record) -> (End, Vec<usize>) {
+fn end(script: &RunScript, record: &Record) -> (RunEnd, Vec<usize>) {
     let made = record.requests.len();
     let mut retries = Vec::new();
     for turn in 0..made {
@@ -92,20 +92,20 @@ fn end(script: &RunScript, record: &Record) -> (End, Vec<usize>) {
                 let repeated = |next: &Vec<_>| is_same(next, &record.requests[turn]);
                 let again = record.requests.get(turn + 1).is_some_and(repeated) && !retries.contains(&turn);
                 if !again {
-                    return (End::ModelFailed { extra }, retries);
+                    return (RunEnd::ModelFailed { extra }, retries);
                 }
                 retries.push(turn + 1);
             }
-            ModelTurn::Response { calls, .. } if calls.is_empty() => return (End::Stopped { extra }, retries),
+            ModelTurn::Response { calls, .. } if calls.is_empty() => return (RunEnd::Stopped { extra }, retries),
             ModelTurn::Response { .. } => {
                 let asked = turn + 1 - retries.len();
                 if script.limit.is_some_and(|limit| asked > limit || asked == limit.max(1) && extra == 0) {
-                    return (End::Limited { extra }, retries);
+                    return (RunEnd::Limited { extra }, retries);
                 }
             }
         }
     }
-    (End::TooEarly { after: made.checked_sub(1) }, retries)
+    (RunEnd::TooEarly { after: made.checked_sub(1) }, retries)
 }
 
 fn is_same(one: &[super::message::AgentMessage], other: &[super::message::AgentMessage]) -> bool {

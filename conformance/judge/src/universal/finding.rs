@@ -1,7 +1,7 @@
 //! What the oracles find.
 
 use super::Property;
-use super::value::{Kind, ValueDifference};
+use super::value::{DifferenceKind, ValueDifference};
 use std::collections::HashSet;
 use threadspec_golden::clause;
 
@@ -58,14 +58,14 @@ impl Findings {
     /// clauses of their own.
     pub(super) fn add_differences(&mut self, owner: &'static str, place: &str, differences: &[ValueDifference]) {
         const SHOWN: usize = 3;
-        let of_owner = differences.iter().any(|difference| difference.kind == Kind::Other);
+        let of_owner = differences.iter().any(|difference| difference.kind == DifferenceKind::Other);
         for difference in differences.iter().take(SHOWN) {
             let clause = match difference.kind {
                 _ if of_owner => owner,
-                Kind::Text => clause::AGENT_TEXT,
-                Kind::Number => clause::AGENT_NUMBERS,
-                Kind::Name => clause::AGENT_ORDINARY,
-                Kind::Other => owner,
+                DifferenceKind::Text => clause::AGENT_TEXT,
+                DifferenceKind::Number => clause::AGENT_NUMBERS,
+                DifferenceKind::Name => clause::AGENT_ORDINARY,
+                DifferenceKind::Other => owner,
             };
             self.add(clause, format!("{place}: {}", difference.what));
         }

@@ -1,7 +1,7 @@
 //! Messages as the judge reads them: as leniently as a provider would, but what is absent is told from what is empty.
 
 use super::value::{equal, quote_text};
-use crate::shape::{self, ChatMessage, List, Part};
+use crate::shape::{self, ChatMessage, Part, Parts};
 use serde_json::{Map, Value};
 use threadspec::surrogates::without_marks;
 
@@ -36,7 +36,7 @@ impl AgentCall {
         })
     }
 
-    pub(super) fn read_all(calls: Part<List<shape::Call>>) -> Result<Vec<Self>, String> {
+    pub(super) fn read_all(calls: Part<Parts<shape::Call>>) -> Result<Vec<Self>, String> {
         let calls = calls.optional(|| "`tool_calls` is not a list")?;
         calls.into_iter().flatten().map(Self::read).collect()
     }
@@ -66,7 +66,7 @@ impl AgentMessage {
         })
     }
 
-    pub(super) fn read_all(messages: Part<List<ChatMessage>>) -> Result<Vec<Self>, String> {
+    pub(super) fn read_all(messages: Part<Parts<ChatMessage>>) -> Result<Vec<Self>, String> {
         let Part::Proper(list) = messages else { return Err("it is not a list of messages".into()) };
         let read = |(index, message)| Self::read(message).map_err(|error| format!("message {}: {error}", index + 1));
         list.into_iter().enumerate().map(read).collect()

@@ -49,7 +49,7 @@ pub struct Abilities {
 
 /// What a testee made of an input.
 #[derive(Clone, Debug)]
-pub enum Answer<'a> {
+pub enum AgentReply<'a> {
     /// The output of op `tools`, read with `value::read`.
     Output(Value),
     /// A refusal, with its message.
@@ -83,7 +83,7 @@ pub struct Ruling {
 /// # Errors
 ///
 /// Says why the input is not a script, or the output not one of op `tools`.
-pub fn judge(input: &str, others: &Others, abilities: Abilities, answer: Answer<'_>) -> Result<Ruling, Error> {
+pub fn judge(input: &str, others: &Others, abilities: Abilities, answer: AgentReply<'_>) -> Result<Ruling, Error> {
     judge_in(input, others, usize::MAX, abilities, answer)
 }
 
@@ -93,12 +93,12 @@ fn judge_in(
     others: &Others,
     step: usize,
     abilities: Abilities,
-    answer: Answer<'_>,
+    answer: AgentReply<'_>,
 ) -> Result<Ruling, Error> {
     let script = RunScript::read(input).map_err(Error::new)?;
     let record = match answer {
-        Answer::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
-        Answer::Refusal(message) => Record::rejected(message),
+        AgentReply::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
+        AgentReply::Refusal(message) => Record::rejected(message),
     };
     let record = record.unshared(&script).unwrap_or(record);
     let course = Course::of(&script, &record, abilities.exact_integers);
@@ -128,7 +128,7 @@ pub fn judge_earlier(
     others: &Others,
     step: usize,
     abilities: Abilities,
-    answer: Answer<'_>,
+    answer: AgentReply<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let ruling = judge_in(input, others, step, abilities, answer)?;
     let is_must = |finding: &&Finding| Property::all().any(|own| own.clause() == finding.clause && own.is_must());

@@ -3,7 +3,7 @@
 use super::message::{AgentMessage, Conversation, Speaker};
 use super::script::{ModelTurn, RunScript};
 use super::valid;
-use crate::shape::{AgentRun, ChatMessage, List, Part};
+use crate::shape::{AgentRun, ChatMessage, Part, Parts};
 
 /// What is said of a record whose requests are no copies.
 pub(super) const LOOKS_SHARED: &str = "request 1 holds the response to it, so the adapter seems to have described the requests after the \
@@ -107,14 +107,14 @@ impl Record {
     }
 }
 
-fn read_requests(requests: List<List<ChatMessage>>, when: &str) -> Result<Vec<Vec<AgentMessage>>, String> {
+fn read_requests(requests: Parts<Parts<ChatMessage>>, when: &str) -> Result<Vec<Vec<AgentMessage>>, String> {
     let read = |(index, request)| {
         AgentMessage::read_all(request).map_err(|error| format!("request {}{when}: {error}", index + 1))
     };
     requests.into_iter().enumerate().map(read).collect()
 }
 
-fn optional_list(messages: Part<List<ChatMessage>>, name: &str) -> Result<Option<Vec<AgentMessage>>, String> {
+fn optional_list(messages: Part<Parts<ChatMessage>>, name: &str) -> Result<Option<Vec<AgentMessage>>, String> {
     if messages == Part::Missing {
         return Ok(None);
     }

@@ -19,7 +19,7 @@ pub(super) enum ModelTurn {
 
 /// The scripted results of one tool.
 #[derive(Clone, Debug)]
-enum Results {
+enum ScriptedResults {
     /// The same for every call.
     Always(Value),
     ById(HashMap<String, Value>),
@@ -47,7 +47,7 @@ impl CallOutcome<'_> {
 pub(super) struct RunScript {
     pub(super) given: Vec<AgentMessage>,
     pub(super) turns: Vec<ModelTurn>,
-    tools: HashMap<String, Results>,
+    tools: HashMap<String, ScriptedResults>,
     pub(super) limit: Option<usize>,
     /// Whether a number of the input is beyond the doubles.
     pub(super) has_huge_numbers: bool,
@@ -100,9 +100,9 @@ impl RunScript {
     pub(super) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
         let Some(results) = self.tools.get(call.name()) else { return CallOutcome::Unknown };
         let result = match results {
-            Results::Always(result) => result,
-            Results::ById(results) => results.get(call.id()).unwrap_or(&NOTHING),
-            Results::ByArgs(results) => {
+            ScriptedResults::Always(result) => result,
+            ScriptedResults::ById(results) => results.get(call.id()).unwrap_or(&NOTHING),
+            ScriptedResults::ByArgs(results) => {
                 results.iter().find(|(args, _)| equal(args, &call.args, true)).map_or(&NOTHING, |(_, result)| result)
             }
         };
@@ -170,17 +170,19 @@ fn read_turn(turn: Part<ScriptedTurn>) -> Result<ModelTurn, String> {
     }
 }
 
-fn read_results(results: Value) -> Result<Results, String> {
+fn read_results(results: Value) -> Result<ScriptedResults, String> {
     match results {
         Value::Array(mut results) if results.len() <= 1 => {
-            Ok(Results::Always(results.pop().unwrap_or_else(|| NOTHING.clone())))
+            Ok(ScriptedResults::Always(results.pop().unwrap_or_else(|| NOTHING.clone())))
         }
         Value::Array(_) => {
             Err("frameworks run calls in parallel, so that no result may depend on the order: use `byId` or `byArgs`"
                 .into())
         }
         Value::Object(members) if members.len() == 1 => match members.into_iter().next() {
-            Some((name, Value::Object(by_id))) if name == "byId" => Ok(Results::ById(by_id.into_iter().collect())),
+            Some((name, Value::Object(by_id))) if name == "byId" => {
+                Ok(ScriptedResults::ById(by_id.into_iter().collect()))
+            }
             Some((name, Value::Array(pairs))) if name == "byArgs" => {
                 let pair = |pair: Value| match pair {
                     Value::Array(pair) => <[Value; 2]>::try_from(pair).ok(),
@@ -188,7 +190,7 @@ fn read_results(results: Value) -> Result<Results, String> {
                 };
                 let pairs = pairs.into_iter().map(pair).map(|pair| Some(pair?.into()));
                 let pairs = pairs.collect::<Option<_>>().ok_or("an element of `byArgs` is not a pair")?;
-                Ok(Results::ByArgs(pairs))
+                Ok(ScriptedResults::ByArgs(pairs))
             }
             _ => Err("neither `byId` nor `byArgs`".into()),
         },

@@ -5,7 +5,7 @@ use threadspec::surrogates::without_marks;
 
 /// A fault of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ListFault {
     /// The message, counted from 0.
     pub(super) index: usize,
     /// Whether it is about calls and their answers, rather than about a single message.
@@ -14,13 +14,13 @@ pub(super) struct Fault {
 }
 
 /// Everything that is wrong with a list; system messages may stand anywhere.
-pub(super) fn faults(messages: &[AgentMessage]) -> Vec<Fault> {
+pub(super) fn faults(messages: &[AgentMessage]) -> Vec<ListFault> {
     let conversation = Conversation::of(messages);
     let mut faults = Vec::new();
     // The calls of the group that is open: id, where, and whether it was answered.
     let mut open: Vec<(&str, usize, bool)> = Vec::new();
     for placed in &conversation.rest {
-        let mut fault = |index, pairing, what: String| faults.push(Fault { index, pairing, what });
+        let mut fault = |index, pairing, what: String| faults.push(ListFault { index, pairing, what });
         let message = placed.message;
         if message.speaker == Speaker::Tool {
             match &message.call_id {
@@ -67,10 +67,14 @@ pub(super) fn faults(messages: &[AgentMessage]) -> Vec<Fault> {
         }
     }
     for (id, index, _) in open.into_iter().filter(|(_, _, answered)| !answered) {
-        faults.push(Fault { index, pairing: true, what: format!("its call `{}` is not answered", without_marks(id)) });
+        faults.push(ListFault {
+            index,
+            pairing: true,
+            what: format!("its call `{}` is not answered", without_marks(id)),
+        });
     }
     for placed in conversation.systems.iter().filter(|placed| placed.message.content.is_none()) {
-        faults.push(Fault { index: placed.index, pairing: false, what: "its content is null".into() });
+        faults.push(ListFault { index: placed.index, pairing: false, what: "its content is null".into() });
     }
     faults
 }

@@ -27,7 +27,7 @@ pub(super) fn read_inside(text: &str) -> Result<Value, Error> {
 
 /// What a difference is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DifferenceKind {
     /// A text that AGENT-TEXT lists.
     Text,
     /// A number (AGENT-NUMBERS).
@@ -41,7 +41,7 @@ pub(super) enum Kind {
 /// A difference between what was expected and what came.
 #[derive(Clone, Debug)]
 pub(super) struct ValueDifference {
-    pub(super) kind: Kind,
+    pub(super) kind: DifferenceKind,
     pub(super) what: String,
 }
 
@@ -89,16 +89,16 @@ fn equal_members(ones: &Map<String, Value>, others: &Map<String, Value>, exact: 
 fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mut Vec<ValueDifference>) {
     let mut differ = |kind| {
         let place = if path.is_empty() { String::new() } else { format!("at {path}: ") };
-        let kind = if kind == Kind::Other && holds_odd_name(expected) { Kind::Name } else { kind };
+        let kind = if kind == DifferenceKind::Other && holds_odd_name(expected) { DifferenceKind::Name } else { kind };
         found.push(ValueDifference { kind, what: format!("{place}{} became {}", quote(expected), quote(actual)) });
     };
     match (expected, actual) {
         (Value::Number(one), Value::Number(other)) => {
             if !equal_numbers(one, other, exact) {
-                differ(Kind::Number);
+                differ(DifferenceKind::Number);
             }
         }
-        (Value::Number(_), Value::String(_) | Value::Null) => differ(Kind::Number),
+        (Value::Number(_), Value::String(_) | Value::Null) => differ(DifferenceKind::Number),
         (Value::String(one), Value::String(other)) => {
             if let Some(kind) = text_difference(one, Some(other)) {
                 differ(kind);
@@ -111,7 +111,7 @@ fn compare(expected: &Value, actual: &Value, exact: bool, path: &str, found: &mu
         }
         (Value::Object(_), Value::Object(_)) => compare_members(expected, actual, exact, path, found),
         (one, other) if one == other => {}
-        _ => differ(Kind::Other),
+        _ => differ(DifferenceKind::Other),
     }
 }
 
@@ -120,7 +120,7 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
     // An implementation that mishandles `__proto__` often loses the members beside it, too.
     let tripped =
         ones.iter().any(|(name, value)| (is_odd_name(name) || holds_odd_name(value)) && !others.contains_key(name));
-    let missing = if tripped { Kind::Name } else { Kind::Other };
+    let missing = if tripped { DifferenceKind::Name } else { DifferenceKind::Other };
     let mut differ = |kind, what: String| {
         found.push(ValueDifference {
             kind,
@@ -136,7 +136,7 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
         }
     }
     if !halved.is_empty() && extra.is_empty() {
-        differ(Kind::Text, format!("the member {} is missing", quote_text(halved[0].0)));
+        differ(DifferenceKind::Text, format!("the member {} is missing", quote_text(halved[0].0)));
     }
     for (name, value) in extra {
         let fits = |(known, one): &(&String, &Value)| arrived(known, name) && equal(one, value, exact);
@@ -149,22 +149,22 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
             let before = found.len();
             compare(value, other, exact, &format!("{path}/{name}"), found);
             if is_odd_name(name) {
-                found[before..].iter_mut().for_each(|difference| difference.kind = Kind::Name);
+                found[before..].iter_mut().for_each(|difference| difference.kind = DifferenceKind::Name);
             }
         }
     }
 }
 
 /// How a text that was expected differs from what came; `None` when it arrived.
-pub(super) fn text_difference(expected: &str, actual: Option<&str>) -> Option<Kind> {
+pub(super) fn text_difference(expected: &str, actual: Option<&str>) -> Option<DifferenceKind> {
     match actual {
         Some(actual) if arrived(expected, actual) => None,
         // A text that is gone altogether was not misread.
-        Some("") if !expected.trim().is_empty() => Some(Kind::Other),
+        Some("") if !expected.trim().is_empty() => Some(DifferenceKind::Other),
         // Nor was one that stands unchanged inside a longer one.
-        Some(actual) if !expected.trim().is_empty() && arrived_inside(expected, actual) => Some(Kind::Other),
-        Some(_) if is_listed_text(expected) => Some(Kind::Text),
-        _ => Some(Kind::Other),
+        Some(actual) if !expected.trim().is_empty() && arrived_inside(expected, actual) => Some(DifferenceKind::Other),
+        Some(_) if is_listed_text(expected) => Some(DifferenceKind::Text),
+        _ => Some(DifferenceKind::Other),
     }
 }
 
@@ -231,7 +231,7 @@ fn for_people(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn kinds(expected: &str, actual: &str, exact: bool) -> Vec<Kind> {
+    fn kinds(expected: &str, actual: &str, exact: bool) -> Vec<DifferenceKind> {
         let read = |text| read(text).expect("JSON");
         differences(&read(expected), &read(actual), exact).iter().map(|difference| difference.kind).collect()
     }
@@ -299,34 +299,34 @@ mod tests {
     #[test]
     fn a_difference_belongs_to_what_it_is_about() {
         for (one, other, kind) in [
-            ("1", "2", Kind::Number),
-            ("12345678901234567", "\"12345678901234567\"", Kind::Number),
-            ("[0.1]", "[0.10000000000000002]", Kind::Number),
-            (r#""{name}""#, r#""Bob""#, Kind::Text),
-            (r#"" a""#, r#""a""#, Kind::Text),
-            (r#"" a""#, r#""""#, Kind::Other),
-            (r#""a""#, r#""b""#, Kind::Other),
-            (r#"{"__proto__":1}"#, "{}", Kind::Name),
-            (r#"{"__proto__":{"a":1}}"#, r#"{"__proto__":{}}"#, Kind::Name),
-            (r#"{"body":{"__proto__":1}}"#, "{}", Kind::Name),
-            (r#"{"body":[{"__proto__":1}]}"#, r#"{"body":"[{}]"}"#, Kind::Name),
-            (r#""{name}""#, r#""Task: {name}, please""#, Kind::Other),
-            (r#"{"a":1}"#, "{}", Kind::Other),
-            ("{}", r#"{"a":1}"#, Kind::Other),
-            ("[1]", "[1,2]", Kind::Other),
-            ("true", "\"True\"", Kind::Other),
-            ("null", "0", Kind::Other),
+            ("1", "2", DifferenceKind::Number),
+            ("12345678901234567", "\"12345678901234567\"", DifferenceKind::Number),
+            ("[0.1]", "[0.10000000000000002]", DifferenceKind::Number),
+            (r#""{name}""#, r#""Bob""#, DifferenceKind::Text),
+            (r#"" a""#, r#""a""#, DifferenceKind::Text),
+            (r#"" a""#, r#""""#, DifferenceKind::Other),
+            (r#""a""#, r#""b""#, DifferenceKind::Other),
+            (r#"{"__proto__":1}"#, "{}", DifferenceKind::Name),
+            (r#"{"__proto__":{"a":1}}"#, r#"{"__proto__":{}}"#, DifferenceKind::Name),
+            (r#"{"body":{"__proto__":1}}"#, "{}", DifferenceKind::Name),
+            (r#"{"body":[{"__proto__":1}]}"#, r#"{"body":"[{}]"}"#, DifferenceKind::Name),
+            (r#""{name}""#, r#""Task: {name}, please""#, DifferenceKind::Other),
+            (r#"{"a":1}"#, "{}", DifferenceKind::Other),
+            ("{}", r#"{"a":1}"#, DifferenceKind::Other),
+            ("[1]", "[1,2]", DifferenceKind::Other),
+            ("true", "\"True\"", DifferenceKind::Other),
+            ("null", "0", DifferenceKind::Other),
         ] {
             assert_eq!(kinds(one, other, false), [kind], "{one} {other}");
         }
-        assert_eq!(kinds(r#"{"__proto__":1,"b":2}"#, "{}", false), [Kind::Name, Kind::Name]);
-        assert_eq!(kinds(r#"{"k\ud83d":1}"#, "{}", false), [Kind::Text]);
+        assert_eq!(kinds(r#"{"__proto__":1,"b":2}"#, "{}", false), [DifferenceKind::Name, DifferenceKind::Name]);
+        assert_eq!(kinds(r#"{"k\ud83d":1}"#, "{}", false), [DifferenceKind::Text]);
     }
 
     #[test]
     fn exact_integers_are_compared_to_the_last_digit() {
-        assert_eq!(kinds("9007199254740993", "9007199254740992", true), [Kind::Number]);
-        assert_eq!(kinds("18446744073709551615", "18446744073709551616", true), [Kind::Number]);
+        assert_eq!(kinds("9007199254740993", "9007199254740992", true), [DifferenceKind::Number]);
+        assert_eq!(kinds("18446744073709551615", "18446744073709551616", true), [DifferenceKind::Number]);
         assert_eq!(kinds("9007199254740993", "9007199254740993", true), []);
         assert_eq!(kinds("1e3", "1000", true), []);
         assert_eq!(kinds("0.5", "0.5", true), []);

@@ -9,7 +9,7 @@ use crate::compare::{Difference, compare};
 use crate::corpus::{Case, Level, embedded};
 use crate::json;
 use crate::protocol::{JudgeProfile, Reply, Request};
-use crate::universal::{self, Answer, Others};
+use crate::universal::{self, AgentReply, Others};
 use threadspec::surrogates::unmark_surrogates;
 
 /// The reply is kept up to this length.
@@ -96,8 +96,8 @@ fn counts(case: &Case, clause: &str) -> bool {
 /// Judges a run by every clause that is a `must`.
 fn run_of_any_agent(case: &Case, others: &Others, terms: Terms, step: usize, reply: &Reply) -> Option<Judgement> {
     let answer = match reply {
-        Reply::Ok(output) => Answer::Output(output.clone()),
-        Reply::Reject { message, .. } => Answer::Refusal(message),
+        Reply::Ok(output) => AgentReply::Output(output.clone()),
+        Reply::Reject { message, .. } => AgentReply::Refusal(message),
         Reply::Unsupported(_) => return None,
     };
     let findings = match universal::judge_earlier(&case.after()[step], others, step, terms.abilities, answer) {

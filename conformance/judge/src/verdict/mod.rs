@@ -16,7 +16,7 @@ use crate::protocol::JudgeProfile;
 use crate::protocol::{Output, Reply};
 use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
-use crate::universal::{self, Abilities, Answer, Holding, Others, Property};
+use crate::universal::{self, Abilities, AgentReply, Holding, Others, Property};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -188,9 +188,9 @@ fn is_expected(case: &Case, reply: &Reply) -> bool {
 fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
     match (case.expect(), reply) {
         (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, beginning(&why, LONGEST_NOTE)),
-        (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, Answer::Output(output)),
+        (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, AgentReply::Output(output)),
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
-            judge_run(properties, case, terms, Answer::Refusal(&message))
+            judge_run(properties, case, terms, AgentReply::Refusal(&message))
         }
         (Expect::Output(patterns), Reply::Ok(output)) => {
             judge_output(patterns, &settled(case, terms, output).into_json())
@@ -255,7 +255,7 @@ fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
 }
 
 /// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
-fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: Answer<'_>) -> Judgement {
+fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: AgentReply<'_>) -> Judgement {
     let others = Others::of(case.after());
     let ruling = match universal::judge(case.input(), &others, terms.abilities, answer) {
         Ok(ruling) => ruling,

@@ -2,7 +2,7 @@
 
 use crate::corpus::Oracle;
 use crate::json::{FORBIDDEN, HALF};
-use crate::protocol::{ChatMessage, Input, List, Op, Output, Part};
+use crate::protocol::{ChatMessage, Input, Op, Output, Part, Parts};
 use crate::tolerance::iterations::beginnings;
 use threadspec::{Event, Message, Profile, oracle};
 
@@ -15,7 +15,7 @@ use threadspec::{Event, Message, Profile, oracle};
 /// Says where the property does not hold, or why the oracle cannot judge this output.
 pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, output: &Output) -> Result<(), String> {
     let input = Input::read(input).map_err(|error| format!("the input cannot be read: {error}"))?;
-    let output = Answer { op, input: &input, output };
+    let output = Answered { op, input: &input, output };
     let verdict = match property {
         Oracle::AcceptedOrRefused => Ok(()),
         Oracle::WellFormed => oracle::well_formed(&output.document()?),
@@ -40,13 +40,13 @@ pub(super) fn check(property: Oracle, op: Op, profile: Profile, input: &str, out
 }
 
 /// An output, and the request for it.
-struct Answer<'a> {
+struct Answered<'a> {
     op: Op,
     input: &'a Input,
     output: &'a Output,
 }
 
-impl Answer<'_> {
+impl Answered<'_> {
     /// The events that went in; a text to escape is that of a message.
     fn events(&self) -> Result<Vec<Event>, String> {
         if let (Op::Escape, Some(text)) = (self.op, self.input.text.text()) {
@@ -141,7 +141,7 @@ fn judged(document: &str) -> String {
 
 const NO_LIST: &str = "the output is not a list of messages";
 
-fn read(list: &Part<List<ChatMessage>>) -> Result<Vec<Message>, String> {
+fn read(list: &Part<Parts<ChatMessage>>) -> Result<Vec<Message>, String> {
     list.proper().ok_or(NO_LIST)?.iter().map(read_message).collect()
 }
 

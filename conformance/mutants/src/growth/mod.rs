@@ -73,7 +73,7 @@ const SMALL: [u64; 12] = [1, 2, 3, 5, 11, 17, 50, 65, 101, 129, 257, 1001];
 
 /// A bug of a family, and the row of the table whose cases must catch it.
 #[derive(Clone, Copy)]
-struct Trial<'a> {
+struct SizeTrial<'a> {
     bug: Planted,
     family: Family,
     row: &'a Growth,
@@ -133,7 +133,7 @@ pub fn survey_sizes(corpus: &Corpus, table: &[Growth], breadth: Breadth) -> Resu
                 let members = if row.members.is_empty() { &everything } else { &row.members };
                 let is_touched = |member: &&String| cases.iter().any(|(case, _)| touches(&family, case, member));
                 for member in members.iter().filter(is_touched) {
-                    let of_size = |&n: &u64| Trial { bug: sized(planted, member, n), family, row, profile, n };
+                    let of_size = |&n: &u64| SizeTrial { bug: sized(planted, member, n), family, row, profile, n };
                     trials.extend(sizes.iter().map(of_size));
                 }
             }
@@ -179,7 +179,7 @@ fn touches(family: &Family, case: &Case, member: &str) -> bool {
     changed != input
 }
 
-impl Trial<'_> {
+impl SizeTrial<'_> {
     fn name(&self) -> String {
         format!("{} ({}, {})", self.bug.name, self.row.place, self.profile)
     }

@@ -14,7 +14,7 @@ use threadspec_judge::protocol::{Op, RejectKind, Reply, Request};
 /// The members of every operation's input.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct Input {
+pub(crate) struct TwinInput {
     text: Option<String>,
     events: Option<Vec<Value>>,
     response_prefix: Option<String>,
@@ -35,7 +35,7 @@ impl Twin {
         let text = (self.raw_input)(&request.input);
         let mut value = serde_json::from_str(&text).map_err(refusal)?;
         (self.before)(self, request.op, &mut value);
-        let input: Input = serde_json::from_value(as_the_library_reads(&value)).map_err(refusal)?;
+        let input: TwinInput = serde_json::from_value(as_the_library_reads(&value)).map_err(refusal)?;
         let mut output = match request.op {
             Op::Escape => (self.text)(self, &required(input.text, "text")?).into(),
             Op::Serialize => {
@@ -64,7 +64,7 @@ impl Twin {
         Ok(if matches!(request.op, Op::Escape | Op::Serialize) { output } else { plain(output) })
     }
 
-    fn context_mode(&self, input: &Input) -> Result<ContextMode, Reply> {
+    fn context_mode(&self, input: &TwinInput) -> Result<ContextMode, Reply> {
         let mode = input.context_mode.as_deref().map(str::parse).transpose().map_err(refusal)?;
         Ok((self.mode)(mode))
     }

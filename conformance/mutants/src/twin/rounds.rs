@@ -1,7 +1,7 @@
 //! Tool rounds, and the outer loop on top of them.
 
 use super::Twin;
-use super::input::{Input, required};
+use super::input::{TwinInput, required};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::vec::IntoIter;
@@ -25,7 +25,7 @@ impl ScriptedRun {
 
 /// How many rounds, and how many requests, at most.
 #[derive(Clone, Copy)]
-struct Limits {
+struct RoundLimits {
     rounds: Option<usize>,
     requests: Option<usize>,
 }
@@ -41,7 +41,7 @@ struct Log {
 
 impl Twin {
     pub(crate) fn run_tools(&self, mut messages: Vec<Message>, mut script: ScriptedRun, depth: Option<usize>) -> Value {
-        let limits = Limits { rounds: depth, requests: None };
+        let limits = RoundLimits { rounds: depth, requests: None };
         let mut log = Log::default();
         for message in &messages {
             log.ids.extend(message.tool_calls().iter().map(|call| call.id.clone()));
@@ -58,7 +58,7 @@ impl Twin {
         &self,
         messages: &mut Vec<Message>,
         script: &mut ScriptedRun,
-        limits: Limits,
+        limits: RoundLimits,
         log: &mut Log,
     ) -> Result<Response, Error> {
         let before = script.requests.len();
@@ -98,10 +98,16 @@ impl Twin {
         Ok(last)
     }
 
-    pub(crate) fn run_loop(&self, input: Input, mode: ContextMode, mut script: ScriptedRun) -> Result<Value, Reply> {
+    pub(crate) fn run_loop(
+        &self,
+        input: TwinInput,
+        mode: ContextMode,
+        mut script: ScriptedRun,
+    ) -> Result<Value, Reply> {
         let instructions = input.instructions.unwrap_or_default();
         let mut verifier = input.verify.map(ScriptedVerifier::new);
-        let limits = Limits { rounds: None, requests: Some((self.request_limit)(input.max_tool_calls_per_iteration)) };
+        let limits =
+            RoundLimits { rounds: None, requests: Some((self.request_limit)(input.max_tool_calls_per_iteration)) };
         let prompt = (self.prompt)(&required(input.prompt, "prompt")?);
         let mut log = Log { events: vec![prompt], iteration: self.first_iteration, ..Log::default() };
         let (mut messages, mut failures, mut begun) = (Vec::new(), 0, 0);

@@ -1,21 +1,21 @@
 //! AGENT-INDEPENDENT at the same time: agents whose runs influence each other while they are under way, and only then.
 
 use super::bug;
-use crate::agent::{Run, text};
+use crate::agent::{RunState, text};
 use crate::planted::{Clash, Kind, Planted, crash};
 use serde_json::Value;
 use threadspec_golden::clause;
 
 /// A bug that shows only where runs meet.
-fn clash(name: &str, meet: impl Fn(&mut [Run], usize) -> Result<(), String> + Send + Sync + 'static) -> Planted {
+fn clash(name: &str, meet: impl Fn(&mut [RunState], usize) -> Result<(), String> + Send + Sync + 'static) -> Planted {
     let clash = Clash(Box::leak(Box::new(meet)));
     Planted { kind: Kind::Clash(clash), ..bug(name, &[clause::AGENT_INDEPENDENT], |_| {}) }
 }
 
 /// Every bug.
 pub(super) fn all() -> Vec<Planted> {
-    let always = |name, change: fn(&mut [Run], usize)| {
-        let meet = move |runs: &mut [Run], at: usize| {
+    let always = |name, change: fn(&mut [RunState], usize)| {
+        let meet = move |runs: &mut [RunState], at: usize| {
             change(runs, at);
             Ok(())
         };
@@ -74,7 +74,7 @@ pub(super) fn all() -> Vec<Planted> {
             }
         }),
         clash("failing-model-ends-runs-at-once", |runs, at| {
-            let failing = |run: &Run| run.input["model"].as_array().into_iter().flatten().find_map(error_of);
+            let failing = |run: &RunState| run.input["model"].as_array().into_iter().flatten().find_map(error_of);
             let others = runs.iter().enumerate().filter(|(other, _)| *other != at);
             others.map(|(_, run)| run).find_map(failing).map_or(Ok(()), Err)
         }),
@@ -82,7 +82,7 @@ pub(super) fn all() -> Vec<Planted> {
         clash("dies-of-two-runs-at-once", |_, _| crash("two runs at once")),
     ];
     all.extend([2, 3, 4, 6].map(|size| {
-        let meet = move |runs: &mut [Run], at: usize| {
+        let meet = move |runs: &mut [RunState], at: usize| {
             if runs.len() >= size {
                 runs[at].list = runs[next(runs, at)].list.clone();
             }
@@ -94,11 +94,11 @@ pub(super) fn all() -> Vec<Planted> {
 }
 
 /// The place of the run that is asked next, which is the first one for the last.
-fn next(runs: &[Run], at: usize) -> usize {
+fn next(runs: &[RunState], at: usize) -> usize {
     (at + 1) % runs.len()
 }
 
-fn taken_from(runs: &mut [Run], at: usize, other: usize, member: &str) {
+fn taken_from(runs: &mut [RunState], at: usize, other: usize, member: &str) {
     runs[at].input[member] = runs[other].input[member].clone();
 }
 

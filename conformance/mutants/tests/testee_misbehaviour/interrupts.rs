@@ -10,13 +10,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A run of the small corpus that only an interrupt ends in time.
-struct Waiting {
+struct WaitingRun {
     corpus: tempfile::TempDir,
     token: String,
     command: Command,
 }
 
-impl Waiting {
+impl WaitingRun {
     fn of(corpus: tempfile::TempDir, options: &[&str], bug: &str) -> Self {
         let token = token();
         let mut command = command(corpus.path(), &[&["--timeout", FAR_AWAY], options].concat(), bug, &token);
@@ -56,7 +56,7 @@ pub(crate) fn ctrl_c_ends_the_run() -> Result<(), Failed> {
     for (bug, interrupts, says) in
         [("hangs@two", 1, " of 4 cases were run, 0 count against it"), ("hangs@two", 2, ""), ("hangs@end", 1, "")]
     {
-        let mut run = Waiting::of(small_corpus()?, &[], bug);
+        let mut run = WaitingRun::of(small_corpus()?, &[], bug);
         let runner = run.start()?;
         for _ in 0..interrupts {
             interrupt(runner.id())?;
@@ -74,7 +74,7 @@ pub(crate) fn ctrl_c_ends_the_run() -> Result<(), Failed> {
 pub(crate) fn ctrl_c_ends_a_pause() -> Result<(), Failed> {
     // Its deed, with the first reply, is allowed; then comes a pause of a day.
     let corpus = corpus(&[("first", "one"), ("second", "two")])?;
-    let mut run = Waiting::of(corpus, &["--pause", "86400"], "slow@1");
+    let mut run = WaitingRun::of(corpus, &["--pause", "86400"], "slow@1");
     let runner = run.start()?;
     interrupt(runner.id())?;
     let output = runner.wait_with_output()?;
@@ -88,7 +88,7 @@ pub(crate) fn ctrl_c_ends_a_pause() -> Result<(), Failed> {
 /// A terminal writes `^C` behind the bar. What clears the bar clears one line, so both must fit on it.
 pub(crate) fn ctrl_c_leaves_no_bar() -> Result<(), Failed> {
     const COLUMNS: usize = 60;
-    let run = Waiting::of(small_corpus()?, &[], "hangs@three");
+    let run = WaitingRun::of(small_corpus()?, &[], "hangs@three");
     let words = std::iter::once(run.command.get_program()).chain(run.command.get_args());
     let words = words.map(|word| word.to_string_lossy());
     let script = format!("stty rows 24 cols {COLUMNS}; exec {}", words.collect::<Vec<_>>().join(" "));
@@ -125,7 +125,7 @@ pub(crate) fn a_testee_ends_with_its_runner() -> Result<(), Failed> {
     if !cfg!(target_os = "linux") {
         return Ok(());
     }
-    let mut run = Waiting::of(small_corpus()?, &[], "hangs@two");
+    let mut run = WaitingRun::of(small_corpus()?, &[], "hangs@two");
     let mut runner = run.start()?;
     runner.kill()?;
     runner.wait()?;

@@ -10,7 +10,7 @@ mod memory;
 mod running;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use running::{Run, command, corpus, nobody_is_left, small_corpus, token};
+use running::{RunOutcome, command, corpus, nobody_is_left, small_corpus, token};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -110,7 +110,7 @@ fn timeout(deed: Deed) -> &'static [&'static str] {
 
 /// Only the case whose reply comes with the deed is to blame.
 fn with_a_case(deed: Deed) -> Result<(), Failed> {
-    let run = Run::of(&format!("{}@two", deed.name), timeout(deed))?;
+    let run = RunOutcome::of(&format!("{}@two", deed.name), timeout(deed))?;
     let verdicts = TEXTS.map(|text| if text == "two" { deed.verdict.to_string() } else { "pass".into() });
     run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;
     // A second reply is recognized by its id. For every other loss, the note says that the case fails by itself.
@@ -124,7 +124,7 @@ fn with_a_case(deed: Deed) -> Result<(), Failed> {
 
 /// A deed with the hello is a fault of the handshake.
 fn with_the_hello(deed: Deed) -> Result<(), Failed> {
-    let run = Run::of(&format!("{}@hello", deed.name), timeout(deed))?;
+    let run = RunOutcome::of(&format!("{}@hello", deed.name), timeout(deed))?;
     if deed.verdict == Verdict::Pass {
         return run.expect(0, &TEXTS.map(|_| "pass".into()));
     }
@@ -136,7 +136,7 @@ fn with_the_hello(deed: Deed) -> Result<(), Failed> {
 
 /// A deed with the third request of each process fails one case, and only after others.
 fn with_a_request(deed: Deed) -> Result<(), Failed> {
-    let run = Run::of(&format!("{}@3", deed.name), timeout(deed))?;
+    let run = RunOutcome::of(&format!("{}@3", deed.name), timeout(deed))?;
     let verdicts = TEXTS.map(|text| if text == "three" { deed.verdict.to_string() } else { "pass".into() });
     run.expect(i32::from(deed.verdict != Verdict::Pass), &verdicts)?;
     let note = run.note("three");
@@ -145,9 +145,9 @@ fn with_a_request(deed: Deed) -> Result<(), Failed> {
 }
 
 /// What is done when the requests have ended, its exit code, the verdict of the last case, and what is said.
-type End = (&'static str, i32, &'static str, &'static str);
+type EndOfRequests = (&'static str, i32, &'static str, &'static str);
 
-const AT_THE_END: &[End] = &[
+const AT_THE_END: &[EndOfRequests] = &[
     ("ends", 0, "pass", "conformant"),
     ("dies", 1, "pass", "shutdown: it ended with exit status: 9"),
     ("aborts", 1, "pass", "shutdown: it ended with signal: 6"),
@@ -171,10 +171,10 @@ const AT_THE_END: &[End] = &[
     ("closes-stdout-and-stays", 0, "pass", "conformant"),
 ];
 
-fn at_the_end(&(deed, code, last, says): &End) -> Result<(), Failed> {
+fn at_the_end(&(deed, code, last, says): &EndOfRequests) -> Result<(), Failed> {
     let is_late = says.contains("did not end within");
     let options: &[&str] = if is_late { &[] } else { &["--timeout", FAR_AWAY] };
-    let run = Run::of(&format!("{deed}@end"), options)?;
+    let run = RunOutcome::of(&format!("{deed}@end"), options)?;
     run.expect(code, &TEXTS.map(|text| if text == "four" { last.into() } else { "pass".into() }))?;
     run.says(says)
 }
@@ -198,7 +198,7 @@ const COMMANDS: &[Ends] = &[
 fn ends(&(options, code, says): &Ends) -> Result<(), Failed> {
     let place = options.iter().position(|&option| option == "--bug").unwrap_or(options.len());
     let (options, bug) = options.split_at(place);
-    let run = Run::of(bug.get(1).copied().unwrap_or("slow"), options)?;
+    let run = RunOutcome::of(bug.get(1).copied().unwrap_or("slow"), options)?;
     if run.code != code {
         return Err(format!("{} instead of {code}:\n{}", run.code, run.said).into());
     }
@@ -211,11 +211,11 @@ fn losses_end_the_run() -> Result<(), Failed> {
     let texts =
         names.iter().enumerate().map(|(number, name)| (name.as_str(), if number % 6 == 5 { "x" } else { "boom" }));
     let corpus = corpus(&texts.collect::<Vec<_>>())?;
-    let run = Run::new(&corpus, "dies@boom", &[])?;
+    let run = RunOutcome::new(&corpus, "dies@boom", &[])?;
     run.says("pass 1  crash 10  not-run 2")?;
     run.says("10 cases crashed, timed out or got garbage; --keep-going goes on all the same")?;
     let texts = names.iter().map(|name| (name.as_str(), "boom"));
-    Run::new(&self::corpus(&texts.collect::<Vec<_>>())?, "dies@boom", &["--keep-going"])?.says("crash 13")
+    RunOutcome::new(&self::corpus(&texts.collect::<Vec<_>>())?, "dies@boom", &["--keep-going"])?.says("crash 13")
 }
 
 /// The testee is not to blame for the limits of the machine.
@@ -232,7 +232,7 @@ fn a_lack_of_files() -> Result<(), Failed> {
             .args(arguments.split(' '))
             .env("MISBEHAVIOUR", &token)
             .env_remove("CI");
-        let run = Run::watch(command, folder.path())?;
+        let run = RunOutcome::watch(command, folder.path())?;
         if run.code != 4 || run.said.contains("the testee is not ready") || run.said.contains("conformant") {
             return Err(format!("{arguments}: {}:\n{}", run.code, run.said).into());
         }
@@ -255,7 +255,7 @@ fn the_conclusion_names_the_code() -> Result<(), Failed> {
     let updated = format!("--reason none --update-known-failures {known}");
     for options in full.into_iter().filter(|_| Path::new("/dev/full").exists()).chain([&*updated]) {
         for (bug, verdicts) in [("slow@one", "pass 4"), ("dies@two", "pass 3  crash 1")] {
-            let run = Run::new(&corpus, bug, &options.split(' ').collect::<Vec<_>>())?;
+            let run = RunOutcome::new(&corpus, bug, &options.split(' ').collect::<Vec<_>>())?;
             let concluded = run.said.matches("Exit code ").count() == 1 && run.said.contains("Exit code 4.");
             if run.code != 4 || !concluded || run.report.is_null() {
                 return Err(format!("{options}, {bug}: {}:\n{}", run.code, run.said).into());
@@ -268,9 +268,9 @@ fn the_conclusion_names_the_code() -> Result<(), Failed> {
 
 fn a_testee_that_does_not_read() -> Result<(), Failed> {
     let corpus = corpus(&[("large", &"x".repeat(1 << 20))])?;
-    Run::new(&corpus, "hangs@hello", &[])?.says("did not answer `hello`")?;
+    RunOutcome::new(&corpus, "hangs@hello", &[])?.says("did not answer `hello`")?;
     let corpus = self::corpus(&[("first", "one"), ("large", &"x".repeat(1 << 20)), ("larger", &"x".repeat(1 << 21))])?;
-    Run::new(&corpus, "hangs-after-its-reply@one", &[])?.says("TIMEOUT escape/texts/first")
+    RunOutcome::new(&corpus, "hangs-after-its-reply@one", &[])?.says("TIMEOUT escape/texts/first")
 }
 
 /// Each reply is in time, though all together take longer than the timeout.
@@ -279,6 +279,6 @@ fn a_testee_that_waits_in_turn_is_not_late() -> Result<(), Failed> {
     let corpus = corpus(&names.iter().map(|name| (name.as_str(), "x")).collect::<Vec<_>>())?;
     // It waits for the machine at times, too, which counts for nothing.
     let command = command(corpus.path(), &["--timeout", "0.5"], "slow", "");
-    let run = Run::watch(command, corpus.path())?;
+    let run = RunOutcome::watch(command, corpus.path())?;
     if run.code == 0 { Ok(()) } else { Err(run.said.into()) }
 }

@@ -1,7 +1,7 @@
 //! How much memory a run may hold.
 
 use super::FAR_AWAY;
-use super::running::{Run, SMALL, command, corpus, small_corpus, verify};
+use super::running::{RunOutcome, SMALL, command, corpus, small_corpus, verify};
 use libtest_mimic::Failed;
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ const LONG: u64 = 16;
 pub(crate) fn a_large_reply() -> Result<(), Failed> {
     let corpus = corpus(&[("large", &"x".repeat(usize::try_from(LARGE << 10).expect("a length")))])?;
     let command = command(corpus.path(), &["--timeout", FAR_AWAY], "slow", "");
-    let run = Run::watch(command, corpus.path())?;
+    let run = RunOutcome::watch(command, corpus.path())?;
     // The text stands in the corpus file, the case, its source, its expectation, the request and the reply.
     if run.code != 0 || run.memory > SMALL + LARGE * 12 {
         return Err(format!("{} with {} KiB:\n{}", run.code, run.memory, run.said).into());
@@ -49,7 +49,7 @@ pub(crate) fn what_a_long_reply_costs() -> Result<(), Failed> {
         let mut command = verify(corpus.path(), &["--timeout", FAR_AWAY, "--filter", "*/two"]);
         command.args(["--", "sh", "-c", &script]);
         let begun = Instant::now();
-        let run = Run::watch(command, corpus.path())?;
+        let run = RunOutcome::watch(command, corpus.path())?;
         let (held, took) = (run.memory, begun.elapsed());
         println!("{long} MiB of {before}{piece} cost {} MiB and {took:?}", held >> 10);
         if run.code != 1 || held > SMALL * 3 / 5 + ((3 * long) << 10) || run.said.len() > 16 << 10 {

@@ -15,7 +15,7 @@ pub(crate) const SMALL: u64 = 60 << 10;
 const MOST_MEMORY: u64 = SMALL + (200 << 10);
 
 /// What came of a run.
-pub(crate) struct Run {
+pub(crate) struct RunOutcome {
     pub(crate) code: i32,
     pub(crate) said: String,
     /// Its verdicts and notes; null if there was no run.
@@ -24,7 +24,7 @@ pub(crate) struct Run {
     pub(crate) memory: u64,
 }
 
-impl Run {
+impl RunOutcome {
     /// The small corpus against a misbehaviour.
     pub(crate) fn of(bug: &str, options: &[&str]) -> Result<Self, Failed> {
         Self::new(&small_corpus()?, bug, options)

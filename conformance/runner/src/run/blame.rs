@@ -103,7 +103,7 @@ impl Worker<'_, '_, '_> {
             let what = what.lines().next().unwrap_or_default().to_owned();
             self.part.late.push(format!("{}: {what} once; asked again in the same order, it was in time", case.id));
         }
-        let is_declined = is_declined(&again);
+        let is_declined = is_declined(case, &again);
         let judgement = earlier.with(judge(case, self.shared.terms, again));
         self.settle(index, judgement, is_declined);
     }

@@ -4,6 +4,7 @@
 //! requests at once gets them so first, and if every case passes, that stands. Otherwise the cases are asked again one by one, so
 //! that nobody is accused because of the load.
 
+mod amend;
 mod blame;
 mod known;
 mod order;

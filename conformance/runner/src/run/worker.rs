@@ -41,8 +41,8 @@ pub(super) struct Worker<'w, 's, 'a> {
     pub(super) shared: &'w Shared<'s, 'a>,
     pub(super) testee: &'w mut (dyn Testee + Send),
     share: Vec<usize>,
-    /// The case that each request to this process belongs to.
-    pub(super) asked: HashMap<i64, usize>,
+    /// The case that each request to this process belongs to, and which of its requests it is.
+    pub(super) asked: HashMap<i64, (usize, usize)>,
     /// The cases that this process answered, or the last of them.
     pub(super) answered: Vec<usize>,
     /// How many requests this process got.
@@ -101,11 +101,11 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         if self.asked.len() == MOST_ASKED {
             self.asked.clear();
         }
-        self.asked.insert(id, index);
+        self.asked.insert(id, (index, step));
         self.served += 1;
         let case = self.shared.cases[index];
         let input = case.after().get(step).map_or_else(|| case.input(), String::as_str).to_owned();
-        Request { id, op: case.op, profile: self.shared.settings.profile, input }
+        Request::new(id, case.op, self.shared.settings.profile, input)
     }
 
     /// Asks all cases without waiting for each reply. If any case does not pass, the results are not final.
@@ -149,7 +149,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                     return Trust::Doubted;
                 }
             } else {
-                let is_declined = is_declined(&outcome);
+                let is_declined = is_declined(case, &outcome);
                 let judgement = judge(case, self.shared.terms, outcome);
                 if !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported) {
                     return Trust::Doubted;
@@ -193,13 +193,14 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     }
 
     fn case(&mut self, index: usize) {
+        self.amend();
         loop {
             if self.is_spoken_after() && self.shared.is_over() {
                 return;
             }
             match self.put(index) {
                 (earlier, outcome) if outcome.is_reply() => {
-                    let is_declined = is_declined(&outcome);
+                    let is_declined = is_declined(self.shared.cases[index], &outcome);
                     let judgement = earlier.with(judge(self.shared.cases[index], self.shared.terms, outcome));
                     self.settle(index, judgement, is_declined);
                     self.answer(index);
@@ -209,7 +210,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 (_, Outcome::NotReady(why)) => return self.shared.end_with(Ending::NotReady(why)),
                 (_, Outcome::Stray { id: 0, what }) => return self.charge_for_id_of_hello(index, what),
                 (_, Outcome::Stray { id, what }) => {
-                    let culprit = self.asked.get(&id).copied().unwrap_or(index);
+                    let culprit = self.asked.get(&id).map_or(index, |&(culprit, _)| culprit);
                     self.started();
                     self.charge(culprit, Outcome::Garbage(what), "");
                     if culprit == index || self.shared.is_over() {
@@ -239,7 +240,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         match unasked {
             Outcome::Interrupted | Outcome::NotReady(_) => {}
             Outcome::Stray { id, what } if asked.contains_key(&id) => {
-                self.charge(asked[&id], Outcome::Garbage(what), "");
+                self.charge(asked[&id].0, Outcome::Garbage(what), "");
             }
             unasked => {
                 if !self.speaks_after(&answered) {
@@ -330,7 +331,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         for trouble in self.testee.finish() {
             match trouble {
                 Trouble::Stray { id, what } if self.asked.contains_key(&id) => {
-                    self.charge(self.asked[&id], Outcome::Garbage(what), "");
+                    self.charge(self.asked[&id].0, Outcome::Garbage(what), "");
                 }
                 Trouble::Stray { what, .. } | Trouble::Unasked(what) => {
                     let answered = std::mem::take(&mut self.answered);
@@ -341,6 +342,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 Trouble::Shutdown(what) => self.part.shutdown.push(what),
             }
         }
+        self.amend();
         // A process that was started to ask again is no longer needed.
         self.testee.restart();
     }
@@ -368,7 +370,7 @@ fn sent_before(outcome: Outcome, step: usize) -> Outcome {
     }
 }
 
-pub(super) fn is_declined(outcome: &Outcome) -> bool {
+pub(super) fn is_declined(_: &Case, outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
 }
 

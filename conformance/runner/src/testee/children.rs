@@ -33,11 +33,11 @@ type Child = std::process::Child;
 
 /// A child in a process group of its own (on Windows, a job object), which is killed as a whole.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct ProcessGroup {
     child: Child,
 }
 
-impl Group {
+impl ProcessGroup {
     /// Starts a command with pipes.
     pub(super) fn spawn(command: &[OsString]) -> Result<Self, Unready> {
         let (program, arguments) = command.split_first().ok_or_else(|| "no command was given".to_owned())?;
@@ -110,7 +110,7 @@ fn start(#[allow(unused_mut, reason = "not on every system")] mut prepared: Comm
     return prepared.spawn();
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
         let given_up = Instant::now() + KILL_GRACE;

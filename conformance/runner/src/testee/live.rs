@@ -1,6 +1,6 @@
 //! A running testee process, and the exchange with it.
 
-use super::children::Group;
+use super::children::ProcessGroup;
 use super::lines::{LONGEST_LINE, Line, Lines};
 use super::patience::Patience;
 use super::pipes::{self, Pipes};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::Accepted;
-use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Reply, Request, Transport};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::{Outcome, Unready};
 
@@ -35,7 +35,7 @@ const MOST_TROUBLES: usize = 8;
 /// A process and its pipes. A thread reads its stderr, whatever it is doing.
 #[derive(Debug)]
 pub(super) struct Live {
-    group: Group,
+    group: ProcessGroup,
     pipes: Pipes,
     lines: Lines,
     stderr: Arc<Mutex<Tail>>,
@@ -58,7 +58,7 @@ struct Waiting {
 }
 
 /// What waiting for a line can bring.
-enum Heard {
+enum Awaited {
     Line(Vec<u8>),
     TooLong,
     Ended,
@@ -67,15 +67,19 @@ enum Heard {
 }
 
 impl Live {
-    pub(super) fn start(command: &[OsString], timeout: Duration) -> Result<(Self, Hello), Unready> {
+    pub(super) fn start(
+        command: &[OsString],
+        timeout: Duration,
+        provider: Option<Transport>,
+    ) -> Result<(Self, Hello), Unready> {
         let mut process = Self::spawn(command)?;
-        process.write(&Hello::request());
+        process.write(&Hello::request(provider));
         let mut patience = Patience::of(timeout);
         let line = match process.hear(&mut patience) {
-            Heard::Line(line) => line,
-            Heard::TooLong => return Err("it printed an endless line instead of a hello".to_owned().into()),
-            Heard::Ended => return Err(format!("before its hello it {}", process.last_words()).into()),
-            Heard::Silence => {
+            Awaited::Line(line) => line,
+            Awaited::TooLong => return Err("it printed an endless line instead of a hello".to_owned().into()),
+            Awaited::Ended => return Err(format!("before its hello it {}", process.last_words()).into()),
+            Awaited::Silence => {
                 return Err(format!(
                     "it did not answer `hello` within {timeout:?}{}; does it flush stdout after each line?{}",
                     patience.by_the_clock(),
@@ -83,7 +87,7 @@ impl Live {
                 )
                 .into());
             }
-            Heard::Interrupted => return Err("interrupted".to_owned().into()),
+            Awaited::Interrupted => return Err("interrupted".to_owned().into()),
         };
         let printed = excerpt(&line);
         let wrong =
@@ -99,7 +103,7 @@ impl Live {
     }
 
     fn spawn(command: &[OsString]) -> Result<Self, Unready> {
-        let mut group = Group::spawn(command)?;
+        let mut group = ProcessGroup::spawn(command)?;
         let stderr = Arc::new(Mutex::new(Tail::default()));
         let (Some(stdin), Some(stdout), Some(from_stderr)) = group.pipes() else {
             return Err("it has no pipes".to_owned().into());
@@ -126,14 +130,14 @@ impl Live {
         self.write(&request.line());
     }
 
-    fn hear(&mut self, patience: &mut Patience) -> Heard {
+    fn hear(&mut self, patience: &mut Patience) -> Awaited {
         let mut ended = false;
         loop {
             if let Some(line) = self.lines.next() {
                 return line.into();
             }
             if interrupt::requested() {
-                return Heard::Interrupted;
+                return Awaited::Interrupted;
             }
             let left = patience.left();
             let (most, begun) = (left.min(POLL_INTERVAL), Instant::now());
@@ -141,11 +145,11 @@ impl Live {
             patience.spend(most, begun.elapsed(), self.group.id());
             match heard {
                 pipes::Heard::Bytes => {}
-                pipes::Heard::End => return self.lines.last().map_or(Heard::Ended, Heard::from),
+                pipes::Heard::End => return self.lines.last().map_or(Awaited::Ended, Awaited::from),
                 // A grandchild may hold the pipe open, so the end of the process counts. The pipe is read once more first,
                 // for what was on its way.
-                pipes::Heard::Nothing if ended => return Heard::Ended,
-                pipes::Heard::Nothing if left.is_zero() => return Heard::Silence,
+                pipes::Heard::Nothing if ended => return Awaited::Ended,
+                pipes::Heard::Nothing if left.is_zero() => return Awaited::Silence,
                 pipes::Heard::Nothing => ended = self.group.exit_status().is_some(),
             }
         }
@@ -161,18 +165,18 @@ impl Live {
         let by_the_clock = patience.by_the_clock();
         self.patience = patience;
         let line = match heard {
-            Heard::Line(line) => line,
-            Heard::TooLong => {
+            Awaited::Line(line) => line,
+            Awaited::TooLong => {
                 return (oldest, Outcome::Garbage(format!("an endless line: more than {LONGEST_LINE} bytes")));
             }
-            Heard::Ended => return (oldest, Outcome::Crash(format!("before its reply it {}", self.last_words()))),
-            Heard::Silence => {
+            Awaited::Ended => return (oldest, Outcome::Crash(format!("before its reply it {}", self.last_words()))),
+            Awaited::Silence => {
                 return (
                     oldest,
                     Outcome::Timeout(format!("no reply within {timeout:?}{by_the_clock}{}", self.stderr_tail())),
                 );
             }
-            Heard::Interrupted => return (oldest, Outcome::Interrupted),
+            Awaited::Interrupted => return (oldest, Outcome::Interrupted),
         };
         let line = match self.accepted(line) {
             Ok(accepted) => return accepted,
@@ -225,22 +229,22 @@ impl Live {
 
     pub(super) fn overhear(&mut self, time: Duration) -> Option<Outcome> {
         match self.hear(&mut Patience::of(time)) {
-            Heard::Line(line) => {
+            Awaited::Line(line) => {
                 let beginning = beginning(&line);
                 Some(match Reply::read(line) {
                     Ok((id, _)) if self.answered.contains(&id) => Outcome::Stray { id, what: second_reply(&beginning) },
                     _ => Outcome::Garbage(format!("it printed {} unasked", excerpt(&beginning))),
                 })
             }
-            Heard::TooLong => Some(Outcome::Garbage("it printed an endless line unasked".into())),
-            Heard::Ended => Some(Outcome::Crash(format!("unasked it {}", self.last_words()))),
+            Awaited::TooLong => Some(Outcome::Garbage("it printed an endless line unasked".into())),
+            Awaited::Ended => Some(Outcome::Crash(format!("unasked it {}", self.last_words()))),
             // A prompt, for example, has no line end. White space may stand before a reply.
-            Heard::Silence => {
+            Awaited::Silence => {
                 let begun = self.lines.begun().trim_ascii();
                 let what = || format!("it printed {} unasked, without a line end", excerpt(begun));
                 (!begun.is_empty()).then(|| Outcome::Garbage(what()))
             }
-            Heard::Interrupted => Some(Outcome::Interrupted),
+            Awaited::Interrupted => Some(Outcome::Interrupted),
         }
     }
 
@@ -250,7 +254,7 @@ impl Live {
         let mut troubles = Vec::new();
         while troubles.len() < MOST_TROUBLES {
             match self.hear(&mut patience) {
-                Heard::Line(line) => {
+                Awaited::Line(line) => {
                     let beginning = beginning(&line);
                     match Reply::read(line) {
                         // The run ended before these replies.
@@ -267,11 +271,11 @@ impl Live {
                         }
                     }
                 }
-                Heard::TooLong => {
+                Awaited::TooLong => {
                     troubles.push(Trouble::Unasked("it printed an endless line after its input was closed".into()));
                     return troubles;
                 }
-                Heard::Ended | Heard::Silence | Heard::Interrupted => break,
+                Awaited::Ended | Awaited::Silence | Awaited::Interrupted => break,
             }
         }
         let status = self.wait(&mut patience);
@@ -338,7 +342,7 @@ impl Live {
     }
 }
 
-impl From<Line> for Heard {
+impl From<Line> for Awaited {
     fn from(line: Line) -> Self {
         match line {
             Line::Whole(line) => Self::Line(line),

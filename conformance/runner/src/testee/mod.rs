@@ -69,6 +69,11 @@ pub trait Testee {
         None
     }
 
+    /// Replies of which more has become known since they were received, each with the id of its request.
+    fn amended(&mut self) -> Vec<(i64, Outcome)> {
+        Vec::new()
+    }
+
     /// Ends the testee and returns what went wrong in that.
     fn finish(&mut self) -> Vec<Trouble>;
 }

@@ -101,12 +101,12 @@ mod linux {
     #[derive(Debug, Default)]
     pub(super) struct Delays {
         /// By process and thread.
-        threads: HashMap<(u32, u32), Thread>,
+        threads: HashMap<(u32, u32), ThreadTimes>,
     }
 
     /// A thread, since it began.
     #[derive(Debug)]
-    struct Thread {
+    struct ThreadTimes {
         /// How long it has run.
         ran: Duration,
         /// How long it was ready to run, and did not. The system adds a delay when it ends.
@@ -117,7 +117,7 @@ mod linux {
     impl Delays {
         pub(super) fn of(process: u32) -> Self {
             let mut delays = Self::default();
-            delays.threads.extend(Thread::at(Path::new("/proc/thread-self")).map(|own| ((0, 0), own)));
+            delays.threads.extend(ThreadTimes::at(Path::new("/proc/thread-self")).map(|own| ((0, 0), own)));
             delays.add(process);
             delays
         }
@@ -127,7 +127,7 @@ mod linux {
             for entry in threads.flatten() {
                 let path = entry.path();
                 let Some(id) = entry.file_name().to_str().and_then(|id| id.parse().ok()) else { continue };
-                self.threads.extend(Thread::at(&path).map(|thread| ((process, id), thread)));
+                self.threads.extend(ThreadTimes::at(&path).map(|thread| ((process, id), thread)));
                 let children = fs::read_to_string(path.join("children")).unwrap_or_default();
                 children.split_whitespace().filter_map(|id| id.parse().ok()).for_each(|child| self.add(child));
             }
@@ -145,7 +145,7 @@ mod linux {
         }
     }
 
-    impl Thread {
+    impl ThreadTimes {
         fn at(path: &Path) -> Option<Self> {
             let text = fs::read_to_string(path.join("schedstat")).ok()?;
             let mut numbers =

@@ -5,7 +5,7 @@ use super::{Testee, Trouble, interrupt};
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 use threadspec_judge::corpus::Accepted;
-use threadspec_judge::protocol::{Hello, Request};
+use threadspec_judge::protocol::{Hello, Request, Transport};
 use threadspec_judge::verdict::{Outcome, Unready};
 
 /// How many requests may wait in the pipe: enough that a testee never waits for the judge.
@@ -19,6 +19,8 @@ const WINDOW: usize = 16;
 pub struct Process {
     command: Vec<OsString>,
     timeout: Duration,
+    /// How it asks its model, if its requests come with an endpoint.
+    provider: Option<Transport>,
     hello: Hello,
     live: Option<Live>,
     /// How many times as long it waits for a reply.
@@ -36,24 +38,50 @@ impl Process {
     ///
     /// Says why it could not be started, or what is wrong with its hello.
     pub fn start(command: &[impl AsRef<OsStr>], timeout: Duration) -> Result<Self, Unready> {
+        Self::start_with(command, timeout, None)
+    }
+
+    /// The same for requests that come with an endpoint, of this kind.
+    ///
+    /// # Errors
+    ///
+    /// As [`Process::start`].
+    pub fn start_over(provider: Transport, command: &[impl AsRef<OsStr>], timeout: Duration) -> Result<Self, Unready> {
+        Self::start_with(command, timeout, Some(provider))
+    }
+
+    fn start_with(
+        command: &[impl AsRef<OsStr>],
+        timeout: Duration,
+        provider: Option<Transport>,
+    ) -> Result<Self, Unready> {
         let command: Vec<OsString> = command.iter().map(|word| word.as_ref().to_owned()).collect();
-        let (live, hello) = Live::start(&command, timeout)?;
-        Ok(Self { command, timeout, hello, live: Some(live), patience: 1, late: None, failed: None })
+        let (live, hello) = Live::start(&command, timeout, provider)?;
+        Ok(Self { command, timeout, provider, hello, live: Some(live), patience: 1, late: None, failed: None })
     }
 
     /// Another one with the same command, which starts when it is first asked.
     #[must_use]
     pub fn another(&self) -> Self {
-        let Self { command, timeout, hello, .. } = self;
+        let Self { command, timeout, provider, hello, .. } = self;
         let (command, hello) = (command.clone(), hello.clone());
-        Self { command, timeout: *timeout, hello, live: None, patience: 1, late: None, failed: None }
+        Self {
+            command,
+            timeout: *timeout,
+            provider: *provider,
+            hello,
+            live: None,
+            patience: 1,
+            late: None,
+            failed: None,
+        }
     }
 
     /// The process, started afresh if necessary.
     fn live(&mut self) -> Result<&mut Live, Outcome> {
         let live = match self.live.take() {
             Some(live) => live,
-            None => Live::start(&self.command, self.timeout)
+            None => Live::start(&self.command, self.timeout, self.provider)
                 .map(|(live, _)| live)
                 .map_err(|why| if interrupt::requested() { Outcome::Interrupted } else { Outcome::NotReady(why) })?,
         };

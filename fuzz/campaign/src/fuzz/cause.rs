@@ -9,14 +9,14 @@ use threadspec_judge::corpus::{Mismatch, NOTHING};
 use threadspec_judge::protocol::Op;
 
 /// What a wrong answer does to the expected one, whatever stands around it.
-struct Change {
+struct Deviation {
     /// Whether something is missing as a whole.
     gone: bool,
     lost: BTreeSet<char>,
     added: BTreeSet<char>,
 }
 
-impl Change {
+impl Deviation {
     fn between(expected: &str, actual: &str) -> Self {
         let mut balance: HashMap<char, i64> = HashMap::new();
         expected.chars().for_each(|c| *balance.entry(c).or_default() += 1);
@@ -82,8 +82,8 @@ fn likeness_of_changes(one: Option<&Mismatch>, other: Option<&Mismatch>) -> Opti
         return (one.is_none() && other.is_none()).then_some(Likeness::Unknown);
     };
     let [one, other] = [one, other].map(|mismatch| mismatch.sides.shown());
-    let exact = |[expected, actual]: [&str; 2]| Change::between(expected, actual);
-    let roughly = |[expected, actual]: [&str; 2]| Change::between(&rough(expected), &rough(actual));
+    let exact = |[expected, actual]: [&str; 2]| Deviation::between(expected, actual);
+    let roughly = |[expected, actual]: [&str; 2]| Deviation::between(&rough(expected), &rough(actual));
     if exact(one).is_like(&exact(other)) {
         Some(Likeness::Same)
     } else {
@@ -95,9 +95,9 @@ fn likeness_of_changes(one: Option<&Mismatch>, other: Option<&Mismatch>) -> Opti
 pub(super) type Leads = BTreeMap<Key, Likeness>;
 
 /// What is one finding, in whatever operations: the clause, and the verdict where there is no answer.
-type Group = (&'static str, String);
+type FindingGroup = (&'static str, String);
 
-fn group(key: &Key) -> Group {
+fn group(key: &Key) -> FindingGroup {
     // Relations between replies break their clauses in any way.
     let is_verdict = ["crash", "timeout", "garbage"].contains(&&*key.what);
     (key.clause, if is_verdict { key.what.clone() } else { String::new() })
@@ -147,11 +147,11 @@ pub(super) fn by_cause(
         }
         way.swap_remove(way.len() - 1)
     };
-    let mut found: BTreeMap<Group, Vec<(Key, FuzzFinding)>> = BTreeMap::new();
+    let mut found: BTreeMap<FindingGroup, Vec<(Key, FuzzFinding)>> = BTreeMap::new();
     for (key, finding) in findings {
         found.entry(group(&root_of(key))).or_default().push((key.clone(), finding.clone()));
     }
-    let one = |(root, mut findings): (Group, Vec<(Key, FuzzFinding)>)| {
+    let one = |(root, mut findings): (FindingGroup, Vec<(Key, FuzzFinding)>)| {
         findings
             .sort_by_key(|(key, finding)| (group(key) != root, key.op, Reverse(finding.count), finding.input.len()));
         findings.into_iter().map(|(_, finding)| finding).reduce(|mut first, other| {

@@ -81,7 +81,7 @@ impl<'a> Probe<'a> {
 
     fn request(&mut self, op: Op, input: &str) -> Request {
         self.last_id += 1;
-        Request { id: self.last_id, op, profile: self.profile, input: input.to_owned() }
+        Request::new(self.last_id, op, self.profile, input)
     }
 
     /// The input of the case that was probed last.

@@ -3,7 +3,7 @@
 use threadspec_golden::clause;
 use threadspec_judge::compare::Difference;
 use threadspec_judge::protocol::Reply;
-use threadspec_judge::universal::{self, Abilities, Answer, Finding, Others};
+use threadspec_judge::universal::{self, Abilities, AgentReply, Finding, Others};
 
 /// The clause that is broken when a valid input gets no proper answer.
 pub(super) const ANSWERING: &str = clause::AGENT_GOES_ON;
@@ -11,8 +11,8 @@ pub(super) const ANSWERING: &str = clause::AGENT_GOES_ON;
 /// The clauses that a reply breaks, each with the first finding.
 pub(super) fn broken(input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> Vec<Difference> {
     let answer = match reply {
-        Reply::Ok(output) => Answer::Output(output.clone()),
-        Reply::Reject { message, .. } => Answer::Refusal(message),
+        Reply::Ok(output) => AgentReply::Output(output.clone()),
+        Reply::Reject { message, .. } => AgentReply::Refusal(message),
         Reply::Unsupported(_) => return Vec::new(),
     };
     match universal::judge(input, &Others::of(earlier), abilities, answer) {

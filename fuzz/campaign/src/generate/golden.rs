@@ -40,13 +40,13 @@ fn is_small(text: &str) -> bool {
 /// The event logs of the golden corpus, by case.
 fn logs() -> impl Iterator<Item = (String, String)> {
     #[derive(Deserialize)]
-    struct Input<'a> {
+    struct LoggedInput<'a> {
         #[serde(borrow)]
         events: &'a RawValue,
     }
     [Op::Serialize, Op::Messages].into_iter().flat_map(answered).filter_map(|case| {
         let input = repair_surrogates(case.input());
-        let Input { events } = serde_json::from_str(&input).ok()?;
+        let LoggedInput { events } = serde_json::from_str(&input).ok()?;
         is_small(&input).then(|| (seed_name(case), events.get().to_owned()))
     })
 }

@@ -8,11 +8,11 @@ use threadspec::{Event, read_events};
 
 /// A log of events.
 #[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct Thread(AtMost<{ LIMITS.events }, Step>);
+pub struct Thread(AtMost<{ LIMITS.events }, ThreadStep>);
 
 /// One event, and whether it begins an iteration.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct Step {
+pub struct ThreadStep {
     next_iteration: bool,
     iteration: Iteration,
     what: What,
@@ -117,7 +117,7 @@ impl Thread {
 
     /// A longer log.
     pub(super) fn grown(&self, growth: Enlargement) -> Self {
-        let is_preferred = |step: &Step| match growth.of_thread() {
+        let is_preferred = |step: &ThreadStep| match growth.of_thread() {
             Repeated::Anything => false,
             Repeated::Call => matches!(step.what, What::Tool(Tool::Call { .. })),
             Repeated::Summary => matches!(step.what, What::Alone(Alone::Summary(..))),

@@ -5,7 +5,7 @@ use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
 use crate::universal::message::AgentCall;
 use crate::universal::script::CallOutcome;
-use crate::universal::value::{Kind, ValueDifference, differences, is_odd_name, quote_text, text_difference};
+use crate::universal::value::{DifferenceKind, ValueDifference, differences, is_odd_name, quote_text, text_difference};
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -45,17 +45,17 @@ fn round_of(course: &Course<'_>, round: &Round<'_>, findings: &mut Findings) {
     let sent = response.message.calls.len();
     if sent > round.calls.len() {
         let what = format!("the response has {} calls, but {sent} are sent", round.calls.len());
-        found.push(ValueDifference { kind: Kind::Other, what });
+        found.push(ValueDifference { kind: DifferenceKind::Other, what });
     }
     for asked in &round.calls {
         let id = without_marks(asked.call.id());
         let Some(sent) = asked.sent else {
-            found.push(ValueDifference { kind: Kind::Other, what: format!("the call `{id}` is missing") });
+            found.push(ValueDifference { kind: DifferenceKind::Other, what: format!("the call `{id}` is missing") });
             continue;
         };
         let arrived = arrived(asked.call.name(), sent.name()) && sent.name.is_some();
         if !arrived && !may_be_replaced(course, asked.call, sent) {
-            let kind = if is_odd_name(asked.call.name()) { Kind::Name } else { Kind::Other };
+            let kind = if is_odd_name(asked.call.name()) { DifferenceKind::Name } else { DifferenceKind::Other };
             let what =
                 format!("the call `{id}` of {} names {}", quote_text(asked.call.name()), quote_text(sent.name()));
             found.push(ValueDifference { kind, what });

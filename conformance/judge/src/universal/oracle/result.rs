@@ -5,7 +5,7 @@ use crate::universal::finding::{Findings, at};
 use crate::universal::message::Placed;
 use crate::universal::script::CallOutcome;
 use crate::universal::value::{
-    Kind, ValueDifference, differences, is_odd_name, quote, quote_text, read_inside, text_difference,
+    DifferenceKind, ValueDifference, differences, is_odd_name, quote, quote_text, read_inside, text_difference,
 };
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -49,7 +49,7 @@ fn judge_answer(
     }
     if is_odd_name(asked.call.name()) || is_odd_name(asked.call.id()) {
         for difference in &mut found {
-            difference.kind = Kind::Name;
+            difference.kind = DifferenceKind::Name;
         }
     }
     let text = answer.message.text();
@@ -82,7 +82,7 @@ fn judge_ambiguous(course: &Course<'_>, round: &Round<'_>, findings: &mut Findin
 
 fn compare(course: &Course<'_>, result: &Value, answer: Placed<'_>) -> Vec<ValueDifference> {
     let content = answer.message.content.as_deref();
-    let other = |what: String| vec![ValueDifference { kind: Kind::Other, what }];
+    let other = |what: String| vec![ValueDifference { kind: DifferenceKind::Other, what }];
     if let Value::String(text) = result {
         let Some(kind) = text_difference(text, content) else { return Vec::new() };
         let became = content.map_or("null".to_owned(), quote_text);

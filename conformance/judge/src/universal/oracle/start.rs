@@ -3,7 +3,7 @@
 use crate::universal::course::Course;
 use crate::universal::finding::{Findings, at};
 use crate::universal::message::{AgentMessage, Conversation, Placed, Speaker};
-use crate::universal::value::{Kind, ValueDifference, differences, quote, quote_text, text_difference};
+use crate::universal::value::{DifferenceKind, ValueDifference, differences, quote, quote_text, text_difference};
 use crate::universal::{halves, systems, valid};
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -72,7 +72,10 @@ fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findi
         same(one, other) || one.as_ref().zip(other.as_ref()).is_some_and(|(one, other)| super::ids::is_cut(one, other))
     };
     if !same_id(&one.call_id, &other.call_id) {
-        found.push(ValueDifference { kind: Kind::Other, what: format!("{} became {}", one.shown(), other.shown()) });
+        found.push(ValueDifference {
+            kind: DifferenceKind::Other,
+            what: format!("{} became {}", one.shown(), other.shown()),
+        });
     }
     for (call, sent) in one.calls.iter().zip(&other.calls) {
         if !same_id(&call.id, &sent.id) || !same(&call.name, &sent.name) {
@@ -80,7 +83,7 @@ fn compare(one: Placed<'_>, other: Placed<'_>, exact: bool, findings: &mut Findi
                 quote(&Value::from([call.id(), call.name()].to_vec())),
                 quote(&Value::from([sent.id(), sent.name()].to_vec())),
             );
-            found.push(ValueDifference { kind: Kind::Other, what: format!("the call {call} became {sent}") });
+            found.push(ValueDifference { kind: DifferenceKind::Other, what: format!("the call {call} became {sent}") });
         }
         found.extend(differences(&call.args, &sent.args, exact));
     }
@@ -99,7 +102,11 @@ fn systems(given: &Conversation<'_>, request: &Conversation<'_>, findings: &mut 
             ([one], [other]) => text_difference(one.message.text(), other.message.content.as_deref()),
             _ => None,
         };
-        findings.add_differences(CLAUSE, "system", &[ValueDifference { kind: kind.unwrap_or(Kind::Other), what }]);
+        findings.add_differences(
+            CLAUSE,
+            "system",
+            &[ValueDifference { kind: kind.unwrap_or(DifferenceKind::Other), what }],
+        );
     } else if systems::places(given, request).is_empty() {
         findings.add(CLAUSE, "request 1: the system message stands neither where it was given nor first nor last");
     }

@@ -4,7 +4,7 @@ use super::*;
 use threadspec::surrogates::unmark_surrogates;
 use threadspec_golden::clause;
 
-fn clauses(input: &Value, answer: Answer<'_>) -> Vec<&'static str> {
+fn clauses(input: &Value, answer: AgentReply<'_>) -> Vec<&'static str> {
     let ruling =
         judge(&input.to_string(), &Others::default(), Abilities::default(), answer).expect("a script and a record");
     ruling.findings().iter().map(|finding| finding.clause).collect()
@@ -18,7 +18,7 @@ fn failing(input: &Value) -> Value {
 
 /// What is broken when the whole run goes as it should, but reports a failure.
 fn found(input: &Value) -> Vec<&'static str> {
-    clauses(input, Answer::Output(failing(input)))
+    clauses(input, AgentReply::Output(failing(input)))
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn a_failure_that_nothing_explains_breaks_what_ended_the_run() {
     input["model"][1]["content"] = json!("\u{10d83d}");
     let half = |output: Value| serde_json::from_str(&output.to_string().replace('\u{10d83d}', "?")).expect("JSON");
     let input = unmark_surrogates(&input.to_string()).into_owned();
-    let answer = Answer::Output(half(failing(&value::read(&input).expect("JSON"))));
+    let answer = AgentReply::Output(half(failing(&value::read(&input).expect("JSON"))));
     let ruling = judge(&input, &Others::default(), Abilities::default(), answer).expect("a run");
     assert_eq!(ruling.findings().first().map(|finding| finding.clause), Some(clause::AGENT_ENCODABLE));
-    assert_eq!(clauses(&sound().0, Answer::Output(output)), [""; 0]);
+    assert_eq!(clauses(&sound().0, AgentReply::Output(output)), [""; 0]);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_failure_may_be_reported_where_something_explains_it() {
         output["requests"].as_array_mut().expect("requests").insert(1, again);
         output
     };
-    assert_eq!(clauses(&input, Answer::Output(retried)), [""; 0], "a model call failed");
+    assert_eq!(clauses(&input, AgentReply::Output(retried)), [""; 0], "a model call failed");
     let (mut input, _) = sound();
     input["tools"]["b"]["byId"]["c2"] = (0..60).fold(json!(1), |inner, _| json!([inner]));
     assert_eq!(found(&input), [""; 0], "the input is nested too deep");
@@ -72,7 +72,7 @@ fn what_a_response_holds_may_be_refused_after_it() {
             input["model"][0]["tool_calls"][call]["id"] = json!(id);
         }
         let output = json!({"requests": [input["messages"]], "messages": input["messages"], "failure": "no such id"});
-        assert_eq!(clauses(&input, Answer::Output(output)), expected, "{ids:?}");
+        assert_eq!(clauses(&input, AgentReply::Output(output)), expected, "{ids:?}");
     }
 }
 
@@ -106,11 +106,11 @@ fn a_rejection_is_a_run_without_requests() {
         (given(json!({"type": "tool", "content": "x", "tool_call_id": ""})), None),
     ] {
         let clauses = |answer| clauses(&input, answer).first().copied();
-        assert_eq!(clauses(Answer::Refusal("ValueError")), expected, "{input}");
-        assert_eq!(clauses(Answer::Output(json!({"requests": [], "failure": "ValueError"}))), expected, "{input}");
+        assert_eq!(clauses(AgentReply::Refusal("ValueError")), expected, "{input}");
+        assert_eq!(clauses(AgentReply::Output(json!({"requests": [], "failure": "ValueError"}))), expected, "{input}");
     }
-    let ruling =
-        judge(&sound().0.to_string(), &Others::default(), Abilities::default(), Answer::Refusal("no")).expect("a run");
+    let ruling = judge(&sound().0.to_string(), &Others::default(), Abilities::default(), AgentReply::Refusal("no"))
+        .expect("a run");
     assert!(ruling.findings()[0].what.contains("is `ok` with the `requests` so far and `failure`"), "how to word it");
     assert!(matches!(ruling.holds(property("agent-start")), Holding::Blocked(_)), "nothing holds unseen");
 }
@@ -120,7 +120,7 @@ fn earlier_runs_are_judged_by_every_must_clause() {
     let (input, output) = sound();
     let inputs = [input.to_string(), input.to_string()];
     let judged = |step: usize, output: Value| {
-        let answer = Answer::Output(output);
+        let answer = AgentReply::Output(output);
         let earlier = judge_earlier(&inputs[step], &Others::of(&inputs), step, Abilities::default(), answer);
         earlier.expect("a run").iter().map(ToString::to_string).collect::<Vec<_>>()
     };
@@ -143,14 +143,14 @@ fn the_end_of_a_run_that_fails_at_its_limit_is_judged_where_only_the_limit_can_h
     output["requests"].as_array_mut().expect("requests").truncate(1);
     let first = output["requests"][0].clone();
     output["messages"] = first;
-    assert_eq!(clauses(&input, Answer::Output(output.clone())), [clause::AGENT_END]);
+    assert_eq!(clauses(&input, AgentReply::Output(output.clone())), [clause::AGENT_END]);
     output["failure"] = json!("reused an id");
-    assert_eq!(clauses(&input, Answer::Output(output.clone())), [""; 0]);
+    assert_eq!(clauses(&input, AgentReply::Output(output.clone())), [""; 0]);
     // One request more, which the limit permits.
     input["maxRecursionDepth"] = json!(1);
     input["model"][1]["tool_calls"] = json!([{"id": "c3", "name": "a", "args": {}}]);
     let mut output = failing(&input);
     output["requests"].as_array_mut().expect("requests").truncate(2);
     output["messages"] = output["requests"][1].clone();
-    assert_eq!(clauses(&input, Answer::Output(output)), [clause::AGENT_END]);
+    assert_eq!(clauses(&input, AgentReply::Output(output)), [clause::AGENT_END]);
 }

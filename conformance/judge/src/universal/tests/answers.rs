@@ -161,7 +161,7 @@ fn repeated_ids_are_renamed_or_refused() {
     assert_eq!(found.findings()[0].what, kept[11..]);
     assert_eq!(found.findings().iter().filter(|found| found.clause != clause::AGENT_END).count(), 1);
     let refusal =
-        judge(&input.to_string(), &Others::default(), Abilities::default(), Answer::Refusal("duplicate id c1"))
+        judge(&input.to_string(), &Others::default(), Abilities::default(), AgentReply::Refusal("duplicate id c1"))
             .expect("a script");
     assert_eq!(refusal.findings()[0].clause, clause::AGENT_GOES_ON, "the model was asked before");
     let mut refused = output("c1", "c1", ["c1", "c1"]);

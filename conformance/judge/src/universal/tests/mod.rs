@@ -66,7 +66,7 @@ fn property(name: &str) -> Property {
 
 fn ruling(input: &Value, output: &Value) -> Ruling {
     let output = value::read(&output.to_string()).expect("JSON");
-    judge(&input.to_string(), &Others::default(), Abilities::default(), Answer::Output(output))
+    judge(&input.to_string(), &Others::default(), Abilities::default(), AgentReply::Output(output))
         .expect("a script and a record")
 }
 
@@ -137,7 +137,7 @@ fn what_cannot_be_seen_is_unsupported() {
     output["given"] = Value::Null;
     let output = value::read(&output.to_string()).expect("JSON");
     let ruling =
-        judge(&input.to_string(), &Others::default(), Abilities::default(), Answer::Output(output)).expect("a run");
+        judge(&input.to_string(), &Others::default(), Abilities::default(), AgentReply::Output(output)).expect("a run");
     for name in ["agent-end", "agent-caller", "agent-shared"] {
         assert!(matches!(ruling.holds(property(name)), Holding::Unsupported(_)), "{name}");
     }
@@ -147,7 +147,8 @@ fn what_cannot_be_seen_is_unsupported() {
 #[test]
 fn what_is_no_run_is_an_error() {
     let judge = |output: Value| {
-        let ruling = judge(&sound().0.to_string(), &Others::default(), Abilities::default(), Answer::Output(output));
+        let ruling =
+            judge(&sound().0.to_string(), &Others::default(), Abilities::default(), AgentReply::Output(output));
         ruling.err().map(|error| error.to_string())
     };
     assert_eq!(judge(json!({})).as_deref(), Some("it has no list of `requests`"));

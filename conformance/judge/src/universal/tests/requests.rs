@@ -99,13 +99,13 @@ fn halves_are_seen() {
         value::read(&output).expect("JSON")
     };
     let found = |output: Value| {
-        let ruling = judge(input, &Others::default(), Abilities::default(), Answer::Output(output)).expect("a run");
+        let ruling = judge(input, &Others::default(), Abilities::default(), AgentReply::Output(output)).expect("a run");
         ruling.findings().iter().map(|found| found.clause).collect::<Vec<_>>()
     };
     assert_eq!(found(output(r#""cut \ud83d""#)), [clause::AGENT_ENCODABLE]);
     assert!(found(output(r#""cut \ufffd""#)).is_empty() && found(output(r#""cut \\ud83d""#)).is_empty());
     assert_eq!(found(output(r#""cu \ufffd""#)), [clause::AGENT_TEXT]);
-    let refusal = judge(input, &Others::default(), Abilities::default(), Answer::Refusal("surrogates not allowed"))
+    let refusal = judge(input, &Others::default(), Abilities::default(), AgentReply::Refusal("surrogates not allowed"))
         .expect("a script");
     assert_eq!(refusal.findings()[0].clause, clause::AGENT_ENCODABLE, "in the middle of a run");
 }
@@ -146,7 +146,7 @@ fn histories_are_mended_or_refused() {
         &["AGENT-HISTORY: request 1: the assistant's text \"hm\" of the given list is lost"],
     );
     let refusal = |why| {
-        judge(&input.to_string(), &Others::default(), Abilities::default(), Answer::Refusal(why)).expect("a script")
+        judge(&input.to_string(), &Others::default(), Abilities::default(), AgentReply::Refusal(why)).expect("a script")
     };
     assert_eq!(refusal("call h1 has no answer").holds(property("agent-history")), Holding::Yes);
     assert!(!refusal("").findings().is_empty(), "a refusal says why");
@@ -162,7 +162,7 @@ fn the_callers_list_and_other_runs() {
     let other = input.to_string().replace("one", "another");
     let judged = |output: &Value| {
         let ruling =
-            judge(&input.to_string(), &Others::of([&other]), Abilities::default(), Answer::Output(output.clone()))
+            judge(&input.to_string(), &Others::of([&other]), Abilities::default(), AgentReply::Output(output.clone()))
                 .expect("a run");
         ruling.findings().iter().map(|found| found.clause).collect::<Vec<_>>()
     };
@@ -180,6 +180,6 @@ fn what_half_a_character_becomes_may_be_what_another_run_says() {
     let given = json!([{"type": "human", "content": "\u{fffd}0"}]);
     let end = json!([given[0], {"type": "ai", "content": "Done"}]);
     let output = json!({"requests": [given], "messages": end, "given": given, "failure": null});
-    let ruling = judge(&input, &Others::of([&other]), Abilities::default(), Answer::Output(output)).expect("a run");
+    let ruling = judge(&input, &Others::of([&other]), Abilities::default(), AgentReply::Output(output)).expect("a run");
     assert!(ruling.findings().iter().all(|found| found.clause != clause::AGENT_INDEPENDENT), "{:?}", ruling.findings());
 }

@@ -8,7 +8,7 @@ use threadspec::{Event, EventKind};
 use threadspec_golden::clause;
 
 /// What two names have in common that a comparison takes for equal.
-type Key = fn(&str) -> String;
+type NameKey = fn(&str) -> String;
 
 /// As Swift compares: canonically equivalent texts are equal.
 fn composed(name: &str) -> String {
@@ -36,26 +36,26 @@ fn in_any_case(name: &str) -> String {
 }
 
 /// The last call before a result whose id has the same key.
-fn call_of(events: &[Event], position: usize, id: &str, key: Key) -> Option<usize> {
+fn call_of(events: &[Event], position: usize, id: &str, key: NameKey) -> Option<usize> {
     let same =
         |event: &Event| matches!(&event.kind, EventKind::ToolCall { tool_call_id, .. } if key(tool_call_id) == key(id));
     events[..position].iter().rposition(same)
 }
 
-fn name_by(events: &[Event], position: usize, id: &str, key: Key) -> Option<String> {
+fn name_by(events: &[Event], position: usize, id: &str, key: NameKey) -> Option<String> {
     match &events[call_of(events, position, id, key)?].kind {
         EventKind::ToolCall { tool_name, .. } => Some(tool_name.clone()),
         _ => None,
     }
 }
 
-fn answers_by(events: &[Event], position: usize, key: Key) -> Option<usize> {
+fn answers_by(events: &[Event], position: usize, key: NameKey) -> Option<usize> {
     let EventKind::ToolResult { tool_call_id, .. } = &events[position].kind else { return None };
     call_of(events, position, tool_call_id, key)
 }
 
 /// Gives each called name the first tool that is found by its key.
-fn tools_by(input: &mut Value, key: Key) {
+fn tools_by(input: &mut Value, key: NameKey) {
     let Some(tools) = input["tools"].as_object().cloned() else { return };
     let found =
         |name: &String| tools.iter().find(|(tool, _)| key(tool) == key(name)).map(|(_, results)| results.clone());

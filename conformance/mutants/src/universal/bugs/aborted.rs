@@ -2,7 +2,7 @@
 //! The clause is that of what ended the run, otherwise AGENT-GOES-ON.
 
 use super::{bug, family};
-use crate::agent::{Agent, Run, calls, mend, text};
+use crate::agent::{Agent, RunState, calls, mend, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -13,7 +13,7 @@ const FAILURE: &[&str] = &[clause::AGENT_FAILURE];
 const ENCODABLE: &[&str] = &[clause::AGENT_ENCODABLE];
 
 /// Reports a failure after the last response, if the condition holds.
-fn fails(agent: &mut Agent, fails: impl Fn(&Run, &Value) -> bool + Send + Sync + 'static) {
+fn fails(agent: &mut Agent, fails: impl Fn(&RunState, &Value) -> bool + Send + Sync + 'static) {
     agent.is_last = Box::new(move |run, message| {
         let is_last = calls(message).is_empty();
         if is_last && fails(run, message) {
@@ -36,7 +36,7 @@ fn fails_after(agent: &mut Agent, is_bad: fn(&str) -> bool) {
 }
 
 /// Rejects a whole script for what the model says in it.
-fn rejects(agent: &mut Agent, is_bad: impl Fn(&Run, &Value) -> bool + Send + Sync + 'static) {
+fn rejects(agent: &mut Agent, is_bad: impl Fn(&RunState, &Value) -> bool + Send + Sync + 'static) {
     agent.begin = Box::new(move |run| {
         if run.input["model"].as_array().into_iter().flatten().any(|turn| is_bad(run, turn)) {
             return Err("ValueError: the response is not valid".to_owned());

@@ -1,7 +1,7 @@
 //! AGENT-ANSWERED and AGENT-ORDER: which answers there are, and where they stand; AGENT-VALID: what they lack.
 
 use super::{bug, calls_mut, family};
-use crate::agent::{Agent, Outcome, answer, calls, content, text};
+use crate::agent::{Agent, ToolOutcome, answer, calls, content, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -15,7 +15,7 @@ fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync 
 }
 
 /// Leaves out the answers to calls with such an outcome.
-fn unanswered(agent: &mut Agent, is_nothing: fn(&Outcome) -> bool) {
+fn unanswered(agent: &mut Agent, is_nothing: fn(&ToolOutcome) -> bool) {
     agent.content =
         Box::new(move |_, outcome| if is_nothing(outcome) { json!({"nothing": true}) } else { content(outcome) });
     on_answers(agent, |answers| answers.retain(|answer| !answer["content"].is_object()));
@@ -60,19 +60,19 @@ pub(super) fn bugs() -> Vec<Planted> {
             });
         }),
         bug("null-results-unanswered", ANSWERED, |agent| {
-            unanswered(agent, |outcome| *outcome == Outcome::Result(Value::Null));
+            unanswered(agent, |outcome| *outcome == ToolOutcome::Result(Value::Null));
         }),
         bug("empty-texts-unanswered", ANSWERED, |agent| {
-            unanswered(agent, |outcome| *outcome == Outcome::Result("".into()))
+            unanswered(agent, |outcome| *outcome == ToolOutcome::Result("".into()))
         }),
         bug("empty-lists-unanswered", ANSWERED, |agent| {
-            unanswered(agent, |outcome| *outcome == Outcome::Result(json!([])));
+            unanswered(agent, |outcome| *outcome == ToolOutcome::Result(json!([])));
         }),
         bug("results-that-count-as-false-unanswered", ANSWERED, |agent| {
             unanswered(agent, |outcome| {
                 [json!(null), json!(false), json!(0), json!(""), json!({})]
                     .iter()
-                    .any(|nothing| *outcome == Outcome::Result(nothing.clone()))
+                    .any(|nothing| *outcome == ToolOutcome::Result(nothing.clone()))
             });
         }),
         bug("round-ends-with-a-question", ANSWERED, |agent| {

@@ -2,7 +2,7 @@
 //! odd name.
 
 use super::{bug, calls_mut, cut, drop_members, each, family, on_arguments, on_failure, on_response, on_structured};
-use crate::agent::{Agent, Outcome, content, outcome, text};
+use crate::agent::{Agent, ToolOutcome, content, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -21,7 +21,7 @@ fn unknown(answer: &Value) -> bool {
 }
 
 /// Ends the run at such an outcome.
-fn ends_at(agent: &mut Agent, ends: fn(&Outcome) -> bool, says: fn(&Outcome) -> String) {
+fn ends_at(agent: &mut Agent, ends: fn(&ToolOutcome) -> bool, says: fn(&ToolOutcome) -> String) {
     agent.content = Box::new(move |run, outcome| {
         if ends(outcome) {
             run.stop = Some(says(outcome));
@@ -36,15 +36,18 @@ fn on_answers(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Send + Sync 
 
 /// Does not find tools with such a name, although they exist.
 fn not_found(agent: &mut Agent, name: &'static str) {
-    agent.outcome = Box::new(
-        move |run, call| if call["name"] == name { Outcome::Unknown(name.to_owned()) } else { outcome(run, call) },
-    );
+    agent.outcome =
+        Box::new(
+            move |run, call| {
+                if call["name"] == name { ToolOutcome::Unknown(name.to_owned()) } else { outcome(run, call) }
+            },
+        );
 }
 
 /// A member that every JavaScript object has counts as a tool.
 fn inherited(agent: &mut Agent, name: &'static str, gives: &'static str) {
     agent.outcome = Box::new(move |run, call| match outcome(run, call) {
-        Outcome::Unknown(called) if called == name => Outcome::Result(gives.into()),
+        ToolOutcome::Unknown(called) if called == name => ToolOutcome::Result(gives.into()),
         other => other,
     });
 }
@@ -58,25 +61,25 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("failing-tool-ends-the-run", FAILURE, |agent| {
             ends_at(
                 agent,
-                |outcome| matches!(outcome, Outcome::Failure(_)),
+                |outcome| matches!(outcome, ToolOutcome::Failure(_)),
                 |outcome| text(&content(outcome)).to_owned(),
             );
         }),
         bug("failing-tool-ends-the-run-silently", FAILURE, |agent| {
-            ends_at(agent, |outcome| matches!(outcome, Outcome::Failure(_)), |_| String::new());
+            ends_at(agent, |outcome| matches!(outcome, ToolOutcome::Failure(_)), |_| String::new());
         }),
         bug("unknown-tool-ends-the-run", FAILURE, |agent| {
             ends_at(
                 agent,
-                |outcome| matches!(outcome, Outcome::Unknown(_)),
+                |outcome| matches!(outcome, ToolOutcome::Unknown(_)),
                 |outcome| text(&content(outcome)).to_owned(),
             );
         }),
         bug("unknown-tool-ends-the-run-silently", FAILURE, |agent| {
-            ends_at(agent, |outcome| matches!(outcome, Outcome::Unknown(_)), |_| String::new());
+            ends_at(agent, |outcome| matches!(outcome, ToolOutcome::Unknown(_)), |_| String::new());
         }),
         bug("failure-without-a-message-ends-the-run", FAILURE, |agent| {
-            ends_at(agent, |outcome| *outcome == Outcome::Failure(String::new()), |_| String::new());
+            ends_at(agent, |outcome| *outcome == ToolOutcome::Failure(String::new()), |_| String::new());
         }),
         bug("run-without-tools-ends-at-a-call", FAILURE, |agent| {
             agent.content = Box::new(|run, outcome| {
@@ -136,8 +139,8 @@ pub(super) fn bugs() -> Vec<Planted> {
             on_response(agent, |run, message| {
                 let known = |call: &Value| {
                     !matches!(
-                        outcome(&mut crate::agent::Run { input: run.input.clone(), ..Default::default() }, call),
-                        Outcome::Unknown(_)
+                        outcome(&mut crate::agent::RunState { input: run.input.clone(), ..Default::default() }, call),
+                        ToolOutcome::Unknown(_)
                     )
                 };
                 if let Some(calls) = message["tool_calls"].as_array_mut() {
@@ -148,7 +151,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("failed-call-tried-again-without-an-end", FAILURE, |agent| {
             agent.content = Box::new(|run, outcome| {
                 let same = run.list.iter().filter(|message| failed(message)).count();
-                if matches!(outcome, Outcome::Failure(_)) && same >= 1 {
+                if matches!(outcome, ToolOutcome::Failure(_)) && same >= 1 {
                     run.stop = Some("tried twice".to_owned());
                 }
                 content(outcome)
@@ -198,7 +201,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("unknown-tool-told-without-its-name", TOLD, |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
-                Outcome::Unknown(_) => "There is no tool called so.".into(),
+                ToolOutcome::Unknown(_) => "There is no tool called so.".into(),
                 _ => content(outcome),
             });
         }),
@@ -248,7 +251,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         bug("inherited-members-end-the-run", FAILURE, |agent| {
             ends_at(
                 agent,
-                |outcome| matches!(outcome, Outcome::Unknown(name) if is_odd(name)),
+                |outcome| matches!(outcome, ToolOutcome::Unknown(name) if is_odd(name)),
                 |_| "not a function".to_owned(),
             );
         }),

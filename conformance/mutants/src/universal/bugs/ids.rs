@@ -1,7 +1,7 @@
 //! AGENT-IDS: what becomes of the ids of calls.
 
 use super::{bug, calls_mut, cut, distinct, family, on_response};
-use crate::agent::{Agent, Run, calls, text};
+use crate::agent::{Agent, RunState, calls, text};
 use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -9,7 +9,7 @@ use threadspec_golden::clause;
 const IDS: &[&str] = &[clause::AGENT_IDS];
 
 /// Gives each call a new id, and still finds its result.
-fn renamed(agent: &mut Agent, new: impl Fn(&Run, &str, usize) -> String + Send + Sync + 'static) {
+fn renamed(agent: &mut Agent, new: impl Fn(&RunState, &str, usize) -> String + Send + Sync + 'static) {
     on_response(agent, move |run, message| {
         for (index, call) in calls_mut(message).enumerate() {
             let old = text(&call["id"]).to_owned();

@@ -1,7 +1,7 @@
 //! What functions of common libraries do with input that they were not made for, as `golden/hazards.json` lists it.
 
-use super::{bug, each, on_arguments, on_given, on_response, on_structured, on_text_result};
-use crate::agent::{Agent, Outcome, calls, outcome, text};
+use super::{Edit, bug, each, on_arguments, on_given, on_response, on_structured, on_text_result};
+use crate::agent::{Agent, ToolOutcome, calls, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use threadspec_golden::clause;
@@ -10,8 +10,6 @@ use threadspec_judge::universal::halves;
 const TEXT: &[&str] = &[clause::AGENT_TEXT];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
-
-type Edit = fn(&str) -> String;
 
 /// `"\n".join(text.splitlines())` in Python.
 fn split_lines(text: &str) -> String {
@@ -256,7 +254,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             agent.outcome = Box::new(|run, call| {
                 let reserved = RESERVED.iter().find(|name| call["args"].get(**name).is_some());
                 match reserved {
-                    Some(name) => Outcome::Failure(format!("got multiple values for argument '{name}'")),
+                    Some(name) => ToolOutcome::Failure(format!("got multiple values for argument '{name}'")),
                     None => outcome(run, call),
                 }
             });

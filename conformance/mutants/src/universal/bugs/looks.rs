@@ -1,7 +1,7 @@
 //! Texts and ids that are taken for something else.
 
 use super::{bug, each, in_arguments, in_results, is, on_given, on_later_requests, on_response, on_text_result};
-use crate::agent::{Agent, Outcome, calls, content, outcome, text};
+use crate::agent::{Agent, ToolOutcome, calls, content, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -85,7 +85,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("results-that-count-as-false-emptied", RESULT, |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
-                Outcome::Result(value) if *value == json!(0) || *value == json!(false) || *value == json!({}) => {
+                ToolOutcome::Result(value) if *value == json!(0) || *value == json!(false) || *value == json!({}) => {
                     "".into()
                 }
                 _ => content(outcome),

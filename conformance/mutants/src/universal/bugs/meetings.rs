@@ -1,7 +1,7 @@
 //! Two conditions at once, positions, and numbers that fill a block. Each condition is harmless alone.
 
 use super::{bug, each, family, on_arguments, on_given, on_response, on_structured};
-use crate::agent::{Agent, Outcome, Run, calls, content, outcome, text};
+use crate::agent::{Agent, RunState, ToolOutcome, calls, content, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -12,25 +12,25 @@ const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 const RESULT: &[&str] = &[clause::AGENT_RESULT];
 
 /// Whether a call of the current response, with its outcome, meets a condition.
-type Condition = fn(&Run, &Value, &Outcome) -> bool;
+type Condition = fn(&RunState, &Value, &ToolOutcome) -> bool;
 
-fn position(run: &Run, call: &Value) -> (usize, usize) {
+fn position(run: &RunState, call: &Value) -> (usize, usize) {
     let own = run.list.last().map(calls).unwrap_or_default();
     (own.iter().position(|other| other["id"] == call["id"]).unwrap_or(0), own.len())
 }
 
 const KINDS: [(&str, Condition); 8] = [
-    ("null", |_, _, outcome| *outcome == Outcome::Result(Value::Null)),
-    ("nothing", |_, _, outcome| *outcome == Outcome::Result("".into())),
-    ("false", |_, _, outcome| *outcome == Outcome::Result(false.into())),
-    ("zero", |_, _, outcome| *outcome == Outcome::Result(0.into())),
-    ("an-object", |_, _, outcome| matches!(outcome, Outcome::Result(Value::Object(_)))),
-    ("a-list", |_, _, outcome| matches!(outcome, Outcome::Result(Value::Array(_)))),
+    ("null", |_, _, outcome| *outcome == ToolOutcome::Result(Value::Null)),
+    ("nothing", |_, _, outcome| *outcome == ToolOutcome::Result("".into())),
+    ("false", |_, _, outcome| *outcome == ToolOutcome::Result(false.into())),
+    ("zero", |_, _, outcome| *outcome == ToolOutcome::Result(0.into())),
+    ("an-object", |_, _, outcome| matches!(outcome, ToolOutcome::Result(Value::Object(_)))),
+    ("a-list", |_, _, outcome| matches!(outcome, ToolOutcome::Result(Value::Array(_)))),
     (
         "digits",
-        |_, _, outcome| matches!(outcome, Outcome::Result(Value::String(text)) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())),
+        |_, _, outcome| matches!(outcome, ToolOutcome::Result(Value::String(text)) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())),
     ),
-    ("a-long-text", |_, _, outcome| matches!(outcome, Outcome::Result(Value::String(text)) if text.len() > 2_000)),
+    ("a-long-text", |_, _, outcome| matches!(outcome, ToolOutcome::Result(Value::String(text)) if text.len() > 2_000)),
 ];
 
 const CIRCUMSTANCES: [(&str, Condition); 10] = [
@@ -52,13 +52,13 @@ fn meeting(name: &str, kind: Condition, circumstance: Condition) -> Planted {
         agent.outcome = Box::new(move |run, call| {
             let outcome = outcome(run, call);
             let both = kind(run, call, &outcome) && circumstance(run, call, &outcome);
-            if both { Outcome::Result("lost".into()) } else { outcome }
+            if both { ToolOutcome::Result("lost".into()) } else { outcome }
         });
     })
 }
 
 /// Leaves out the answer to a call of the current response, given its position and the number of calls.
-fn unanswered(agent: &mut Agent, lost: impl Fn(&Run, usize, usize) -> bool + Send + Sync + 'static) {
+fn unanswered(agent: &mut Agent, lost: impl Fn(&RunState, usize, usize) -> bool + Send + Sync + 'static) {
     agent.answers = Box::new(move |run, answers| {
         let (mut at, several) = (0, answers.len());
         answers.retain(|_| {
@@ -106,8 +106,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("object-in-the-last-place-as-its-members", RESULT, |agent| {
             agent.outcome = Box::new(|run, call| match outcome(run, call) {
-                Outcome::Result(Value::Object(members)) if matches!(position(run, call), (at, several @ 4..) if at + 1 == several) => {
-                    Outcome::Result(members.values().cloned().collect())
+                ToolOutcome::Result(Value::Object(members)) if matches!(position(run, call), (at, several @ 4..) if at + 1 == several) => {
+                    ToolOutcome::Result(members.values().cloned().collect())
                 }
                 other => other,
             });
@@ -128,7 +128,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("fifth-empty-result-of-a-run-filled", RESULT, |agent| {
             agent.content = Box::new(|run, outcome| {
-                if *outcome != Outcome::Result("".into()) {
+                if *outcome != ToolOutcome::Result("".into()) {
                     return content(outcome);
                 }
                 let empty = run.list.iter().filter(|message| message["type"] == "tool" && message["content"] == "").count();

@@ -26,10 +26,13 @@ mod unseen_sizes;
 mod words;
 
 use super::bug;
-use crate::agent::{Agent, Outcome, Run, content, distinct, mend};
+use crate::agent::{Agent, RunState, ToolOutcome, content, distinct, mend};
 use crate::planted::Planted;
 use serde_json::{Map, Value};
 use threadspec_golden::clause;
+
+/// What a library makes of a text.
+type Edit = fn(&str) -> String;
 
 /// Every bug.
 pub(super) fn all() -> Vec<Planted> {
@@ -84,7 +87,7 @@ pub(super) fn on_given(agent: &mut Agent, change: impl Fn(&mut Vec<Value>) + Sen
 }
 
 /// Changes the message that repeats a response.
-fn on_response(agent: &mut Agent, change: impl Fn(&mut Run, &mut Value) + Send + Sync + 'static) {
+fn on_response(agent: &mut Agent, change: impl Fn(&mut RunState, &mut Value) + Send + Sync + 'static) {
     agent.response = Box::new(move |run, message| {
         distinct(run, message);
         change(run, message);
@@ -119,7 +122,7 @@ fn in_results(name: &str, change: fn(&mut Value)) -> Planted {
 /// Changes results that are texts.
 pub(super) fn on_text_result(agent: &mut Agent, change: impl Fn(&str) -> String + Send + Sync + 'static) {
     agent.content = Box::new(move |_, outcome| match outcome {
-        Outcome::Result(Value::String(text)) => change(&threadspec_judge::universal::halves::repaired(text)).into(),
+        ToolOutcome::Result(Value::String(text)) => change(&threadspec_judge::universal::halves::repaired(text)).into(),
         _ => content(outcome),
     });
 }
@@ -127,7 +130,7 @@ pub(super) fn on_text_result(agent: &mut Agent, change: impl Fn(&str) -> String 
 /// Writes structured results.
 pub(super) fn on_structured(agent: &mut Agent, write: impl Fn(&Value) -> Value + Send + Sync + 'static) {
     agent.content = Box::new(move |_, outcome| match outcome {
-        Outcome::Result(value) if !value.is_string() => write(value),
+        ToolOutcome::Result(value) if !value.is_string() => write(value),
         _ => content(outcome),
     });
 }
@@ -135,7 +138,7 @@ pub(super) fn on_structured(agent: &mut Agent, write: impl Fn(&Value) -> Value +
 /// Writes the answer to a failing tool.
 pub(super) fn on_failure(agent: &mut Agent, write: impl Fn(&str) -> String + Send + Sync + 'static) {
     agent.content = Box::new(move |_, outcome| match outcome {
-        Outcome::Failure(error) => write(error).into(),
+        ToolOutcome::Failure(error) => write(error).into(),
         _ => content(outcome),
     });
 }
@@ -182,7 +185,7 @@ fn is(message: &Value, types: &[&str]) -> bool {
 }
 
 /// Changes each request but the first as it is sent.
-fn on_later_requests(agent: &mut Agent, change: impl Fn(&mut Run, &mut Vec<Value>) + Send + Sync + 'static) {
+fn on_later_requests(agent: &mut Agent, change: impl Fn(&mut RunState, &mut Vec<Value>) + Send + Sync + 'static) {
     agent.shown = Box::new(move |run, request| {
         if run.turn > 0 {
             change(run, request);

@@ -1,7 +1,7 @@
 //! What libraries and frameworks do with names that they reserve, in arguments, in results and of tools.
 
 use super::{bug, calls_mut, drop_members, each, in_arguments, in_results, on_response};
-use crate::agent::{Agent, Outcome, calls, outcome, text};
+use crate::agent::{Agent, ToolOutcome, calls, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use threadspec_golden::clause;
@@ -127,7 +127,7 @@ fn looked_up(agent: &mut Agent, key: fn(&str) -> String) {
 fn not_found(agent: &mut Agent, is_lost: fn(&str) -> bool) {
     agent.outcome = Box::new(move |run, call| {
         let name = text(&call["name"]);
-        if is_lost(name) { Outcome::Unknown(name.to_owned()) } else { outcome(run, call) }
+        if is_lost(name) { ToolOutcome::Unknown(name.to_owned()) } else { outcome(run, call) }
     });
 }
 
@@ -174,8 +174,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("results-that-tell-of-an-error-as-failures", RESULT, |agent| {
             agent.outcome = Box::new(|run, call| match outcome(run, call) {
-                Outcome::Result(value) if value["status"] == "error" || value["success"] == false => {
-                    Outcome::Failure("error".into())
+                ToolOutcome::Result(value) if value["status"] == "error" || value["success"] == false => {
+                    ToolOutcome::Failure("error".into())
                 }
                 other => other,
             });

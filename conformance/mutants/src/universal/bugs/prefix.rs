@@ -1,7 +1,7 @@
 //! AGENT-PREFIX: what changes in a request that was sent before.
 
 use super::{bug, calls_mut, change_text, cut, family, is, on_later_requests};
-use crate::agent::{Run, text};
+use crate::agent::{RunState, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -9,13 +9,13 @@ use threadspec_golden::clause;
 const PREFIX: &[&str] = &[clause::AGENT_PREFIX];
 
 /// Where each round of the run begins: at the message with its calls.
-fn rounds(run: &Run, request: &[Value]) -> Vec<usize> {
+fn rounds(run: &RunState, request: &[Value]) -> Vec<usize> {
     let given = run.requests.first().map_or(0, Vec::len);
     (given..request.len()).filter(|&index| is(&request[index], &["ai"])).collect()
 }
 
 /// The messages of the rounds before the last `size`, to be changed.
-fn older<'a>(run: &Run, request: &'a mut [Value], size: usize) -> impl Iterator<Item = &'a mut Value> + use<'a> {
+fn older<'a>(run: &RunState, request: &'a mut [Value], size: usize) -> impl Iterator<Item = &'a mut Value> + use<'a> {
     let rounds = rounds(run, request);
     let (first, end) = (
         rounds.first().copied().unwrap_or(0),

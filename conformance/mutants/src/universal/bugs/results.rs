@@ -1,7 +1,7 @@
 //! AGENT-RESULT, AGENT-RESULT-COMPACT and AGENT-NUMBERS: how results are written, and numbers everywhere.
 
 use super::{bug, cut, drop_members, each, family, on_arguments, on_structured, on_text_result};
-use crate::agent::{Agent, Outcome, calls, content, text};
+use crate::agent::{Agent, ToolOutcome, calls, content, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec::surrogates::unmark_surrogates;
@@ -354,7 +354,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         &[2, 20, 100],
         |agent, size| {
             agent.content = Box::new(move |run, outcome| match outcome {
-                Outcome::Result(value) if !value.is_string() && run.turn >= size => python(value).into(),
+                ToolOutcome::Result(value) if !value.is_string() && run.turn >= size => python(value).into(),
                 _ => content(outcome),
             });
         },

@@ -1,7 +1,7 @@
 //! AGENT-INDEPENDENT: what a run leaves behind; AGENT-END: what it hands back.
 
 use super::{bug, family, is};
-use crate::agent::{Agent, Outcome, calls, mend, outcome, text};
+use crate::agent::{Agent, ToolOutcome, calls, mend, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -46,7 +46,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 let result = outcome(run, call);
                 let known = run.memory["tools"][text(&call["name"])].clone();
                 match result {
-                    Outcome::Unknown(_) if !known.is_null() => {
+                    ToolOutcome::Unknown(_) if !known.is_null() => {
                         run.input["tools"][text(&call["name"])] = known;
                         outcome(run, call)
                     }
@@ -93,10 +93,10 @@ pub(super) fn bugs() -> Vec<Planted> {
             agent.outcome = Box::new(|run, call| {
                 let name = text(&call["name"]).to_owned();
                 if let Some(error) = run.memory[&name].as_str() {
-                    return Outcome::Failure(error.to_owned());
+                    return ToolOutcome::Failure(error.to_owned());
                 }
                 let result = outcome(run, call);
-                if let Outcome::Failure(error) = &result {
+                if let ToolOutcome::Failure(error) = &result {
                     run.memory[&name] = (&**error).into();
                 }
                 result

@@ -1,7 +1,7 @@
 //! AGENT-SHARED: what changes in a list after it was handed to the model.
 
 use super::{bug, calls_mut, change_text, cut, family, is};
-use crate::agent::{Agent, Run, text};
+use crate::agent::{Agent, RunState, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -9,7 +9,7 @@ use threadspec_golden::clause;
 const SHARED: &[&str] = &[clause::AGENT_SHARED];
 
 /// Changes the lists that were sent: each with its number, counted from 0.
-fn later(agent: &mut Agent, change: impl Fn(&Run, usize, &mut Vec<Value>) + Send + Sync + 'static) {
+fn later(agent: &mut Agent, change: impl Fn(&RunState, usize, &mut Vec<Value>) + Send + Sync + 'static) {
     agent.at_end = Box::new(move |run, mut requests| {
         let lists = requests.iter_mut().filter_map(Value::as_array_mut);
         lists.enumerate().for_each(|(number, list)| change(run, number, list));
@@ -27,7 +27,7 @@ fn later_messages(agent: &mut Agent, change: impl Fn(&mut Value) + Send + Sync +
 }
 
 /// The list that all requests share, as it is at the end.
-fn grown(run: &Run, list: &mut Vec<Value>) {
+fn grown(run: &RunState, list: &mut Vec<Value>) {
     list.clone_from(&run.list);
 }
 

@@ -4,7 +4,7 @@ use super::{
     bug, calls_mut, change_text, cut, each, family, is, on_arguments, on_given, on_later_requests, on_response,
     on_structured, on_text_result,
 };
-use crate::agent::{Agent, Outcome, Run, answer, content, mend, outcome, text};
+use crate::agent::{Agent, RunState, ToolOutcome, answer, content, mend, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -21,7 +21,7 @@ const START: &[&str] = &[clause::AGENT_START];
 const TEXT: &[&str] = &[clause::AGENT_TEXT];
 
 /// The number that a bug keeps in the memory of the agent, one more with each call.
-fn counted(run: &mut Run, by: u64) -> u64 {
+fn counted(run: &mut RunState, by: u64) -> u64 {
     let count = run.memory.as_u64().unwrap_or(0) + by;
     run.memory = count.into();
     count
@@ -197,7 +197,7 @@ fn lists() -> Vec<Planted> {
             let at =
                 run.input["tools"].as_object().and_then(|tools| tools.keys().position(|name| *name == call["name"]));
             if at.is_some_and(|at| at >= size) {
-                Outcome::Unknown(text(&call["name"]).to_owned())
+                ToolOutcome::Unknown(text(&call["name"]).to_owned())
             } else {
                 outcome(run, call)
             }

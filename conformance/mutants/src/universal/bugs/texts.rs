@@ -1,15 +1,13 @@
 //! AGENT-TEXT and AGENT-ENCODABLE: what happens to texts, in results, questions, answers and arguments.
 
-use super::{bug, change_text, cut, each, family, is, on_arguments, on_given, on_response, on_text_result};
-use crate::agent::{Agent, Outcome, content};
+use super::{Edit, bug, change_text, cut, each, family, is, on_arguments, on_given, on_response, on_text_result};
+use crate::agent::{Agent, ToolOutcome, content};
 use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
 
 const TEXT: &[&str] = &[clause::AGENT_TEXT];
 const ENCODABLE: &[&str] = &[clause::AGENT_ENCODABLE];
-
-type Edit = fn(&str) -> String;
 
 fn on_questions(agent: &mut Agent, edit: impl Fn(&str) -> String + Send + Sync + 'static) {
     on_given(agent, move |list| list.iter_mut().for_each(|message| change_text(message, &edit)));
@@ -108,7 +106,7 @@ fn home_expanded(text: &str) -> String {
 }
 
 /// Lets lone surrogates of results pass as they are.
-fn halves_pass(agent: &mut Agent, passes: fn(&Outcome) -> Option<Value>) {
+fn halves_pass(agent: &mut Agent, passes: fn(&ToolOutcome) -> Option<Value>) {
     agent.content = Box::new(move |_, outcome| passes(outcome).unwrap_or_else(|| content(outcome)));
 }
 
@@ -179,13 +177,13 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("halves-of-results-pass", ENCODABLE, |agent| {
             halves_pass(agent, |outcome| match outcome {
-                Outcome::Result(Value::String(text)) => Some(text.clone().into()),
+                ToolOutcome::Result(Value::String(text)) => Some(text.clone().into()),
                 _ => None,
             });
         }),
         bug("halves-in-structured-results-pass", ENCODABLE, |agent| {
             halves_pass(agent, |outcome| match outcome {
-                Outcome::Result(value) if !value.is_string() => Some(value.to_string().into()),
+                ToolOutcome::Result(value) if !value.is_string() => Some(value.to_string().into()),
                 _ => None,
             });
         }),
@@ -193,7 +191,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             agent.outcome = Box::new(|run, call| {
                 let error = run.input["tools"][crate::agent::text(&call["name"])]["byId"][crate::agent::text(&call["id"])]["error"].clone();
                 match (crate::agent::outcome(run, call), error) {
-                    (Outcome::Failure(_), Value::String(error)) => Outcome::Failure(error),
+                    (ToolOutcome::Failure(_), Value::String(error)) => ToolOutcome::Failure(error),
                     (outcome, _) => outcome,
                 }
             });
@@ -213,7 +211,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("halves-end-the-run", ENCODABLE, |agent| {
             agent.content = Box::new(|run, outcome| {
-                if matches!(outcome, Outcome::Result(Value::String(text)) if threadspec_judge::universal::halves::escaped(text) != *text) {
+                if matches!(outcome, ToolOutcome::Result(Value::String(text)) if threadspec_judge::universal::halves::escaped(text) != *text) {
                     run.stop = Some("surrogates not allowed".to_owned());
                 }
                 content(outcome)
@@ -221,7 +219,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("replacement-characters-left-out-with-halves", TEXT, |agent| {
             halves_pass(agent, |outcome| match outcome {
-                Outcome::Result(Value::String(text)) if threadspec_judge::universal::halves::escaped(text) != *text => {
+                ToolOutcome::Result(Value::String(text)) if threadspec_judge::universal::halves::escaped(text) != *text => {
                     Some(threadspec_judge::universal::halves::repaired(text).replace('\u{fffd}', "").into())
                 }
                 _ => None,
@@ -229,7 +227,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("text-around-a-half-lost", TEXT, |agent| {
             halves_pass(agent, |outcome| match outcome {
-                Outcome::Result(Value::String(text)) if threadspec_judge::universal::halves::escaped(text) != *text => Some("?".into()),
+                ToolOutcome::Result(Value::String(text)) if threadspec_judge::universal::halves::escaped(text) != *text => Some("?".into()),
                 _ => None,
             });
         }),

@@ -2,7 +2,7 @@
 //! list at the end lacks, what a run leaves behind, and two conditions at once.
 
 use super::{bug, calls_mut, change_text, cut, is, on_response};
-use crate::agent::{Agent, Outcome, Run, answer, calls, mend, outcome, text};
+use crate::agent::{Agent, RunState, ToolOutcome, answer, calls, mend, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -14,7 +14,7 @@ const END: &[&str] = &[clause::AGENT_END];
 const INDEPENDENT: &[&str] = &[clause::AGENT_INDEPENDENT];
 
 /// Gives calls other ids, and still finds their results.
-pub(super) fn rename(run: &mut Run, message: &mut Value, other: &dyn Fn(&Run, &str) -> Option<String>) {
+pub(super) fn rename(run: &mut RunState, message: &mut Value, other: &dyn Fn(&RunState, &str) -> Option<String>) {
     for call in calls_mut(message) {
         let old = text(&call["id"]).to_owned();
         if let Some(new) = other(run, &old) {
@@ -157,10 +157,10 @@ fn leftovers() -> Vec<Planted> {
                 let key = format!("{} {}", call["name"], call["args"]);
                 let known = run.memory[&key].clone();
                 match outcome(run, call) {
-                    Outcome::Result(_) if !known.is_null() => Outcome::Result(known["value"].clone()),
-                    Outcome::Result(value) => {
+                    ToolOutcome::Result(_) if !known.is_null() => ToolOutcome::Result(known["value"].clone()),
+                    ToolOutcome::Result(value) => {
                         run.memory[&key] = json!({"value": value});
-                        Outcome::Result(value)
+                        ToolOutcome::Result(value)
                     }
                     other => other,
                 }
@@ -230,10 +230,10 @@ fn leftovers() -> Vec<Planted> {
             agent.outcome = Box::new(|run, call| {
                 let name = text(&call["name"]).to_owned();
                 if run.memory[&name] == true {
-                    return Outcome::Unknown(name);
+                    return ToolOutcome::Unknown(name);
                 }
                 let found = outcome(run, call);
-                if matches!(found, Outcome::Unknown(_)) {
+                if matches!(found, ToolOutcome::Unknown(_)) {
                     run.memory[&name] = true.into();
                 }
                 found

@@ -5,7 +5,7 @@ use super::unseen::rename;
 use super::{
     bug, calls_mut, change_text, each, is, on_arguments, on_given, on_response, on_structured, on_text_result,
 };
-use crate::agent::{Agent, Outcome, calls, outcome, text};
+use crate::agent::{Agent, ToolOutcome, calls, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -25,7 +25,7 @@ fn renamed(agent: &mut Agent, other: fn(&str) -> Option<String>) {
 /// Finds no tool with such a name.
 fn not_found(agent: &mut Agent, is_odd: fn(&str) -> bool) {
     agent.outcome = Box::new(move |run, call| match text(&call["name"]) {
-        name if is_odd(name) => Outcome::Unknown(name.to_owned()),
+        name if is_odd(name) => ToolOutcome::Unknown(name.to_owned()),
         _ => outcome(run, call),
     });
 }

@@ -5,7 +5,7 @@ use super::{
     bug, calls_mut, change_text, cut, family, is, on_arguments, on_given, on_later_requests, on_response,
     on_structured, on_text_result,
 };
-use crate::agent::{Agent, Outcome, calls, mend, outcome, text};
+use crate::agent::{Agent, ToolOutcome, calls, mend, outcome, text};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -142,7 +142,7 @@ fn sizes() -> impl Iterator<Item = Planted> {
             let name = text(&call["name"]).to_owned();
             let tools = run.input["tools"].as_object();
             match tools.and_then(|tools| tools.keys().position(|known| *known == name)) {
-                Some(place) if place >= size => Outcome::Unknown(name),
+                Some(place) if place >= size => ToolOutcome::Unknown(name),
                 _ => outcome(run, call),
             }
         });

@@ -1,7 +1,7 @@
 //! Words that are taken for a command: to end, to cut, to try again.
 
 use super::{bug, on_given, on_text_result};
-use crate::agent::{Agent, Outcome, calls, content, outcome, text};
+use crate::agent::{Agent, ToolOutcome, calls, content, outcome, text};
 use crate::planted::Planted;
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -118,17 +118,17 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("result-that-sounds-like-an-error-fails", RESULT, |agent| {
             agent.outcome = Box::new(|run, call| match outcome(run, call) {
-                Outcome::Result(Value::String(text))
+                ToolOutcome::Result(Value::String(text))
                     if text.starts_with("Traceback") || text.starts_with("Error code: 429") =>
                 {
-                    Outcome::Failure(text)
+                    ToolOutcome::Failure(text)
                 }
                 other => other,
             });
         }),
         bug("result-like-an-unanswered-call-left-out", RESULT, |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
-                Outcome::Result(Value::String(text)) if text.starts_with("[Tool call") => "".into(),
+                ToolOutcome::Result(Value::String(text)) if text.starts_with("[Tool call") => "".into(),
                 _ => content(outcome),
             });
         }),

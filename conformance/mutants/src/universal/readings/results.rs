@@ -1,6 +1,6 @@
 //! Readings of how results and failures are told.
 
-use crate::agent::{Agent, Outcome, content};
+use crate::agent::{Agent, ToolOutcome, content};
 use crate::planted::Planted;
 use crate::universal::bugs::{on_failure, on_structured};
 use crate::universal::reading;
@@ -35,7 +35,7 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("failures-as-they-are", |agent| on_failure(agent, str::to_owned)),
         reading("unknown-tools-as-json", |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
-                Outcome::Unknown(name) => json!({"error": "unknown_tool", "tool": name}).to_string().into(),
+                ToolOutcome::Unknown(name) => json!({"error": "unknown_tool", "tool": name}).to_string().into(),
                 _ => content(outcome),
             });
         }),
@@ -75,13 +75,13 @@ pub(super) fn readings() -> Vec<Planted> {
         }),
         reading("halves-as-escapes-in-text", |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
-                Outcome::Result(Value::String(text)) => halves::escaped(text).into(),
+                ToolOutcome::Result(Value::String(text)) => halves::escaped(text).into(),
                 _ => content(outcome),
             });
         }),
         reading("halves-left-out", |agent| {
             agent.content = Box::new(|_, outcome| match outcome {
-                Outcome::Result(Value::String(text)) if halves::escaped(text) != *text => {
+                ToolOutcome::Result(Value::String(text)) if halves::escaped(text) != *text => {
                     text.replace(is_mark, "").into()
                 }
                 _ => content(outcome),

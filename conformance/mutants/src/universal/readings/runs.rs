@@ -1,6 +1,6 @@
 //! Readings of what is refused, of limits, and of models that fail.
 
-use crate::agent::{Agent, Run, answer, calls, content, distinct, mend, outcome, text};
+use crate::agent::{Agent, RunState, answer, calls, content, distinct, mend, outcome, text};
 use crate::planted::Planted;
 use crate::universal::reading;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn on_broken(agent: &mut Agent, deal: fn(&mut Vec<Value>) -> Result<(), String>)
 }
 
 /// Refuses the given list if something is wrong with it, with the words that say what.
-fn on_refusable(agent: &mut Agent, wrong: impl Fn(&Run) -> Option<&'static str> + Send + Sync + 'static) {
+fn on_refusable(agent: &mut Agent, wrong: impl Fn(&RunState) -> Option<&'static str> + Send + Sync + 'static) {
     agent.begin = Box::new(move |run| {
         if let Some(wrong) = wrong(run) {
             return Err(wrong.to_owned());

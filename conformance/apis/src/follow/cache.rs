@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
 
 /// How many earlier requests are kept, and searched for one that a request continues without extending it.
-pub(super) const REACH: usize = 500;
+pub const REACH: usize = 500;
 /// How many pieces the kept requests may have together; the last request is always kept.
 const MOST_PIECES: usize = 1 << 20;
 /// How many hashes of whole requests are kept.
@@ -22,13 +22,13 @@ const MOST_WHOLE: usize = 1 << 16;
 
 /// A segment as it is compared.
 #[derive(Debug)]
-pub(super) struct SegmentText {
+pub struct SegmentText {
     piece: StoredPiece,
     text: String,
 }
 
 /// The segments of a request as they are compared.
-pub(super) fn texts(segments: Vec<Segment>) -> Vec<SegmentText> {
+pub fn segment_texts(segments: Vec<Segment>) -> Vec<SegmentText> {
     let text = |Segment { place, role, value }: Segment| {
         let text = value.to_string();
         SegmentText { piece: StoredPiece { hash: hash(&text), place, role }, text }
@@ -55,21 +55,26 @@ struct EarlierRequest {
 
 /// How a request relates to the earlier ones.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Lineage {
+pub struct Lineage {
     /// The number of the request that it goes on from.
-    pub(super) parent: Option<usize>,
-    pub(super) loss: Option<Loss>,
+    pub parent: Option<usize>,
+    /// Where the prompt cache was lost, if it was.
+    pub loss: Option<Loss>,
 }
 
 /// Where a request stops being an extension of the one that it goes on from.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Loss {
-    pub(super) place: Location,
-    pub(super) how: How,
+pub struct Loss {
+    /// The first piece that differs.
+    pub place: Location,
+    /// What happened to it.
+    pub how: LossKind,
 }
 
+/// What happened to the piece with which a request stops being an extension.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub enum LossKind {
+    /// Something else stands there.
     Changed(Divergence),
     /// This piece is gone, and what stood after it is still there.
     Removed(Location),
@@ -87,7 +92,7 @@ struct Whole {
 
 /// The last requests of a log.
 #[derive(Debug, Default)]
-pub(super) struct Conversations {
+pub struct Conversations {
     /// The oldest first.
     requests: VecDeque<EarlierRequest>,
     /// How many pieces they have.
@@ -101,7 +106,7 @@ pub(super) struct Conversations {
 
 impl Conversations {
     /// Adds the next request. What its cache depends on beside its pieces, such as the model, is in `key`.
-    pub(super) fn push(&mut self, number: usize, key: impl Hash, texts: Vec<SegmentText>) -> Lineage {
+    pub fn push(&mut self, number: usize, key: impl Hash, texts: Vec<SegmentText>) -> Lineage {
         let key = hash(&key);
         let mut pieces = Vec::with_capacity(texts.len());
         for SegmentText { piece, text } in texts {
@@ -228,11 +233,11 @@ impl Conversations {
             self.texts.get(&piece.hash).and_then(|(text, _)| serde_json::from_str(text).ok()).unwrap_or_default()
         };
         let how = if stands(found, &before.pieces[at..]) && !stands(lost, &now.pieces[at..]) {
-            How::Removed(lost.place)
+            LossKind::Removed(lost.place)
         } else if stands(lost, &now.pieces[at..]) && !stands(found, &before.pieces[at..]) {
-            How::Inserted
+            LossKind::Inserted
         } else {
-            How::Changed(difference(&value(lost), &value(found)))
+            LossKind::Changed(difference(&value(lost), &value(found)))
         };
         Loss { place: found.place, how }
     }
@@ -250,7 +255,8 @@ fn replies_behind(pieces: &[StoredPiece], begun: usize) -> usize {
     (begun..pieces.len()).filter(begins).count()
 }
 
-pub(super) fn hash(value: &impl Hash) -> u64 {
+/// A hash that is the same within one process.
+pub fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
@@ -282,7 +288,7 @@ mod tests {
         let requests = requests.iter().enumerate();
         requests
             .map(|(number, request)| {
-                let relation = conversations.push(number, "model", texts(segments(request)));
+                let relation = conversations.push(number, "model", segment_texts(segments(request)));
                 (relation.parent, relation.loss.map(|loss| loss.place))
             })
             .collect()
@@ -338,7 +344,7 @@ mod tests {
     fn only_the_last_requests_are_kept() {
         let mut conversations = Conversations::default();
         let mut push = |number: usize, request: &str| {
-            let relation = conversations.push(number, (), texts(segments(request)));
+            let relation = conversations.push(number, (), segment_texts(segments(request)));
             (relation.parent, conversations.requests.len(), conversations.texts.len())
         };
         assert_eq!(push(0, "s u1 a1 t1"), (None, 1, 4));
@@ -356,13 +362,15 @@ mod tests {
             let relations: Vec<Lineage> = requests
                 .iter()
                 .enumerate()
-                .map(|(number, request)| conversations.push(number, (), texts(segments(request))))
+                .map(|(number, request)| conversations.push(number, (), segment_texts(segments(request))))
                 .collect();
             relations.into_iter().next_back().and_then(|relation| relation.loss).map(|loss| loss.how)
         };
-        assert_eq!(how(&["s u a t", "s a t b x"]), Some(How::Removed(Location::Message(1))));
-        assert_eq!(how(&["s u a t", "s u x a t b y"]), Some(How::Inserted));
-        let Some(How::Changed(difference)) = how(&["s u a t:12:00", "s u a t:12:01 b y"]) else { panic!("changed") };
+        assert_eq!(how(&["s u a t", "s a t b x"]), Some(LossKind::Removed(Location::Message(1))));
+        assert_eq!(how(&["s u a t", "s u x a t b y"]), Some(LossKind::Inserted));
+        let Some(LossKind::Changed(difference)) = how(&["s u a t:12:00", "s u a t:12:01 b y"]) else {
+            panic!("changed")
+        };
         assert_eq!((difference.byte, &*difference.now), (6, "t:12:01"));
     }
 }

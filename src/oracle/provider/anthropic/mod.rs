@@ -1,6 +1,10 @@
 //! What Anthropic Messages accepts as history.
 
-use super::{Breaches, Open, has, is_plain, list, text};
+mod thinking;
+mod whole;
+
+use super::breach::{BreachDetail, Breaches};
+use super::{Answered, Open, RequestContext, has, is_plain, list, text};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -30,7 +34,16 @@ pub(super) const RULES: &[(&str, &str)] = &[
         "ANT-SYSTEM",
         "System text stands in `system`, not in `messages` (but for models that take it there, behind a user message).",
     ),
-    ("ANT-THINK-SIGN", "A `thinking` block has the `signature` that it came with."),
+    (
+        thinking::FIRST,
+        "With thinking on, the turn of the assistant that the results at the end answer begins with a `thinking` or `redacted_thinking` block.",
+    ),
+    (
+        thinking::SAME,
+        "With thinking on, the thinking blocks of the latest assistant message are those of the answer: all of them, unchanged, in their order.",
+    ),
+    (thinking::SIGN, "A `thinking` block has the `signature` that it came with."),
+    (thinking::CHOICE, "With thinking on, `tool_choice` is `auto` or `none`."),
     ("ANT-UTF16", "No string holds a lone surrogate."),
     (
         "ANT-TOOL-NAME",
@@ -40,6 +53,16 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-EXTRA", "Blocks have no member that the schema of requests lacks."),
     ("ANT-CACHE-MARKS", "At most 4 blocks have `cache_control`, none of them an empty text."),
     ("ANT-SIZE", "There are at most 100000 messages, and 32 MB in all."),
+    ("ANT-VERSION", "The header `anthropic-version` is sent."),
+    ("ANT-SAMPLING", "From version 2026-10-21 on, none of `temperature`, `top_p` and `top_k` is sent."),
+    (
+        "ANT-NO-DOCUMENT",
+        "From version 2026-10-21 on, no `document` block stands directly in a message of the assistant.",
+    ),
+    (
+        "ANT-NO-CITATIONS",
+        "From version 2026-10-21 on, no text block of the user has `citations`, unless they are empty.",
+    ),
 ];
 
 /// Models that accept an assistant message as the last one, and continue it.
@@ -59,12 +82,12 @@ const PREFILLED: [&str; 12] = [
 ];
 /// Models that take system messages inside `messages`.
 const SYSTEM_INSIDE: [&str; 2] = ["claude-opus-4-8", "claude-opus-5"];
+/// Newer models that do not.
+const SYSTEM_OUTSIDE: [&str; 1] = ["claude-sonnet-5"];
+/// With this beta more models do.
+const SYSTEM_BETA: &str = "mid-conversation-system-2026-04-07";
 
-const LONGEST_DECLARED: usize = 128;
 const LONGEST_CALLED: usize = 200;
-const MOST_MARKS: usize = 4;
-const MOST_MESSAGES: usize = 100_000;
-const MOST_BYTES: usize = 32 << 20;
 
 /// The members that each type of block has in requests.
 const MEMBERS: [(&str, &[&str]); 5] = [
@@ -75,61 +98,83 @@ const MEMBERS: [(&str, &[&str]); 5] = [
     ("redacted_thinking", &["data"]),
 ];
 
-pub(super) fn judge(body: &Value, breaches: &mut Breaches) {
+pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
     let messages = list(body, "messages");
     if messages.is_empty() {
-        breaches.add("ANT-MESSAGES-NONEMPTY", "messages", "no messages");
+        let breach = breaches.add("ANT-MESSAGES-NONEMPTY", "messages", "no messages");
+        if !body["messages"].is_array() {
+            breach.variant("missing");
+        }
     }
     let mut open = Open::default();
     let mut ids = HashMap::new();
     for (position, message) in messages.iter().enumerate() {
         let place = format!("messages[{position}]");
         let at = format!("{place}.content");
-        role(body, position, breaches);
+        role(body, position, context, breaches);
         // Messages in a row with the same role are one turn.
         let before = position.checked_sub(1).map(|before| &messages[before]["role"]);
         let goes_on = before == Some(&message["role"]);
         if message["role"] != "assistant" {
-            answers(&mut open, message, &messages[position + 1..], goes_on, &at, breaches);
+            answers(&mut open, messages, position, goes_on, breaches);
         } else if !goes_on {
             open = Open::default();
         }
         for (number, block) in list(message, "content").iter().enumerate() {
             let place = format!("{at}[{number}]");
-            self::block(block, claude(body).starts_with("claude-"), &place, breaches);
+            self::block(block, &place, breaches);
             if block["type"] == "tool_result" && message["role"] == "assistant" {
-                breaches.add("ANT-ORPHAN", format!("{place}.tool_use_id"), "a result in a message of the assistant");
+                let at = format!("{place}.tool_use_id");
+                let breach = breaches.add("ANT-ORPHAN", at, "a result in a message of the assistant");
+                breach.id(text(block, "tool_use_id"));
             }
             if block["type"] == "tool_use" {
                 let id = text(block, "id");
                 if let Some(before) = ids.insert(id, position) {
                     // Only repeats in one message were reported.
                     let is_certain = before == position;
-                    breaches.add_as(is_certain, "ANT-ID-UNIQUE", format!("{place}.id"), format!("{id:?} again"));
+                    let breach = breaches.add("ANT-ID-UNIQUE", format!("{place}.id"), format!("{id:?} again"));
+                    breach.certain_if(is_certain).id(id);
                 }
-                open.ids.push(id);
+                open.call(id, position);
             }
         }
         texts(message, &at, position + 1 == messages.len(), breaches);
     }
     let unanswered = open.unanswered();
-    breaches
-        .add_if(!unanswered.is_empty(), "ANT-ANSWERED", "messages", || format!("no message answers {unanswered:?}"));
+    if !unanswered.is_empty() {
+        let breach = breaches.add("ANT-ANSWERED", "messages", format!("no message answers {unanswered:?}"));
+        breach.ids(&unanswered).with(BreachDetail::Calls(open.at));
+    }
     last(body, messages, breaches);
-    whole(body, messages, breaches);
+    whole::judge(body, context, breaches);
+    thinking::judge(body, claude(body).starts_with("claude-"), context, breaches);
 }
 
-fn role(body: &Value, position: usize, breaches: &mut Breaches) {
+fn role(body: &Value, position: usize, context: &RequestContext<'_>, breaches: &mut Breaches) {
     let messages = list(body, "messages");
+    if messages[position]["role"] != "system" {
+        return;
+    }
     let model = claude(body);
-    let inside = SYSTEM_INSIDE.iter().any(|known| model.starts_with(known));
+    let is_among = |models: &[&str]| models.iter().any(|known| model.starts_with(known));
+    let is_outside = is_among(&PREFILLED) || is_among(&SYSTEM_OUTSIDE);
+    let has_beta = context.headers.is_some_and(|headers| headers.has_beta(SYSTEM_BETA));
+    let is_inside = is_among(&SYSTEM_INSIDE) || (has_beta && !is_outside);
     let follows = position.checked_sub(1).is_some_and(|before| messages[before]["role"] == "user");
     let leads = messages.get(position + 1).is_none_or(|next| next["role"] == "assistant");
-    if messages[position]["role"] == "system" && !(inside && follows && leads) {
-        // It is not known of every model whether it accepts this.
-        let is_certain = !(follows && leads) || PREFILLED.iter().any(|known| model.starts_with(known));
-        breaches.add_as(is_certain, "ANT-SYSTEM", format!("messages[{position}].role"), "a system message");
+    if is_inside && follows && leads {
+        return;
     }
+    let breach = breaches.add("ANT-SYSTEM", format!("messages[{position}].role"), "a system message");
+    // It is not known of every model whether it accepts this.
+    breach.certain_if(!(follows && leads) || is_outside);
+    match position {
+        0 if is_inside => breach.variant("first"),
+        // Claude Code knows a refusal of the model by these words, and sends its reminders otherwise.
+        1.. if !is_inside => breach.variant("model"),
+        _ => breach,
+    };
 }
 
 /// The name of the model from `claude` on, whatever a gateway puts before it.
@@ -144,14 +189,9 @@ fn results(message: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// Judges the results in a message. Missing ones are reported at the first message of a turn only.
-fn answers<'a>(
-    open: &mut Open<'a>,
-    message: &'a Value,
-    rest: &[Value],
-    goes_on: bool,
-    place: &str,
-    breaches: &mut Breaches,
-) {
+fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes_on: bool, breaches: &mut Breaches) {
+    let message = &messages[position];
+    let place = format!("messages[{position}].content");
     let (mut text_before, mut other_before) = (false, false);
     for (number, block) in list(message, "content").iter().enumerate() {
         let place = format!("{place}[{number}]");
@@ -160,37 +200,47 @@ fn answers<'a>(
             other_before = true;
             continue;
         }
+        let id = text(block, "tool_use_id");
         if other_before {
             // The documentation speaks of texts.
-            breaches.add_as(text_before, "ANT-RESULT-FIRST", &*place, "stands behind another block");
+            let breach = breaches.add("ANT-RESULT-FIRST", &*place, "stands behind another block");
+            breach.certain_if(text_before).ids(&[id]).with(BreachDetail::Calls(open.at));
         }
-        let id = text(block, "tool_use_id");
         let at = format!("{place}.tool_use_id");
-        if !open.ids.contains(&id) {
-            breaches.add("ANT-ORPHAN", at, format!("{id:?} is no call of the message before it"));
-        } else if !open.answered.insert(id) {
-            breaches.add("ANT-ONE-RESULT", at, format!("{id:?} was answered already"));
+        match open.answer(id, position) {
+            Answered::First => {}
+            Answered::Unknown => {
+                breaches.add("ANT-ORPHAN", at, format!("{id:?} is no call of the message before it")).id(id);
+            }
+            Answered::Again(first) => {
+                let breach = breaches.add("ANT-ONE-RESULT", at, format!("{id:?} was answered already"));
+                breach.id(id).with(BreachDetail::First(first));
+            }
         }
     }
     let missing = open.unanswered();
     if goes_on || missing.is_empty() {
         return;
     }
-    let turn = rest.iter().take_while(|next| next["role"] == message["role"]);
-    let behind: Vec<&str> = turn.flat_map(results).collect();
-    let (late, lost): (Vec<&str>, Vec<&str>) = missing.iter().partition(|id| behind.contains(id));
+    let turn = messages[position + 1..].iter().take_while(|next| next["role"] == message["role"]);
+    let behind: HashSet<&str> = turn.flat_map(results).collect();
+    let (late, lost): (Vec<&str>, Vec<&str>) = missing.iter().partition(|id| behind.contains(*id));
     if !late.is_empty() {
-        // The API joins the messages today.
         let what = format!("{late:?} are answered in a message behind it");
-        breaches.add_as(false, "ANT-RESULT-TOGETHER", place, what);
+        let breach = breaches.add("ANT-RESULT-TOGETHER", &*place, what);
+        // The API joins the messages today.
+        breach.certain_if(false).ids(&late).with(BreachDetail::Calls(open.at));
     }
     if !lost.is_empty() {
-        breaches.add("ANT-ANSWERED", place, format!("no `tool_result` for {lost:?}"));
-        open.ids.retain(|id| !lost.contains(id));
+        let breach = breaches.add("ANT-ANSWERED", place, format!("no `tool_result` for {lost:?}"));
+        breach.ids(&lost).with(BreachDetail::Calls(open.at));
+        for id in lost {
+            open.forget(id);
+        }
     }
 }
 
-fn block(block: &Value, is_claude: bool, place: &str, breaches: &mut Breaches) {
+fn block(block: &Value, place: &str, breaches: &mut Breaches) {
     let kind = text(block, "type");
     let id = match kind {
         "tool_use" => Some("id"),
@@ -199,15 +249,26 @@ fn block(block: &Value, is_claude: bool, place: &str, breaches: &mut Breaches) {
     };
     if let Some(member) = id {
         let id = text(block, member);
-        breaches.add_if(!is_plain(id), "ANT-ID-PATTERN", &format!("{place}.{member}"), || format!("{id:?}"));
+        if !is_plain(id) {
+            let breach = breaches.add("ANT-ID-PATTERN", format!("{place}.{member}"), format!("{id:?}")).id(id);
+            if kind == "tool_result" {
+                breach.variant("result");
+            }
+        }
     }
     if kind == "tool_use" {
-        let at = format!("{place}.input");
-        breaches.add_if(!block["input"].is_object(), "ANT-INPUT-OBJECT", &at, || block["input"].to_string());
+        let input = &block["input"];
+        if !input.is_object() {
+            let breach = breaches.add("ANT-INPUT-OBJECT", format!("{place}.input"), input.to_string());
+            if block.get("input").is_none() {
+                breach.variant("missing");
+            }
+        }
         let length = text(block, "name").chars().count();
-        breaches.add_if(length > LONGEST_CALLED, "ANT-TOOL-NAME", &format!("{place}.name"), || {
-            format!("{length} characters")
-        });
+        if length > LONGEST_CALLED {
+            let breach = breaches.add("ANT-TOOL-NAME", format!("{place}.name"), format!("{length} characters"));
+            breach.variant("called").with(BreachDetail::Length(length)).with(BreachDetail::Max(LONGEST_CALLED));
+        }
     }
     if kind == "tool_result" {
         let place = format!("{place}.content");
@@ -216,22 +277,23 @@ fn block(block: &Value, is_claude: bool, place: &str, breaches: &mut Breaches) {
         let is_empty = parts.iter().any(|part| part["type"] == "text" && text(part, "text").is_empty());
         let is_known = |part: &Value| matches!(text(part, "type"), "text" | "image" | "document" | "search_result");
         if !is_form || is_empty {
-            breaches.add("ANT-RESULT-CONTENT", place, block["content"].to_string());
+            let breach = breaches.add("ANT-RESULT-CONTENT", place, block["content"].to_string());
+            if !is_form {
+                breach.variant("form");
+            }
         } else if !parts.iter().all(is_known) || block.get("content").is_some_and(Value::is_null) {
             // Types are added from time to time.
-            breaches.add_as(false, "ANT-RESULT-CONTENT", place, block["content"].to_string());
+            let breach = breaches.add("ANT-RESULT-CONTENT", place, block["content"].to_string());
+            breach.variant("form").certain_if(false);
         }
-    }
-    if kind == "thinking" && text(block, "signature").is_empty() {
-        // Other servers with this API sign nothing.
-        breaches.add_as(is_claude, "ANT-THINK-SIGN", format!("{place}.signature"), "no signature");
     }
     if let Some((_, known)) = MEMBERS.iter().find(|(name, _)| *name == kind) {
         for name in block.as_object().into_iter().flatten().map(|(name, _)| &**name) {
             if !known.contains(&name) && name != "type" && name != "cache_control" {
                 // New members come from time to time; `index` never was one.
                 let is_certain = name == "index";
-                breaches.add_as(is_certain, "ANT-EXTRA", format!("{place}.{name}"), "unknown");
+                let breach = breaches.add("ANT-EXTRA", format!("{place}.{name}"), "unknown");
+                breach.certain_if(is_certain).name(name).with(BreachDetail::Value(kind.to_owned()));
             }
         }
     }
@@ -249,16 +311,22 @@ fn is_white(character: char) -> bool {
 /// The texts of a message.
 fn texts(message: &Value, place: &str, is_last: bool, breaches: &mut Breaches) {
     let final_answer = is_last && message["role"] == "assistant";
-    let empty = match &message["content"] {
+    let is_empty = match &message["content"] {
         Value::String(text) => {
-            let blank = !text.is_empty() && is_blank(text);
-            breaches.add_if(blank, "ANT-TEXT-WHITESPACE", place, || format!("{text:?}"));
+            if !text.is_empty() && is_blank(text) {
+                breaches.add("ANT-TEXT-WHITESPACE", place, format!("{text:?}"));
+            }
             text.is_empty()
         }
         Value::Array(blocks) => blocks.is_empty(),
         other => other.is_null(),
     };
-    breaches.add_if(empty && !final_answer, "ANT-MSG-NONEMPTY", place, || "empty".to_owned());
+    if is_empty && !final_answer {
+        let breach = breaches.add("ANT-MSG-NONEMPTY", place, "empty");
+        if message["role"] == "user" {
+            breach.variant("user");
+        }
+    }
     let blocks: Vec<(usize, &str)> = list(message, "content")
         .iter()
         .enumerate()
@@ -267,10 +335,11 @@ fn texts(message: &Value, place: &str, is_last: bool, breaches: &mut Breaches) {
         .collect();
     let says_something = blocks.iter().any(|(_, text)| !is_blank(text));
     for (number, text) in blocks {
-        let place = format!("{place}[{number}].text");
-        breaches.add_if(text.is_empty(), "ANT-TEXT-NONEMPTY", &place, || "empty".to_owned());
-        let alone = !text.is_empty() && is_blank(text) && !says_something;
-        breaches.add_if(alone, "ANT-TEXT-WHITESPACE", &place, || format!("{text:?}"));
+        if text.is_empty() {
+            breaches.add("ANT-TEXT-NONEMPTY", format!("{place}[{number}].text"), "empty");
+        } else if is_blank(text) && !says_something {
+            breaches.add("ANT-TEXT-WHITESPACE", format!("{place}[{number}].text"), format!("{text:?}"));
+        }
     }
 }
 
@@ -291,64 +360,20 @@ fn last(body: &Value, messages: &[Value], breaches: &mut Breaches) {
         }
         content => (format!("{place}.content"), content.as_str().unwrap_or_default()),
     };
-    breaches.add_if(end.ends_with(is_white), "ANT-TRAILING", &at, || format!("{end:?}"));
+    if end.ends_with(is_white) {
+        breaches.add("ANT-TRAILING", at, format!("{end:?}"));
+    }
     let model = claude(body);
     let prefilled = PREFILLED.iter().any(|known| model.starts_with(known));
     // An answer that paused for a tool of the server is sent back as it is.
     let is_paused =
         list(message, "content").iter().any(|block| has(block, "type") && is_of_server(text(block, "type")));
     if !prefilled && !is_paused {
-        let is_certain = model.starts_with("claude-");
-        breaches.add_as(is_certain, "ANT-PREFILL", format!("{place}.role"), "the assistant's message stands last");
+        let breach = breaches.add("ANT-PREFILL", format!("{place}.role"), "the assistant's message stands last");
+        breach.certain_if(model.starts_with("claude-"));
     }
 }
 
 fn is_of_server(kind: &str) -> bool {
     matches!(kind, "server_tool_use" | "mcp_tool_use" | "compaction") || kind.ends_with("_tool_result")
-}
-
-fn whole(body: &Value, messages: &[Value], breaches: &mut Breaches) {
-    let mut names = HashSet::new();
-    // Sets of tools have no name.
-    for (position, tool) in list(body, "tools").iter().enumerate().filter(|(_, tool)| has(tool, "name")) {
-        let place = format!("tools[{position}].name");
-        let name = text(tool, "name");
-        let right = is_plain(name) && name.len() <= LONGEST_DECLARED;
-        breaches.add_if(!right, "ANT-TOOL-NAME", &place, || format!("{name:?}"));
-        let again = !names.insert(name);
-        breaches.add_if(again, "ANT-TOOLS-UNIQUE", &place, || format!("{name:?} again"));
-    }
-    let mut marks = 0;
-    marked(body, "", &mut |place, block| {
-        marks += 1;
-        let empty = block["type"] == "text" && text(block, "text").is_empty();
-        breaches.add_if(empty, "ANT-CACHE-MARKS", place, || "on an empty text".to_owned());
-    });
-    breaches.add_if(marks > MOST_MARKS, "ANT-CACHE-MARKS", "", || format!("{marks} marks"));
-    let size = body.to_string().len();
-    let small = messages.len() <= MOST_MESSAGES && size <= MOST_BYTES;
-    breaches.add_if(!small, "ANT-SIZE", "messages", || format!("{} messages, {size} bytes", messages.len()));
-    breaches.surrogates(true, "ANT-UTF16", "", body);
-}
-
-/// Finds every object with `cache_control`, outside of arguments, which are data.
-fn marked(value: &Value, place: &str, found: &mut impl FnMut(&str, &Value)) {
-    match value {
-        Value::Array(elements) => {
-            elements
-                .iter()
-                .enumerate()
-                .for_each(|(number, element)| marked(element, &format!("{place}[{number}]"), found));
-        }
-        Value::Object(members) => {
-            if members.get("cache_control").is_some_and(|mark| !mark.is_null()) {
-                found(place, value);
-            }
-            for (name, member) in members.iter().filter(|(name, _)| !matches!(&***name, "input" | "input_schema")) {
-                let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
-                marked(member, &place, found);
-            }
-        }
-        _ => {}
-    }
 }

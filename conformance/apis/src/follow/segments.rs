@@ -11,10 +11,14 @@ use threadspec_judge::text::{beginning, common_beginning};
 
 /// Where a piece stands, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Location {
+pub enum Location {
+    /// A declared tool.
     Tool(usize),
+    /// The system text that is no message.
     System,
+    /// A message.
     Message(usize),
+    /// An item of the Responses API.
     Item(usize),
 }
 
@@ -31,23 +35,28 @@ impl fmt::Display for Location {
 
 /// Whose a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
+pub enum Owner {
     /// Tools, system texts: what a conversation has from its beginning.
     Setting,
+    /// What the model said.
     Model,
+    /// What people and tools said.
     Other,
 }
 
 /// A piece of what a model is shown.
 #[derive(Debug)]
-pub(super) struct Segment {
-    pub(super) place: Location,
-    pub(super) role: Owner,
-    pub(super) value: Value,
+pub struct Segment {
+    /// Where it stands.
+    pub place: Location,
+    /// Whose it is.
+    pub role: Owner,
+    /// What the model is shown.
+    pub value: Value,
 }
 
 /// The pieces of a request's body.
-pub(super) fn segments(api: Api, body: &Value) -> Vec<Segment> {
+pub fn segments(api: Api, body: &Value) -> Vec<Segment> {
     let list = |name: &str| body[name].as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate();
     let mut found = Vec::new();
     for (position, tool) in list("tools") {
@@ -188,15 +197,19 @@ fn sorted(object: &Value) -> Value {
 
 /// Where two pieces begin to differ: the path, the byte, and what stands there.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Divergence {
-    pub(super) path: String,
-    pub(super) byte: usize,
-    pub(super) before: String,
-    pub(super) now: String,
+pub struct Divergence {
+    /// The path inside the piece; empty if it is a text itself.
+    pub path: String,
+    /// How many bytes of the text at that path are the same.
+    pub byte: usize,
+    /// What stood around that byte.
+    pub before: String,
+    /// What stands there now.
+    pub now: String,
 }
 
 /// Finds the first difference of two pieces that differ.
-pub(super) fn difference(before: &Value, now: &Value) -> Divergence {
+pub fn difference(before: &Value, now: &Value) -> Divergence {
     difference_at(String::new(), before, now)
 }
 

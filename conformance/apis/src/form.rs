@@ -1,9 +1,18 @@
 //! Tells requests to models by their form, and for which API they are.
 
-use crate::list::members;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use threadspec::oracle::Api;
+
+/// The members of a JSON object, the values as they are written.
+pub type RawMembers<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+
+/// The members of a JSON object; `None` for anything else.
+pub fn members(json: &str) -> Option<RawMembers<'_>> {
+    json.trim_start().starts_with('{').then(|| serde_json::from_str(json).ok()).flatten()
+}
 
 /// The members in which logs of proxies and batches wrap the body of a request.
 const WRAPPERS: [&str; 5] = ["body", "request", "params", "json", "kwargs"];
@@ -25,7 +34,13 @@ const SETTINGS: [&str; 12] = [
 ];
 
 /// The body of a request: an object with `messages` or `input`, as it is, inside a wrapper, or as JSON text in a string.
-pub(crate) fn body(json: &str) -> Option<Cow<'_, str>> {
+///
+/// ```
+/// use threadspec_apis::form;
+/// let line = r#"{"method": "POST", "body": {"model": "m", "messages": []}}"#;
+/// assert_eq!(form::body(line).as_deref(), Some(r#"{"model": "m", "messages": []}"#));
+/// ```
+pub fn body(json: &str) -> Option<Cow<'_, str>> {
     const DEEPEST: usize = 3;
     body_within(json, DEEPEST)
 }
@@ -46,7 +61,7 @@ fn body_within(json: &str, depth: usize) -> Option<Cow<'_, str>> {
 }
 
 /// Whether an object that stands alone is a request, not a transcript with its messages in a member.
-pub(crate) fn is_request(json: &str) -> bool {
+pub fn is_request(json: &str) -> bool {
     let has_settings = |body: Cow<'_, str>| {
         let members = members(&body).unwrap_or_default();
         body.len() < json.len()
@@ -57,12 +72,12 @@ pub(crate) fn is_request(json: &str) -> bool {
 }
 
 /// Whether an object is an element of a request's list: a message or an item.
-pub(super) fn is_message(json: &str) -> bool {
+pub fn is_message(json: &str) -> bool {
     members(json).is_some_and(|members| members.contains_key("role") || members.contains_key("type"))
 }
 
 /// The API that the body of a request is for; `None` if it could be for several.
-pub(super) fn api_of(body: &Value) -> Option<Api> {
+pub fn api_of(body: &Value) -> Option<Api> {
     if body.get("messages").is_none() {
         return Some(Api::OpenAiResponses);
     }

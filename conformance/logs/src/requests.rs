@@ -1,14 +1,7 @@
 //! Requests to model APIs, one or a sequence: what a provider refuses, and where a prompt cache was lost.
 
-mod cache;
-mod form;
-mod segments;
-
-pub(super) use form::{body, is_request};
-
 use super::diagnostics::{Diagnostic, Diagnostics};
 use super::list::Batch;
-use cache::{Conversations, How, Loss, SegmentText};
 use rayon::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -16,11 +9,13 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use threadspec::oracle::{Api, Breach, provider_breaches_in};
 use threadspec::read_json;
+use threadspec_apis::follow::{self, Conversations, Loss, LossKind, SegmentText};
+use threadspec_apis::form;
 use threadspec_golden::clause;
 use threadspec_judge::text::count;
 
 /// Judges the requests of a log, one after the other.
-pub(super) struct Requests {
+pub(super) struct RequestLog {
     api: Option<Api>,
     apis: BTreeSet<String>,
     /// The API of the last request; the next one is taken to be for it, too, if its form does not tell.
@@ -59,7 +54,7 @@ struct JudgedRequest {
     breaches: Vec<Breach>,
 }
 
-impl Requests {
+impl RequestLog {
     /// Requests for this API, or each for the API that its form tells.
     pub(super) fn new(api: Option<Api>) -> Self {
         Self {
@@ -112,13 +107,13 @@ impl Requests {
     fn relate(&mut self, JudgedRequest { number, place, key, texts, breaches }: JudgedRequest) -> Vec<Diagnostic> {
         let relation = key.map(|key| self.conversations.push(number, key, texts)).unwrap_or_default();
         let known = relation.parent.and_then(|parent| self.told.get(&parent));
-        let identity = |breach: &Breach| cache::hash(&(&breach.place, &breach.what));
+        let identity = |breach: &Breach| follow::hash(&(&breach.place, &breach.what));
         let is_new = |breach: &&Breach| known.is_none_or(|known| !known.contains(&identity(breach)));
         let mut found: Vec<Diagnostic> =
             breaches.iter().filter(is_new).map(|breach| diagnostic(&place, breach)).collect();
         self.breaches += breaches.iter().filter(|breach| breach.is_certain).count();
         self.told.insert(number, breaches.iter().map(identity).collect());
-        self.told.remove(&number.saturating_sub(cache::REACH));
+        self.told.remove(&number.saturating_sub(follow::REACH));
         if let (Some(loss), Some(parent)) = (&relation.loss, relation.parent) {
             self.losses += 1;
             found.push(Diagnostic::warning(lost(&place, parent, loss)));
@@ -148,7 +143,7 @@ impl Requests {
 
 impl LogEntry {
     fn read(json: &str, api: Option<Api>) -> Self {
-        let body = match (body(json), api) {
+        let body = match (form::body(json), api) {
             (Some(body), _) => body,
             (None, Some(api)) if json.trim_start().starts_with('[') => list_as_body(api, json).into(),
             (None, Some(api)) if form::is_message(json) => list_as_body(api, &format!("[{json}]")).into(),
@@ -164,7 +159,7 @@ impl JudgedRequest {
         // A history that the server keeps is no part of the request.
         let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
         let key = (!is_stored).then(|| (api, body["model"].to_string()));
-        let texts = if is_stored { Vec::new() } else { cache::texts(segments::segments(api, &body)) };
+        let texts = if is_stored { Vec::new() } else { follow::segment_texts(follow::segments(api, &body)) };
         let mut breaches = provider_breaches_in(api, &body);
         breaches.extend(objects_as_text(api, &body));
         Self { number, place, key, texts, breaches }
@@ -178,7 +173,7 @@ fn list_as_body(api: Api, list: &str) -> String {
 }
 
 /// A breach as a diagnostic. `messages[4].tool_call_id` is in message 5.
-fn diagnostic(request: &str, Breach { rule, place, what, is_certain }: &Breach) -> Diagnostic {
+fn diagnostic(request: &str, Breach { rule, place, what, is_certain, .. }: &Breach) -> Diagnostic {
     let number = |list: &str| place.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
     let element = number("messages[").map(|position| format!(", message {}", position + 1));
     let element = element.or_else(|| Some(format!(", item {}", number("input[")? + 1))).unwrap_or_default();
@@ -194,15 +189,15 @@ fn diagnostic(request: &str, Breach { rule, place, what, is_certain }: &Breach) 
 
 fn lost(place: &str, parent: usize, Loss { place: segment, how }: &Loss) -> String {
     let how = match how {
-        How::Changed(difference) => format!(
+        LossKind::Changed(difference) => format!(
             "{} has changed in it, from byte {}: {:?}, before {:?}",
             if difference.path.is_empty() { "the text" } else { &difference.path },
             difference.byte,
             difference.now,
             difference.before
         ),
-        How::Removed(lost) => format!("{lost} of request {parent} is missing"),
-        How::Inserted => format!("it was not there in request {parent}"),
+        LossKind::Removed(lost) => format!("{lost} of request {parent} is missing"),
+        LossKind::Inserted => format!("it was not there in request {parent}"),
     };
     format!(
         "{place}, {segment}: the request goes on from request {parent}, but is no extension of it from here on, so that the prompt cache is lost: {how}"
@@ -221,8 +216,8 @@ fn objects_as_text(api: Api, body: &Value) -> Vec<Breach> {
         let parts = content.as_array().into_iter().flatten().enumerate();
         let in_parts = parts.map(|(number, part)| (format!("{place}[{number}].text"), &part["text"]));
         for (place, _) in [(place.clone(), content)].into_iter().chain(in_parts).filter(|(_, text)| is_lost(text)) {
-            let what = "the result is JavaScript's text of an object, not what is in it".to_owned();
-            found.push(Breach { rule: LOST_RESULT, place, what, is_certain: false });
+            let what = "the result is JavaScript's text of an object, not what is in it";
+            found.push(Breach { is_certain: false, ..Breach::new(LOST_RESULT, place, what) });
         }
     };
     let list = if api == Api::OpenAiResponses { "input" } else { "messages" };

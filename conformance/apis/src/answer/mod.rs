@@ -1,0 +1,249 @@
+//! What a model answers, in one form for the three APIs.
+
+mod anthropic;
+mod chat;
+mod output;
+mod responses;
+mod shape;
+mod text;
+
+pub use shape::{Cut, EventPart, Pieces, StreamEvent, StreamShape, kept_events};
+pub use text::{argument_text, json_text};
+
+use crate::failure::ApiError;
+use crate::id::IdSource;
+use crate::request::ApiRequest;
+use crate::usage::{Usage, tokens};
+use serde_json::Value;
+use threadspec::oracle::Api;
+use threadspec::surrogates::{marked, unmark_surrogates};
+use threadspec_judge::universal::value;
+
+/// An answer of a model. All texts are marked data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelAnswer {
+    /// Its id.
+    pub id: String,
+    /// The model that answers.
+    pub model: String,
+    /// When it was made, in seconds since 1970.
+    pub created: u64,
+    /// What the model thought first.
+    pub thinking: Vec<Thinking>,
+    /// What it says; empty if it says nothing.
+    pub text: String,
+    /// With what it refuses to answer.
+    pub refusal: Option<String>,
+    /// The calls that it wants to be made.
+    pub calls: Vec<SaidCall>,
+    /// Why it ends.
+    pub finish: Finish,
+    /// What it costs.
+    pub usage: Usage,
+    /// The id of the item that its text is in (openai-responses).
+    pub item_id: Option<String>,
+}
+
+/// A part of what a model thought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Thinking {
+    /// The text; empty if it is not shown.
+    pub text: String,
+    /// What the provider alone reads: a `signature` beside the text, the `data` of a redacted part, `encrypted_content`.
+    pub seal: Option<String>,
+    /// Whether nothing of it is shown.
+    pub is_redacted: bool,
+    /// The id of its item (openai-responses).
+    pub item_id: Option<String>,
+}
+
+/// A call that an answer makes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SaidCall {
+    /// The id that its result refers to.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments as JSON text, or what stands there instead.
+    pub arguments: String,
+    /// The id of its item (openai-responses).
+    pub item_id: Option<String>,
+}
+
+/// Why an answer ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Finish {
+    /// All is said.
+    #[default]
+    End,
+    /// Calls are to be made.
+    Calls,
+    /// It has become too long.
+    Length,
+    /// A filter has stopped it.
+    Filter,
+    /// The model refuses.
+    Refusal,
+    /// It wants to go on (anthropic).
+    Pause,
+    /// Another reason, in the API's word.
+    Named(String),
+}
+
+impl ModelAnswer {
+    /// The body of a plain answer to a request, as its API writes it.
+    ///
+    /// ```
+    /// use threadspec::oracle::Api;
+    /// use threadspec_apis::{ApiRequest, ModelAnswer};
+    /// use serde_json::json;
+    /// let request = ApiRequest::read(Api::Anthropic, &json!({"model": "claude-sonnet-5", "max_tokens": 9, "messages": []}));
+    /// let answer = ModelAnswer { id: "msg_01a".into(), model: "claude-sonnet-5".into(), text: "Hi".into(), ..Default::default() };
+    /// let body = answer.plain(&request);
+    /// assert_eq!(body["content"], json!([{"type": "text", "text": "Hi"}]));
+    /// assert_eq!(body["stop_reason"], "end_turn");
+    /// ```
+    pub fn plain(&self, request: &ApiRequest) -> Value {
+        match request.api {
+            Api::OpenAiChat => chat::plain(self),
+            Api::OpenAiResponses => responses::plain(self, request),
+            Api::Anthropic => anthropic::plain(self),
+        }
+    }
+
+    /// The events of a streamed answer to a request, as its API writes them.
+    pub fn events(&self, request: &ApiRequest, shape: &StreamShape) -> Vec<StreamEvent> {
+        match request.api {
+            Api::OpenAiChat => chat::events(self, request, shape),
+            Api::OpenAiResponses => responses::events(self, request, shape),
+            Api::Anthropic => anthropic::events(self, shape),
+        }
+    }
+
+    /// The same with an id wherever the API has one and none is given, and with something for the provider alone where the model thought.
+    #[must_use]
+    pub fn with_ids(mut self, api: Api, ids: &mut IdSource) -> Self {
+        if self.id.is_empty() {
+            self.id = ids.answer(api);
+        }
+        let of_items = api == Api::OpenAiResponses;
+        let mut item = |prefix: &str, id: &mut Option<String>| {
+            if of_items && id.is_none() {
+                *id = Some(ids.next(prefix));
+            }
+        };
+        item("msg_", &mut self.item_id);
+        self.thinking.iter_mut().for_each(|thought| item("rs_", &mut thought.item_id));
+        self.calls.iter_mut().for_each(|call| item("fc_", &mut call.item_id));
+        for thought in &mut self.thinking {
+            thought.seal.get_or_insert_with(|| ids.letters(SEAL));
+        }
+        self
+    }
+
+    /// Why it ends, if nobody says: it refuses, calls are to be made, or all is said.
+    pub fn usual_finish(&self) -> Finish {
+        match self {
+            Self { refusal: Some(_), .. } => Finish::Refusal,
+            Self { calls, .. } if calls.is_empty() => Finish::End,
+            _ => Finish::Calls,
+        }
+    }
+
+    /// The output items of a plain answer of the Responses API, as its requests send them back or refer to them.
+    pub fn output_items(&self, request: &ApiRequest) -> Vec<Value> {
+        match self.plain(request)["output"].take() {
+            Value::Array(items) => items,
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same with the usage of its request, and what comes out added to it.
+    #[must_use]
+    pub fn with_usage(self, request: Usage) -> Self {
+        let said = self.text.len() + self.refusal.as_ref().map_or(0, String::len);
+        let called: usize = self.calls.iter().map(|call| call.arguments.len()).sum();
+        let thought: usize = self.thinking.iter().map(|thought| thought.text.len()).sum();
+        let reasoning = if thought == 0 { 0 } else { tokens(thought) };
+        Self { usage: Usage { output: tokens(said + called + thought), reasoning, ..request }, ..self }
+    }
+
+    /// The event that tells an error inside a stream, behind those that were sent.
+    ///
+    /// With openai-responses it is `error`, or with `as_failed` a response that failed.
+    pub fn error_event(
+        &self,
+        request: &ApiRequest,
+        error: &ApiError,
+        sent: &[StreamEvent],
+        as_failed: bool,
+    ) -> StreamEvent {
+        match request.api {
+            Api::OpenAiChat => chat::error_event(error),
+            Api::OpenAiResponses => responses::error_event(self, request, error, sent, as_failed),
+            Api::Anthropic => anthropic::error_event(error),
+        }
+    }
+
+    /// Whether it has a part for text: it says something, or nothing else.
+    fn has_text(&self) -> bool {
+        !self.text.is_empty() || (self.calls.is_empty() && self.refusal.is_none())
+    }
+}
+
+/// How long is what only the provider reads.
+const SEAL: usize = 88;
+
+impl SaidCall {
+    /// A call with these arguments.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, args: &Value) -> Self {
+        Self { id: id.into(), name: name.into(), arguments: argument_text(args), item_id: None }
+    }
+
+    /// A call with this text in the place of its arguments; half a pair in it becomes an escape.
+    pub fn with_text(id: impl Into<String>, name: impl Into<String>, text: &str) -> Self {
+        let arguments = marked(&unmark_surrogates(text)).into_owned();
+        Self { id: id.into(), name: name.into(), arguments, item_id: None }
+    }
+
+    /// The arguments; `None` if the text is not that of an object. An empty text is none.
+    pub fn args(&self) -> Option<Value> {
+        value::read(&unmark_surrogates(&self.arguments)).ok().filter(Value::is_object)
+    }
+}
+
+impl Finish {
+    /// The reason for a word of any of the APIs.
+    pub fn of_name(name: &str) -> Self {
+        match name {
+            "stop" | "end_turn" | "completed" => Self::End,
+            "tool_calls" | "tool_use" => Self::Calls,
+            "length" | "max_tokens" | "max_output_tokens" => Self::Length,
+            "content_filter" => Self::Filter,
+            "refusal" => Self::Refusal,
+            "pause_turn" => Self::Pause,
+            other => Self::Named(other.to_owned()),
+        }
+    }
+
+    /// The word of an API: `finish_reason`, `stop_reason`, the reason of an incomplete response.
+    pub fn name(&self, api: Api) -> &str {
+        let [chat, responses, anthropic] = match self {
+            Self::End => ["stop", "completed", "end_turn"],
+            Self::Calls => ["tool_calls", "completed", "tool_use"],
+            Self::Length => ["length", "max_output_tokens", "max_tokens"],
+            Self::Filter => ["content_filter", "content_filter", "refusal"],
+            Self::Refusal => ["stop", "completed", "refusal"],
+            Self::Pause => ["stop", "completed", "pause_turn"],
+            Self::Named(name) => [name, "completed", name],
+        };
+        match api {
+            Api::OpenAiChat => chat,
+            Api::OpenAiResponses => responses,
+            Api::Anthropic => anthropic,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! Which request goes on from which, and where a prompt cache was lost.
+//!
+//! ```
+//! use serde_json::json;
+//! use threadspec::oracle::Api;
+//! use threadspec_apis::follow::{Conversations, segment_texts, segments};
+//!
+//! let (asked, said) = (json!({"role": "user", "content": "Hi"}), json!({"role": "assistant", "content": "Yes?"}));
+//! let mut conversations = Conversations::default();
+//! for (number, messages) in [json!([asked]), json!([asked, said, asked])].into_iter().enumerate() {
+//!     let pieces = segment_texts(segments(Api::Anthropic, &json!({"messages": messages})));
+//!     let lineage = conversations.push(number, "claude-sonnet-5", pieces);
+//!     assert_eq!((lineage.parent, lineage.loss), (number.checked_sub(1), None));
+//! }
+//! ```
+
+mod cache;
+mod segments;
+
+pub use cache::{Conversations, Lineage, Loss, LossKind, REACH, SegmentText, hash, segment_texts};
+pub use segments::{Divergence, Location, Owner, Segment, difference, segments};

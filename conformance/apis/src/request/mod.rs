@@ -1,0 +1,184 @@
+//! A request's body as messages, tools and options: read as leniently as the API reads it.
+
+mod anthropic;
+mod chat;
+mod content;
+mod message;
+mod responses;
+mod tool;
+
+pub use message::{OpaqueContent, OpaquePart, WireCall, WireMessage};
+pub use tool::{DeclaredTool, ToolChoice};
+
+use content::member_text;
+use serde_json::{Map, Value};
+use threadspec::oracle::Api;
+use threadspec_judge::protocol::Speaker;
+
+/// What a request to a model says.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub struct ApiRequest {
+    /// The API that it is for.
+    pub api: Api,
+    /// The model, if it names one.
+    pub model: Option<String>,
+    /// Whether it asks for a stream.
+    pub stream: bool,
+    /// Whether it asks for the usage in a stream (openai-chat).
+    pub include_usage: bool,
+    /// System texts and history, in the form of op `tools`.
+    pub messages: Vec<WireMessage>,
+    /// Opaque parts that stand beside no message of the model.
+    pub loose: Vec<OpaquePart>,
+    /// The tools that it declares, in order.
+    pub tools: Vec<DeclaredTool>,
+    /// What it says about which tool is called.
+    pub choice: ToolChoice,
+    /// Whether several calls at once are allowed, if it says so.
+    pub parallel: Option<bool>,
+    /// Whether it switches the model's thinking on.
+    pub thinking: bool,
+    /// Whether it limits the length of the answer.
+    pub has_max_tokens: bool,
+    /// The response that it goes on from (openai-responses).
+    pub previous_response_id: Option<String>,
+    /// The conversation that it belongs to (openai-responses).
+    pub conversation: Option<String>,
+    /// Whether the response is to be kept, if it says so (openai-responses).
+    pub store: Option<bool>,
+    /// What it asks for beside the answer (openai-responses).
+    pub include: Vec<String>,
+    /// Items that it names by their ids alone (openai-responses).
+    pub references: Vec<ItemReference>,
+    /// Members that the API requires and that are not there.
+    pub lacks: Vec<&'static str>,
+    /// What it has that messages cannot show.
+    pub notes: Vec<RequestNote>,
+    /// The members that a response repeats (openai-responses).
+    pub(crate) echo: Map<String, Value>,
+}
+
+/// An item that a request names by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemReference {
+    /// The item's id.
+    pub id: String,
+    /// Where it stands in the body.
+    pub place: String,
+}
+
+/// Something in a request that its messages do not show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestNote {
+    /// Where it stands in the body.
+    pub place: String,
+    /// What it is.
+    pub what: String,
+}
+
+impl ApiRequest {
+    /// Reads the body of a request, which was read with [`threadspec::read_json`]. Whatever has another form than the API wants is
+    /// passed over: to say what is wrong is the work of [`threadspec::oracle::provider_breaches_in`].
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use threadspec::oracle::Api;
+    /// use threadspec_apis::ApiRequest;
+    /// let body = json!({"model": "gpt-4.1", "messages": [{"role": "assistant", "content": null, "tool_calls": [
+    ///     {"id": "call_a", "type": "function", "function": {"name": "look", "arguments": "{\"n\": 1}"}}]}]});
+    /// let request = ApiRequest::read(Api::OpenAiChat, &body);
+    /// assert_eq!(request.messages[0].to_json(), json!(
+    ///     {"type": "ai", "content": "", "tool_calls": [{"id": "call_a", "name": "look", "args": {"n": 1}}]}));
+    /// ```
+    pub fn read(api: Api, body: &Value) -> Self {
+        let mut request = Self {
+            api,
+            model: member_text(body, "model"),
+            stream: body["stream"] == true,
+            include_usage: body["stream_options"]["include_usage"] == true,
+            messages: Vec::new(),
+            loose: Vec::new(),
+            tools: DeclaredTool::read_all(api, body),
+            choice: ToolChoice::read(body),
+            parallel: match api {
+                Api::Anthropic => body["tool_choice"]["disable_parallel_tool_use"].as_bool().map(|disabled| !disabled),
+                Api::OpenAiChat | Api::OpenAiResponses => body["parallel_tool_calls"].as_bool(),
+            },
+            thinking: is_thinking(api, body),
+            has_max_tokens: ["max_tokens", "max_completion_tokens", "max_output_tokens"]
+                .iter()
+                .any(|name| !body[*name].is_null()),
+            previous_response_id: None,
+            conversation: None,
+            store: None,
+            include: Vec::new(),
+            references: Vec::new(),
+            lacks: lacking(api, body),
+            notes: Vec::new(),
+            echo: Map::new(),
+        };
+        match api {
+            Api::OpenAiChat => chat::read(body, &mut request),
+            Api::OpenAiResponses => responses::read(body, &mut request),
+            Api::Anthropic => anthropic::read(body, &mut request),
+        }
+        request
+    }
+
+    /// Why an answer with calls of these tools contradicts the request; `None` if it does not.
+    pub fn forbids<'a>(&self, calls: impl IntoIterator<Item = &'a str>) -> Option<String> {
+        let names: Vec<&str> = calls.into_iter().collect();
+        let first = names.first()?;
+        if names.len() > 1 && self.parallel == Some(false) {
+            return Some(format!("it forbids parallel calls, and {} are to be made", names.len()));
+        }
+        match &self.choice {
+            ToolChoice::None => Some(format!("it forbids calls, and `{first}` is to be called")),
+            ToolChoice::Named(wanted) => {
+                let other = names.iter().find(|name| *name != wanted)?;
+                Some(format!("it forces the tool `{wanted}`, and `{other}` is to be called"))
+            }
+            ToolChoice::Auto | ToolChoice::Any | ToolChoice::Other => None,
+        }
+    }
+
+    /// Whether the response is to carry encrypted reasoning (openai-responses).
+    pub fn wants_encrypted_reasoning(&self) -> bool {
+        self.include.iter().any(|name| name == "reasoning.encrypted_content")
+    }
+
+    fn push(&mut self, speaker: Speaker, content: String, place: String) {
+        self.messages.push(WireMessage::text(speaker, content, place));
+    }
+
+    fn note(&mut self, place: impl Into<String>, what: impl Into<String>) {
+        self.notes.push(RequestNote { place: place.into(), what: what.into() });
+    }
+}
+
+fn is_thinking(api: Api, body: &Value) -> bool {
+    match api {
+        Api::Anthropic => matches!(body["thinking"]["type"].as_str(), Some("enabled" | "adaptive")),
+        Api::OpenAiChat => body["reasoning_effort"].as_str().is_some_and(|effort| effort != "none"),
+        Api::OpenAiResponses => body["reasoning"].as_object().is_some_and(|reasoning| {
+            reasoning.values().any(|value| !value.is_null()) && reasoning.get("effort").is_none_or(|one| one != "none")
+        }),
+    }
+}
+
+/// The required members that a body lacks.
+fn lacking(api: Api, body: &Value) -> Vec<&'static str> {
+    let is_there = |name: &str| !body[name].is_null();
+    let goes_on = ["input", "previous_response_id", "conversation", "prompt"].into_iter().any(is_there);
+    let required: &[&str] = match api {
+        Api::OpenAiChat => &["model", "messages"],
+        Api::OpenAiResponses if goes_on => &["model"],
+        Api::OpenAiResponses => &["model", "input"],
+        Api::Anthropic => &["model", "messages", "max_tokens"],
+    };
+    required.iter().copied().filter(|name| !is_there(name)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! How an API refuses a request that breaks one of its rules: status, type, code, parameter and message, in its own words.
+
+use crate::ApiError;
+use memchr::{memchr_iter, memrchr};
+use std::borrow::Cow;
+use threadspec::oracle::{Api, Breach, RequestHeaders};
+use threadspec::surrogates::lone_surrogates;
+use threadspec_golden::{RefusalWords, RuleCondition, RuleEntry, provider_rules};
+
+/// Every placeholder that the words of a rule may have, beside those of [`BreachDetail`](threadspec::oracle::BreachDetail).
+pub const PLACEHOLDERS: [&str; 10] =
+    ["place", "path", "message", "block", "tool", "index", "surrogate", "line", "column", "char"];
+
+/// Whether a provider refuses a request for a breach: the rule is documented or was reported at least twice, it applies to this model
+/// and these headers, and no version or server of the API is known to accept it. Every other breach is worth a warning.
+///
+/// ```
+/// use threadspec::oracle::{Api, RequestHeaders, provider_breaches_in};
+/// use threadspec::read_json;
+/// use threadspec_apis::is_refused;
+/// let body = read_json(r#"{"model": "claude-sonnet-5", "messages": [
+///     {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Well,"}]}"#)?;
+/// let breach = &provider_breaches_in(Api::Anthropic, &body)[0];
+/// assert_eq!(breach.rule, "ANT-PREFILL");
+/// assert!(is_refused(breach, Api::Anthropic, "claude-sonnet-5", &RequestHeaders::default()));
+/// assert!(!is_refused(breach, Api::Anthropic, "claude-sonnet-4-5", &RequestHeaders::default()));
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+pub fn is_refused(breach: &Breach, api: Api, model: &str, headers: &RequestHeaders<'_>) -> bool {
+    let Some((rule, words)) = entry(breach, api) else { return false };
+    let applies = |conditions: &[RuleCondition]| {
+        conditions.is_empty() || conditions.iter().any(|condition| is_met(condition, model, headers))
+    };
+    breach.is_certain && rule.is_sure() && rule.until.is_none() && applies(&rule.applies) && applies(&words.applies)
+}
+
+/// How the API refuses the request for this breach. `text` is the body as it was sent.
+///
+/// ```
+/// use threadspec::oracle::{Api, provider_breaches};
+/// use threadspec_apis::rule_answer;
+/// let text = r#"{"messages": [{"role": "user", "content": "Hi"}, {"role": "tool", "tool_call_id": "a", "content": "4"}]}"#;
+/// let breach = &provider_breaches(Api::OpenAiChat, text)?[0];
+/// let error = rule_answer(breach, Api::OpenAiChat, text);
+/// assert_eq!(error.param.as_deref(), Some("messages.[1].role"));
+/// assert_eq!(error.status, 400);
+/// assert!(error.message.starts_with("Invalid parameter: messages with role 'tool'"));
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+pub fn rule_answer(breach: &Breach, api: Api, text: &str) -> ApiError {
+    let Some((_, words)) = entry(breach, api) else { return ApiError::invalid(&*breach.what) };
+    let filling = Filling { breach, api, text };
+    let error = ApiError::new(words.status, &*words.kind, filling.fill(&words.message));
+    let error = words.code.iter().fold(error, |error, code| error.with_code(&**code));
+    words.param.iter().fold(error, |error, param| error.with_param(filling.fill(param)))
+}
+
+/// The rule in the data, and the words for this form of the fault. Breaches of other rules, such as clauses, have none.
+fn entry(breach: &Breach, api: Api) -> Option<(&'static RuleEntry, &'static RefusalWords)> {
+    let name = api.to_string();
+    let rule = provider_rules().iter().find(|rule| rule.id == breach.rule && rule.api == name)?;
+    Some((rule, rule.words(breach.variant)?))
+}
+
+fn is_met(condition: &RuleCondition, model: &str, headers: &RequestHeaders<'_>) -> bool {
+    let RuleCondition { models, not_models, servers, version, without_betas } = condition;
+    let begins = |names: &[String]| names.iter().any(|name| begins_with(model, name));
+    // Whoever asks this plays the provider itself.
+    servers.is_empty()
+        && (models.is_empty() || begins(models))
+        && !begins(not_models)
+        && version.as_ref().is_none_or(|first| headers.anthropic_version.is_some_and(|sent| sent >= first.as_str()))
+        && !without_betas.iter().any(|beta| headers.has_beta(beta))
+}
+
+/// Whether a model has this name, whatever a gateway puts before it: `us.anthropic.claude-…`, `openai/gpt-…`.
+fn begins_with(model: &str, name: &str) -> bool {
+    let is_boundary = |at: usize| !model[..at].ends_with(|before: char| before.is_ascii_alphanumeric());
+    model.match_indices(name).any(|(at, _)| is_boundary(at))
+}
+
+/// What the placeholders of an answer are replaced by.
+struct Filling<'a> {
+    breach: &'a Breach,
+    api: Api,
+    text: &'a str,
+}
+
+impl Filling<'_> {
+    fn fill(&self, words: &str) -> String {
+        let mut filled = String::with_capacity(words.len());
+        let mut rest = words;
+        while let Some((before, behind)) = rest.split_once('{') {
+            filled += before;
+            let named = behind.split_once('}').and_then(|(name, behind)| Some((self.value(name)?, behind)));
+            // A pattern has braces of its own.
+            let (value, behind) = named.unwrap_or((Cow::Borrowed("{"), behind));
+            filled += &value;
+            rest = behind;
+        }
+        filled + rest
+    }
+
+    fn value(&self, name: &str) -> Option<Cow<'_, str>> {
+        if let Some(detail) = self.breach.details.iter().find(|detail| detail.placeholder() == name) {
+            return Some(detail.to_string().into());
+        }
+        let place = &*self.breach.place;
+        let index = || place.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(index, _)| index);
+        Some(match name {
+            "place" => self.spelled(place).into(),
+            "path" => dotted(place).into(),
+            "block" => self.spelled(up_to(place, 2)).into(),
+            "index" => index().unwrap_or("0").into(),
+            // OpenAI spells the places of messages in a way of its own.
+            "message" if self.api == Api::OpenAiChat => up_to(place, 1).replacen('[', ".[", 1).into(),
+            "message" | "tool" => self.spelled(up_to(place, 1)).into(),
+            "surrogate" | "line" | "column" | "char" => self.half(name).into(),
+            _ => return None,
+        })
+    }
+
+    /// A place as the API writes it.
+    fn spelled(&self, place: &str) -> String {
+        if self.api == Api::Anthropic { dotted(place) } else { place.to_owned() }
+    }
+
+    /// What a parser says of the first lone surrogate of the body.
+    fn half(&self, name: &str) -> String {
+        let start = lone_surrogates(self.text).next().unwrap_or_default();
+        let bytes = self.text.as_bytes();
+        let is_high =
+            bytes.get(start + 3).is_some_and(|digit| matches!(digit, b'8' | b'9' | b'a' | b'b' | b'A' | b'B'));
+        let end = (start + 6).min(bytes.len());
+        let meets_escape = bytes[end..].starts_with(b"\\u");
+        // The parser stops at the half itself if it begins a pair that it cannot begin, and otherwise where the other half is missing.
+        let at = if is_high { end } else { start };
+        let before = self.text.get(..at).unwrap_or_default();
+        let line_start = memrchr(b'\n', before.as_bytes()).map_or(0, |newline| newline + 1);
+        match name {
+            "surrogate" if !is_high => "invalid high surrogate".to_owned(),
+            "surrogate" if meets_escape => "invalid low surrogate".to_owned(),
+            "surrogate" => "no low surrogate".to_owned(),
+            "line" => (memchr_iter(b'\n', before.as_bytes()).count() + 1).to_string(),
+            "column" => (before[line_start..].chars().count() + 1).to_string(),
+            _ => before.chars().count().to_string(),
+        }
+    }
+}
+
+/// `messages[1].content[0].id` as `messages.1.content.0.id`.
+fn dotted(place: &str) -> String {
+    place.replace('[', ".").replace(']', "")
+}
+
+/// A place up to its index of this number.
+fn up_to(place: &str, number: usize) -> &str {
+    place.match_indices(']').nth(number - 1).map_or(place, |(at, _)| &place[..=at])
+}

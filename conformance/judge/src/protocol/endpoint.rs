@@ -1,0 +1,138 @@
+//! What a testee is told when its model is not in its adapter but at the other end of a connection.
+
+use crate::Error;
+use serde_json::{Value, json};
+use std::fmt;
+use std::str::FromStr;
+use threadspec::oracle::Api;
+
+/// Which API an agent asks its model through, and whether it asks for streams. Its name is `anthropic`, or `anthropic:stream`.
+///
+/// ```
+/// use threadspec_judge::protocol::Transport;
+///
+/// let transport: Transport = "anthropic:stream".parse()?;
+/// assert!(transport.stream && transport.to_string() == "anthropic:stream");
+/// assert!("anthropic:streams".parse::<Transport>().is_err());
+/// # Ok::<(), threadspec_judge::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Transport {
+    /// The API.
+    pub api: Api,
+    /// Whether answers are asked for as streams of events.
+    pub stream: bool,
+}
+
+impl Transport {
+    /// Every API, plain and as streams.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Api::ALL.into_iter().flat_map(|api| [false, true].map(|stream| Self { api, stream }))
+    }
+
+    /// What the hello says of it.
+    pub(super) fn to_json(self) -> Value {
+        json!({"api": self.api.to_string(), "stream": self.stream})
+    }
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}{}", self.api, if self.stream { ":stream" } else { "" }))
+    }
+}
+
+impl FromStr for Transport {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::all().find(|transport| transport.to_string() == name).ok_or_else(|| {
+            let apis = Api::ALL.map(|api| format!("`{api}`")).join(", ");
+            Error::new(format_args!("no API is called `{name}`: expected one of {apis}, each also with `:stream`"))
+        })
+    }
+}
+
+/// Where an agent finds its model, and how it is to ask it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Through which API.
+    pub transport: Transport,
+    /// What the API's official SDK takes as its base URL.
+    pub base_url: String,
+    /// The key, which says which run a request belongs to.
+    pub api_key: String,
+    /// The model to ask.
+    pub model: String,
+    /// Whether to switch the model's thinking on.
+    pub reasoning: bool,
+}
+
+impl Endpoint {
+    /// The member `endpoint` of a request.
+    pub fn to_json(&self) -> Value {
+        let Self { transport: Transport { api, stream }, base_url, api_key, model, reasoning } = self;
+        let mut endpoint =
+            json!({"api": api.to_string(), "baseUrl": base_url, "apiKey": api_key, "model": model, "stream": stream});
+        if *reasoning {
+            endpoint["reasoning"] = true.into();
+        }
+        endpoint
+    }
+
+    /// Reads the member `endpoint` of a request.
+    ///
+    /// # Errors
+    ///
+    /// Says what is missing or unknown.
+    pub fn from_json(endpoint: &Value) -> Result<Self, Error> {
+        let text = |name: &str| {
+            let missing = || Error::new(format_args!("its `endpoint.{name}` is missing, or no string"));
+            endpoint[name].as_str().map(str::to_owned).ok_or_else(missing)
+        };
+        let flag = |name: &str| super::flag(&endpoint[name], &format!("endpoint.{name}"));
+        let api = text("api")?.parse().map_err(Error::new)?;
+        Ok(Self {
+            transport: Transport { api, stream: flag("stream")? },
+            base_url: text("baseUrl")?,
+            api_key: text("apiKey")?,
+            model: text("model")?,
+            reasoning: flag("reasoning")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_read_as_it_was_written() {
+        for transport in Transport::all() {
+            for reasoning in [false, true] {
+                let endpoint = Endpoint {
+                    transport,
+                    base_url: "http://127.0.0.1:1/v1".into(),
+                    api_key: "sk-threadspec-a".into(),
+                    model: "gpt-4.1".into(),
+                    reasoning,
+                };
+                assert_eq!(Endpoint::from_json(&endpoint.to_json()), Ok(endpoint));
+            }
+        }
+    }
+
+    #[test]
+    fn what_an_endpoint_lacks_is_named() {
+        let api = json!({"api": "gemini", "baseUrl": "", "apiKey": "", "model": ""});
+        for (endpoint, why) in [
+            (json!(null), "`endpoint.api`"),
+            (json!({"api": "anthropic"}), "`endpoint.baseUrl`"),
+            (api, "gemini"),
+            (json!({"api": "anthropic", "stream": 1}), "`endpoint.stream`"),
+        ] {
+            let error = Endpoint::from_json(&endpoint).expect_err("it is no endpoint").to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! From what went over the wire to the output of op `tools`, which the judge of profile `universal` reads.
+
+mod names;
+
+use crate::judging::{WireFinding, judge};
+use crate::plan::RunPlan;
+use crate::record::{Attempt, Said, SaidByModel, WireRecord};
+use names::{KnownCall, Renamed};
+use serde_json::{Map, Value, json};
+use threadspec::oracle::Api;
+use threadspec_apis::WireMessage;
+use threadspec_judge::json::{list, text};
+use threadspec_judge::protocol::{RejectKind, Reply};
+use threadspec_judge::universal::value;
+
+/// The reply of a testee whose model was the provider: what it said itself, with the requests as they went over the wire, and in `wire` what
+/// was really said and what was found.
+///
+/// A refusal before the model was asked stays one. If the model was never asked and the testee says that it failed, it refused.
+pub fn compose(plan: &RunPlan, record: &WireRecord, reply: Reply) -> Reply {
+    let was_silent = record.attempts.is_empty() && record.strays.is_empty();
+    let mut output = match reply {
+        Reply::Unsupported(_) => return reply,
+        Reply::Reject { .. } if was_silent => return reply,
+        Reply::Reject { message, .. } => json!({ "failure": message }),
+        Reply::Ok(Value::Object(members)) => Value::Object(members),
+        Reply::Ok(_) => json!({}),
+    };
+    let failure = text(&output["failure"]);
+    if was_silent && !failure.is_empty() {
+        return Reply::Reject { kind: RejectKind::InvalidInput, message: failure.to_owned() };
+    }
+    let asks = Asks::of(plan, record);
+    if let Some(members) = output.as_object_mut() {
+        members.retain(|name, _| ["messages", "given", "failure"].contains(&name.as_str()));
+        let mut whole = Map::new();
+        whole.insert("requests".to_owned(), asks.requests.into());
+        whole.append(members);
+        let mut wire = json!({
+            "api": plan.api.to_string(),
+            "stream": plan.stream,
+            "said": asks.said,
+            "findings": judge(plan, record).iter().map(WireFinding::to_json).collect::<Vec<_>>(),
+        });
+        if let Some(why) = unsupported(plan, record) {
+            wire["unsupported"] = why.into();
+        }
+        whole.insert("wire".to_owned(), wire);
+        *members = whole;
+    }
+    Reply::Ok(output)
+}
+
+/// The asks of a run, in the words of op `tools`.
+#[derive(Debug, Default)]
+struct Asks {
+    requests: Vec<Value>,
+    said: Vec<Value>,
+}
+
+impl Asks {
+    fn of(plan: &RunPlan, record: &WireRecord) -> Self {
+        let mut asks = Self::default();
+        let mut known: Vec<KnownCall> = plan.given.iter().flat_map(given_calls).collect();
+        let mut renamed = Renamed::default();
+        for ask in 0..record.asks() {
+            // What nobody could read has no messages, and is a finding of its own.
+            let Some(last) = record.attempts_of(ask).rfind(|attempt| attempt.request.is_some()) else { continue };
+            let mut messages = last.request.as_ref().map(|request| request.messages.clone()).unwrap_or_default();
+            renamed.learn(plan.api, &known, &messages);
+            renamed.restore(&mut messages);
+            asks.requests.push(messages.iter().map(WireMessage::to_json).collect());
+            asks.said.push(said_by(last));
+            let said = last.said.iter().flat_map(|said| said.whole_calls(&last.came));
+            known.extend(said.map(|call| KnownCall { id: call.id.clone(), name: call.name.clone() }));
+        }
+        asks
+    }
+}
+
+fn given_calls(message: &Value) -> impl Iterator<Item = KnownCall> {
+    let owned = |value: &Value| text(value).to_owned();
+    list(&message["tool_calls"])
+        .iter()
+        .map(move |call| KnownCall { id: owned(&call["id"]), name: owned(&call["name"]) })
+}
+
+/// What an ask was answered, as a turn: an error with what came whole before it, if it failed for good.
+fn said_by(attempt: &Attempt) -> Value {
+    let mut turn = Map::new();
+    if attempt.failed() {
+        let error = attempt.error.as_deref().unwrap_or("the answer broke off");
+        turn.insert("error".to_owned(), error.into());
+    }
+    let Some(said) = &attempt.said else { return turn.into() };
+    let failed = attempt.failed();
+    let content = if failed { &attempt.came.text } else { said.refusal.as_ref().unwrap_or(&said.text) };
+    if !failed || !content.is_empty() {
+        turn.insert("content".to_owned(), content.as_str().into());
+    }
+    let calls: Vec<Value> = said.whole_calls(&attempt.came).map(call).collect();
+    if !calls.is_empty() {
+        turn.insert("tool_calls".to_owned(), calls.into());
+    }
+    let Said { refusal, stop, .. } = said;
+    let others = [("refusal", refusal), ("stop", stop)].into_iter();
+    turn.extend(others.filter_map(|(name, text)| Some((name.to_owned(), text.clone()?.into()))));
+    turn.into()
+}
+
+fn call(said: &SaidByModel) -> Value {
+    let SaidByModel { id, name, arguments } = said;
+    json!({"id": id, "name": name, "args": args(arguments)})
+}
+
+/// The value of arguments; text that is none of an object stays a text.
+fn args(arguments: &str) -> Value {
+    if arguments.is_empty() {
+        return json!({});
+    }
+    value::read(arguments).ok().filter(Value::is_object).unwrap_or_else(|| arguments.into())
+}
+
+/// Why the case cannot be judged with this agent.
+fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
+    let requests: Vec<_> = record.attempts.iter().filter_map(|attempt| attempt.request.as_ref()).collect();
+    if requests.is_empty() {
+        return None;
+    }
+    if plan.stream && !requests.iter().any(|request| request.stream) {
+        return Some("no request asks for a stream".to_owned());
+    }
+    if plan.reasoning && !requests.iter().any(|request| request.thinking) {
+        return Some("no request switches the model's thinking on".to_owned());
+    }
+    record.attempts.iter().find_map(|attempt| {
+        let (request, said) = (attempt.request.as_ref()?, attempt.said.as_ref()?);
+        let is_raw =
+            |call: &SaidByModel| plan.api == Api::Anthropic && !attempt.streamed && !args(&call.arguments).is_object();
+        if said.calls.iter().any(is_raw) {
+            return Some("arguments that are no JSON are said in streams only".to_owned());
+        }
+        let why = request.forbids(said.calls.iter().map(|call| call.name.as_str()))?;
+        Some(format!("a request contradicts what the model is to say: {why}"))
+    })
+}

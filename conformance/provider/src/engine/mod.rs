@@ -1,0 +1,247 @@
+//! The other end of the wire without a socket: requests go in, answers come out, and whoever calls tells the time.
+
+#[cfg(test)]
+mod tests;
+
+use crate::exchange::{AttemptId, Ending, PlannedAnswer, Reaction};
+use crate::http::{Endpoint, Head, disguised, keys, path, without_keys};
+use crate::models::{models, usual_model};
+use crate::options::EngineOptions;
+use crate::plan::RunPlan;
+use crate::received::{Received, Unreadable};
+use crate::record::{Stray, StrayReason, WireRecord};
+use crate::run::{Listed, Run};
+use crate::serve::Answers;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::Duration;
+use threadspec::oracle::Api;
+use threadspec_apis::{ApiError, IdSource};
+
+/// How many requests are kept that belong to no run.
+const MOST_STRAYS: usize = 1000;
+/// How many keys of runs that are over are known, so that late requests are told from those with a key that nobody gave out.
+const MOST_ENDED: usize = 1 << 16;
+
+/// A model provider that plays scripts, one for each key, and judges every request before it answers.
+///
+/// It opens no socket and reads no clock: time is what has passed since any moment that the caller chooses. Bodies may be nested
+/// deep; then its methods need a stack to match ([`threadspec_judge::json::on_deep_stack`]).
+///
+/// ```
+/// use std::time::Duration;
+/// use threadspec::oracle::Api;
+/// use threadspec_provider::{Engine, EngineOptions, Reaction, Received, RunPlan};
+///
+/// let mut engine = Engine::new(EngineOptions::default());
+/// let plan = RunPlan::of_case_input(Api::OpenAiChat, r#"{"messages": [], "model": [{"content": "Done"}]}"#)?;
+/// engine.begin(Duration::ZERO, "sk-threadspec-1", plan);
+/// let (attempt, reaction) = engine.receive(Duration::from_millis(5), Received {
+///     method: "POST".into(),
+///     target: "/v1/chat/completions".into(),
+///     headers: vec![("authorization".into(), "Bearer sk-threadspec-1".into())],
+///     body: Ok(br#"{"model": "gpt-4.1", "messages": [{"role": "user", "content": "Go"}]}"#.to_vec()),
+/// });
+/// let Reaction::Answer(answer) = reaction else { panic!("it is answered") };
+/// assert!(answer.status == 200 && String::from_utf8(answer.body())?.contains(r#""content":"Done""#));
+/// engine.delivered(Duration::from_millis(6), attempt, true);
+/// let ended = engine.end(Duration::from_millis(7), "sk-threadspec-1").expect("the run is known");
+/// assert_eq!(ended.record.attempts.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Engine {
+    options: EngineOptions,
+    ids: IdSource,
+    begun: u64,
+    received: u64,
+    runs: HashMap<String, Run>,
+    /// The attempts that are being answered: the key of the run, and the position in its record.
+    open: HashMap<AttemptId, (String, usize)>,
+    /// The hashes of keys of runs that are over, the oldest first.
+    ended: (HashSet<String>, VecDeque<String>),
+    strays: Vec<Stray>,
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct EndedRun {
+    /// What was to happen.
+    pub plan: RunPlan,
+    /// What happened.
+    pub record: WireRecord,
+}
+
+impl Engine {
+    /// An engine without runs.
+    pub fn new(options: EngineOptions) -> Self {
+        let ids = source(options.seed, 0);
+        Self {
+            options,
+            ids,
+            begun: 0,
+            received: 0,
+            runs: HashMap::new(),
+            open: HashMap::new(),
+            ended: (HashSet::new(), VecDeque::new()),
+            strays: Vec::new(),
+        }
+    }
+
+    /// Begins a run, whose requests carry this key.
+    pub fn begin(&mut self, now: Duration, key: &str, plan: RunPlan) {
+        self.begun += 1;
+        let turns = Box::new(Listed(plan.turns.clone()));
+        let ids = source(self.options.seed, self.begun);
+        self.runs.insert(key.to_owned(), Run::new(now, disguised(key), plan, turns, ids));
+    }
+
+    /// Ends a run, and gives what happened in it. What still carries its key is late.
+    pub fn end(&mut self, now: Duration, key: &str) -> Option<EndedRun> {
+        let mut run = self.runs.remove(key)?;
+        run.record.ended = now;
+        let (known, order) = &mut self.ended;
+        if known.insert(run.record.key.clone()) {
+            order.push_back(run.record.key.clone());
+        }
+        if order.len() > MOST_ENDED
+            && let Some(oldest) = order.pop_front()
+        {
+            known.remove(&oldest);
+        }
+        Some(EndedRun { plan: run.plan, record: run.record })
+    }
+
+    /// What came since the last time and belongs to no run: with a key that nobody gave out while not exactly one run was under way, or
+    /// with the key of a run that was over.
+    pub fn take_strays(&mut self) -> Vec<Stray> {
+        std::mem::take(&mut self.strays)
+    }
+
+    /// Takes a request that has come to its end, or cannot, and says what is to be done.
+    pub fn receive(&mut self, now: Duration, received: Received) -> (AttemptId, Reaction) {
+        let id = AttemptId(self.received);
+        self.received += 1;
+        let endpoint = Endpoint::of(&received.target);
+        let of_anthropic = received.header("anthropic-version").is_some();
+        let api = endpoint.api().unwrap_or(if of_anthropic { Api::Anthropic } else { Api::OpenAiChat });
+        let head = Head { api, request_id: self.ids.request(), now: self.options.epoch + now.as_secs() };
+        (id, self.react(now, id, &endpoint, &head, received))
+    }
+
+    /// Says that the answer to a request is over: all of it was handed to the connection (`whole`), or it was closed, or the client left.
+    pub fn delivered(&mut self, now: Duration, attempt: AttemptId, whole: bool) {
+        if let Some((key, position)) = self.open.remove(&attempt)
+            && let Some(run) = self.runs.get_mut(&key)
+        {
+            run.delivered(now, position, whole);
+        }
+    }
+
+    fn react(
+        &mut self,
+        now: Duration,
+        id: AttemptId,
+        endpoint: &Endpoint,
+        head: &Head,
+        received: Received,
+    ) -> Reaction {
+        let api = head.api;
+        if let Err(reason @ Unreadable::ForeignHost) = &received.body {
+            return head.error(&ApiError::new(reason.status(), "invalid_request_error", reason.to_string()));
+        }
+        if *endpoint == Endpoint::Root && endpoint.takes(&received.method) {
+            return Reaction::Answer(PlannedAnswer {
+                delay: Duration::ZERO,
+                status: 200,
+                headers: Vec::new(),
+                length: Some(0),
+                steps: Vec::new(),
+                ending: Ending::Whole,
+            });
+        }
+        let known: Vec<String> = keys(&received).into_iter().map(str::to_owned).collect();
+        // Of two keys that differ, the one that belongs to a run.
+        let key = known.iter().find(|key| self.runs.contains_key(*key)).or(known.first()).map(String::as_str);
+        let run = key.and_then(|key| self.runs.get(key));
+        let stray = if *endpoint == Endpoint::Nothing {
+            Some((StrayReason::Path, ApiError::unknown_path(api, &received.method, path(&received.target))))
+        } else if !endpoint.takes(&received.method) {
+            Some((StrayReason::Method, ApiError::wrong_method(api, &received.method, path(&received.target))))
+        } else {
+            match (key, run) {
+                (None, _) => Some((StrayReason::NoKey, ApiError::wrong_key(api, None))),
+                (Some(key), None) => {
+                    let is_late = self.ended.0.contains(&disguised(key));
+                    let why = if is_late { StrayReason::Late } else { StrayReason::UnknownKey };
+                    Some((why, ApiError::wrong_key(api, Some(key))))
+                }
+                (Some(_), Some(run)) if endpoint.api().is_some_and(|api| api != run.plan.api) => {
+                    Some((StrayReason::OtherApi, ApiError::unknown_path(api, &received.method, path(&received.target))))
+                }
+                _ => None,
+            }
+        };
+        if let Some((why, error)) = stray {
+            let reaction = head.error(&error);
+            let stray = Stray {
+                at: now,
+                method: received.method,
+                target: without_keys(&received.target),
+                key: key.map(disguised),
+                status: error.status,
+                why,
+            };
+            self.stray(key, stray);
+            return reaction;
+        }
+        let Some(key) = key.map(str::to_owned) else { return head.error(&ApiError::wrong_key(api, None)) };
+        let Some(run) = self.runs.get_mut(&key) else { return head.error(&ApiError::wrong_key(api, None)) };
+        match endpoint {
+            Endpoint::Answer(_) => {
+                let (position, reaction) = run.attempt(now, head, received, &self.options);
+                self.open.insert(id, (key, position));
+                reaction
+            }
+            Endpoint::Count(_) => Run::count(head, &received),
+            Endpoint::Models(wanted) => {
+                let model = run.plan.model.as_deref().unwrap_or(usual_model(api));
+                models(head, model, wanted.as_deref())
+            }
+            Endpoint::Stored(wanted) => run.stored(head, wanted),
+            Endpoint::Root | Endpoint::Nothing => {
+                head.error(&ApiError::unknown_path(api, &received.method, path(&received.target)))
+            }
+        }
+    }
+
+    /// Puts what belongs to no ask where it counts: with its own run, with the only one that is under way, or with none.
+    fn stray(&mut self, key: Option<&str>, stray: Stray) {
+        let own = key.filter(|key| self.runs.contains_key(*key)).map(str::to_owned);
+        let only = || self.runs.keys().next().filter(|_| self.runs.len() == 1).cloned();
+        // Whose late ones are is known.
+        let of = own.or_else(|| if stray.why == StrayReason::Late { None } else { only() });
+        match of.and_then(|key| self.runs.get_mut(&key)) {
+            Some(run) => run.stray(stray),
+            None if self.strays.len() < MOST_STRAYS => self.strays.push(stray),
+            None => {}
+        }
+    }
+}
+
+/// The ids of a run, or of the engine itself (0).
+fn source(seed: u64, number: u64) -> IdSource {
+    // Neighbouring seeds give numbers that follow each other; what is made of them does not.
+    IdSource::new(IdSource::new(seed).number() ^ IdSource::new(number).number())
+}
+
+impl Answers for Engine {
+    type Attempt = AttemptId;
+
+    fn receive(&mut self, now: Duration, request: Received) -> (AttemptId, Reaction) {
+        Self::receive(self, now, request)
+    }
+
+    fn delivered(&mut self, now: Duration, attempt: AttemptId, is_whole: bool) {
+        Self::delivered(self, now, attempt, is_whole);
+    }
+}

@@ -1,0 +1,61 @@
+//! The other end of the wire: a model provider that plays scripted answers over the three APIs that agents use, judges every request, and
+//! refuses what the real API refuses, in its words.
+//!
+//! The [`Engine`] knows no socket and no clock: a request goes in, and what is to be sent when comes out. A [`RunPlan`] says what the model
+//! answers to whom, with faults ([`Fault`]) and streams of every shape. What happened is a [`WireRecord`]: plain data, which is judged
+//! afterwards. [`compose`] makes of it the output of op `tools`, so that the judge of profile `universal` judges an agent that was only given
+//! a base URL.
+//!
+//! What an API's requests and answers say is read and written by `threadspec-apis`; nothing here looks into their JSON. The judge does not
+//! know this crate, and neither does whatever runs testees.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `error` | why a script or a transcript cannot be used |
+//! | `script` | turns, their shape and their faults, read from JSON |
+//! | `options` | how an engine answers |
+//! | `plan` | what is to happen in a run |
+//! | `received` | a request of HTTP as it came |
+//! | `exchange` | what is to be sent when |
+//! | `http` | paths, keys, heads of answers |
+//! | `models` | the list of models |
+//! | `record` | what happened in a run |
+//! | `run` | one run: asks, attempts, faults, what is kept |
+//! | `engine` | all runs, by their keys |
+//! | `judging` | what is wrong with what an agent sent |
+//! | `compose` | from a record to the output of op `tools` |
+//! | `told` | what a testee is told of a case
+//! | `serve` | the socket, the clock and the thread around an engine |
+
+mod compose;
+mod engine;
+mod error;
+mod exchange;
+mod http;
+mod judging;
+mod models;
+mod options;
+mod plan;
+mod received;
+mod record;
+mod run;
+mod script;
+mod serve;
+mod told;
+
+pub use compose::compose;
+pub use engine::{EndedRun, Engine};
+pub use error::Error;
+pub use exchange::{AttemptId, Ending, PlannedAnswer, Reaction, WireStep};
+pub use judging::{WireFinding, judge};
+pub use models::usual_model;
+pub use options::EngineOptions;
+pub use plan::RunPlan;
+pub use received::{Received, Unreadable};
+pub use record::{
+    Attempt, BreachOutcome, CallPart, Came, JudgedBreach, PlayedFault, RequestProblem, Said, SaidByModel, SaidThought,
+    Stray, StrayReason, WireRecord,
+};
+pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
+pub use serve::{Answers, Limits, Server};
+pub use told::told;

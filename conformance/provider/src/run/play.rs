@@ -1,0 +1,264 @@
+//! What an attempt gets: a fault, or the turn.
+
+use super::Run;
+use super::ask::AskState;
+use super::body::Body;
+use super::said::{answer_of, came_all, came_of, said_of};
+use crate::exchange::{Ending, PlannedAnswer, Reaction, WireStep};
+use crate::http::Head;
+use crate::options::EngineOptions;
+use crate::record::{Came, PlayedFault, Said};
+use crate::script::{CutEnd, Fault, Pace, WireTurn};
+use std::time::Duration;
+use threadspec::oracle::Api;
+use threadspec_apis::{
+    ApiError, ApiRequest, Cut, EventPart, ModelAnswer, StreamEvent, StreamShape, json_text, kept_events, sse,
+};
+
+/// Between two writes of a chunked answer.
+const BETWEEN_CHUNKS: Duration = Duration::from_micros(500);
+
+/// What is done with an attempt, and what the record says of it.
+#[derive(Debug)]
+pub(super) struct Played {
+    pub(super) reaction: Reaction,
+    pub(super) state: AskState,
+    pub(super) status: Option<u16>,
+    pub(super) error: Option<String>,
+    pub(super) fault: Option<PlayedFault>,
+    pub(super) said: Option<Said>,
+    pub(super) came: Came,
+    pub(super) streamed: bool,
+}
+
+impl Played {
+    /// An error of the API.
+    pub(super) fn refused(head: &Head, error: &ApiError) -> Self {
+        let status = Some(error.status);
+        let nothing = Self::nothing(AskState::Failed, head.error(error));
+        Self { status, error: Some(error.message.clone()), ..nothing }
+    }
+
+    fn nothing(state: AskState, reaction: Reaction) -> Self {
+        let (status, error, fault, said, came) = (None, None, None, None, Came::default());
+        Self { reaction, state, status, error, fault, said, came, streamed: false }
+    }
+}
+
+impl Run {
+    /// Answers an attempt of an ask: with the next fault of its turn, or with the turn.
+    pub(super) fn play(
+        &mut self,
+        ask: usize,
+        head: &Head,
+        request: &ApiRequest,
+        body: &Body,
+        options: &EngineOptions,
+    ) -> Played {
+        let turn = match self.asks[ask].turn.take() {
+            Some(turn) => turn,
+            None => self.turns.turn(ask, request).unwrap_or_else(|| WireTurn::failing("script exhausted")),
+        };
+        let fault = turn.attempts.get(self.asks[ask].played).cloned();
+        self.asks[ask].played += usize::from(fault.is_some());
+        let mut played = match (&fault, &turn.error) {
+            (Some(Fault::Status { .. }), _) => Played::refused(head, &of_fault(head, request, fault.as_ref())),
+            (Some(Fault::Hang(after)), _) => {
+                Played::nothing(AskState::Failing, Reaction::Silence { after: *after, ending: Ending::Close })
+            }
+            (None, Some(message)) => Played::refused(head, &ApiError::invalid(message)),
+            // A model that fails says nothing that could break off.
+            (Some(_), Some(_)) => Played::refused(head, &ApiError::server_error(head.api)),
+            (_, None) => self.answer(ask, head, request, body, &turn, fault.as_ref(), options),
+        };
+        played.fault = fault.as_ref().map(PlayedFault::of);
+        self.asks[ask].turn = Some(turn);
+        played
+    }
+
+    /// Says the turn, or as much of it as a fault lets through.
+    #[allow(clippy::too_many_arguments)]
+    fn answer(
+        &mut self,
+        ask: usize,
+        head: &Head,
+        request: &ApiRequest,
+        body: &Body,
+        turn: &WireTurn,
+        fault: Option<&Fault>,
+        options: &EngineOptions,
+    ) -> Played {
+        let answer = answer_of(turn, request, head.now, &mut self.ids).with_usage(self.usage(body));
+        let said = said_of(&answer, turn, request);
+        if let (None, Api::OpenAiResponses, Some(body)) = (fault, self.plan.api, &body.value) {
+            self.kept.keep(ask, body, &answer.plain(request));
+        }
+        let mut shape = turn.stream.shape.clone();
+        if !turn.stream.has_pieces {
+            shape.pieces = options.pieces.clone();
+        }
+        let told = Telling { head, request, answer: &answer, shape: &shape, pace: &turn.stream };
+        let mut played = if request.stream { told.streamed(fault) } else { told.plain(fault) };
+        if played.status == Some(200) || played.status.is_none() {
+            played.said = Some(said);
+        }
+        played
+    }
+}
+
+/// The error of a fault that is one.
+fn of_fault(head: &Head, request: &ApiRequest, fault: Option<&Fault>) -> ApiError {
+    let model = request.model.as_deref().unwrap_or_default();
+    let Some(Fault::Status { status, retry_after, kind, code, message, should_retry }) = fault else {
+        return ApiError::server_error(head.api);
+    };
+    let mut error = ApiError::of_status(head.api, *status, model);
+    if let Some(after) = retry_after {
+        error = error.with_retry_after(u64::try_from(after.as_millis()).unwrap_or(u64::MAX));
+    }
+    if let Some(should) = should_retry {
+        error = error.with_should_retry(*should);
+    }
+    error.kind = kind.clone().unwrap_or(error.kind);
+    error.code = code.clone().or(error.code);
+    error.message = message.clone().unwrap_or(error.message);
+    error
+}
+
+/// An answer that is being told.
+struct Telling<'a> {
+    head: &'a Head,
+    request: &'a ApiRequest,
+    answer: &'a ModelAnswer,
+    shape: &'a StreamShape,
+    pace: &'a Pace,
+}
+
+impl Telling<'_> {
+    /// As one text of JSON.
+    fn plain(&self, fault: Option<&Fault>) -> Played {
+        let body = json_text(&self.answer.plain(self.request), self.shape.ascii);
+        let half = body.len() / 2;
+        let length = body.len() as u64;
+        let (kept, length, ending) = match fault {
+            None => (body.into_bytes(), length, Ending::Whole),
+            Some(Fault::Cut { at: Cut::Head, how }) if *how != CutEnd::Clean => return self.headless(*how),
+            Some(Fault::Cut { at, how }) => {
+                let kept = if *at == Cut::Head { 0 } else { half };
+                let kept = body.as_bytes()[..kept].to_vec();
+                let length = if *how == CutEnd::Clean { kept.len() as u64 } else { length };
+                (kept, length, ending(*how))
+            }
+            Some(Fault::Garbage) => {
+                let mut kept = body.as_bytes()[..half].to_vec();
+                kept.resize(body.len(), b' ');
+                (kept, length, Ending::Whole)
+            }
+            Some(Fault::Event { .. } | Fault::Status { .. } | Fault::Hang(_)) => {
+                let api = self.head.api;
+                let is_anthropic = api == Api::Anthropic;
+                let error = if is_anthropic { ApiError::overloaded(api) } else { ApiError::server_error(api) };
+                return Played::refused(self.head, &error);
+            }
+        };
+        let planned = PlannedAnswer {
+            delay: self.pace.delay,
+            status: 200,
+            headers: self.head.headers(false),
+            length: Some(length),
+            steps: in_chunks(vec![kept], self.pace),
+            ending,
+        };
+        let came = if fault.is_none() { came_all(self.answer) } else { Came::default() };
+        Self::played(fault, planned, came, false)
+    }
+
+    /// As a stream of events.
+    fn streamed(&self, fault: Option<&Fault>) -> Played {
+        let mut events = self.answer.events(self.request, self.shape);
+        let count = events.len();
+        let kept = |cut: Cut| kept_events(&events, cut).or_else(|| kept_events(&events, Cut::Start)).unwrap_or(count);
+        let (kept, behind, ending) = match fault {
+            None => (count, None, Ending::Whole),
+            Some(Fault::Cut { at: Cut::Head, how }) if *how != CutEnd::Clean => return self.headless(*how),
+            Some(Fault::Cut { at, how }) => (kept(*at), None, ending(*how)),
+            Some(Fault::Event { after, failed }) => {
+                let kept = kept(*after);
+                let error = ApiError::in_stream(self.head.api);
+                let event = self.answer.error_event(self.request, &error, &events[..kept], *failed);
+                (kept, Some(event), Ending::Whole)
+            }
+            Some(Fault::Garbage) => {
+                // The event in the middle of the answer is the one that is broken.
+                let middle = count / 2;
+                let found =
+                    (middle..count).find(|at| !matches!(events[*at].part, EventPart::Comment | EventPart::Ping));
+                let at = found.unwrap_or(middle);
+                (at, events.get(at).cloned().map(without_end), Ending::Whole)
+            }
+            Some(Fault::Status { .. } | Fault::Hang(_)) => (0, None, Ending::Close),
+        };
+        let came =
+            if fault.is_none() { came_all(self.answer) } else { came_of(self.head.api, self.answer, &events[..kept]) };
+        events.truncate(kept);
+        events.extend(behind);
+        let planned = PlannedAnswer {
+            delay: self.pace.delay,
+            status: 200,
+            headers: self.head.headers(true),
+            length: None,
+            steps: in_chunks(events.iter().map(|event| self.bytes(event)).collect(), self.pace),
+            ending,
+        };
+        Self::played(fault, planned, came, true)
+    }
+
+    fn bytes(&self, event: &StreamEvent) -> Vec<u8> {
+        match event.part {
+            EventPart::Comment => sse::comment(&event.data, self.pace.crlf),
+            _ => sse::event(event.name, &event.data, self.pace.crlf),
+        }
+    }
+
+    /// Not a byte of the answer.
+    fn headless(&self, how: CutEnd) -> Played {
+        Played::nothing(AskState::Failing, Reaction::Silence { after: self.pace.delay, ending: ending(how) })
+    }
+
+    fn played(fault: Option<&Fault>, planned: PlannedAnswer, came: Came, streamed: bool) -> Played {
+        let state = if fault.is_none() { AskState::Answering } else { AskState::Failing };
+        let nothing = Played::nothing(state, Reaction::Answer(planned));
+        Played { status: Some(200), came, streamed, ..nothing }
+    }
+}
+
+fn ending(how: CutEnd) -> Ending {
+    match how {
+        CutEnd::Close => Ending::Close,
+        CutEnd::Reset => Ending::Reset,
+        CutEnd::Clean => Ending::Whole,
+    }
+}
+
+/// An event whose JSON breaks off in the middle.
+fn without_end(mut event: StreamEvent) -> StreamEvent {
+    let half = (0..=event.data.len() / 2).rev().find(|at| event.data.is_char_boundary(*at)).unwrap_or_default();
+    event.data.truncate(half);
+    event
+}
+
+/// Writes, with what passes between them: one for each event, or of so many bytes each.
+fn in_chunks(writes: Vec<Vec<u8>>, pace: &Pace) -> Vec<WireStep> {
+    let (writes, pause) = match pace.chunks {
+        Some(length) => (writes.concat().chunks(length.max(1)).map(<[u8]>::to_vec).collect(), BETWEEN_CHUNKS),
+        None => (writes, pace.pause),
+    };
+    let mut steps = Vec::with_capacity(writes.len());
+    for write in writes {
+        if !steps.is_empty() && !pause.is_zero() {
+            steps.push(WireStep::Wait(pause));
+        }
+        steps.push(WireStep::Write(write));
+    }
+    steps
+}

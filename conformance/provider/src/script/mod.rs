@@ -1,0 +1,215 @@
+//! What a script says: turns with their shape and the faults that come first, read strictly from JSON.
+
+mod fault;
+mod reader;
+
+pub use fault::{CutEnd, Fault};
+
+use crate::Error;
+use fault::milliseconds;
+use reader::{ObjectReading, Reading, read_text};
+use std::time::Duration;
+use threadspec_apis::{Pieces, StreamShape};
+
+/// What the model answers to an ask.
+///
+/// Texts are marked data (`threadspec::surrogates`): a script may say half a character.
+///
+/// ```
+/// use threadspec_provider::WireTurn;
+/// let turn = WireTurn::read(r#"{"content": "I look.", "tool_calls": [{"name": "look", "args": {"n": 1}}], "attempts": [{"status": 429}]}"#)?;
+/// assert_eq!((turn.calls[0].arguments.as_str(), turn.attempts.len()), (r#"{"n":1}"#, 1));
+/// let error = WireTurn::read(r#"{"content": "", "attempts": [{"cut": "middle"}]}"#).unwrap_err();
+/// assert_eq!(error.to_string(), "attempts[0].cut: `middle` is none of head, start, text, thinking, arguments, call, stop");
+/// # Ok::<(), threadspec_provider::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WireTurn {
+    /// The text; nothing is not the same as an empty one.
+    pub content: Option<String>,
+    /// The calls, in order.
+    pub calls: Vec<PlayedCall>,
+    /// What the model thinks first.
+    pub thinking: Vec<PlayedThought>,
+    /// What it says instead of an answer.
+    pub refusal: Option<String>,
+    /// Why it stops, in the words of any API; without it, what the content asks for.
+    pub stop: Option<String>,
+    /// The model fails with this message, instead of all that.
+    pub error: Option<String>,
+    /// How it is streamed.
+    pub stream: Pace,
+    /// How the attempts fail that come first.
+    pub attempts: Vec<Fault>,
+}
+
+/// A call that a script says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayedCall {
+    /// The id; without one the provider makes one.
+    pub id: Option<String>,
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments as JSON text without white space, or any text; a mark stands for half a character.
+    pub arguments: String,
+}
+
+/// What a model thinks before it answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlayedThought {
+    /// Thinking that the client may read.
+    Open {
+        /// The text.
+        text: String,
+        /// Its signature; without one the provider makes one.
+        signature: Option<String>,
+    },
+    /// Thinking that only the provider reads.
+    Redacted(String),
+}
+
+/// How an answer is divided and when its parts come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pace {
+    /// The events.
+    pub shape: StreamShape,
+    /// Whether the script says how long the pieces are.
+    pub has_pieces: bool,
+    /// Lines end in CR LF.
+    pub crlf: bool,
+    /// The bytes of a write, 0.5 ms apart; without it a write is an event.
+    pub chunks: Option<usize>,
+    /// What passes before the first byte.
+    pub delay: Duration,
+    /// What passes between events.
+    pub pause: Duration,
+}
+
+impl WireTurn {
+    /// Reads the JSON text of a turn.
+    ///
+    /// # Errors
+    ///
+    /// Says where the text is no JSON or no turn: a member that is not known, or that has no such value.
+    pub fn read(text: &str) -> Result<Self, Error> {
+        read_text(text, "", Self::from_reading)
+    }
+
+    /// Reads the JSON text of a list of turns, which stands at a place of a larger text.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_all(text: &str, place: &str) -> Result<Vec<Self>, Error> {
+        read_text(text, place, |reading| reading.list()?.into_iter().map(Self::from_reading).collect())
+    }
+
+    fn from_reading(reading: Reading<'_>) -> Result<Self, Error> {
+        let mut members = reading.members()?;
+        let attempts = members.read("attempts", |list| list.list()?.into_iter().map(Fault::read).collect())?;
+        let mut turn = Self { attempts: attempts.unwrap_or_default(), ..Self::default() };
+        turn.error = members.read("error", Reading::string)?;
+        if turn.error.is_none() {
+            turn.read_answer(&mut members)?;
+        }
+        members.end()?;
+        Ok(turn)
+    }
+
+    fn read_answer(&mut self, members: &mut ObjectReading<'_>) -> Result<(), Error> {
+        self.content = members.read("content", Reading::string)?;
+        let calls = members.read("tool_calls", |list| list.list()?.into_iter().map(PlayedCall::read).collect())?;
+        self.calls = calls.unwrap_or_default();
+        let thinking = members.read("thinking", |list| list.list()?.into_iter().map(PlayedThought::read).collect())?;
+        self.thinking = thinking.unwrap_or_default();
+        self.refusal = members.read("refusal", Reading::string)?;
+        if self.refusal.is_some() && (self.content.is_some() || !self.calls.is_empty()) {
+            return members.error("a refusal stands instead of content and calls");
+        }
+        self.stop = members.read("stop", |stop| stop.word(&STOPS))?;
+        self.stream = members.read("stream", Pace::read)?.unwrap_or_default();
+        Ok(())
+    }
+
+    /// The turn of a model that fails.
+    pub fn failing(message: impl Into<String>) -> Self {
+        Self { error: Some(message.into()), ..Self::default() }
+    }
+}
+
+/// The reasons for which models stop.
+const STOPS: [&str; 11] = [
+    "stop",
+    "length",
+    "tool_calls",
+    "content_filter",
+    "function_call",
+    "end_turn",
+    "max_tokens",
+    "stop_sequence",
+    "tool_use",
+    "pause_turn",
+    "refusal",
+];
+
+impl PlayedCall {
+    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+        let mut members = reading.members()?;
+        let id = members.read("id", Reading::string)?;
+        let name = members.read("name", Reading::string)?.unwrap_or_default();
+        let arguments = match (members.take("args"), members.take("arguments")) {
+            (Some(_), Some(_)) => return members.error("`args` and `arguments` are the same"),
+            (Some(args), None) => args.text(),
+            (None, Some(raw)) => raw.string()?,
+            (None, None) => "{}".to_owned(),
+        };
+        members.end()?;
+        Ok(Self { id, name, arguments })
+    }
+}
+
+impl PlayedThought {
+    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+        let mut members = reading.members()?;
+        let thought = match members.read("redacted", Reading::string)? {
+            Some(data) => Self::Redacted(data),
+            None => Self::Open {
+                text: members.need("text", Reading::string)?,
+                signature: members.read("signature", Reading::string)?,
+            },
+        };
+        members.end()?;
+        Ok(thought)
+    }
+}
+
+impl Pace {
+    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+        let size = |reading: Reading<'_>| Ok(usize::try_from(reading.count(1)?).unwrap_or(usize::MAX));
+        let mut members = reading.members()?;
+        let mut pace = Self::default();
+        if let Some(pieces) =
+            members.read("pieces", |list| list.list()?.into_iter().map(size).collect::<Result<Vec<_>, _>>())?
+        {
+            if pieces.is_empty() {
+                return members.error("`pieces` is empty");
+            }
+            (pace.shape.pieces, pace.has_pieces) = (Pieces::Lengths(pieces), true);
+        }
+        pace.chunks = members.read("chunks", size)?;
+        let mut flag = |name: &str| Ok(members.read(name, Reading::boolean)?.unwrap_or(false));
+        pace.shape.interleave = flag("interleave")?;
+        pace.shape.text_last = flag("textLast")?;
+        pace.shape.empty = flag("empty")?;
+        pace.shape.ascii = !flag("utf8")?;
+        pace.crlf = flag("crlf")?;
+        pace.shape.ping_all = members.read("ping", |ping| ping.word(&["all"]))?.is_some();
+        pace.delay = members.read("delayMs", milliseconds)?.unwrap_or_default();
+        pace.pause = members.read("pauseMs", milliseconds)?.unwrap_or_default();
+        members.end()?;
+        Ok(pace)
+    }
+}
+
+#[cfg(test)]
+mod tests;

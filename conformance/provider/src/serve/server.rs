@@ -1,0 +1,182 @@
+//! The thread of a server: it accepts connections, and ends when it is told to.
+
+use super::link::{Link, Order, Phase};
+use super::service::exchange;
+use super::socket::{Socket, Space, space};
+use super::{Answers, Limits, Shared};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::task::{Context, Poll, Waker, ready};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::{LocalSet, spawn_local};
+use tokio::time::{sleep, timeout};
+
+/// How many connections the system keeps for a server that does not accept them yet.
+const BACKLOG: u32 = 1024;
+/// How long a server rests that cannot accept connections, because the process has too many files open.
+const REST: Duration = Duration::from_millis(20);
+
+/// What a server is told.
+pub(super) enum Command {
+    /// To say when it has done all that it is about to do.
+    Settle(SyncSender<()>),
+    /// To end.
+    End,
+}
+
+/// Listens on an address.
+pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Else a port stays in use for a minute after a server that had it.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// The connections of a server.
+#[derive(Default)]
+struct Open {
+    links: RefCell<BTreeMap<u64, Rc<Link>>>,
+    last: Cell<u64>,
+    /// Who waits until there are fewer.
+    waiting: RefCell<Option<Waker>>,
+}
+
+impl Open {
+    fn enter(&self, link: &Rc<Link>) -> u64 {
+        self.last.set(self.last.get() + 1);
+        self.links.borrow_mut().insert(self.last.get(), Rc::clone(link));
+        self.last.get()
+    }
+
+    fn leave(&self, id: u64) {
+        self.links.borrow_mut().remove(&id);
+        if let Some(waiting) = self.waiting.borrow_mut().take() {
+            waiting.wake();
+        }
+    }
+
+    fn tell_all(&self, order: Order) {
+        self.links.borrow().values().for_each(|link| link.tell(order));
+    }
+
+    /// Ends the connection that has asked nothing for the longest time, so that those who hold connections open cannot shut out others.
+    fn make_room(&self) {
+        let links = self.links.borrow();
+        let idle = links.values().filter(|link| link.phase().0 != Phase::Answer && !link.is_told());
+        if let Some(link) = idle.min_by_key(|link| link.phase().1) {
+            link.tell(Order::Vanish);
+        }
+    }
+}
+
+/// What happens to a server.
+enum Event {
+    Connection(io::Result<TcpStream>),
+    Command(Command),
+}
+
+/// Serves until the end is ordered.
+pub(super) async fn serve<A: Answers>(
+    listener: TcpListener,
+    mut commands: UnboundedReceiver<Command>,
+    limits: Limits,
+    shared: Arc<Shared<A>>,
+) {
+    let (limits, space, open) = (Rc::new(limits), space(), Rc::new(Open::default()));
+    let connections = LocalSet::new();
+    let accepting = async {
+        let mut knocking = None;
+        loop {
+            let most = limits.connections;
+            let event = poll_fn(|context| next(&listener, &mut knocking, &mut commands, &open, most, context)).await;
+            match event {
+                Event::Command(Command::Settle(done)) => {
+                    // Who does not wait any more needs no word.
+                    let _ = done.send(());
+                }
+                Event::Command(Command::End) => return,
+                Event::Connection(Ok(stream)) => {
+                    // Without it an answer of several writes waits for the client's acknowledgement of the first.
+                    let _ = stream.set_nodelay(true);
+                    let link = Rc::new(Link::new());
+                    let id = open.enter(&link);
+                    let socket = Socket::new(stream, Rc::clone(&link), Rc::clone(&limits), Space::clone(&space));
+                    let (open, limits, shared) = (Rc::clone(&open), Rc::clone(&limits), Arc::clone(&shared));
+                    spawn_local(async move {
+                        connection(socket, link, limits, shared).await;
+                        open.leave(id);
+                    });
+                }
+                Event::Connection(Err(_)) => sleep(REST).await,
+            }
+        }
+    };
+    connections.run_until(accepting).await;
+    drop(listener);
+    open.tell_all(Order::Leave);
+    // Whoever is not served by then is cut off.
+    let _ = timeout(limits.farewell, connections).await;
+}
+
+/// The next event. A connection that came while there were as many as there may be is kept until one of them ends.
+fn next(
+    listener: &TcpListener,
+    knocking: &mut Option<io::Result<TcpStream>>,
+    commands: &mut UnboundedReceiver<Command>,
+    open: &Open,
+    most: usize,
+    context: &mut Context<'_>,
+) -> Poll<Event> {
+    if let Poll::Ready(command) = commands.poll_recv(context) {
+        // A server whose handle is gone has nobody to serve for.
+        return Poll::Ready(Event::Command(command.unwrap_or(Command::End)));
+    }
+    if knocking.is_none() {
+        let accepted = ready!(listener.poll_accept(context));
+        *knocking = Some(accepted.map(|(stream, _)| stream));
+    }
+    if open.links.borrow().len() < most
+        && let Some(accepted) = knocking.take()
+    {
+        return Poll::Ready(Event::Connection(accepted));
+    }
+    *open.waiting.borrow_mut() = Some(context.waker().clone());
+    open.make_room();
+    Poll::Pending
+}
+
+/// Serves one connection. Nobody is told how it ended: each of its attempts was.
+async fn connection<A: Answers>(socket: Socket, link: Rc<Link>, limits: Rc<Limits>, shared: Arc<Shared<A>>) {
+    let (own, for_time) = (Rc::clone(&link), Rc::clone(&limits));
+    let service =
+        service_fn(move |request| exchange(request, Rc::clone(&own), Rc::clone(&for_time), Arc::clone(&shared)));
+    let connection = http1::Builder::new()
+        .max_buf_size(limits.header_bytes)
+        .max_headers(limits.header_fields)
+        // The socket has the limits on time: hyper's would count the time between two requests as well.
+        .header_read_timeout(None)
+        .serve_connection(socket, service);
+    let mut connection = pin!(connection);
+    poll_fn(|context| {
+        match link.order(context) {
+            Some(Order::Vanish) => return Poll::Ready(()),
+            Some(Order::Leave) => connection.as_mut().graceful_shutdown(),
+            None => {}
+        }
+        connection.as_mut().poll(context).map(|_| ())
+    })
+    .await;
+}

@@ -1,0 +1,100 @@
+//! What a testee is told of a case: its input without the answers, which come over the wire.
+
+use serde_json::Value;
+use std::collections::HashMap;
+use threadspec_judge::json::Node;
+use threadspec_judge::universal::value;
+
+/// An input of op `tools` as a testee gets it whose model is the provider: without `model`. Results that are found by the id of a call
+/// get `args`, the arguments of these calls, for agents whose tools are not told the id.
+///
+/// All else stays as it is written, down to the spelling of numbers and names.
+///
+/// ```
+/// let input = r#"{"messages": [], "model": [{"tool_calls": [{"id": "c1", "name": "a", "args": {"n": 1.0}}]}], "tools": {"a": {"byId": {"c1": "ok"}}}}"#;
+/// let told = threadspec_provider::told(input);
+/// assert_eq!(told, r#"{"messages": [], "tools": {"a": {"byId": {"c1": "ok"}, "args": {"c1": {"n": 1.0}}}}}"#);
+/// ```
+pub fn told(input: &str) -> String {
+    let Node::Object(mut members) = Node::of(input) else { return input.to_owned() };
+    let model = members.iter().position(|(name, _)| read(name) == "model").map(|place| members.remove(place).1);
+    let calls = model.map(|model| calls(&model)).unwrap_or_default();
+    let tools = members.iter_mut().find(|(name, _)| read(name) == "tools");
+    if let Some((_, Node::Object(tools))) = tools {
+        for (name, results) in tools {
+            let Node::Object(results) = results else { continue };
+            if results.iter().any(|(kind, _)| read(kind) == "byId")
+                && let Some(args) = calls.get(&read(name))
+            {
+                results.push((r#""args""#, Node::Object(args.clone())));
+            }
+        }
+    }
+    Node::Object(members).text()
+}
+
+/// The arguments of a tool's calls: ids as they are written, each once.
+type ArgsById<'a> = Vec<(&'a str, Node<'a>)>;
+
+/// The arguments of all calls that turns make, by the name of the tool.
+fn calls<'a>(turns: &Node<'a>) -> HashMap<String, ArgsById<'a>> {
+    let mut found: HashMap<String, ArgsById<'a>> = HashMap::new();
+    let Node::Array(turns) = turns else { return found };
+    for turn in turns {
+        let Some(Node::Array(calls)) = member(turn, "tool_calls") else { continue };
+        for call in calls {
+            if let (Some(Node::Scalar(id)), Some(Node::Scalar(name))) = (member(call, "id"), member(call, "name")) {
+                let args = member(call, "args").cloned().unwrap_or(Node::Object(Vec::new()));
+                let of_tool = found.entry(read(name)).or_default();
+                if !of_tool.iter().any(|(other, _)| read(other) == read(id)) {
+                    of_tool.push((id, args));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn member<'n, 'a>(object: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
+    let Node::Object(members) = object else { return None };
+    members.iter().find(|(key, _)| read(key) == name).map(|(_, value)| value)
+}
+
+/// The text of a string, lone surrogates marked.
+fn read(token: &str) -> String {
+    value::read(token)
+        .ok()
+        .and_then(|value| match value {
+            Value::String(text) => Some(text),
+            _ => None,
+        })
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn what_is_not_the_model_stays_as_it_is_written() {
+        let input = r#"{"messages": [{"content": "\ud83d \u0061"}], "model": [], "tools": {"b": ["1.0", 1e400]}, "maxRecursionDepth": 3}"#;
+        assert_eq!(told(input), input.replace(r#""model": [], "#, ""));
+    }
+
+    #[test]
+    fn results_by_id_come_with_the_arguments_of_their_calls() {
+        let input = r#"{"messages":[],"model":[
+            {"tool_calls":[{"id":"c1","name":"\u0061","args":{"n":1e2}},{"id":"c2","name":"b"}]},{"error":"e"},
+            {"tool_calls":[{"id":"c1","name":"a","args":{"n":9}},{"id":"\ud83d","name":"a","args":{}}]}],
+            "tools":{"a":{"byId":{"c1":1}},"b":["r"],"c":{"byId":{}}}}"#;
+        let tools =
+            r#"{"a": {"byId": {"c1": 1}, "args": {"c1": {"n": 1e2}, "\ud83d": {}}}, "b": ["r"], "c": {"byId": {}}}"#;
+        assert_eq!(told(input), format!(r#"{{"messages": [], "tools": {tools}}}"#));
+    }
+
+    #[test]
+    fn what_is_no_input_is_left_alone() {
+        assert_eq!(told("[1]"), "[1]");
+        assert_eq!(told(r#"{"tools": 1}"#), r#"{"tools": 1}"#);
+    }
+}

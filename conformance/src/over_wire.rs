@@ -1,0 +1,241 @@
+//! Testees whose model is the provider: the same program, the same cases, and the requests as they go over the wire.
+//!
+//! Runner, judge and reports need not know. A request goes out with an endpoint and without its script; the reply comes back as the
+//! output that an adapter would have given, made of what the provider saw.
+
+use std::collections::hash_map::RandomState;
+use std::collections::{HashMap, VecDeque};
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use threadspec_apis::Pieces;
+use threadspec_judge::protocol::{Endpoint, Hello, Reply, Request, Transport};
+use threadspec_judge::verdict::{Outcome, Unready};
+use threadspec_provider::{
+    EndedRun, Engine, EngineOptions, Error, Limits, RunPlan, Server, Stray, StrayReason, compose, told, usual_model,
+};
+use threadspec_runner::{Process, Testee, Trouble};
+
+/// How many runs that are over are kept, to judge them again if requests come late.
+const MOST_ENDED: usize = 64;
+/// How many letters and digits make a key.
+const KEY_LENGTH: usize = 24;
+
+/// How the texts of streams are divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, strum::Display)]
+#[strum(serialize_all = "kebab-case")]
+pub(crate) enum StreamPieces {
+    /// Into pieces of 1, 1, 2, 3, 5, 8 … characters
+    #[default]
+    Usual,
+    /// Into single characters
+    Tiny,
+}
+
+/// The provider of a command: one server, on a free port of this machine, for all its testees.
+#[derive(Debug)]
+pub(crate) struct ModelServer {
+    server: Server<Engine>,
+    transport: Transport,
+    model: String,
+    /// What makes keys that nobody guesses.
+    secret: RandomState,
+    keys: AtomicU64,
+    /// Requests that came without a run, and that no testee has looked at yet.
+    strays: Mutex<Vec<Stray>>,
+}
+
+impl ModelServer {
+    /// Starts it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot listen.
+    pub(crate) fn start(transport: Transport, model: Option<&str>, pieces: StreamPieces) -> Result<Self, Error> {
+        let pieces = match pieces {
+            StreamPieces::Usual => Pieces::Usual,
+            StreamPieces::Tiny => Pieces::Tiny,
+        };
+        let options = EngineOptions { pieces, ..EngineOptions::default() };
+        let model = model.unwrap_or_else(|| usual_model(transport.api)).to_owned();
+        let server = Server::start(([127, 0, 0, 1], 0).into(), Limits::default(), Engine::new(options))?;
+        let (secret, keys, strays) = (RandomState::new(), AtomicU64::new(0), Mutex::default());
+        Ok(Self { server, transport, model, secret, keys, strays })
+    }
+
+    /// A key that was never given out.
+    fn key(&self) -> String {
+        const SIGNS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+        let number = self.keys.fetch_add(1, Ordering::Relaxed);
+        let sign = |place| char::from(SIGNS[(self.secret.hash_one((number, place)) % SIGNS.len() as u64) as usize]);
+        "sk-threadspec-".chars().chain((0..KEY_LENGTH).map(sign)).collect()
+    }
+
+    /// What came without a run and belongs to no case: it counts against the testee as a whole.
+    pub(crate) fn leftovers(&self) -> Option<String> {
+        let strays = self.take_strays(|_| true);
+        let Stray { method, target, key, why, .. } = strays.first()?;
+        let what = match why {
+            StrayReason::Late => "long after the run of its key",
+            _ => "with a key that was never given out",
+        };
+        let key = key.as_deref().unwrap_or("none");
+        let more = if strays.len() == 1 { String::new() } else { format!(", and {} more", strays.len() - 1) };
+        Some(format!("WIRE-KEY: a request came {what}: {method} {target}, key {key}{more}"))
+    }
+
+    /// Begins a run, and gives the request as the testee gets it, and the key.
+    fn begin(&self, request: &Request) -> Result<(Request, String), Error> {
+        let Transport { api, stream } = self.transport;
+        let key = self.key();
+        let plan = RunPlan {
+            stream,
+            reasoning: request.reasoning,
+            model: Some(self.model.clone()),
+            ..RunPlan::of_case_input(api, &request.input)?
+        };
+        let endpoint = Endpoint {
+            transport: self.transport,
+            base_url: self.server.base_url(api),
+            api_key: key.clone(),
+            model: self.model.clone(),
+            reasoning: request.reasoning,
+        };
+        self.server.with(|engine, now| engine.begin(now, &key, plan));
+        Ok((Request { input: told(&request.input), endpoint: Some(endpoint), ..request.clone() }, key))
+    }
+
+    fn end(&self, key: &str) -> Option<EndedRun> {
+        self.server.with_settled(|engine, now| engine.end(now, key))
+    }
+
+    /// Takes the requests without a run that are of interest.
+    fn take_strays(&self, mut is_wanted: impl FnMut(&Stray) -> bool) -> Vec<Stray> {
+        let mut strays = self.strays.lock().unwrap_or_else(PoisonError::into_inner);
+        strays.extend(self.server.with_settled(|engine, _| engine.take_strays()));
+        let (taken, left) = std::mem::take(&mut *strays).into_iter().partition(|stray| is_wanted(stray));
+        *strays = left;
+        taken
+    }
+}
+
+/// A program whose model is the provider.
+#[derive(Debug)]
+pub(crate) struct OverWire {
+    process: Process,
+    hello: Hello,
+    provider: Arc<ModelServer>,
+    /// The keys of the runs that are under way, by the ids of their requests.
+    running: HashMap<i64, String>,
+    /// The last runs that are over, each with its request and what the testee replied.
+    ended: VecDeque<(i64, EndedRun, Reply)>,
+    /// A request that cannot be put, and why.
+    unfit: Option<(i64, Error)>,
+}
+
+impl OverWire {
+    /// Wraps a program that was started for this provider.
+    pub(crate) fn new(process: Process, provider: Arc<ModelServer>) -> Self {
+        let mut hello = process.hello().clone();
+        if !hello.takes(provider.transport.api) {
+            // It has nothing that could be asked.
+            hello.ops.clear();
+        }
+        let (running, ended) = (HashMap::new(), VecDeque::new());
+        Self { process, hello, provider, running, ended, unfit: None }
+    }
+
+    /// Another one with the same command, which starts when it is first asked.
+    pub(crate) fn another(&self) -> Self {
+        Self::new(self.process.another(), Arc::clone(&self.provider))
+    }
+
+    /// Ends all runs: whoever made them is gone.
+    fn abandon(&mut self) {
+        for (_, key) in self.running.drain() {
+            let _ = self.provider.end(&key);
+        }
+    }
+}
+
+impl Testee for OverWire {
+    fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    fn window(&self) -> usize {
+        self.process.window()
+    }
+
+    /// Whatever reply would be accepted without a look, it is the provider that has seen the requests.
+    fn send(&mut self, request: &Request) {
+        match self.provider.begin(request) {
+            Ok((told, key)) => {
+                self.running.insert(request.id, key);
+                self.process.send(&told);
+            }
+            Err(error) => self.unfit = Some((request.id, error)),
+        }
+    }
+
+    fn receive(&mut self) -> (i64, Outcome) {
+        if let Some((id, error)) = self.unfit.take() {
+            let why = format!("a case cannot be played over the wire: {error}");
+            return (id, Outcome::NotReady(Unready::Runner(why)));
+        }
+        let (id, outcome) = self.process.receive();
+        let Outcome::Reply(reply) = outcome else {
+            self.abandon();
+            return (id, outcome);
+        };
+        let run = self.running.remove(&id).and_then(|key| self.provider.end(&key));
+        let Some(run) = run else { return (id, Outcome::Reply(reply)) };
+        let composed = compose(&run.plan, &run.record, reply.clone());
+        self.ended.push_back((id, run, reply));
+        if self.ended.len() > MOST_ENDED {
+            self.ended.pop_front();
+        }
+        (id, Outcome::Reply(composed))
+    }
+
+    fn be_patient(&mut self, times: u32) {
+        self.process.be_patient(times);
+    }
+
+    fn lateness(&self) -> Option<Duration> {
+        self.process.lateness()
+    }
+
+    fn restart(&mut self) {
+        self.abandon();
+        self.unfit = None;
+        self.process.restart();
+    }
+
+    fn overhear(&mut self, time: Duration) -> Option<Outcome> {
+        self.process.overhear(time)
+    }
+
+    /// Requests that came with the keys of runs that were over belong to these runs.
+    fn amended(&mut self) -> Vec<(i64, Outcome)> {
+        let ended = &mut self.ended;
+        let is_own = |stray: &Stray| ended.iter().any(|(_, run, _)| stray.key.as_ref() == Some(&run.record.key));
+        let late = self.provider.take_strays(is_own);
+        let mut amended = Vec::new();
+        for (id, run, reply) in ended {
+            let own = late.iter().filter(|stray| stray.key.as_ref() == Some(&run.record.key));
+            let before = run.record.strays.len();
+            run.record.strays.extend(own.cloned());
+            if run.record.strays.len() > before {
+                amended.push((*id, Outcome::Reply(compose(&run.plan, &run.record, reply.clone()))));
+            }
+        }
+        amended
+    }
+
+    fn finish(&mut self) -> Vec<Trouble> {
+        self.abandon();
+        self.process.finish()
+    }
+}

@@ -1,0 +1,122 @@
+//! What Anthropic Messages demands of thinking blocks.
+
+use crate::oracle::provider::breach::{BreachDetail, Breaches};
+use crate::oracle::provider::{RequestContext, list, text};
+use serde_json::Value;
+
+pub(super) const FIRST: &str = "ANT-THINK-FIRST";
+pub(super) const SAME: &str = "ANT-THINK-SAME";
+pub(super) const SIGN: &str = "ANT-THINK-SIGN";
+pub(super) const CHOICE: &str = "ANT-THINK-CHOICE";
+
+pub(super) fn judge(body: &Value, is_claude: bool, context: &RequestContext<'_>, breaches: &mut Breaches) {
+    // `adaptive` thinks or not, as the model likes.
+    let (always, sometimes) = (body["thinking"]["type"] == "enabled", body["thinking"]["type"] == "adaptive");
+    let messages = list(body, "messages");
+    signatures(messages, is_claude, context, breaches);
+    if always || sometimes {
+        let choice = text(&body["tool_choice"], "type");
+        if matches!(choice, "any" | "tool") {
+            breaches.add(CHOICE, "tool_choice.type", format!("{choice:?} while thinking is on")).certain_if(always);
+        }
+        same(messages, context, breaches);
+    }
+    if always {
+        first(messages, context, breaches);
+    }
+}
+
+fn is_thinking(block: &Value) -> bool {
+    matches!(text(block, "type"), "thinking" | "redacted_thinking")
+}
+
+fn has_result(message: &Value) -> bool {
+    list(message, "content").iter().any(|block| block["type"] == "tool_result")
+}
+
+/// The turn of a running tool loop begins with the thinking that led to its calls.
+fn first(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breaches) {
+    let is_of_loop = |message: &&Value| message["role"] != "user" || has_result(message);
+    let length = messages.iter().rev().take_while(is_of_loop).count();
+    let (before, running) = messages.split_at(messages.len() - length);
+    let turns = || running.iter().enumerate().filter(|(_, message)| message["role"] == "assistant");
+    let Some((position, message)) = turns().next() else { return };
+    // The models answer results within their turn, then without new thinking.
+    let blocks = list(message, "content");
+    let thinks_late = blocks.iter().any(is_thinking);
+    let thinks_at_all = turns().any(|(_, message)| list(message, "content").iter().any(is_thinking));
+    let is_running = running.last().is_some_and(has_result);
+    if !is_running || blocks.first().is_some_and(is_thinking) || (thinks_at_all && !thinks_late) {
+        return;
+    }
+    let place = format!("messages[{}].content[0].type", before.len() + position);
+    let found = blocks.first().map_or("text", |block| text(block, "type"));
+    // One request does not show whether the answers of this turn, the last ones, had thinking.
+    let said = context.thinking.unwrap_or_default().iter().rev().take(turns().count());
+    let is_known = thinks_late || said.into_iter().any(|blocks| !blocks.is_empty());
+    let breach = breaches.add(FIRST, place, format!("the turn begins with `{found}`"));
+    breach.certain_if(is_known).with(BreachDetail::Value(found.to_owned()));
+}
+
+/// The signatures of thinking blocks, which each came from the server.
+fn signatures(messages: &[Value], is_claude: bool, context: &RequestContext<'_>, breaches: &mut Breaches) {
+    let blocks = messages.iter().enumerate().flat_map(|(position, message)| {
+        list(message, "content").iter().enumerate().map(move |(number, block)| (position, number, block))
+    });
+    for (position, number, block) in blocks.filter(|(_, _, block)| block["type"] == "thinking") {
+        let place = || format!("messages[{position}].content[{number}].signature");
+        let signature = text(block, "signature");
+        if signature.is_empty() {
+            // Other servers with this API sign nothing.
+            breaches.add(SIGN, place(), "no signature").variant("missing").certain_if(is_claude);
+        } else if let Some(said) = context.thinking
+            && said.iter().flatten().all(|one| text(one, "signature") != signature)
+        {
+            breaches.add(SIGN, place(), "no answer had this signature");
+        }
+    }
+}
+
+/// The thinking blocks of the latest assistant message are those of answers, whole and in order.
+fn same(messages: &[Value], context: &RequestContext<'_>, breaches: &mut Breaches) {
+    let Some(said) = context.thinking else { return };
+    let Some((position, message)) =
+        messages.iter().enumerate().rev().find(|(_, message)| message["role"] == "assistant")
+    else {
+        return;
+    };
+    let blocks: Vec<(usize, &Value)> =
+        list(message, "content").iter().enumerate().filter(|(_, block)| is_thinking(block)).collect();
+    let unsigned = |block: &Value| {
+        let signature = text(block, "signature");
+        block["type"] == "thinking" && said.iter().flatten().all(|one| text(one, "signature") != signature)
+    };
+    // Without any, ANT-THINK-FIRST has the word; with another signature, ANT-THINK-SIGN.
+    let Some(&(number, _)) = blocks.first() else { return };
+    if blocks.iter().any(|(_, block)| unsigned(block)) {
+        return;
+    }
+    // Several answers in a row may have become one message.
+    let is_whole = (0..said.len()).any(|start| {
+        let mut rest = blocks.as_slice();
+        for answer in &said[start..] {
+            let Some((here, behind)) = rest.split_at_checked(answer.len()) else { return false };
+            if !here.iter().zip(answer).all(|((_, block), one)| is_same(block, one)) {
+                return false;
+            }
+            rest = behind;
+            if rest.is_empty() {
+                return true;
+            }
+        }
+        false
+    });
+    if !is_whole {
+        let place = format!("messages[{position}].content[{number}]");
+        breaches.add(SAME, place, "the thinking blocks are not those of the answer");
+    }
+}
+
+fn is_same(block: &Value, said: &Value) -> bool {
+    ["type", "thinking", "signature", "data"].iter().all(|name| block[*name] == said[*name])
+}

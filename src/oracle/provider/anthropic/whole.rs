@@ -1,0 +1,139 @@
+//! What concerns a request to Anthropic Messages as a whole: declared tools, marks of the cache, sizes, the version.
+
+use crate::oracle::provider::breach::{BreachDetail, Breaches};
+use crate::oracle::provider::{RequestContext, has, is_plain, list, text};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io;
+
+const LONGEST_DECLARED: usize = 128;
+const MOST_MARKS: usize = 4;
+const MOST_MESSAGES: usize = 100_000;
+const MOST_BYTES: usize = 32 << 20;
+/// The version of the API that takes no sampling parameters, documents of the assistant and citations of the user.
+const SLIM_VERSION: &str = "2026-10-21";
+
+pub(super) fn judge(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
+    let messages = list(body, "messages");
+    tools(body, breaches);
+    marks(body, breaches);
+    let size = length_of(body);
+    if messages.len() > MOST_MESSAGES || size > MOST_BYTES {
+        let breach = breaches.add("ANT-SIZE", "messages", format!("{} messages, {size} bytes", messages.len()));
+        if size <= MOST_BYTES {
+            breach.variant("messages");
+        }
+        breach.with(BreachDetail::Length(messages.len())).with(BreachDetail::Max(MOST_MESSAGES));
+    }
+    breaches.surrogates(true, "ANT-UTF16", "", body);
+    version(body, context, breaches);
+}
+
+fn tools(body: &Value, breaches: &mut Breaches) {
+    let mut names = HashSet::new();
+    // Sets of tools have no name.
+    for (position, tool) in list(body, "tools").iter().enumerate().filter(|(_, tool)| has(tool, "name")) {
+        let place = format!("tools[{position}].name");
+        let name = text(tool, "name");
+        if !is_plain(name) || name.len() > LONGEST_DECLARED {
+            breaches.add("ANT-TOOL-NAME", &*place, format!("{name:?}")).name(name);
+        }
+        if !names.insert(name) {
+            breaches.add("ANT-TOOLS-UNIQUE", place, format!("{name:?} again")).name(name);
+        }
+    }
+}
+
+fn marks(body: &Value, breaches: &mut Breaches) {
+    let mut marks = 0;
+    marked(body, &mut Vec::new(), &mut |path, block| {
+        marks += 1;
+        if block["type"] == "text" && text(block, "text").is_empty() {
+            breaches.add("ANT-CACHE-MARKS", path.concat(), "on an empty text").variant("empty");
+        }
+    });
+    if marks > MOST_MARKS {
+        let breach = breaches.add("ANT-CACHE-MARKS", "", format!("{marks} marks"));
+        breach.with(BreachDetail::Length(marks)).with(BreachDetail::Max(MOST_MARKS));
+    }
+}
+
+/// How many bytes a body has as compact JSON text.
+fn length_of(body: &Value) -> usize {
+    /// Counts what is written to it.
+    struct Length(usize);
+    impl io::Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut length = Length(0);
+    // Writing a value fails only where its target does.
+    let _ = serde_json::to_writer(&mut length, body);
+    length.0
+}
+
+/// What depends on the headers.
+fn version(body: &Value, context: &RequestContext<'_>, breaches: &mut Breaches) {
+    let Some(headers) = context.headers else { return };
+    if headers.anthropic_version.is_none() {
+        breaches.add("ANT-VERSION", "anthropic-version", "the header is not sent");
+    }
+    if !headers.is_since(SLIM_VERSION) {
+        return;
+    }
+    for name in ["temperature", "top_p", "top_k"] {
+        if let Some(value) = body.get(name) {
+            // Whether null is refused, too, is not known.
+            breaches.add("ANT-SAMPLING", name, value.to_string()).certain_if(!value.is_null()).name(name);
+        }
+    }
+    for (position, message) in list(body, "messages").iter().enumerate() {
+        for (number, block) in list(message, "content").iter().enumerate() {
+            let place = format!("messages[{position}].content[{number}]");
+            if message["role"] == "assistant" && block["type"] == "document" {
+                breaches.add("ANT-NO-DOCUMENT", format!("{place}.type"), "a document of the assistant");
+            }
+            let has_citations = !list(block, "citations").is_empty();
+            if message["role"] == "user" && block["type"] == "text" && has_citations {
+                breaches.add("ANT-NO-CITATIONS", format!("{place}.citations"), "citations in a text of the user");
+            }
+        }
+    }
+}
+
+/// Finds every object with `cache_control`, outside of arguments, which are data; its path is in parts.
+fn marked<'a>(value: &'a Value, path: &mut Vec<Cow<'a, str>>, found: &mut impl FnMut(&[Cow<'a, str>], &'a Value)) {
+    match value {
+        Value::Array(elements) => {
+            for (number, element) in elements.iter().enumerate().filter(|(_, element)| !element.is_string()) {
+                path.push(format!("[{number}]").into());
+                marked(element, path, found);
+                path.pop();
+            }
+        }
+        Value::Object(members) => {
+            if members.get("cache_control").is_some_and(|mark| !mark.is_null()) {
+                found(path, value);
+            }
+            let is_data = |name: &str| matches!(name, "input" | "input_schema");
+            for (name, member) in members.iter().filter(|(name, member)| !member.is_string() && !is_data(name)) {
+                if !path.is_empty() {
+                    path.push(".".into());
+                }
+                path.push(name.as_str().into());
+                marked(member, path, found);
+                path.pop();
+                if !path.is_empty() {
+                    path.pop();
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,217 @@
+//! What is found wrong with a request, with everything that the API's own words for it name.
+
+use crate::surrogates::has_marks;
+use serde_json::Value;
+use std::fmt;
+
+/// A rule that a request breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Breach {
+    /// The rule's id.
+    pub rule: &'static str,
+    /// Where, as a path from the body: `messages[3].tool_calls[0].id`. A header stands there by its name.
+    pub place: String,
+    /// What is wrong there.
+    pub what: String,
+    /// Whether every version and server of the API refuses it, as far as is known; otherwise only some do.
+    pub is_certain: bool,
+    /// Which of the rule's answers it gets: a name among its `variants` in `golden/provider-rules.json`, `None` for `answer` itself.
+    pub variant: Option<&'static str>,
+    /// What the answer names.
+    pub details: Vec<BreachDetail>,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.rule, self.place, self.what)
+    }
+}
+
+impl Breach {
+    /// A breach that is certain, with the usual answer, which names nothing.
+    pub fn new(rule: &'static str, place: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { rule, place: place.into(), what: what.into(), is_certain: true, variant: None, details: Vec::new() }
+    }
+
+    pub(super) fn with(&mut self, detail: BreachDetail) -> &mut Self {
+        self.details.push(detail);
+        self
+    }
+
+    pub(super) fn id(&mut self, id: &str) -> &mut Self {
+        self.with(BreachDetail::Id(id.to_owned()))
+    }
+
+    pub(super) fn ids(&mut self, ids: &[&str]) -> &mut Self {
+        self.with(BreachDetail::Ids(ids.iter().map(|&id| id.to_owned()).collect()))
+    }
+
+    pub(super) fn name(&mut self, name: &str) -> &mut Self {
+        self.with(BreachDetail::Name(name.to_owned()))
+    }
+
+    /// The type of what stands there.
+    pub(super) fn kind(&mut self, value: &Value) -> &mut Self {
+        let (kind, bare) = match value {
+            Value::Null => ("null", "null"),
+            Value::Bool(_) => ("a boolean", "boolean"),
+            Value::Number(number) if number.is_f64() => ("a decimal", "number"),
+            Value::Number(_) => ("an integer", "number"),
+            Value::String(_) => ("a string", "string"),
+            Value::Array(_) => ("an array", "list"),
+            Value::Object(_) => ("an object", "object"),
+        };
+        self.with(BreachDetail::Kind(kind)).with(BreachDetail::Type(bare))
+    }
+
+    pub(super) fn variant(&mut self, variant: &'static str) -> &mut Self {
+        self.variant = Some(variant);
+        self
+    }
+
+    /// Only some versions or servers refuse it, unless this is so.
+    pub(super) fn certain_if(&mut self, is_certain: bool) -> &mut Self {
+        self.is_certain = is_certain;
+        self
+    }
+}
+
+/// Something that an API names when it refuses a request. The texts are as in the body: a lone surrogate is its
+/// [mark](crate::surrogates).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BreachDetail {
+    /// The id of a call, an item or a response.
+    Id(String),
+    /// The ids of calls, in the order of the request.
+    Ids(Vec<String>),
+    /// The name of a tool, a member or a property.
+    Name(String),
+    /// What stands there instead.
+    Value(String),
+    /// The type of what stands there instead, with its article: `an object`, `null`.
+    Kind(&'static str),
+    /// The same as a bare word: `object`, `list`.
+    Type(&'static str),
+    /// How long a text or list is.
+    Length(usize),
+    /// How long it may be.
+    Max(usize),
+    /// The position of the message, in its list, that the fault repeats.
+    First(usize),
+    /// The position of the message with the calls that the fault is about.
+    Calls(usize),
+    /// Where in a JSON Schema, as a Python tuple: `('properties', 'a')`.
+    Context(String),
+}
+
+impl BreachDetail {
+    /// Every name of a placeholder that a detail fills.
+    pub const PLACEHOLDERS: [&str; 11] =
+        ["id", "ids", "name", "value", "kind", "type", "length", "max", "first", "calls", "context"];
+
+    /// The placeholder that it fills in the words of `golden/provider-rules.json`, without the braces.
+    ///
+    /// ```
+    /// use threadspec::oracle::BreachDetail;
+    /// let ids = BreachDetail::Ids(vec!["a".into(), "b".into()]);
+    /// assert_eq!((ids.placeholder(), ids.to_string()), ("ids", "a, b".to_owned()));
+    /// ```
+    pub fn placeholder(&self) -> &'static str {
+        match self {
+            Self::Id(_) => "id",
+            Self::Ids(_) => "ids",
+            Self::Name(_) => "name",
+            Self::Value(_) => "value",
+            Self::Kind(_) => "kind",
+            Self::Type(_) => "type",
+            Self::Length(_) => "length",
+            Self::Max(_) => "max",
+            Self::First(_) => "first",
+            Self::Calls(_) => "calls",
+            Self::Context(_) => "context",
+        }
+    }
+}
+
+impl fmt::Display for BreachDetail {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(text) | Self::Name(text) | Self::Value(text) | Self::Context(text) => f.write_str(text),
+            Self::Ids(ids) => f.write_str(&ids.join(", ")),
+            Self::Kind(kind) | Self::Type(kind) => f.write_str(kind),
+            Self::Length(number) | Self::Max(number) | Self::First(number) | Self::Calls(number) => {
+                write!(f, "{number}")
+            }
+        }
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+pub(super) struct Breaches(pub(super) Vec<Breach>);
+
+impl Breaches {
+    pub(super) fn add(&mut self, rule: &'static str, place: impl Into<String>, what: impl Into<String>) -> &mut Breach {
+        self.0.push(Breach::new(rule, place, what));
+        let last = self.0.len() - 1;
+        &mut self.0[last]
+    }
+
+    /// Adds a breach if a list is present and empty.
+    pub(super) fn not_empty(&mut self, rule: &'static str, place: &str, list: &Value) {
+        if list.as_array().is_some_and(Vec::is_empty) {
+            self.add(rule, place, "an empty array");
+        }
+    }
+
+    /// Adds a breach if a text is longer than it may be.
+    pub(super) fn not_longer(&mut self, max: usize, rule: &'static str, place: &str, text: &str) {
+        // A text has no more characters than bytes, which are known.
+        let length = if text.len() <= max { 0 } else { text.chars().count() };
+        if length > max {
+            let breach = self.add(rule, place, format!("{length} characters"));
+            breach.with(BreachDetail::Length(length)).with(BreachDetail::Max(max));
+        }
+    }
+
+    /// Adds a breach for every text or name with a lone surrogate.
+    pub(super) fn surrogates(&mut self, is_certain: bool, rule: &'static str, place: &str, value: &Value) {
+        // A request nearly never has one, and places cost more than looking.
+        if is_cut(value) {
+            self.halves(is_certain, rule, place, value);
+        }
+    }
+
+    fn halves(&mut self, is_certain: bool, rule: &'static str, place: &str, value: &Value) {
+        match value {
+            Value::String(text) if has_marks(text) => {
+                self.add(rule, place, "half a surrogate pair").certain_if(is_certain);
+            }
+            Value::Array(elements) => {
+                for (position, element) in elements.iter().enumerate() {
+                    self.halves(is_certain, rule, &format!("{place}[{position}]"), element);
+                }
+            }
+            Value::Object(members) => {
+                for (name, member) in members {
+                    let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                    if has_marks(name) {
+                        self.add(rule, &*place, "half a surrogate pair in a name").certain_if(is_certain);
+                    }
+                    self.halves(is_certain, rule, &place, member);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether there is a lone surrogate in it.
+fn is_cut(value: &Value) -> bool {
+    match value {
+        Value::String(text) => has_marks(text),
+        Value::Array(elements) => elements.iter().any(is_cut),
+        Value::Object(members) => members.iter().any(|(name, member)| has_marks(name) || is_cut(member)),
+        _ => false,
+    }
+}
