@@ -1,9 +1,12 @@
 // LangChain's `createAgent` on its provider packages, over the wire.
 
 import { ChatAnthropic } from '@langchain/anthropic';
-import { ChatOpenAI } from '@langchain/openai';
+import { ChatOpenAI, ChatOpenAICompletions } from '@langchain/openai';
 import { AIMessage, createAgent, HumanMessage, modelCallLimitMiddleware, SystemMessage, tool, ToolMessage } from 'langchain';
 import { ANY_ARGUMENTS, serveOverWire, UNLIMITED } from '../shared/wire.mjs';
+
+// It counts the tokens of streams by itself, with a tokenizer that it downloads.
+ChatOpenAICompletions.prototype.getNumTokens = async () => 0;
 
 function chatModel({ api, baseUrl, apiKey, model, stream: streaming }) {
   if (api === 'anthropic') return new ChatAnthropic({ model, apiKey, anthropicApiUrl: baseUrl, streaming });
