@@ -25,13 +25,14 @@ fn main() -> io::Result<()> {
     fs::write(Path::new(&out).join("clauses.rs"), constants(&clauses))
 }
 
-/// `pub const ESC_1: &str = "ESC-1";` for each clause.
+/// `pub const ESC_1: &str = "ESC-1";` for each clause, and a list of all.
 fn constants(clauses: &str) -> String {
-    let mut constants = String::new();
+    let (mut constants, mut all) = (String::new(), String::new());
     for id in clauses.split("\"id\": \"").skip(1).filter_map(|rest| rest.split('"').next()) {
         constants.push_str(&format!("/// Clause {id}.\npub const {}: &str = {id:?};\n", id.replace('-', "_")));
+        all.push_str(&format!("{id:?}, "));
     }
-    constants
+    constants + &format!("/// All of them, in the order of the registry.\npub const ALL: &[&str] = &[{all}];\n")
 }
 
 fn collect(folder: &Path, files: &mut Vec<String>) -> io::Result<()> {

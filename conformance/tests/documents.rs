@@ -9,8 +9,8 @@ use threadspec_judge::corpus::embedded;
 use threadspec_judge::tolerance::TOLERATED;
 use threadspec_judge::universal::{Property, Refusable};
 
-/// Strings that look like ids of clauses in code: what `show` takes, an encoding, and the one of a registry that a fuzz target reads.
-const OTHERS: [&str; 3] = ["CASE-ID", "UTF-32", "ESC-1"];
+/// Strings that look like ids of clauses in code: what `show` takes, encodings, and the one of a registry that a fuzz target reads.
+const OTHERS: [&str; 4] = ["CASE-ID", "UTF-8", "UTF-32", "ESC-1"];
 
 fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the folder is readable") {
@@ -42,6 +42,7 @@ const CRATES: [(&str, &[&str]); 11] = [
         "conformance",
         &[
             "threadspec",
+            "threadspec-apis",
             "threadspec-campaign",
             "threadspec-golden",
             "threadspec-judge",
@@ -132,7 +133,7 @@ fn the_corpus_lists_what_is_judged_and_what_may_be_refused() {
     assert_eq!(rows(&readme, "\n### What an agent may refuse\n"), refusable);
     let properties: Vec<String> =
         Property::all().map(|property| format!("| `{property}` | {} |", property.about())).collect();
-    assert_eq!(rows(&readme, "\nIn `agent/` the properties are"), properties);
+    assert_eq!(rows(&readme, "\nIn `agent/` and `wire/` the properties are"), properties);
 }
 
 /// What a stranger reads first is short; the rest stands behind its links.

@@ -77,7 +77,8 @@ fn no_bug_of_two_conditions_survives() {
 #[test]
 fn every_clause_is_broken() {
     let (corpus, _) = embedded();
-    for clause in &corpus.clauses {
+    // Those of the wire have a matrix of their own.
+    for clause in corpus.clauses.iter().filter(|clause| !clause.id.starts_with("WIRE-")) {
         let bugs = bugs().filter(|bug| bug.breaks.contains(&&*clause.id)).count();
         let wanted = if clause.level == Level::Must { 2 } else { 1 };
         assert!(bugs >= wanted, "{}: {bugs} planted bugs", clause.id);

@@ -7,7 +7,8 @@ use threadspec_judge::corpus::Corpus;
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::RunOptions;
 
-/// How much of a profile a run has judged. Thorough cases count only if they are part of the run.
+/// How much of a profile a run has judged. Thorough cases, and those that need the wire, count
+/// only if they are part of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Judged {
@@ -31,7 +32,7 @@ impl Judged {
         let (mut judged, mut clauses, mut of_clauses) = (Self::default(), HashSet::new(), HashSet::new());
         for case in corpus.cases.iter().filter(|case| options.fits(case)) {
             let verdict = run.get(&*case.id);
-            if case.thorough && verdict.is_none() {
+            if (case.thorough || case.needs_wire()) && verdict.is_none() {
                 continue;
             }
             judged.of_cases += 1;

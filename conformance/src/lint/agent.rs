@@ -1,7 +1,7 @@
 //! Checks that only the cases of profile `universal` need.
 
 use threadspec_golden::clause;
-use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem};
+use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem, WIRE};
 use threadspec_judge::protocol::JudgeProfile;
 use threadspec_judge::universal;
 
@@ -13,9 +13,9 @@ pub(super) fn problems(corpus: &Corpus) -> Vec<Problem> {
 
 fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
     let mut wrong = Vec::new();
-    let is_here = case.id.starts_with(&format!("{AGENT}/"));
+    let is_here = [AGENT, WIRE].iter().any(|folder| case.id.starts_with(&format!("{folder}/")));
     if is_here != (case.profiles == [JudgeProfile::Universal]) {
-        wrong.push(format!("the cases of `{AGENT}/` are those of profile `{}`", JudgeProfile::Universal));
+        wrong.push(format!("the cases of `{AGENT}/` and `{WIRE}/` are those of profile `{}`", JudgeProfile::Universal));
     }
     let Expect::Run(properties) = case.expect() else {
         if is_here {
@@ -24,7 +24,7 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         return wrong;
     };
     if !is_here {
-        wrong.push(format!("properties of a run belong in `{AGENT}/`"));
+        wrong.push(format!("properties of a run belong in `{AGENT}/` or `{WIRE}/`"));
     } else if case.severity.is_none() {
         wrong.push("it has no `severity`: how much a failure hurts".into());
     }
@@ -39,6 +39,9 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         if level.is_some_and(|level| level != case.level) {
             let other = if case.level == Level::Must { Level::Should } else { Level::Must };
             wrong.push(format!("`{property}` is a `{other}`, but the case a `{}`", case.level));
+        }
+        if property.is_of_wire() && !case.needs_wire() {
+            wrong.push(format!("`{property}` is seen over the wire only, so that its cases belong in `{WIRE}/`"));
         }
         if property.clause() == clause::AGENT_INDEPENDENT && case.after().is_empty() {
             wrong.push(format!("`{property}` needs another run before"));

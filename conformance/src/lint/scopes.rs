@@ -38,6 +38,8 @@ pub(super) enum ScopePlace {
     LoopXml,
     /// The operation `tools` in profile `universal`.
     Agent,
+    /// The same over the wire.
+    Wire,
 }
 
 impl ScopePlace {
@@ -69,6 +71,7 @@ impl Reach {
             (Op::Serialize, _) => ScopePlace::Serialize,
             (Op::Messages, false) => ScopePlace::MessagesStandard,
             (Op::Messages, true) => ScopePlace::MessagesXml,
+            (Op::Tools, _) if case.needs_wire() => ScopePlace::Wire,
             (Op::Tools, _) if case.is_in(JudgeProfile::Universal) => ScopePlace::Agent,
             (Op::Tools, _) => ScopePlace::Tools,
             (Op::Loop, false) => ScopePlace::LoopStandard,

@@ -2,7 +2,7 @@
 
 use super::covering::Origin;
 use super::expectation::Pattern;
-use super::{AGENT, Accepted, Oracle, Severity, severity};
+use super::{AGENT, Accepted, Oracle, Severity, WIRE, severity};
 use crate::error::Error;
 use crate::json;
 use crate::protocol::{JudgeProfile, Op, RejectKind, Request};
@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::sync::{Arc, OnceLock};
+use threadspec::oracle::Api;
 use threadspec_golden::{expand, outline};
 
 /// How binding a case is.
@@ -50,7 +51,7 @@ pub enum Expect {
 /// One case.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// `<folder>/<topic>/<name>`; the folder is the op, or `agent`.
+    /// `<folder>/<topic>/<name>`; the folder is the op, or `agent` or `wire`.
     pub id: String,
     /// What the testee is asked to do.
     pub op: Op,
@@ -68,6 +69,12 @@ pub struct Case {
     pub evidence: Vec<String>,
     /// Whether it takes too long for every day: `verify` runs it with `--thorough` only.
     pub thorough: bool,
+    /// Over the wire: the APIs that have what it is about; empty for all.
+    pub apis: Vec<Api>,
+    /// Over the wire: whether it is about streams, or about whole answers; `None` for both.
+    pub streams: Option<bool>,
+    /// Over the wire: whether the model's thinking is to be switched on.
+    pub reasoning: bool,
     /// The case as it stands in its file, or as it would.
     source: OnceLock<String>,
     /// Where it comes from if it stands in no file.
@@ -97,6 +104,16 @@ impl Case {
     /// The request that puts the case to a testee.
     pub fn request(&self, id: i64, profile: impl Into<JudgeProfile>) -> Request {
         Request::new(id, self.op, profile, self.input())
+    }
+
+    /// Whether only a provider can judge it, at the other end of the wire.
+    pub fn needs_wire(&self) -> bool {
+        self.id.strip_prefix(WIRE).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// Whether it is about something that an API has, streaming or not. Every case that needs no wire is.
+    pub fn is_for(&self, api: Api, stream: bool) -> bool {
+        (self.apis.is_empty() || self.apis.contains(&api)) && self.streams.is_none_or(|streams| streams == stream)
     }
 
     /// Whether the case belongs to a profile.
@@ -209,6 +226,9 @@ impl Case {
             severity: None,
             evidence: Vec::new(),
             thorough: false,
+            apis: Vec::new(),
+            streams: None,
+            reasoning: false,
             profiles,
             source: OnceLock::new(),
             origin: Some(origin),
@@ -262,8 +282,16 @@ impl Case {
                 problems.push(format!("`{name}` restates the default"));
             }
         }
-        if folder != AGENT && (written.severity.is_some() || written.evidence.is_some()) {
-            problems.push(format!("only the cases of `{AGENT}/` have `severity` and `evidence`"));
+        if ![AGENT, WIRE].contains(&folder) && (written.severity.is_some() || written.evidence.is_some()) {
+            problems.push(format!("only the cases of `{AGENT}/` and `{WIRE}/` have `severity` and `evidence`"));
+        }
+        if folder != WIRE && (written.apis.is_some() || written.streams.is_some() || written.endpoint.is_some()) {
+            problems.push(format!("only the cases of `{WIRE}/` have `apis`, `streams` and `endpoint`"));
+        }
+        let apis = written.apis.as_deref().map(|names| apis(names, &mut problems)).unwrap_or_default();
+        let reasoning = written.endpoint.as_ref().map(|endpoint| endpoint.reasoning);
+        if reasoning == Some(false) {
+            problems.push("`reasoning` restates the default".into());
         }
         problems.extend(severity::problems(written.severity, written.evidence.as_deref()));
         let case = Self {
@@ -276,6 +304,9 @@ impl Case {
             severity: written.severity,
             evidence: written.evidence.unwrap_or_default(),
             thorough: written.thorough == Some(true),
+            apis,
+            streams: written.streams,
+            reasoning: reasoning == Some(true),
             source: OnceLock::from(source.get().to_owned()),
             origin: None,
             is_template: written.expand == Some(true),
@@ -342,6 +373,9 @@ struct Written<'a> {
     severity: Option<Severity>,
     evidence: Option<Vec<String>>,
     thorough: Option<bool>,
+    apis: Option<Vec<String>>,
+    streams: Option<bool>,
+    endpoint: Option<WrittenEndpoint>,
     #[serde(borrow)]
     after: Option<&'a RawValue>,
     expand: Option<bool>,
@@ -350,6 +384,26 @@ struct Written<'a> {
     input_json: Option<String>,
     #[serde(borrow)]
     expect: WrittenExpect<'a>,
+}
+
+/// What a case wants of the endpoint.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenEndpoint {
+    reasoning: bool,
+}
+
+/// The APIs with these names.
+fn apis(names: &[String], problems: &mut Vec<String>) -> Vec<Api> {
+    let named = |name: &String| Api::ALL.into_iter().find(|api| api.to_string() == *name);
+    let known: Vec<Api> = names.iter().filter_map(named).collect();
+    let is_repeated = known.iter().enumerate().any(|(index, api)| known[..index].contains(api));
+    if known.len() != names.len() || known.is_empty() {
+        problems.push(format!("`apis` {names:?} are not known APIs"));
+    } else if known.len() == Api::ALL.len() || is_repeated {
+        problems.push("`apis` restates the default, or repeats one".into());
+    }
+    known
 }
 
 /// How much of a template is expanded.
@@ -463,7 +517,7 @@ impl WrittenExpect<'_> {
                     problems.push("`holds` names no oracle".into());
                 }
                 let unknown = |name: &String| Error::new(format_args!("unknown oracle `{name}`"));
-                if names.first().is_some_and(|name| name.starts_with("agent-")) {
+                if names.first().is_some_and(|name| name.starts_with("agent-") || name.starts_with("wire-")) {
                     let property = |name: &String| name.parse::<Property>().map_err(|_| unknown(name));
                     return Ok(Expect::Run(names.iter().map(property).collect::<Result<_, _>>()?));
                 }

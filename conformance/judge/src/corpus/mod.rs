@@ -75,6 +75,8 @@ impl fmt::Display for Problem {
 
 /// The folder of the cases of profile `universal`.
 pub const AGENT: &str = "agent";
+/// The folder of those cases of profile `universal` that only a provider can judge.
+pub const WIRE: &str = "wire";
 /// The registry of clauses.
 pub const CLAUSES: &str = "clauses.json";
 /// The JSON Schema of case files, for editors and other languages; reading a corpus refuses the same things.
@@ -202,7 +204,7 @@ pub fn is_case_file(file: &File) -> bool {
         Ok(content) => content.get("op").is_some() && content.get("cases").is_some(),
         Err(_) => true,
     };
-    is_kebab_case(topic) && (folder == AGENT || folder.parse::<Op>().is_ok()) && members()
+    is_kebab_case(topic) && ([AGENT, WIRE].contains(&folder) || folder.parse::<Op>().is_ok()) && members()
 }
 
 /// What is wrong with the inputs and the expectation of a case; as an error, why there is no usable case at all.
@@ -231,8 +233,8 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
     };
     let op: Op = match folder.parse() {
         Ok(op) => op,
-        // The cases of profile `universal` have a folder of their own.
-        Err(_) if folder == AGENT => Op::Tools,
+        // The cases of profile `universal` have folders of their own.
+        Err(_) if [AGENT, WIRE].contains(&folder) => Op::Tools,
         Err(error) => return (cases, vec![Problem::in_file(&file.path, error)]),
     };
     let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {
@@ -382,6 +384,20 @@ mod tests {
             assert!(found.len() == 1 && found[0].contains(says), "{members}: {found:?}");
         }
         assert!(problems("escape", "escape", r#""severity":"C""#)[0].contains("only the cases of `agent/`"));
+        assert_eq!(problems("wire", "tools", r#""severity":"C","apis":["anthropic"],"streams":true"#), [""; 0]);
+        assert_eq!(problems("wire", "tools", r#""streams":false,"endpoint":{"reasoning":true}"#), [""; 0]);
+        for (members, says) in [
+            (r#""apis":["anthropic","gemini"]"#, "not known APIs"),
+            (r#""apis":[]"#, "not known APIs"),
+            (r#""apis":["anthropic","anthropic"]"#, "repeats one"),
+            (r#""apis":["openai-chat","openai-responses","anthropic"]"#, "restates the default"),
+            (r#""endpoint":{"reasoning":false}"#, "restates the default"),
+            (r#""endpoint":{"effort":true}"#, "unknown field"),
+        ] {
+            let found = problems("wire", "tools", members);
+            assert!(found.len() == 1 && found[0].contains(says), "{members}: {found:?}");
+        }
+        assert!(problems("agent", "tools", r#""streams":true"#)[0].contains("only the cases of `wire/`"));
     }
 
     #[test]

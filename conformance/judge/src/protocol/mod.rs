@@ -5,8 +5,8 @@ mod output;
 mod profile;
 
 pub use crate::shape::{
-    AgentRun, Call, ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Requests, ScriptedTurn,
-    ScriptedVerification, Shape, Speaker, ThreadEvent, ToolsOutput,
+    AgentRun, Call, ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Requests, ScriptedFault, ScriptedTurn,
+    ScriptedVerification, Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
 pub use endpoint::{Endpoint, Transport};
 pub use output::Output;

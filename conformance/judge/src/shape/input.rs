@@ -44,6 +44,21 @@ pub struct ScriptedTurn {
     pub content: Part<String>,
     /// The calls.
     pub calls: Part<Parts<Call>>,
+    /// Over the wire: why the response ends, if that is said.
+    pub stop: Part<String>,
+    /// Over the wire: what the model says instead of an answer.
+    pub refusal: Part<String>,
+    /// Over the wire: what it thinks before it answers.
+    pub thinking: Part<Parts<Value>>,
+    /// Over the wire: the attempts that fail before the answer.
+    pub attempts: Part<Parts<ScriptedFault>>,
+}
+
+/// How an attempt over the wire fails, as far as a judge must know it; a provider reads the rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScriptedFault {
+    /// How long a retry has to wait.
+    pub retry_after_ms: Part<Number>,
 }
 
 /// What the scripted verifier says.
@@ -56,7 +71,15 @@ pub struct ScriptedVerification {
 }
 
 /// Stands for a turn that is none.
-static NO_TURN: ScriptedTurn = ScriptedTurn { error: Part::Missing, content: Part::Missing, calls: Part::Missing };
+static NO_TURN: ScriptedTurn = ScriptedTurn {
+    error: Part::Missing,
+    content: Part::Missing,
+    calls: Part::Missing,
+    stop: Part::Missing,
+    refusal: Part::Missing,
+    thinking: Part::Missing,
+    attempts: Part::Missing,
+};
 /// Stands for what a verifier cannot say.
 static NO_CHECK: ScriptedVerification = ScriptedVerification { complete: Part::Missing, reason: Part::Missing };
 
@@ -145,16 +168,35 @@ impl Shape for ScriptedTurn {
             error: Part::take_optional(&mut members, "error"),
             content: Part::take_optional(&mut members, "content"),
             calls: Part::take_optional(&mut members, "tool_calls"),
+            stop: Part::take_optional(&mut members, "stop"),
+            refusal: Part::take_optional(&mut members, "refusal"),
+            thinking: Part::take_optional(&mut members, "thinking"),
+            attempts: Part::take_optional(&mut members, "attempts"),
         })
     }
 
     fn into_json(self) -> Value {
-        let Self { error, content, calls } = self;
+        let Self { error, content, calls, stop, refusal, thinking, attempts } = self;
         super::part::object([
             ("error", error.into_json()),
             ("content", content.into_json()),
             ("tool_calls", calls.into_json()),
+            ("stop", stop.into_json()),
+            ("refusal", refusal.into_json()),
+            ("thinking", thinking.into_json()),
+            ("attempts", attempts.into_json()),
         ])
+    }
+}
+
+impl Shape for ScriptedFault {
+    fn read(json: Value) -> Result<Self, Value> {
+        let mut members = Map::read(json)?;
+        Ok(Self { retry_after_ms: Part::take_optional(&mut members, "retryAfterMs") })
+    }
+
+    fn into_json(self) -> Value {
+        super::part::object([("retryAfterMs", self.retry_after_ms.into_json())])
     }
 }
 

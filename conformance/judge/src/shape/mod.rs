@@ -4,6 +4,9 @@ mod input;
 mod output;
 mod part;
 
-pub use input::{Input, ScriptedTurn, ScriptedVerification};
-pub use output::{AgentRun, Call, ChatMessage, EventBody, LoopOutput, Requests, Speaker, ThreadEvent, ToolsOutput};
+pub use input::{Input, ScriptedFault, ScriptedTurn, ScriptedVerification};
+pub use output::{
+    AgentRun, Call, ChatMessage, EventBody, LoopOutput, Requests, Speaker, ThreadEvent, ToolsOutput, WireRemark,
+    WireReport,
+};
 pub use part::{Part, Parts, Shape};

@@ -1,5 +1,6 @@
 //! Messages, events and runs. Members that the protocol does not name are ignored: they are not read.
 
+use super::ScriptedTurn;
 use super::part::{Part, Parts, Shape, object};
 use serde_json::{Map, Number, Value};
 use threadspec::agent::StopReason;
@@ -45,6 +46,35 @@ pub struct AgentRun {
     pub given: Part<Parts<ChatMessage>>,
     /// How the run reported a failure.
     pub failure: Part<String>,
+    /// What the provider saw, if the run went over the wire.
+    pub wire: Part<WireReport>,
+}
+
+/// What a provider saw of a run over the wire.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WireReport {
+    /// The API.
+    pub api: Part<String>,
+    /// Whether answers were to be streamed.
+    pub stream: Part<bool>,
+    /// What was said to each request and came whole, in the place of the script's turns. A request that failed for good has an
+    /// `error`, and beside it what came before it failed.
+    pub said: Part<Parts<ScriptedTurn>>,
+    /// What is wrong with the requests as such.
+    pub findings: Part<Parts<WireRemark>>,
+    /// Why the run shows nothing, if so.
+    pub unsupported: Part<String>,
+}
+
+/// A finding in a [`WireReport`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct WireRemark {
+    /// A clause WIRE-*, or a rule of the API.
+    pub clause: Part<String>,
+    /// `must`, `should` or `note`.
+    pub level: Part<String>,
+    /// What is wrong, and where.
+    pub what: Part<String>,
 }
 
 /// A message as a reply has it.
@@ -241,7 +271,50 @@ impl AgentRun {
             messages: Part::take_optional(&mut members, "messages"),
             given: Part::take_optional(&mut members, "given"),
             failure: Part::take_optional(&mut members, "failure"),
+            wire: Part::take_optional(&mut members, "wire"),
         }
+    }
+}
+
+impl Shape for WireReport {
+    fn read(json: Value) -> Result<Self, Value> {
+        let mut members = object_of(json)?;
+        Ok(Self {
+            api: Part::take(&mut members, "api"),
+            stream: Part::take(&mut members, "stream"),
+            said: Part::take(&mut members, "said"),
+            findings: Part::take_optional(&mut members, "findings"),
+            unsupported: Part::take_optional(&mut members, "unsupported"),
+        })
+    }
+
+    fn into_json(self) -> Value {
+        object([
+            ("api", self.api.into_json()),
+            ("stream", self.stream.into_json()),
+            ("said", self.said.into_json()),
+            ("findings", self.findings.into_json()),
+            ("unsupported", self.unsupported.into_json()),
+        ])
+    }
+}
+
+impl Shape for WireRemark {
+    fn read(json: Value) -> Result<Self, Value> {
+        let mut members = object_of(json)?;
+        Ok(Self {
+            clause: Part::take(&mut members, "clause"),
+            level: Part::take(&mut members, "level"),
+            what: Part::take(&mut members, "what"),
+        })
+    }
+
+    fn into_json(self) -> Value {
+        object([
+            ("clause", self.clause.into_json()),
+            ("level", self.level.into_json()),
+            ("what", self.what.into_json()),
+        ])
     }
 }
 

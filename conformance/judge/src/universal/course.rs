@@ -96,6 +96,8 @@ fn end(script: &RunScript, record: &Record) -> (RunEnd, Vec<usize>) {
                 }
                 retries.push(turn + 1);
             }
+            // What was cut off may be asked for again.
+            ModelTurn::Response { calls, .. } if calls.is_empty() && extra > 0 && script.is_limited(turn) => {}
             ModelTurn::Response { calls, .. } if calls.is_empty() => return (RunEnd::Stopped { extra }, retries),
             ModelTurn::Response { .. } => {
                 let asked = turn + 1 - retries.len();

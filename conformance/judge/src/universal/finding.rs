@@ -29,6 +29,10 @@ pub(super) struct Findings {
     pub(super) cut_short: bool,
     /// The property, and why it cannot be judged.
     pub(super) unobserved: Vec<(Property, String)>,
+    /// Breaches of `should` clauses that only a provider sees.
+    pub(super) recommended: Vec<Finding>,
+    /// What a provider saw that is no breach.
+    pub(super) notes: Vec<String>,
 }
 
 impl Findings {

@@ -73,7 +73,7 @@ pub(super) fn arrived_inside(expected: &str, actual: &str) -> bool {
 }
 
 /// Where in `actual` the expected text may end, if it begins at one of the starts.
-fn ends(expected: &str, actual: &str, starts: BTreeSet<usize>) -> BTreeSet<usize> {
+pub(super) fn ends(expected: &str, actual: &str, starts: BTreeSet<usize>) -> BTreeSet<usize> {
     let (mut ends, mut rest, mut room) = (starts, expected, 0);
     loop {
         let length = rest.find(is_mark).unwrap_or(rest.len());

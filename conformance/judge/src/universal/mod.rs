@@ -14,11 +14,13 @@ mod others;
 mod property;
 mod record;
 mod refusal;
+mod sameness;
 mod script;
 mod subjects;
 mod systems;
 mod valid;
 pub mod value;
+mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +33,7 @@ use record::Record;
 use script::RunScript;
 use serde_json::Value;
 use threadspec_golden::clause;
+use wire::OverWire;
 
 pub use finding::Finding;
 pub use others::Others;
@@ -76,6 +79,8 @@ pub struct Ruling {
     has_requests: bool,
     pairs_up: bool,
     looks_shared: bool,
+    is_over_wire: bool,
+    unsupported: Option<String>,
 }
 
 /// Judges a run by every clause. `others` are the runs before it in the same process.
@@ -95,12 +100,18 @@ fn judge_in(
     abilities: Abilities,
     answer: AgentReply<'_>,
 ) -> Result<Ruling, Error> {
-    let script = RunScript::read(input).map_err(Error::new)?;
-    let record = match answer {
+    let mut script = RunScript::read(input).map_err(Error::new)?;
+    let (record, seen) = match answer {
         AgentReply::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,
-        AgentReply::Refusal(message) => Record::rejected(message),
+        AgentReply::Refusal(message) => (Record::rejected(message), None),
     };
-    let record = record.unshared(&script).unwrap_or(record);
+    let (record, wire) = match seen {
+        None => (record.unshared(&script).unwrap_or(record), None),
+        Some(seen) => {
+            let wire = OverWire::read(seen, &mut script).map_err(Error::new)?;
+            (record.aligned(&script, wire.api), Some(wire))
+        }
+    };
     let course = Course::of(&script, &record, abilities.exact_integers);
     let mut findings = Findings::default();
     for oracle in oracle::ALL {
@@ -109,9 +120,15 @@ fn judge_in(
     if step > 0 && !others.is_empty() {
         oracle::independent(&course, &others.strangers(input, step), &mut findings);
     }
+    let (is_over_wire, mut unsupported) = (wire.is_some(), None);
+    if let Some(wire) = wire {
+        unsupported = wire.settle(&mut findings);
+    }
     findings.deduplicate();
     Ok(Ruling {
         findings,
+        is_over_wire,
+        unsupported,
         has_requests: !course.requests.is_empty(),
         pairs_up: course.pairs_up(),
         looks_shared: record.looks_shared,
@@ -131,7 +148,9 @@ pub fn judge_earlier(
     answer: AgentReply<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let ruling = judge_in(input, others, step, abilities, answer)?;
-    let is_must = |finding: &&Finding| Property::all().any(|own| own.clause() == finding.clause && own.is_must());
+    let is_must = |finding: &&Finding| {
+        wire::is_of_wire(finding) || Property::all().any(|own| own.clause() == finding.clause && own.is_must())
+    };
     Ok(ruling.findings().iter().filter(is_must).cloned().collect())
 }
 
@@ -141,16 +160,36 @@ impl Ruling {
         &self.findings.found
     }
 
+    /// The breaches of what HTTP and the API demand. No case of any clause passes with one, since a provider saw them.
+    pub fn breaches_of_wire(&self) -> impl Iterator<Item = &Finding> {
+        self.findings().iter().filter(|finding| wire::is_of_wire(finding))
+    }
+
+    /// Why the run shows nothing, if so.
+    pub fn unsupported(&self) -> Option<&str> {
+        self.unsupported.as_deref()
+    }
+
     /// What is to be said whatever the verdict.
-    pub fn note(&self) -> Option<&'static str> {
-        self.looks_shared.then_some(record::LOOKS_SHARED)
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        let shared = self.looks_shared.then(|| record::LOOKS_SHARED.to_owned());
+        shared.into_iter().chain(self.findings.notes.iter().cloned())
     }
 
     /// Whether a property holds.
     pub fn holds(&self, property: Property) -> Holding<'_> {
-        let own: Vec<&Finding> = self.findings().iter().filter(|finding| finding.clause == property.clause()).collect();
+        let is_own = |finding: &&Finding| match property {
+            Property::WireRules => wire::is_rule(finding.clause),
+            _ => finding.clause == property.clause(),
+        };
+        let own: Vec<&Finding> = self.findings().iter().chain(&self.findings.recommended).filter(is_own).collect();
         if !own.is_empty() {
             return Holding::No(own);
+        }
+        if property.is_of_wire() {
+            // They are judged whatever else is wrong.
+            let unseen = "the run did not go over the wire (`--provider`)";
+            return if self.is_over_wire { Holding::Yes } else { Holding::Unsupported(unseen) };
         }
         if let Some(finding) = self.in_the_way(property.clause()) {
             return Holding::Blocked(finding);

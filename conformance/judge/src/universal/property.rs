@@ -82,6 +82,42 @@ pub enum Property {
     /// A part of AGENT-MODEL-FAILURE.
     #[strum(message = "the run says that the model failed; unsupported without `failure`")]
     AgentModelFailureReported,
+    /// WIRE-REQUEST.
+    #[strum(message = "each request is a POST to the API's path, with a JSON object that has what the API requires")]
+    WireRequest,
+    /// WIRE-KEY.
+    #[strum(message = "each attempt carries the key of its run, and none comes after the reply")]
+    WireKey,
+    /// WIRE-RULES.
+    #[strum(message = "no request breaks a rule of its API that is certain")]
+    WireRules,
+    /// WIRE-TOOLS.
+    #[strum(message = "each request declares the same tools, with different names and a JSON Schema each")]
+    WireTools,
+    /// WIRE-TOOLS-SAME.
+    #[strum(message = "tools are declared in the same order and words each time")]
+    WireToolsSame,
+    /// WIRE-RETRY.
+    #[strum(message = "after a failed attempt comes the same request, one that goes on with what came whole, or none")]
+    WireRetry,
+    /// WIRE-WAIT.
+    #[strum(message = "a retry waits as long as `retry-after` says")]
+    WireWait,
+    /// WIRE-BACKOFF.
+    #[strum(message = "pauses between attempts are not short, and do not get much shorter")]
+    WireBackoff,
+    /// WIRE-PARTIAL.
+    #[strum(message = "no call that had not come whole is sent back or run")]
+    WirePartial,
+    /// WIRE-OPAQUE.
+    #[strum(message = "signatures and encrypted contents come back as they were")]
+    WireOpaque,
+    /// WIRE-OPAQUE-BACK.
+    #[strum(message = "reasoning items come back")]
+    WireOpaqueBack,
+    /// WIRE-CACHE.
+    #[strum(message = "tools, system and old messages are byte for byte those of the request before")]
+    WireCache,
 }
 
 impl Property {
@@ -117,6 +153,18 @@ impl Property {
             Self::AgentIndependent => clause::AGENT_INDEPENDENT,
             Self::AgentEnd => clause::AGENT_END,
             Self::AgentModelFailure | Self::AgentModelFailureReported => clause::AGENT_MODEL_FAILURE,
+            Self::WireRequest => clause::WIRE_REQUEST,
+            Self::WireKey => clause::WIRE_KEY,
+            Self::WireRules => clause::WIRE_RULES,
+            Self::WireTools => clause::WIRE_TOOLS,
+            Self::WireToolsSame => clause::WIRE_TOOLS_SAME,
+            Self::WireRetry => clause::WIRE_RETRY,
+            Self::WireWait => clause::WIRE_WAIT,
+            Self::WireBackoff => clause::WIRE_BACKOFF,
+            Self::WirePartial => clause::WIRE_PARTIAL,
+            Self::WireOpaque => clause::WIRE_OPAQUE,
+            Self::WireOpaqueBack => clause::WIRE_OPAQUE_BACK,
+            Self::WireCache => clause::WIRE_CACHE,
         }
     }
 
@@ -130,7 +178,16 @@ impl Property {
                 | Self::AgentShared
                 | Self::AgentCaller
                 | Self::AgentEnd
+                | Self::WireToolsSame
+                | Self::WireBackoff
+                | Self::WireOpaqueBack
+                | Self::WireCache
         )
+    }
+
+    /// Whether it is about HTTP, so that only a provider can see it.
+    pub fn is_of_wire(self) -> bool {
+        self.clause().starts_with("WIRE-")
     }
 
     /// What it demands, in a few words.

@@ -2,8 +2,9 @@
 
 use super::message::{AgentMessage, Conversation, Speaker};
 use super::script::{ModelTurn, RunScript};
-use super::valid;
-use crate::shape::{AgentRun, ChatMessage, Part, Parts};
+use super::{sameness, valid};
+use crate::shape::{AgentRun, ChatMessage, Part, Parts, WireReport};
+use threadspec::oracle::Api;
 
 /// What is said of a record whose requests are no copies.
 pub(super) const LOOKS_SHARED: &str = "request 1 holds the response to it, so the adapter seems to have described the requests after the \
@@ -26,15 +27,17 @@ pub(super) struct Record {
     pub(super) given: Option<Vec<AgentMessage>>,
     /// How the run reported a failure, if it can be seen.
     pub(super) failure: Option<String>,
+    /// Whether a provider wrote the requests down.
+    pub(super) is_over_wire: bool,
 }
 
 impl Record {
-    /// Reads the output of op `tools`.
+    /// Reads the output of op `tools`, with what a provider saw of it.
     ///
     /// # Errors
     ///
     /// Says why it is not one.
-    pub(super) fn read(output: AgentRun) -> Result<Self, String> {
+    pub(super) fn read(output: AgentRun) -> Result<(Self, Option<WireReport>), String> {
         let Part::Proper(requests) = output.requests else { return Err("it has no list of `requests`".into()) };
         let at_end = "its `requestsAtEnd` is not a list of as many requests as `requests`";
         let requests_at_end = match output.requests_at_end.optional(|| at_end)? {
@@ -42,14 +45,26 @@ impl Record {
             Some(list) if list.len() == requests.len() => Some(read_requests(list, " at the end")?),
             Some(_) => return Err(at_end.into()),
         };
-        Ok(Self {
+        let wire = output.wire.optional(|| "its `wire` is not an object")?;
+        let record = Self {
             requests: read_requests(requests, "")?,
             requests_at_end,
             messages: optional_list(output.messages, "messages")?,
             given: optional_list(output.given, "given")?,
             failure: output.failure.optional(|| "its `failure` is not a string")?,
+            is_over_wire: wire.is_some(),
             ..Self::default()
-        })
+        };
+        Ok((record, wire))
+    }
+
+    /// The record with requests in the form in which the script has its messages, where the API leaves the choice.
+    pub(super) fn aligned(self, script: &RunScript, api: Api) -> Self {
+        let mut requests = self.requests;
+        for request in &mut requests {
+            sameness::align(request, script, api);
+        }
+        Self { requests, ..self }
     }
 
     /// The record of a run that was rejected with this message.

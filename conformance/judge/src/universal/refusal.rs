@@ -25,6 +25,12 @@ pub enum Refusable {
         detailed_message = "before the model is asked if it is given, else after its response"
     )]
     EmptyId,
+    /// Over the wire only.
+    #[strum(
+        message = "a response that was cut off at a limit, filtered or refused by the model",
+        detailed_message = "after this response"
+    )]
+    CutOff,
     /// INP-3.
     #[strum(message = "nesting deeper than 50 levels, anywhere in the input", detailed_message = "at any time")]
     Depth,
@@ -60,7 +66,9 @@ impl Refusable {
             }),
             (Self::RepeatedId, Some(turn)) => script.repeats_an_id(turn),
             (Self::EmptyId, Some(turn)) => script.calls(turn).iter().any(|call| call.id().is_empty()),
-            (Self::NoMessages | Self::History | Self::GivenHalves, Some(_)) | (Self::RepeatedId, None) => false,
+            (Self::CutOff, Some(turn)) => script.is_cut_off(turn),
+            (Self::NoMessages | Self::History | Self::GivenHalves, Some(_))
+            | (Self::RepeatedId | Self::CutOff, None) => false,
             (Self::Depth, _) => script.is_deep,
             (Self::Numbers, _) => script.has_huge_numbers,
         }

@@ -3,7 +3,7 @@
 use super::message::{AgentCall, AgentMessage};
 use super::value::{equal, read};
 use crate::json::{is_beyond_doubles, is_deep, tokens};
-use crate::shape::{Input, Part, ScriptedTurn};
+use crate::shape::{Input, Part, Parts, ScriptedFault, ScriptedTurn};
 use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
 use threadspec::surrogates::has_marks;
@@ -22,7 +22,11 @@ pub(super) enum ModelTurn {
 enum ScriptedResults {
     /// The same for every call.
     Always(Value),
-    ById(HashMap<String, Value>),
+    /// By the id of the call; `again` has what a second run of a call gives.
+    ById {
+        results: HashMap<String, Value>,
+        again: HashMap<String, Value>,
+    },
     ByArgs(Vec<(Value, Value)>),
 }
 
@@ -53,6 +57,38 @@ pub(super) struct RunScript {
     pub(super) has_huge_numbers: bool,
     /// Whether the input is nested so deep that it may be refused, as in every profile (INP-3).
     pub(super) is_deep: bool,
+    /// Over the wire: the turns whose responses were cut off at a limit.
+    limited: HashSet<usize>,
+    /// Over the wire: the turns whose responses were filtered or refused.
+    withheld: HashSet<usize>,
+    /// Over the wire: what came whole of the turns that then failed.
+    remains: HashMap<usize, ModelTurn>,
+    /// Over the wire: what can happen to the answers.
+    pub(super) events: WireEvents,
+}
+
+/// What a script has that shows over the wire only.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WireEvents {
+    /// An attempt fails, and nothing says how long to wait.
+    pub(super) fails: bool,
+    /// An attempt fails, and the answer says how long to wait.
+    pub(super) says_when: bool,
+    /// The model thinks.
+    pub(super) thinks: bool,
+}
+
+impl WireEvents {
+    fn of(turns: &Parts<ScriptedTurn>) -> Self {
+        let turns = || turns.iter().filter_map(Part::proper);
+        let faults = || turns().flat_map(|turn| turn.attempts.list()).filter_map(Part::proper);
+        let says_when = |fault: &ScriptedFault| fault.retry_after_ms.proper().is_some();
+        Self {
+            fails: faults().any(|fault| !says_when(fault)),
+            says_when: faults().any(says_when),
+            thinks: turns().any(|turn| !turn.thinking.list().is_empty()),
+        }
+    }
 }
 
 /// What a tool gives for a call that its script does not list.
@@ -68,6 +104,7 @@ impl RunScript {
         let Input { messages, model, tools, max_recursion_depth, .. } =
             Input::of(read(input).map_err(|error| error.to_string())?);
         let Part::Proper(turns) = model else { return Err("`model` is not a list of turns".into()) };
+        let events = WireEvents::of(&turns);
         let turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
         let tools = tools.optional(|| "`tools` is not an object")?.unwrap_or_default().into_iter();
         let tools = tools.map(|(name, results)| {
@@ -81,7 +118,65 @@ impl RunScript {
         let given = AgentMessage::read_all(messages).map_err(|error| format!("`messages`: {error}"))?;
         let has_huge_numbers = tokens(input).any(is_beyond_doubles);
         let tools = tools.collect::<Result<_, _>>()?;
-        Ok(Self { given, turns, tools, limit, has_huge_numbers, is_deep: is_deep(input) })
+        let (limited, withheld, remains) = (HashSet::new(), HashSet::new(), HashMap::new());
+        Ok(Self {
+            given,
+            turns,
+            tools,
+            limit,
+            has_huge_numbers,
+            is_deep: is_deep(input),
+            limited,
+            withheld,
+            remains,
+            events,
+        })
+    }
+
+    /// Puts what was said over the wire in the place of the first turns.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it.
+    pub(super) fn hear(&mut self, said: Parts<ScriptedTurn>) -> Result<(), String> {
+        for (index, turn) in said.into_iter().enumerate() {
+            if let Part::Proper(turn) = &turn {
+                let stops_for = |reasons: &[&str]| turn.stop.text().is_some_and(|stop| reasons.contains(&stop));
+                if stops_for(&["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"]) {
+                    self.limited.insert(index);
+                } else if turn.refusal.text().is_some() || stops_for(&["content_filter", "refusal"]) {
+                    self.withheld.insert(index);
+                }
+                if turn.error.proper().is_some() {
+                    let whole = ScriptedTurn { error: Part::Missing, ..turn.clone() };
+                    self.remains.insert(index, read_turn(Part::Proper(whole))?);
+                }
+            }
+            let turn = read_turn(turn)?;
+            match self.turns.get_mut(index) {
+                Some(scripted) => *scripted = turn,
+                None => self.turns.push(turn),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the response to request `index` was cut off at a limit, so that the rest may be asked for.
+    pub(super) fn is_limited(&self, index: usize) -> bool {
+        self.limited.contains(&index)
+    }
+
+    /// Whether the response to request `index` was cut off at a limit, filtered or refused.
+    pub(super) fn is_cut_off(&self, index: usize) -> bool {
+        self.limited.contains(&index) || self.withheld.contains(&index)
+    }
+
+    /// What came whole of the answer to request `index`, which then failed.
+    pub(super) fn remains(&self, index: usize) -> Option<(&str, &[AgentCall])> {
+        match self.remains.get(&index)? {
+            ModelTurn::Response { content, calls } => Some((content, calls)),
+            ModelTurn::Failure => None,
+        }
     }
 
     /// The answer to request `index`; a script that has run out fails.
@@ -101,7 +196,7 @@ impl RunScript {
         let Some(results) = self.tools.get(call.name()) else { return CallOutcome::Unknown };
         let result = match results {
             ScriptedResults::Always(result) => result,
-            ScriptedResults::ById(results) => results.get(call.id()).unwrap_or(&NOTHING),
+            ScriptedResults::ById { results, .. } => results.get(call.id()).unwrap_or(&NOTHING),
             ScriptedResults::ByArgs(results) => {
                 results.iter().find(|(args, _)| equal(args, &call.args, true)).map_or(&NOTHING, |(_, result)| result)
             }
@@ -109,6 +204,14 @@ impl RunScript {
         match result.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("error")) {
             Some(Value::String(message)) => CallOutcome::Failure(message),
             _ => CallOutcome::Result(result),
+        }
+    }
+
+    /// What a call gives if it is run a second time, which nobody should see.
+    pub(super) fn again(&self, call: &AgentCall) -> Option<&Value> {
+        match self.tools.get(call.name())? {
+            ScriptedResults::ById { again, .. } => again.get(call.id()),
+            ScriptedResults::Always(_) | ScriptedResults::ByArgs(_) => None,
         }
     }
 
@@ -179,9 +282,15 @@ fn read_results(results: Value) -> Result<ScriptedResults, String> {
             Err("frameworks run calls in parallel, so that no result may depend on the order: use `byId` or `byArgs`"
                 .into())
         }
+        Value::Object(mut members) if members.len() == 2 => match (members.remove("byId"), members.remove("again")) {
+            (Some(Value::Object(by_id)), Some(Value::Object(again))) => {
+                Ok(ScriptedResults::ById { results: by_id.into_iter().collect(), again: again.into_iter().collect() })
+            }
+            _ => Err("of two members, one is `byId` and the other `again`".into()),
+        },
         Value::Object(members) if members.len() == 1 => match members.into_iter().next() {
             Some((name, Value::Object(by_id))) if name == "byId" => {
-                Ok(ScriptedResults::ById(by_id.into_iter().collect()))
+                Ok(ScriptedResults::ById { results: by_id.into_iter().collect(), again: HashMap::new() })
             }
             Some((name, Value::Array(pairs))) if name == "byArgs" => {
                 let pair = |pair: Value| match pair {

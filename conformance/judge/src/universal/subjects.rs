@@ -59,7 +59,15 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
             // A script that runs out fails, too.
             !script.turns.iter().any(|turn| matches!(turn, ModelTurn::Response { calls, .. } if calls.is_empty()))
                 || script.turns.iter().any(|turn| matches!(turn, ModelTurn::Failure))
+                || script.events.fails
+                || script.events.says_when
         }
+        Property::WireRequest | Property::WireKey | Property::WireRules | Property::WireTools => true,
+        Property::WireToolsSame | Property::WirePartial | Property::WireCache => !calls.is_empty(),
+        Property::WireRetry => script.events.fails || script.events.says_when,
+        Property::WireWait => script.events.says_when,
+        Property::WireBackoff => script.events.fails,
+        Property::WireOpaque | Property::WireOpaqueBack => script.events.thinks,
     };
     Ok(Property::all().filter(can_break).collect())
 }

@@ -16,7 +16,7 @@ use crate::protocol::JudgeProfile;
 use crate::protocol::{Output, Reply};
 use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
-use crate::universal::{self, Abilities, AgentReply, Holding, Others, Property};
+use crate::universal::{self, Abilities, AgentReply, Finding, Holding, Others, Property};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -261,8 +261,11 @@ fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: AgentRe
         Ok(ruling) => ruling,
         Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),
     };
-    let (mut broken, mut unseen) = (Vec::new(), Vec::new());
-    let note: Vec<String> = ruling.note().map(str::to_owned).into_iter().collect();
+    if let Some(why) = ruling.unsupported() {
+        return Judgement::new(Verdict::Unsupported, beginning(why, LONGEST_NOTE));
+    }
+    let (mut broken, mut unseen): (Vec<&Finding>, _) = (ruling.breaches_of_wire().collect(), Vec::new());
+    let note: Vec<String> = ruling.notes().collect();
     for &property in properties {
         match ruling.holds(property) {
             Holding::Yes => {}

@@ -96,7 +96,8 @@ impl<'a> Matrix<'a> {
         let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.bug, trial.profile));
         let caught = self.caught();
         let is_of_no_use = |case: &&&Case| {
-            self.selection == Selection::EveryCase && is_for_all_bugs(case) && !caught.contains_key(&*case.id)
+            let is_tried = is_for_all_bugs(case) && !case.needs_wire();
+            self.selection == Selection::EveryCase && is_tried && !caught.contains_key(&*case.id)
         };
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));

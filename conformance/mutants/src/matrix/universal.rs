@@ -14,11 +14,16 @@ use threadspec_runner::{Settings, run};
 /// A case whose inputs are larger than this together, in bytes, is put only to bugs that no smaller case of their clauses catches.
 const LARGE: usize = 4 << 10;
 
+/// Whether a case is put to an agent that asks its model in the same process.
+fn is_put(case: &&Case) -> bool {
+    case.is_in(JudgeProfile::Universal) && !case.needs_wire()
+}
+
 /// The cases that the agent fails without a bug.
 pub(super) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     let mut agent = InProcess::new(sound_agent());
     let mut fails = |case: &&Case| failure(&mut agent, case, JudgeProfile::Universal, &Expected::new()).is_some();
-    cases.iter().copied().filter(|case| case.is_in(JudgeProfile::Universal)).filter(|case| fails(case)).collect()
+    cases.iter().copied().filter(is_put).filter(|case| fails(case)).collect()
 }
 
 /// The bugs of the agent that show in one run.
@@ -28,7 +33,7 @@ fn bugs() -> impl Iterator<Item = &'static Planted> {
 
 /// Tries every bug and every reading. The threads of the caller's pool need stacks for deep values.
 pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
-    let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(JudgeProfile::Universal)).collect();
+    let mut cases: Vec<&Case> = cases.iter().copied().filter(is_put).collect();
     cases.sort_by_cached_key(|case| size(case));
     let expected = outcomes(&mut InProcess::new(sound_agent()), cases.iter().copied(), JudgeProfile::Universal);
     let planted: Vec<&'static Planted> =

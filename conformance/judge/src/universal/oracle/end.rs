@@ -37,7 +37,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for shown in &last.rest {
         let Some(offset) = messages[place..].iter().position(|message| is(message, shown.message)) else {
             // What the model was shown in place of a result has a clause of its own.
-            if shown.message.speaker == Speaker::Tool && findings.breaks(&[clause::AGENT_RESULT]) {
+            if shown.message.speaker == Speaker::Tool && findings.breaks(&[clause::AGENT_RESULT, clause::WIRE_RETRY]) {
                 return;
             }
             let what = format!("message {} of the last request is missing: {}", shown.index + 1, shown.message.shown());
@@ -49,7 +49,8 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     }
     let turn = course.requests.len() - 1;
     // What may be refused anywhere may be refused at the limit, too.
-    let is_refused = course.record.says_why() && may_refuse(course.script, Some(turn));
+    let is_refused =
+        course.record.says_why() && may_refuse(course.script, Some(turn)) || course.script.is_cut_off(turn);
     if let ModelTurn::Response { content, calls } = course.script.turn(turn)
         && !is_refused
     {

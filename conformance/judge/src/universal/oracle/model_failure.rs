@@ -66,7 +66,12 @@ fn key(message: &AgentMessage) -> (&str, &str) {
 /// Whether an assistant message is one that the model said, as far as texts and calls go.
 fn is_said(script: &RunScript, turns: usize, message: &AgentMessage) -> bool {
     (0..turns).any(|turn| match script.turn(turn) {
-        ModelTurn::Failure => false,
+        ModelTurn::Failure => script.remains(turn).is_some_and(|(content, calls)| {
+            // Clients keep as much of a broken stream as they have read.
+            let is_part = |sent: &AgentCall| calls.iter().any(|call| call.id == sent.id);
+            let says_something = !message.text().is_empty() || !message.calls.is_empty();
+            says_something && content.starts_with(message.text()) && message.calls.iter().all(is_part)
+        }),
         ModelTurn::Response { content, calls } => {
             // What else may be wrong with a response has its own clauses.
             calls.len() == message.calls.len() && (!calls.is_empty() || arrived(&content, message.text()))

@@ -8,6 +8,7 @@ use crate::universal::value::{
     DifferenceKind, ValueDifference, differences, is_odd_name, quote, quote_text, read_inside, text_difference,
 };
 use serde_json::Value;
+use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 const CLAUSE: &str = clause::AGENT_RESULT;
@@ -51,6 +52,14 @@ fn judge_answer(
         for difference in &mut found {
             difference.kind = DifferenceKind::Name;
         }
+    }
+    let is_of_second_run =
+        course.script.again(asked.call).is_some_and(|again| compare(course, again, answer).is_empty());
+    if is_of_second_run {
+        let place = at(round.turn + 1, answer.index);
+        let what = format!("the call `{}` was run a second time: {}", without_marks(asked.call.id()), found[0].what);
+        findings.add(clause::WIRE_RETRY, format!("{place}: {what}"));
+        return;
     }
     let text = answer.message.text();
     let is_taken_along = failures.iter().any(|message| text.contains(message));

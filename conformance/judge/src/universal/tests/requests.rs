@@ -68,7 +68,7 @@ fn requests_that_look_shared_are_noted() {
         output["requestsAtEnd"] = at_end;
         assert_found(&input, &output, &[]);
         let ruling = ruling(&input, &output);
-        assert!(ruling.note().is_some_and(|note| note.contains("copy each")));
+        assert!(ruling.notes().any(|note| note.contains("copy each")));
         assert!(matches!(ruling.holds(property("agent-shared")), Holding::Unsupported(_)));
         assert_eq!(ruling.holds(property("agent-prefix")), Holding::Yes);
     }

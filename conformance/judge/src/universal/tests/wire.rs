@@ -1,0 +1,160 @@
+//! Runs over the wire: what the provider said counts, what it found counts in every case, and each fault has one name.
+
+use super::*;
+
+/// The run of [`sound`] over the wire, with these findings.
+fn over_wire(findings: &Value) -> (Value, Value) {
+    let (input, mut output) = sound();
+    output["wire"] = json!({"api": "openai-chat", "stream": false, "said": input["model"], "findings": findings});
+    (input, output)
+}
+
+fn named(ruling: &Ruling) -> Vec<&str> {
+    ruling.findings().iter().map(|finding| finding.clause).collect()
+}
+
+#[test]
+fn a_sound_run_has_every_property_that_can_be_seen() {
+    let (input, output) = over_wire(&json!([]));
+    let judged = ruling(&input, &output);
+    assert_eq!(judged.findings(), []);
+    // Bytes that were sent cannot change, so that AGENT-SHARED holds.
+    for property in Property::all() {
+        assert_eq!(judged.holds(property), Holding::Yes, "{property}");
+    }
+    let (input, output) = sound();
+    let off_wire = ruling(&input, &output);
+    for property in Property::all().filter(|property| property.is_of_wire()) {
+        assert!(matches!(off_wire.holds(property), Holding::Unsupported(_)), "{property}");
+    }
+}
+
+#[test]
+fn what_was_said_stands_in_the_place_of_the_script() {
+    let (mut input, mut output) = over_wire(&json!([]));
+    // The script gives no ids, so that the provider made them.
+    input["model"][0] = json!({"content": "another text", "tool_calls": [{"name": "a"}, {"name": "b"}]});
+    assert_eq!(ruling(&input, &output).findings(), []);
+    output["wire"]["said"][0]["tool_calls"][1]["id"] = json!("c3");
+    assert!(!named(&ruling(&input, &output)).is_empty());
+    for (member, value, says) in [
+        ("api", json!("gemini"), "`api`"),
+        ("said", json!(5), "`said`"),
+        ("findings", json!([{"clause": "other", "level": "must", "what": ""}]), "`other`"),
+        ("findings", json!([{"clause": clause::WIRE_KEY, "level": "may", "what": ""}]), "level"),
+    ] {
+        let (input, mut output) = over_wire(&json!([]));
+        output["wire"][member] = value;
+        let answer = AgentReply::Output(value::read(&output.to_string()).expect("JSON"));
+        let error = judge(&input.to_string(), &Others::default(), Abilities::default(), answer).expect_err("no report");
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[test]
+fn a_breach_counts_in_each_case_and_a_recommendation_where_it_is_asked_for() {
+    let findings = json!([
+        {"clause": clause::WIRE_WAIT, "level": "must", "what": "too early"},
+        {"clause": clause::WIRE_CACHE, "level": "should", "what": "another byte"},
+        {"clause": clause::WIRE_TOOLS_SAME, "level": "note", "what": "as said before"},
+    ]);
+    let (input, output) = over_wire(&findings);
+    let ruling = ruling(&input, &output);
+    assert_eq!(named(&ruling), [clause::WIRE_WAIT]);
+    assert_eq!(ruling.breaches_of_wire().count(), 1);
+    assert!(matches!(ruling.holds(Property::WireWait), Holding::No(_)));
+    assert!(matches!(ruling.holds(Property::WireCache), Holding::No(_)));
+    for property in [Property::WireToolsSame, Property::AgentResult, Property::WireRules] {
+        assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
+    }
+    assert_eq!(ruling.notes().collect::<Vec<_>>(), [format!("{}: as said before", clause::WIRE_TOOLS_SAME)]);
+}
+
+#[test]
+fn a_refused_request_explains_an_early_end_and_is_explained_by_what_it_holds() {
+    let refused = json!([{"clause": "OAI-CHAT-ORPHAN", "level": "must", "what": "messages[3]"}]);
+    let (input, mut output) = over_wire(&refused);
+    output["wire"]["said"] = json!([input["model"][0], {"error": "400"}]);
+    output["failure"] = json!("400");
+    output["messages"].as_array_mut().expect("a list").pop();
+    let alone = ruling(&input, &output);
+    assert_eq!(named(&alone), ["OAI-CHAT-ORPHAN"]);
+    assert!(matches!(alone.holds(Property::WireRules), Holding::No(_)));
+    assert!(matches!(alone.holds(Property::AgentStops), Holding::Blocked(_)));
+    assert_eq!(alone.holds(Property::AgentStart), Holding::Yes);
+    // The answer to a call of nobody is what the API refuses.
+    output["requests"][1][3]["tool_call_id"] = json!("c9");
+    let explained = ruling(&input, &output);
+    let names = named(&explained);
+    assert!(names.contains(&clause::AGENT_ANSWERED) && !names.contains(&"OAI-CHAT-ORPHAN"), "{names:?}");
+    assert!(explained.findings()[0].what.ends_with("answered with 400 OAI-CHAT-ORPHAN"), "{explained:?}");
+    assert!(matches!(explained.holds(Property::AgentStops), Holding::Blocked(_)));
+    // No request came at all.
+    let (input, mut output) = over_wire(&json!([{"clause": clause::WIRE_REQUEST, "level": "must", "what": "GET /v1"}]));
+    (output["requests"], output["wire"]["said"]) = (json!([]), json!([]));
+    let lost = ruling(&input, &output);
+    assert_eq!(named(&lost), [clause::WIRE_REQUEST]);
+    assert!(matches!(lost.holds(Property::AgentResult), Holding::Blocked(_)));
+}
+
+#[test]
+fn a_change_and_a_part_are_named_once() {
+    let (input, mut output) =
+        over_wire(&json!([{"clause": clause::WIRE_RETRY, "level": "must", "what": "another request"}]));
+    output["requests"][1] = output["requests"][0].clone();
+    assert_eq!(named(&ruling(&input, &output)), [clause::WIRE_RETRY]);
+    let (input, mut output) = over_wire(&json!([{"clause": clause::WIRE_PARTIAL, "level": "must", "what": "`c2`"}]));
+    output["wire"]["said"][0]["tool_calls"].as_array_mut().expect("calls").pop();
+    assert_eq!(named(&ruling(&input, &output)), [clause::WIRE_PARTIAL]);
+    let (mut input, mut output) = over_wire(&json!([]));
+    input["tools"]["a"]["again"] = json!({"c1": "twice"});
+    assert_eq!(ruling(&input, &output).findings(), []);
+    output["requests"][1][3]["content"] = json!("twice");
+    assert_eq!(named(&ruling(&input, &output)), [clause::WIRE_RETRY]);
+}
+
+#[test]
+fn what_came_before_a_failure_was_said() {
+    let (input, mut output) = over_wire(&json!([]));
+    output["wire"]["said"] = json!([input["model"][0], {"error": "the stream broke off", "content": "Do"}]);
+    output["failure"] = json!("broken");
+    let list = output["messages"].as_array_mut().expect("a list");
+    list.pop();
+    assert_eq!(ruling(&input, &output).findings(), []);
+    output["messages"].as_array_mut().expect("a list").push(json!({"type": "ai", "content": "D"}));
+    assert_eq!(ruling(&input, &output).findings(), []);
+    let last = output["messages"].as_array().expect("a list").len() - 1;
+    output["messages"][last]["content"] = json!("Sorry");
+    assert_eq!(named(&ruling(&input, &output)), [clause::AGENT_MODEL_FAILURE]);
+    // Half a text is no end.
+    output["messages"][last]["content"] = json!("Do");
+    output["failure"] = json!("");
+    assert_eq!(named(&ruling(&input, &output)), [clause::AGENT_MODEL_FAILURE]);
+}
+
+#[test]
+fn a_response_that_was_cut_off_may_end_the_run_or_be_asked_for_again() {
+    let (input, mut output) = over_wire(&json!([]));
+    output["wire"]["said"][1]["stop"] = json!("length");
+    output["failure"] = json!("cut off");
+    assert_eq!(ruling(&input, &output).findings(), []);
+    output["wire"]["said"][1]["stop"] = json!("stop");
+    assert_eq!(named(&ruling(&input, &output)), [clause::AGENT_GOES_ON]);
+    let (mut input, mut output) = over_wire(&json!([]));
+    let again = json!({"content": "Done again"});
+    input["model"].as_array_mut().expect("turns").push(again.clone());
+    output["wire"]["said"] = json!([input["model"][0], {"content": "Do", "stop": "length"}, again]);
+    let second = output["requests"][1].clone();
+    output["requests"].as_array_mut().expect("requests").push(second);
+    output["messages"][5]["content"] = json!("Done again");
+    assert_eq!(ruling(&input, &output).findings(), []);
+    output["wire"]["said"][1]["stop"] = json!("stop");
+    assert!(named(&ruling(&input, &output)).contains(&clause::AGENT_STOPS));
+}
+
+#[test]
+fn a_run_that_shows_nothing_is_unsupported() {
+    let (input, mut output) = over_wire(&json!([]));
+    output["wire"]["unsupported"] = json!("no attempt asked for a stream");
+    assert_eq!(ruling(&input, &output).unsupported(), Some("no attempt asked for a stream"));
+}

@@ -1,0 +1,147 @@
+//! Runs over the wire: what the provider said in the place of the script, and what it found in the requests as such. Its findings and those
+//! of the oracles name each fault once.
+
+use super::finding::{Finding, Findings};
+use super::script::RunScript;
+use crate::shape::{Part, WireRemark, WireReport};
+use threadspec::oracle::{Api, provider_rules};
+use threadspec_golden::clause;
+
+/// What a change of a request looks like to the oracles.
+const CHANGES: [&str; 6] = [
+    clause::AGENT_START,
+    clause::AGENT_PREFIX,
+    clause::AGENT_RESPONSE,
+    clause::AGENT_ANSWERED,
+    clause::AGENT_IDS,
+    clause::AGENT_VALID,
+];
+/// What a call that did not come whole looks like to the oracles.
+const PARTS: [&str; 5] = [
+    clause::AGENT_RESPONSE,
+    clause::AGENT_ANSWERED,
+    clause::AGENT_IDS,
+    clause::AGENT_VALID,
+    clause::AGENT_MODEL_FAILURE,
+];
+/// The clauses about what a request holds: whoever breaks one may send what the API refuses.
+const CONTENTS: [&str; 13] = [
+    clause::AGENT_HISTORY,
+    clause::AGENT_START,
+    clause::AGENT_PREFIX,
+    clause::AGENT_RESPONSE,
+    clause::AGENT_IDS,
+    clause::AGENT_ANSWERED,
+    clause::AGENT_FAILURE,
+    clause::AGENT_RESULT,
+    clause::AGENT_ENCODABLE,
+    clause::AGENT_TEXT,
+    clause::AGENT_ORDINARY,
+    clause::AGENT_VALID,
+    clause::AGENT_INDEPENDENT,
+];
+
+/// What a provider saw of a run.
+#[derive(Debug)]
+pub(super) struct OverWire {
+    pub(super) api: Api,
+    must: Vec<Finding>,
+    should: Vec<Finding>,
+    notes: Vec<String>,
+    unsupported: Option<String>,
+}
+
+impl OverWire {
+    /// Reads what a provider saw, and puts what it said into the script.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it.
+    pub(super) fn read(report: WireReport, script: &mut RunScript) -> Result<Self, String> {
+        let WireReport { api, said, findings, unsupported, .. } = report;
+        let api = Api::ALL.into_iter().find(|known| api.is(&*known.to_string()));
+        let api = api.ok_or("the `api` of its `wire` is none that is known")?;
+        let Part::Proper(said) = said else { return Err("its `wire` has no list `said`".into()) };
+        script.hear(said).map_err(|error| format!("its `wire`: {error}"))?;
+        let unsupported = unsupported.optional(|| "the `unsupported` of its `wire` is not a string")?;
+        let mut wire = Self { api, must: Vec::new(), should: Vec::new(), notes: Vec::new(), unsupported };
+        let findings = findings.optional(|| "the `findings` of its `wire` are not a list")?;
+        for remark in findings.into_iter().flatten() {
+            wire.add(remark)?;
+        }
+        Ok(wire)
+    }
+
+    fn add(&mut self, remark: Part<WireRemark>) -> Result<(), String> {
+        let Part::Proper(WireRemark { clause: Part::Proper(name), level: Part::Proper(level), what }) = remark else {
+            return Err("a finding of its `wire` has no `clause` or no `level`".into());
+        };
+        let what = what.optional(|| "the `what` of a finding is not a string")?.unwrap_or_default();
+        let clause =
+            known(&name).ok_or_else(|| format!("its `wire` names `{name}`, which is neither clause nor rule"))?;
+        let finding = Finding { clause, what };
+        match &*level {
+            "must" => self.must.push(finding),
+            "should" => self.should.push(finding),
+            "note" => self.notes.push(finding.to_string()),
+            _ => return Err(format!("the level `{level}` of a finding is none of must, should, note")),
+        }
+        Ok(())
+    }
+
+    /// Adds what the provider found to what the oracles found, so that each fault has one name. Returns why the run shows nothing, if so.
+    pub(super) fn settle(self, findings: &mut Findings) -> Option<String> {
+        let Self { mut must, should, notes, unsupported, .. } = self;
+        let has = |name: &str| must.iter().any(|finding| finding.clause == name);
+        let (is_changed, is_partial) = (has(clause::WIRE_RETRY), has(clause::WIRE_PARTIAL));
+        // A run that was refused, or that asked something else, ends early for that reason.
+        let ends = |finding: &Finding| {
+            is_rule(finding.clause)
+                || [clause::WIRE_REQUEST, clause::WIRE_KEY, clause::WIRE_TOOLS].contains(&finding.clause)
+        };
+        if findings.cut_short && must.iter().any(ends) {
+            findings.found.remove(0);
+        }
+        // Nor is the list at the end judged where requests are wrong.
+        let is_refused = must.iter().any(|finding| is_rule(finding.clause));
+        let is_explained = |finding: &Finding| {
+            is_changed && CHANGES.contains(&finding.clause)
+                || is_partial && PARTS.contains(&finding.clause)
+                || (is_changed || is_partial || is_refused) && finding.clause == clause::AGENT_END
+        };
+        findings.found.retain(|finding| !is_explained(finding));
+        if has(clause::WIRE_OPAQUE) {
+            must.retain(|finding| !finding.clause.starts_with("ANT-THINK-"));
+        }
+        let explains = |finding: &Finding| CONTENTS.contains(&finding.clause);
+        if let Some(at) = findings.found.iter().position(explains).filter(|_| is_refused) {
+            let mut first = findings.found.remove(at);
+            let rules: Vec<&str> = must.iter().map(|finding| finding.clause).filter(|clause| is_rule(clause)).collect();
+            first.what += &format!("; answered with 400 {}", rules.join(", "));
+            findings.found.insert(0, first);
+            must.retain(|finding| !is_rule(finding.clause));
+        }
+        // What was refused was not answered, so that most cannot be judged.
+        findings.cut_short |= is_refused;
+        findings.found.splice(0..0, must);
+        findings.recommended.extend(should);
+        findings.notes.extend(notes);
+        unsupported
+    }
+}
+
+/// Whether only a provider finds this, or a second run of a call shows it.
+pub(super) fn is_of_wire(finding: &Finding) -> bool {
+    finding.clause.starts_with("WIRE-") || is_rule(finding.clause)
+}
+
+/// Whether a name is that of a rule of an API.
+pub(super) fn is_rule(name: &str) -> bool {
+    provider_rules().any(|rule| rule.id == name)
+}
+
+/// A name as the registry of clauses, or that of rules, has it.
+fn known(name: &str) -> Option<&'static str> {
+    let clauses = clause::ALL.iter().copied().filter(|clause| clause.starts_with("WIRE-"));
+    clauses.chain(provider_rules().map(|rule| rule.id)).find(|known| *known == name)
+}
