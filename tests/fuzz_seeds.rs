@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use threadspec::Profile;
-use threadspec_campaign::generate::{GoldenThread, ScriptPlan, golden_inputs, seeds};
+use threadspec_campaign::generate::{GoldenThread, ScriptPlan, StreamPlan, golden_inputs, seeds};
 use threadspec_campaign::laws;
 use threadspec_judge::protocol::Op;
 
@@ -96,6 +96,16 @@ fn case() {
 #[test]
 fn reply() {
     replay("reply", laws::reply);
+}
+
+#[test]
+fn provider_http() {
+    replay("provider_http", laws::provider_http);
+}
+
+#[test]
+fn provider_sse() {
+    replay("provider_sse", |bytes| laws::provider_sse(&decoded::<StreamPlan>(bytes)));
 }
 
 /// `fuzz/README.md` lists the targets that there are, and its links and commands are right.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use threadspec::oracle::{Api, Breach, RequestContext, RequestHeaders, provider_breaches, provider_breaches_with};
 use threadspec::read_json;
-use threadspec_apis::{ApiError, is_refused, rule_answer};
+use threadspec_apis::{ApiError, is_refused, rule_answer, rule_context};
 use threadspec_golden::{RuleEntry, provider_rules as rules};
 
 /// A rule, the message with which its broken request is refused, and what else is known of the error.
@@ -263,15 +263,6 @@ fn has_words(error: &ApiError, api: Api, message: &str, others: &[(&str, &str)])
         && others.iter().all(|(name, value)| members[*name] == *value)
 }
 
-fn headers(rule: &RuleEntry) -> RequestHeaders<'_> {
-    let broken = rule.headers.as_ref().map(|pair| &pair.broken);
-    let header = |name: &str| broken.and_then(|headers| headers.get(name)).map(String::as_str);
-    RequestHeaders {
-        anthropic_version: header("anthropic-version"),
-        anthropic_beta: header("anthropic-beta").unwrap_or_default(),
-    }
-}
-
 #[test]
 fn each_broken_request_is_refused_in_the_words_of_the_api() {
     let mut told = Vec::new();
@@ -299,13 +290,13 @@ fn a_broken_request_is_refused_and_a_valid_one_is_not() {
         let (text, api) = (rule.broken(), api(&rule.api));
         let body = read_json(&text).expect("a body");
         let model = body["model"].as_str().unwrap_or_default();
-        let refused: Vec<Breach> = breaches(rule, &text, true)
-            .into_iter()
-            .filter(|breach| is_refused(breach, api, model, &headers(rule)))
-            .collect();
+        let headers = rule_context(rule, true, &body).headers.unwrap_or_default();
+        let breaches = |text: &str, is_broken| breaches(rule, text, is_broken);
+        let refused: Vec<Breach> =
+            breaches(&text, true).into_iter().filter(|breach| is_refused(breach, api, model, &headers)).collect();
         let is_warning = WARNINGS.contains(&&*rule.id);
         assert_eq!(refused.first().map(|breach| breach.rule), (!is_warning).then_some(&*rule.id), "{}", rule.id);
-        assert_eq!(breaches(rule, &rule.valid(), false), []);
+        assert_eq!(breaches(&rule.valid(), false), []);
     }
 }
 

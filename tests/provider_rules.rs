@@ -2,11 +2,9 @@
 //! it, and our writers break none.
 
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use threadspec::oracle::{
-    Api, Breach, RequestContext, RequestHeaders, StoredItems, provider_breaches, provider_breaches_with, provider_rules,
-};
+use threadspec::oracle::{Api, Breach, provider_breaches, provider_breaches_with, provider_rules};
 use threadspec::{Error, Message, ToolCall, read_json, wire};
+use threadspec_apis::rule_context;
 use threadspec_golden::{RuleEntry, provider_rules as rules};
 
 pub(super) fn api(name: &str) -> Api {
@@ -16,23 +14,7 @@ pub(super) fn api(name: &str) -> Api {
 /// What a request of the data breaks, with the headers and the history that the data have.
 pub(super) fn breaches(rule: &RuleEntry, body: &str, is_broken: bool) -> Vec<Breach> {
     let body = read_json(body).expect("a body");
-    let headers = rule.headers.as_ref().map(|pair| if is_broken { &pair.broken } else { &pair.valid });
-    let name = body["previous_response_id"].as_str();
-    let stored = rule.stored.as_ref().map(|stored| name.map(|name| stored.get(name).and_then(Value::as_array)));
-    let context = RequestContext {
-        headers: headers.map(|headers: &BTreeMap<String, String>| RequestHeaders {
-            anthropic_version: headers.get("anthropic-version").map(String::as_str),
-            anthropic_beta: headers.get("anthropic-beta").map_or("", String::as_str),
-        }),
-        stored: match stored {
-            None => StoredItems::Unknown,
-            Some(Some(None)) => StoredItems::Missing,
-            Some(Some(Some(items))) => StoredItems::Items(items),
-            Some(None) => StoredItems::Items(&[]),
-        },
-        thinking: rule.thinking.as_deref(),
-    };
-    provider_breaches_with(api(&rule.api), &context, &body)
+    provider_breaches_with(api(&rule.api), &rule_context(rule, is_broken, &body), &body)
 }
 
 #[test]

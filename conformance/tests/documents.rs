@@ -37,7 +37,17 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-judge"]),
     ("conformance/runner", &["threadspec-golden", "threadspec-judge"]),
     ("conformance/report", &["threadspec-judge", "threadspec-runner"]),
-    ("fuzz/campaign", &["threadspec", "threadspec-golden", "threadspec-judge", "threadspec-runner"]),
+    (
+        "fuzz/campaign",
+        &[
+            "threadspec",
+            "threadspec-apis",
+            "threadspec-golden",
+            "threadspec-judge",
+            "threadspec-provider",
+            "threadspec-runner",
+        ],
+    ),
     (
         "conformance",
         &[

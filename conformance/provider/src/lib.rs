@@ -47,7 +47,7 @@ pub use compose::compose;
 pub use engine::{EndedRun, Engine};
 pub use error::Error;
 pub use exchange::{AttemptId, Ending, PlannedAnswer, Reaction, WireStep};
-pub use judging::{WireFinding, judge};
+pub use judging::{WireFinding, WireLevel, judge};
 pub use models::usual_model;
 pub use options::EngineOptions;
 pub use plan::RunPlan;

@@ -37,6 +37,8 @@ pub enum Unreadable {
     Encoding(String),
     /// It is not what its encoding says.
     NotEncoded(String),
+    /// There are too many other bodies on their way.
+    Crowded,
     /// It stopped coming.
     Stopped,
     /// Its chunks or its length are wrong, or the client left.
@@ -51,6 +53,7 @@ impl Unreadable {
             Self::TooLong(_) | Self::TooDeep(_) | Self::TooMany(_) => 413,
             Self::Encoding(_) => 415,
             Self::Stopped => 408,
+            Self::Crowded => 503,
             Self::NotEncoded(_) | Self::Broken(_) => 400,
         }
     }
@@ -65,6 +68,7 @@ impl fmt::Display for Unreadable {
             Self::TooMany(most) => write!(f, "the request body has more than {most} values"),
             Self::Encoding(name) => write!(f, "the content-encoding {name:?} is not supported; send identity or gzip"),
             Self::NotEncoded(why) => write!(f, "the request body is not gzip: {why}"),
+            Self::Crowded => f.write_str("too many large request bodies at once"),
             Self::Stopped => f.write_str("the rest of the request body did not come"),
             Self::Broken(why) => write!(f, "the request body broke off: {why}"),
         }

@@ -45,6 +45,9 @@ pub struct Attempt {
     pub api: Api,
     /// Its target, without keys.
     pub target: String,
+    /// What its header `anthropic-beta` says.
+    #[serde(default)]
+    pub beta: String,
     /// The ask that it belongs to, counted from 0.
     pub ask: usize,
     /// The body as it came; bytes that are no UTF-8 are U+FFFD.
@@ -236,6 +239,8 @@ struct StoredAttempt {
     #[serde(with = "api_name")]
     api: Api,
     target: String,
+    #[serde(default)]
+    beta: String,
     ask: usize,
     body: String,
     resolved: Option<String>,
@@ -252,7 +257,7 @@ struct StoredAttempt {
 
 impl From<StoredAttempt> for Attempt {
     fn from(stored: StoredAttempt) -> Self {
-        let StoredAttempt { at, ended, api, target, ask, body, resolved, breaches, problem, .. } = stored;
+        let StoredAttempt { at, ended, api, target, beta, ask, body, resolved, breaches, problem, .. } = stored;
         let StoredAttempt { status, error, fault, said, came, streamed, delivered, .. } = stored;
         // What is no object was no request when it came, either.
         let read = value::read(resolved.as_deref().unwrap_or(&body)).ok().filter(Value::is_object);
@@ -262,6 +267,7 @@ impl From<StoredAttempt> for Attempt {
             ended,
             api,
             target,
+            beta,
             ask,
             body,
             resolved,

@@ -1,23 +1,25 @@
 //! `threadspec explain`.
 
+use super::explain_rule::rule_text;
 use super::{Stop, corpus_and_errata, did_you_mean};
 use std::fmt::Write;
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
+use threadspec_golden::provider_rules;
 use threadspec_judge::corpus::{Clause, Corpus};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
 use threadspec_report::terminal::{STRONG, print, styled};
 use threadspec_runner::Exit;
 
-/// Explain a clause, a case, a verdict or an exit code
+/// Explain a clause, a case, a rule of a model API, a verdict or an exit code
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explain {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
-    /// A clause such as ESC-1, a case as `list` names it, a verdict such as garbage, or an exit code such as 3
-    #[arg(value_name = "CLAUSE|CASE|VERDICT|EXIT-CODE")]
+    /// A clause such as ESC-1, a case as `list` names it, a rule such as ANT-PREFILL, a verdict such as garbage, or an exit code such as 3
+    #[arg(value_name = "CLAUSE|CASE|RULE|VERDICT|EXIT-CODE")]
     what: String,
 }
 
@@ -34,6 +36,8 @@ impl Explain {
             clause_text(clause, &corpus, &errata)
         } else if let Some(case) = corpus.cases.iter().find(|case| case.id == self.what) {
             threadspec_report::case(case, &corpus, &case.profiles)
+        } else if let Some(text) = rule_text(&self.what) {
+            text
         } else if let Ok(verdict) = self.what.to_lowercase().parse::<Verdict>() {
             format!("{}: {}\n", styled(STRONG, verdict), verdict_text(verdict))
         } else if let Some(exit) = self.what.parse::<u8>().ok().and_then(|code| Exit::try_from(code).ok()) {
@@ -49,10 +53,12 @@ impl Explain {
         let clauses = corpus.clauses.iter().map(|clause| clause.id.as_str());
         let verdicts: Vec<String> = Verdict::iter().map(|verdict| verdict.to_string()).collect();
         let cases = corpus.cases.iter().map(|case| case.id.as_str());
-        let hint = did_you_mean(&self.what, clauses.chain(verdicts.iter().map(String::as_str)).chain(cases));
+        let rules = provider_rules().iter().map(|rule| rule.id.as_str());
+        let names = clauses.chain(verdicts.iter().map(String::as_str)).chain(cases).chain(rules);
+        let hint = did_you_mean(&self.what, names);
         let what = visible(&self.what);
         format!(
-            "there is no clause, case, verdict or exit code `{what}`{hint} `list` and `list --clauses` show what there is"
+            "there is no clause, case, rule, verdict or exit code `{what}`{hint} `list` and `list --clauses` show what there is"
         )
     }
 }

@@ -109,7 +109,8 @@ fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, pr
             }
             None => Judgement::new(Verdict::NotRun, "it was not recorded"),
             Some(outcome) => {
-                run.declined += usize::from(matches!(outcome, Outcome::Reply(Reply::Unsupported(_))));
+                run.declined +=
+                    usize::from(!case.reasoning && matches!(outcome, Outcome::Reply(Reply::Unsupported(_))));
                 earlier.with(judge(case, terms, outcome))
             }
         };

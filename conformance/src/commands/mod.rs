@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod diff;
 mod explain;
+mod explain_rule;
 mod export;
 mod frameworks;
 mod fuzz;

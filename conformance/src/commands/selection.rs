@@ -55,11 +55,6 @@ impl CaseFilter {
         };
         let mut chosen = select(corpus, &self.filter)?;
         chosen.retain(is_of);
-        let has_wire = chosen.iter().any(|case| case.needs_wire());
-        chosen.retain(|case| !case.needs_wire());
-        if chosen.is_empty() && has_wire {
-            return Err(Stop::new(Exit::Usage, "these cases are judged over the wire only: --provider runs them"));
-        }
         if chosen.is_empty() {
             return Err(Stop::new(Exit::Usage, "no case fits all of --filter, --op and --clause"));
         }

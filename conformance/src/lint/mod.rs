@@ -5,6 +5,7 @@ mod coverage;
 mod errata;
 mod hazards;
 mod history;
+mod rules;
 mod scopes;
 mod seeds;
 
@@ -51,6 +52,7 @@ pub(crate) fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     }
     problems.extend(growth::problems(files, &corpus));
     problems.extend(hazards::problems(files, &corpus));
+    problems.extend(rules::problems(files));
     problems.extend(covering::problems(files));
     problems.extend(agent::problems(&corpus));
     problems.extend(history::problems(files, &corpus));

@@ -2,10 +2,11 @@
 
 use crate::ApiError;
 use memchr::{memchr_iter, memrchr};
+use serde_json::Value;
 use std::borrow::Cow;
-use threadspec::oracle::{Api, Breach, RequestHeaders};
+use threadspec::oracle::{Api, Breach, RequestContext, RequestHeaders, StoredItems};
 use threadspec::surrogates::lone_surrogates;
-use threadspec_golden::{RefusalWords, RuleCondition, RuleEntry, provider_rules};
+use threadspec_golden::{RuleCondition, RuleEntry, provider_rules};
 
 /// Every placeholder that the words of a rule may have, beside those of [`BreachDetail`](threadspec::oracle::BreachDetail).
 pub const PLACEHOLDERS: [&str; 10] =
@@ -27,11 +28,19 @@ pub const PLACEHOLDERS: [&str; 10] =
 /// # Ok::<(), threadspec::Error>(())
 /// ```
 pub fn is_refused(breach: &Breach, api: Api, model: &str, headers: &RequestHeaders<'_>) -> bool {
-    let Some((rule, words)) = entry(breach, api) else { return false };
+    entry(breach, api).is_some_and(|rule| rule_refuses(rule, breach, model, headers))
+}
+
+/// As [`is_refused`], by the data that a caller has of the rule that is broken.
+pub fn rule_refuses(rule: &RuleEntry, breach: &Breach, model: &str, headers: &RequestHeaders<'_>) -> bool {
     let applies = |conditions: &[RuleCondition]| {
         conditions.is_empty() || conditions.iter().any(|condition| is_met(condition, model, headers))
     };
-    breach.is_certain && rule.is_sure() && rule.until.is_none() && applies(&rule.applies) && applies(&words.applies)
+    breach.is_certain
+        && rule.is_sure()
+        && rule.until.is_none()
+        && applies(&rule.applies)
+        && rule.words(breach.variant).is_some_and(|words| applies(&words.applies))
 }
 
 /// How the API refuses the request for this breach. `text` is the body as it was sent.
@@ -48,18 +57,50 @@ pub fn is_refused(breach: &Breach, api: Api, model: &str, headers: &RequestHeade
 /// # Ok::<(), threadspec::Error>(())
 /// ```
 pub fn rule_answer(breach: &Breach, api: Api, text: &str) -> ApiError {
-    let Some((_, words)) = entry(breach, api) else { return ApiError::invalid(&*breach.what) };
+    let Some(words) = entry(breach, api).and_then(|rule| rule.words(breach.variant)) else {
+        return ApiError::invalid(&*breach.what);
+    };
     let filling = Filling { breach, api, text };
     let error = ApiError::new(words.status, &*words.kind, filling.fill(&words.message));
     let error = words.code.iter().fold(error, |error, code| error.with_code(&**code));
     words.param.iter().fold(error, |error, param| error.with_param(filling.fill(param)))
 }
 
-/// The rule in the data, and the words for this form of the fault. Breaches of other rules, such as clauses, have none.
-fn entry(breach: &Breach, api: Api) -> Option<(&'static RuleEntry, &'static RefusalWords)> {
+/// What comes with the broken or the valid request of a rule in `provider-rules.json`: `body` is that request, read.
+///
+/// ```
+/// use threadspec::oracle::{Api, provider_breaches_with};
+/// use threadspec::read_json;
+/// use threadspec_apis::rule_context;
+/// let rule = threadspec_golden::provider_rules().iter().find(|rule| rule.id == "ANT-VERSION").expect("a rule");
+/// let body = read_json(&rule.broken())?;
+/// assert_eq!(provider_breaches_with(Api::Anthropic, &rule_context(rule, true, &body), &body)[0].rule, "ANT-VERSION");
+/// assert_eq!(provider_breaches_with(Api::Anthropic, &rule_context(rule, false, &body), &body), []);
+/// # Ok::<(), threadspec::Error>(())
+/// ```
+pub fn rule_context<'a>(rule: &'a RuleEntry, is_broken: bool, body: &Value) -> RequestContext<'a> {
+    let headers = rule.headers.as_ref().map(|pair| {
+        let headers = if is_broken { &pair.broken } else { &pair.valid };
+        let header = |name: &str| headers.get(name).map(String::as_str);
+        RequestHeaders {
+            anthropic_version: header("anthropic-version"),
+            anthropic_beta: header("anthropic-beta").unwrap_or_default(),
+        }
+    });
+    let named = body["previous_response_id"].as_str();
+    let stored = rule.stored.as_ref().map_or(StoredItems::Unknown, |stored| match named {
+        None => StoredItems::Items(&[]),
+        Some(name) => {
+            stored.get(name).and_then(Value::as_array).map_or(StoredItems::Missing, |items| StoredItems::Items(items))
+        }
+    });
+    RequestContext { headers, stored, thinking: rule.thinking.as_deref() }
+}
+
+/// The rule in the data. Breaches of other rules, such as clauses, have none.
+fn entry(breach: &Breach, api: Api) -> Option<&'static RuleEntry> {
     let name = api.to_string();
-    let rule = provider_rules().iter().find(|rule| rule.id == breach.rule && rule.api == name)?;
-    Some((rule, rule.words(breach.variant)?))
+    provider_rules().iter().find(|rule| rule.id == breach.rule && rule.api == name)
 }
 
 fn is_met(condition: &RuleCondition, model: &str, headers: &RequestHeaders<'_>) -> bool {

@@ -103,7 +103,7 @@ impl Case {
 
     /// The request that puts the case to a testee.
     pub fn request(&self, id: i64, profile: impl Into<JudgeProfile>) -> Request {
-        Request::new(id, self.op, profile, self.input())
+        Request { reasoning: self.reasoning, ..Request::new(id, self.op, profile, self.input()) }
     }
 
     /// Whether only a provider can judge it, at the other end of the wire.

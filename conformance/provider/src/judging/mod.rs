@@ -1,16 +1,64 @@
 //! What is wrong with a run over the wire: a pure function on its record.
+//!
+//! Each module judges the clauses that its name says, and names each fault once: what a rule of the API says is not said again by a clause,
+//! and a call that did not come whole is a matter of WIRE-PARTIAL, not of WIRE-RETRY. What a request holds is for the judge of profile
+//! `universal`; it also decides between its own findings and these.
+//!
+//! | module | clauses |
+//! |---|---|
+//! | `requests` | WIRE-REQUEST, WIRE-KEY, WIRE-RULES |
+//! | `tools` | WIRE-TOOLS, WIRE-TOOLS-SAME |
+//! | `retries` | WIRE-RETRY |
+//! | `pauses` | WIRE-WAIT, WIRE-BACKOFF |
+//! | `partial` | WIRE-PARTIAL |
+//! | `opaque` | WIRE-OPAQUE, WIRE-OPAQUE-BACK |
+//! | `cache` | WIRE-CACHE |
+//! | `prefix` | requests as the text that a prompt cache sees |
+
+mod cache;
+mod opaque;
+mod partial;
+mod pauses;
+mod prefix;
+mod requests;
+mod retries;
+#[cfg(test)]
+mod tests;
+mod tools;
 
 use crate::plan::RunPlan;
-use crate::record::WireRecord;
+use crate::record::{Attempt, WireRecord};
 use serde_json::{Value, json};
+use std::fmt;
+
+/// How much a finding counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireLevel {
+    /// It breaks a `must`, in whatever case.
+    Must,
+    /// It breaks a `should`.
+    Should,
+    /// It breaks nothing.
+    Note,
+}
+
+impl fmt::Display for WireLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Must => "must",
+            Self::Should => "should",
+            Self::Note => "note",
+        })
+    }
+}
 
 /// Something that an agent did wrong on the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireFinding {
     /// The clause, or the provider's rule, that is broken.
     pub clause: &'static str,
-    /// `must`, `should` or `note`.
-    pub level: &'static str,
+    /// How much it counts.
+    pub level: WireLevel,
     /// What is wrong.
     pub what: String,
 }
@@ -18,11 +66,82 @@ pub struct WireFinding {
 impl WireFinding {
     /// The finding as `wire.findings` has it.
     pub fn to_json(&self) -> Value {
-        json!({"clause": self.clause, "level": self.level, "what": self.what})
+        json!({"clause": self.clause, "level": self.level.to_string(), "what": self.what})
+    }
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+struct WireFindings(Vec<WireFinding>);
+
+impl WireFindings {
+    fn add(&mut self, clause: &'static str, level: WireLevel, what: impl Into<String>) {
+        let finding = WireFinding { clause, level, what: what.into() };
+        if !self.0.contains(&finding) {
+            self.0.push(finding);
+        }
+    }
+
+    fn must(&mut self, clause: &'static str, what: impl Into<String>) {
+        self.add(clause, WireLevel::Must, what);
+    }
+
+    fn should(&mut self, clause: &'static str, what: impl Into<String>) {
+        self.add(clause, WireLevel::Should, what);
+    }
+
+    fn breaks(&self, clause: &str) -> bool {
+        self.0.iter().any(|finding| finding.clause == clause && finding.level == WireLevel::Must)
     }
 }
 
 /// Everything that is wrong with a run.
-pub fn judge(_: &RunPlan, _: &WireRecord) -> Vec<WireFinding> {
-    Vec::new()
+pub fn judge(plan: &RunPlan, record: &WireRecord) -> Vec<WireFinding> {
+    let mut findings = WireFindings::default();
+    requests::judge(record, &mut findings);
+    tools::judge(plan, record, &mut findings);
+    partial::judge(record, &mut findings);
+    retries::judge(record, &mut findings);
+    pauses::judge(record, &mut findings);
+    opaque::judge(record, &mut findings);
+    cache::judge(record, &mut findings);
+    findings.0
+}
+
+/// Each attempt of an ask with the one that follows it.
+fn neighbours(record: &WireRecord) -> impl Iterator<Item = (Numbered<'_>, Numbered<'_>)> {
+    (0..record.asks()).flat_map(|ask| {
+        let attempts: Vec<Numbered<'_>> = numbered(record, ask).collect();
+        attempts.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>()
+    })
+}
+
+/// An attempt and its number among those of its ask, counted from 1.
+#[derive(Clone, Copy, Debug)]
+struct Numbered<'a> {
+    attempt: &'a Attempt,
+    number: usize,
+}
+
+/// The attempts of an ask, in the order in which they came.
+fn numbered(record: &WireRecord, ask: usize) -> impl Iterator<Item = Numbered<'_>> {
+    record.attempts_of(ask).zip(1..).map(|(attempt, number)| Numbered { attempt, number })
+}
+
+/// All attempts.
+fn all(record: &WireRecord) -> impl Iterator<Item = Numbered<'_>> {
+    (0..record.asks()).flat_map(|ask| numbered(record, ask))
+}
+
+/// "request 2", or "request 2, attempt 3".
+impl fmt::Display for Numbered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "request {}", self.attempt.ask + 1)?;
+        if self.number > 1 { write!(f, ", attempt {}", self.number) } else { Ok(()) }
+    }
+}
+
+/// Whether a status says that the request is refused for good.
+fn is_final(status: u16) -> bool {
+    (400..500).contains(&status) && ![408, 409, 429].contains(&status)
 }

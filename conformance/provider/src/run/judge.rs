@@ -23,7 +23,7 @@ pub(super) struct Judged {
 #[derive(Debug, Default)]
 pub(super) struct RuleHeaders {
     version: Option<String>,
-    beta: String,
+    pub(super) beta: String,
 }
 
 impl RuleHeaders {

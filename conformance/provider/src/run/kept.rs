@@ -74,7 +74,7 @@ impl Kept {
     }
 
     /// Keeps an answer to a request, unless the request says that nothing is to be kept.
-    pub(crate) fn keep(&mut self, ask: usize, body: &Value, answer: &Value) {
+    pub(crate) fn keep(&mut self, ask: usize, body: &Value, answer: Value) {
         let output: Vec<Value> = answer["output"].as_array().into_iter().flatten().map(as_input).collect();
         let input = items(body);
         if let Some(id) = conversation(body) {
@@ -93,7 +93,7 @@ impl Kept {
         }
         let before = body["previous_response_id"].as_str().and_then(|id| self.responses.get(id)).map(Arc::clone);
         let id = answer["id"].as_str().unwrap_or_default().to_owned();
-        self.responses.insert(id, Arc::new(KeptResponse { before, input, output, whole: answer.clone() }));
+        self.responses.insert(id, Arc::new(KeptResponse { before, input, output, whole: answer }));
     }
 
     /// Forgets what an ask added to conversations: its client did not take the answer.
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn a_chain_goes_back_to_the_first_response() {
         let mut kept = Kept::default();
-        kept.keep(0, &json!({"input": "Go"}), &answer("a"));
-        kept.keep(1, &json!({"input": [{"n": 1}], "previous_response_id": "a"}), &answer("b"));
+        kept.keep(0, &json!({"input": "Go"}), answer("a"));
+        kept.keep(1, &json!({"input": [{"n": 1}], "previous_response_id": "a"}), answer("b"));
         let resolved =
             kept.resolve(&json!({"input": [], "previous_response_id": "b"})).expect("kept").expect("it refers");
         let ids: Vec<&str> = resolved.before.iter().map(|item| item["id"].as_str().unwrap_or("-")).collect();
@@ -173,11 +173,11 @@ mod tests {
     #[test]
     fn what_is_not_to_be_stored_is_not_found() {
         let mut kept = Kept::default();
-        kept.keep(0, &json!({"input": "Go", "store": false}), &answer("a"));
+        kept.keep(0, &json!({"input": "Go", "store": false}), answer("a"));
         assert_eq!(kept.response("a"), None);
         let named = json!({"input": ["x", {"type": "item_reference", "id": "msg_a"}]});
         assert_eq!(kept.resolve(&named).err(), Some(Forgotten::Item("msg_a".into(), 1)));
-        kept.keep(0, &json!({"input": "Go"}), &answer("a"));
+        kept.keep(0, &json!({"input": "Go"}), answer("a"));
         let resolved = kept.resolve(&named).expect("kept").expect("it refers");
         assert_eq!(resolved.body.expect("replaced")["input"][1]["role"], "assistant");
     }
@@ -194,8 +194,8 @@ mod tests {
                 .len()
         };
         assert_eq!(length(&kept), 0);
-        kept.keep(0, &body, &answer("a"));
-        kept.keep(0, &body, &answer("b"));
+        kept.keep(0, &body, answer("a"));
+        kept.keep(0, &body, answer("b"));
         assert_eq!(length(&kept), 3);
         kept.take_back(0);
         assert_eq!(length(&kept), 0);
@@ -204,10 +204,10 @@ mod tests {
     #[test]
     fn a_long_chain_is_dropped() {
         let mut kept = Kept::default();
-        kept.keep(0, &json!({"input": "Go"}), &answer("0"));
+        kept.keep(0, &json!({"input": "Go"}), answer("0"));
         for number in 1..100_000 {
             let body = json!({"input": [], "previous_response_id": (number - 1).to_string()});
-            kept.keep(number, &body, &json!({"id": number.to_string(), "output": []}));
+            kept.keep(number, &body, json!({"id": number.to_string(), "output": []}));
         }
         drop(kept);
     }

@@ -21,7 +21,7 @@ use ask::{Ask, AskState, ask_of};
 use body::Body;
 use judge::RuleHeaders;
 use kept::Kept;
-use play::Played;
+use play::{Acceptable, Played};
 use serde_json::{Value, json};
 use std::time::Duration;
 use threadspec::oracle::Api;
@@ -77,7 +77,7 @@ impl Run {
         self.asks[ask].last = position;
         let judged = self.judge(&mut body, &headers, found.is_none());
         let played = match (&judged.refusal, &body.request) {
-            (None, Some(request)) => self.play(ask, head, request, &body, options),
+            (None, Some(request)) => self.play(Acceptable { ask, head, request, body: &body, options }),
             (None, None) => Played::refused(head, &ApiError::server_error(head.api)),
             (Some(error), _) => Played::refused(head, error),
         };
@@ -87,6 +87,7 @@ impl Run {
             ended: (played.state == AskState::Failed).then_some(now),
             api: head.api,
             target: without_keys(&received.target),
+            beta: headers.beta,
             ask,
             body: body.text,
             resolved: body.resolved,

@@ -9,6 +9,7 @@ use crate::http::Head;
 use crate::options::EngineOptions;
 use crate::record::{Came, PlayedFault, Said};
 use crate::script::{CutEnd, Fault, Pace, WireTurn};
+use serde_json::Value;
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::{
@@ -45,16 +46,21 @@ impl Played {
     }
 }
 
+/// An attempt that may be answered.
+#[derive(Clone, Copy)]
+pub(super) struct Acceptable<'a> {
+    /// The ask that it belongs to.
+    pub(super) ask: usize,
+    pub(super) head: &'a Head,
+    pub(super) request: &'a ApiRequest,
+    pub(super) body: &'a Body,
+    pub(super) options: &'a EngineOptions,
+}
+
 impl Run {
     /// Answers an attempt of an ask: with the next fault of its turn, or with the turn.
-    pub(super) fn play(
-        &mut self,
-        ask: usize,
-        head: &Head,
-        request: &ApiRequest,
-        body: &Body,
-        options: &EngineOptions,
-    ) -> Played {
+    pub(super) fn play(&mut self, attempt: Acceptable<'_>) -> Played {
+        let Acceptable { ask, head, request, .. } = attempt;
         let turn = match self.asks[ask].turn.take() {
             Some(turn) => turn,
             None => self.turns.turn(ask, request).unwrap_or_else(|| WireTurn::failing("script exhausted")),
@@ -69,7 +75,7 @@ impl Run {
             (None, Some(message)) => Played::refused(head, &ApiError::invalid(message)),
             // A model that fails says nothing that could break off.
             (Some(_), Some(_)) => Played::refused(head, &ApiError::server_error(head.api)),
-            (_, None) => self.answer(ask, head, request, body, &turn, fault.as_ref(), options),
+            (_, None) => self.answer(attempt, &turn, fault.as_ref()),
         };
         played.fault = fault.as_ref().map(PlayedFault::of);
         self.asks[ask].turn = Some(turn);
@@ -77,30 +83,26 @@ impl Run {
     }
 
     /// Says the turn, or as much of it as a fault lets through.
-    #[allow(clippy::too_many_arguments)]
-    fn answer(
-        &mut self,
-        ask: usize,
-        head: &Head,
-        request: &ApiRequest,
-        body: &Body,
-        turn: &WireTurn,
-        fault: Option<&Fault>,
-        options: &EngineOptions,
-    ) -> Played {
+    fn answer(&mut self, attempt: Acceptable<'_>, turn: &WireTurn, fault: Option<&Fault>) -> Played {
+        let Acceptable { ask, head, request, body, options } = attempt;
         let answer = answer_of(turn, request, head.now, &mut self.ids).with_usage(self.usage(body));
         let said = said_of(&answer, turn, request);
-        if let (None, Api::OpenAiResponses, Some(body)) = (fault, self.plan.api, &body.value) {
-            self.kept.keep(ask, body, &answer.plain(request));
-        }
+        let is_kept = fault.is_none() && self.plan.api == Api::OpenAiResponses;
+        let plain = (is_kept || !request.stream).then(|| answer.plain(request));
         let mut shape = turn.stream.shape.clone();
         if !turn.stream.has_pieces {
             shape.pieces = options.pieces.clone();
         }
         let told = Telling { head, request, answer: &answer, shape: &shape, pace: &turn.stream };
-        let mut played = if request.stream { told.streamed(fault) } else { told.plain(fault) };
-        if played.status == Some(200) || played.status.is_none() {
+        let mut played = match &plain {
+            Some(plain) if !request.stream => told.plain(fault, plain),
+            _ => told.streamed(fault),
+        };
+        if played.error.is_none() {
             played.said = Some(said);
+        }
+        if let (true, Some(body), Some(plain)) = (is_kept, &body.value, plain) {
+            self.kept.keep(ask, body, plain);
         }
         played
     }
@@ -136,8 +138,8 @@ struct Telling<'a> {
 
 impl Telling<'_> {
     /// As one text of JSON.
-    fn plain(&self, fault: Option<&Fault>) -> Played {
-        let body = json_text(&self.answer.plain(self.request), self.shape.ascii);
+    fn plain(&self, fault: Option<&Fault>, body: &Value) -> Played {
+        let body = json_text(body, self.shape.ascii);
         let half = body.len() / 2;
         let length = body.len() as u64;
         let (kept, length, ending) = match fault {

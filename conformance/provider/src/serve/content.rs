@@ -5,6 +5,7 @@ use crate::received::Unreadable;
 use flate2::read::MultiGzDecoder;
 use hyper::body::{Body, Incoming};
 use hyper::header::{CONTENT_ENCODING, HeaderMap};
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io::Read;
 use std::pin::Pin;
@@ -16,18 +17,57 @@ enum Packing {
     Gzip,
 }
 
+/// A body of so many bytes is read whatever others send.
+const SMALL: usize = 1 << 20;
+
+/// How many bytes of bodies a server holds that have not come to their ends.
+#[derive(Debug, Default)]
+pub(super) struct Budget(Cell<usize>);
+
+/// The bytes of one body.
+struct Held<'b> {
+    budget: &'b Budget,
+    bytes: Vec<u8>,
+}
+
+impl Held<'_> {
+    fn add(&mut self, bytes: &[u8]) {
+        self.budget.0.set(self.budget.0.get() + bytes.len());
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The bytes, which count no more.
+    fn take(&mut self) -> Vec<u8> {
+        let bytes = std::mem::take(&mut self.bytes);
+        self.budget.0.set(self.budget.0.get().saturating_sub(bytes.len()));
+        bytes
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.budget.0.set(self.budget.0.get().saturating_sub(self.bytes.len()));
+    }
+}
+
 /// Reads a body to its end, and unpacks it.
-pub(super) async fn content(headers: &HeaderMap, body: Incoming, limits: &Limits) -> Result<Vec<u8>, Unreadable> {
+pub(super) async fn content(
+    headers: &HeaderMap,
+    body: Incoming,
+    limits: &Limits,
+    budget: &Budget,
+) -> Result<Vec<u8>, Unreadable> {
     // Before the first byte is asked for: who waits for `100 Continue` is refused without sending any.
     let packing = packing(headers)?;
     let most = limits.body_bytes;
     if body.size_hint().lower() > most as u64 {
         return Err(Unreadable::TooLong(most));
     }
-    let body = read(body, limits).await?;
+    let mut held = Held { budget, bytes: Vec::new() };
+    read(body, limits, &mut held).await?;
     match packing {
-        Packing::Plain => Ok(body),
-        Packing::Gzip => unpacked(&body, most),
+        Packing::Plain => Ok(held.take()),
+        Packing::Gzip => unpacked(&held.bytes, most),
     }
 }
 
@@ -46,21 +86,23 @@ fn packing(headers: &HeaderMap) -> Result<Packing, Unreadable> {
     Ok(packing)
 }
 
-async fn read(mut body: Incoming, limits: &Limits) -> Result<Vec<u8>, Unreadable> {
-    let mut bytes = Vec::new();
+async fn read(mut body: Incoming, limits: &Limits, held: &mut Held<'_>) -> Result<(), Unreadable> {
     loop {
         let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context));
         let frame = timeout(limits.body_pause, frame).await.map_err(|_| Unreadable::Stopped)?;
         match frame {
-            None => return Ok(bytes),
+            None => return Ok(()),
             Some(Err(error)) => return Err(Unreadable::Broken(error.to_string())),
             // Trailers say nothing here.
             Some(Ok(frame)) => {
                 if let Some(data) = frame.data_ref() {
-                    if bytes.len() + data.len() > limits.body_bytes {
+                    if held.bytes.len() + data.len() > limits.body_bytes {
                         return Err(Unreadable::TooLong(limits.body_bytes));
                     }
-                    bytes.extend_from_slice(data);
+                    held.add(data);
+                    if held.bytes.len() > SMALL && held.budget.0.get() > limits.all_bodies {
+                        return Err(Unreadable::Crowded);
+                    }
                 }
             }
         }

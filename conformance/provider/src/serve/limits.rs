@@ -13,6 +13,8 @@ pub struct Limits {
     pub header_fields: usize,
     /// The bytes of a body, as it was sent and as it is when its encoding is undone.
     pub body_bytes: usize,
+    /// The bytes of all bodies that are on their way at once; who would exceed them with more than a megabyte is refused.
+    pub all_bodies: usize,
     /// How deep a body may be nested.
     pub depth: usize,
     /// How many values it may have.
@@ -37,6 +39,7 @@ impl Default for Limits {
             header_bytes: 64 << 10,
             header_fields: 100,
             body_bytes: 64 << 20,
+            all_bodies: 512 << 20,
             depth: 10_000,
             values: 1 << 20,
             connections: 1024,

@@ -15,7 +15,9 @@ pub(super) enum Phase {
     Idle,
     /// It has begun a header.
     Header,
-    /// It waits for its answer, which includes sending the body.
+    /// It sends a body.
+    Body,
+    /// It waits for its answer.
     Answer,
 }
 

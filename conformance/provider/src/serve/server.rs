@@ -1,5 +1,6 @@
 //! The thread of a server: it accepts connections, and ends when it is told to.
 
+use super::content::Budget;
 use super::link::{Link, Order, Phase};
 use super::service::exchange;
 use super::socket::{Socket, Space, space};
@@ -96,6 +97,7 @@ pub(super) async fn serve<A: Answers>(
     shared: Arc<Shared<A>>,
 ) {
     let (limits, space, open) = (Rc::new(limits), space(), Rc::new(Open::default()));
+    let budget = Rc::new(Budget::default());
     let connections = LocalSet::new();
     let accepting = async {
         let mut knocking = None;
@@ -114,9 +116,10 @@ pub(super) async fn serve<A: Answers>(
                     let link = Rc::new(Link::new());
                     let id = open.enter(&link);
                     let socket = Socket::new(stream, Rc::clone(&link), Rc::clone(&limits), Space::clone(&space));
-                    let (open, limits, shared) = (Rc::clone(&open), Rc::clone(&limits), Arc::clone(&shared));
+                    let (open, shared) = (Rc::clone(&open), Arc::clone(&shared));
+                    let bounds = (Rc::clone(&limits), Rc::clone(&budget));
                     spawn_local(async move {
-                        connection(socket, link, limits, shared).await;
+                        connection(socket, link, bounds, shared).await;
                         open.leave(id);
                     });
                 }
@@ -159,10 +162,14 @@ fn next(
 }
 
 /// Serves one connection. Nobody is told how it ended: each of its attempts was.
-async fn connection<A: Answers>(socket: Socket, link: Rc<Link>, limits: Rc<Limits>, shared: Arc<Shared<A>>) {
-    let (own, for_time) = (Rc::clone(&link), Rc::clone(&limits));
-    let service =
-        service_fn(move |request| exchange(request, Rc::clone(&own), Rc::clone(&for_time), Arc::clone(&shared)));
+async fn connection<A: Answers>(
+    socket: Socket,
+    link: Rc<Link>,
+    (limits, budget): (Rc<Limits>, Rc<Budget>),
+    shared: Arc<Shared<A>>,
+) {
+    let (own, bounds) = (Rc::clone(&link), (Rc::clone(&limits), budget));
+    let service = service_fn(move |request| exchange(request, Rc::clone(&own), bounds.clone(), Arc::clone(&shared)));
     let connection = http1::Builder::new()
         .max_buf_size(limits.header_bytes)
         .max_headers(limits.header_fields)

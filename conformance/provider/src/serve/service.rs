@@ -2,7 +2,7 @@
 
 use super::answer::{AnswerBody, PlannedBreak};
 use super::bounds;
-use super::content::content;
+use super::content::{Budget, content};
 use super::host::is_local;
 use super::link::{Link, Phase, Receipt};
 use super::{Answers, Limits, Shared};
@@ -20,19 +20,20 @@ use tokio::time::sleep;
 pub(super) async fn exchange<A: Answers>(
     request: Request<Incoming>,
     link: Rc<Link>,
-    limits: Rc<Limits>,
+    (limits, budget): (Rc<Limits>, Rc<Budget>),
     shared: Arc<Shared<A>>,
 ) -> Result<Response<AnswerBody>, PlannedBreak> {
-    link.enter(Phase::Answer);
+    link.enter(Phase::Body);
     let (head, body) = request.into_parts();
     let body = if is_foreign(&head) {
         Err(Unreadable::ForeignHost)
     } else {
-        content(&head.headers, body, &limits).await.and_then(|body| {
+        content(&head.headers, body, &limits, &budget).await.and_then(|body| {
             bounds::check(&body, &limits)?;
             Ok(body)
         })
     };
+    link.enter(Phase::Answer);
     let is_read = body.is_ok();
     let received = Received { headers: fields(&head.headers), body, ..named(&head) };
     let (id, reaction) = shared.answers().receive(shared.now(), received);

@@ -51,7 +51,8 @@ impl Socket {
         let time: Option<Duration> = match phase {
             Phase::New | Phase::Header => Some(self.limits.header_time),
             Phase::Idle => Some(self.limits.idle),
-            Phase::Answer => None,
+            // Who reads the body has a limit of its own.
+            Phase::Body | Phase::Answer => None,
         };
         time.map(|time| since + time)
     }

@@ -323,6 +323,28 @@ fn what_is_too_large_is_refused_and_costs_only_its_connection() {
 }
 
 #[test]
+fn large_bodies_at_once_are_bounded_and_small_ones_go_on() {
+    let server = server(Limits { all_bodies: 3 << 20, ..patient() }, echo);
+    let head =
+        format!("POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", 2 << 20);
+    let begun = [head.as_bytes(), &[b' '; (2 << 20) - 1]].concat();
+    let mut large = [connected(&server), connected(&server)];
+    for stream in &mut large {
+        // One of them is refused in the middle.
+        let _ = stream.write_all(&begun);
+    }
+    wait_for(&server, |told| told.received.len() == 1);
+    assert!(server.with(|told, _| told.received[0].body == Err(Unreadable::Crowded)));
+    assert!(said(&server, &last("small")).ends_with("small"));
+    let mut answers = large.each_mut().map(|stream| {
+        let _ = stream.write_all(b" ");
+        rest(stream)
+    });
+    answers.sort();
+    assert!(answers[0].starts_with("HTTP/1.1 200 ") && !answers[1].starts_with("HTTP/1.1 200 "), "{answers:?}");
+}
+
+#[test]
 fn what_is_no_http_is_refused_and_costs_only_its_connection() {
     let server = server(patient(), echo);
     for request in [

@@ -105,7 +105,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
         self.served += 1;
         let case = self.shared.cases[index];
         let input = case.after().get(step).map_or_else(|| case.input(), String::as_str).to_owned();
-        Request::new(id, case.op, self.shared.settings.profile, input)
+        Request { reasoning: case.reasoning, ..Request::new(id, case.op, self.shared.settings.profile, input) }
     }
 
     /// Asks all cases without waiting for each reply. If any case does not pass, the results are not final.
@@ -370,8 +370,9 @@ fn sent_before(outcome: Outcome, step: usize) -> Outcome {
     }
 }
 
-pub(super) fn is_declined(_: &Case, outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
+/// Whether a case was declined that its hello promises. Switching the model's thinking on is not promised by any.
+pub(super) fn is_declined(case: &Case, outcome: &Outcome) -> bool {
+    !case.reasoning && matches!(outcome, Outcome::Reply(Reply::Unsupported(_)))
 }
 
 pub(super) fn join(one: &str, other: &str) -> String {

@@ -87,11 +87,63 @@ pub struct Seed {
     pub bytes: Vec<u8>,
 }
 
+/// What clients send on a connection, rightly and wrongly.
+fn connections() -> Vec<Seed> {
+    const PATHS: [(&str, &str); 3] = [
+        ("/v1/chat/completions", r#"{"model":"gpt-4.1","messages":[{"role":"user","content":"Go"}]}"#),
+        ("/v1/responses", r#"{"model":"gpt-4.1","input":"Go","stream":true}"#),
+        (
+            "/v1/messages",
+            r#"{"model":"claude-sonnet-5","max_tokens":9,"messages":[{"role":"user","content":"Go"}],"stream":true}"#,
+        ),
+    ];
+    let seed = |name: String, text: String| Seed { name, bytes: text.into_bytes() };
+    let key = "sk-threadspec-0123456789abcdefghijklmn";
+    let mut seeds = Vec::new();
+    for (path, body) in PATHS {
+        let name = path.replace('/', "-");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: {key}\r\nanthropic-version: 2026-10-21\r\ncontent-type: application/json\r\n"
+        );
+        let counted = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+        let (one, two) = body.split_at(20);
+        let chunked = format!(
+            "{head}transfer-encoding: chunked\r\n\r\n14\r\n{one}\r\n{:x};a=b\r\n{two}\r\n0\r\nx: y\r\n\r\n",
+            two.len()
+        );
+        for (kind, text) in [
+            ("whole", counted.clone()),
+            ("chunked", chunked.clone()),
+            ("twice", counted.repeat(2)),
+            ("waits", counted.replace("content-length", "expect: 100-continue\r\ncontent-length")),
+            ("closes", counted.replace("host:", "connection: close\r\nhost:")),
+            ("old", counted.replace("HTTP/1.1", "HTTP/1.0")),
+            ("cut", counted[..counted.len() - 5].to_owned()),
+            ("two-lengths", counted.replace("host:", "content-length: 1\r\nhost:")),
+            ("both-lengths", chunked.replace("host:", "content-length: 1\r\nhost:")),
+            ("foreign", counted.replace("127.0.0.1", "example.com")),
+            ("packed", counted.replace("host:", "content-encoding: gzip\r\nhost:")),
+            ("no-chunk", chunked.replace("\r\n14\r\n", "\r\nzz\r\n")),
+        ] {
+            seeds.push(seed(format!("{kind}{name}"), text));
+        }
+    }
+    for (name, target) in
+        [("models", "GET /v1/models"), ("root", "HEAD /"), ("no-path", "DELETE /v2//x?a=%00"), ("star", "OPTIONS *")]
+    {
+        seeds.push(seed(
+            name.into(),
+            format!("{target} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {key}\r\n\r\n"),
+        ));
+    }
+    seeds
+}
+
 /// The seeds of a fuzz target; empty for an unknown target.
 ///
 /// A target that takes text begins with texts of the golden corpus, one that takes a [`GoldenThread`] with the
-/// corpus's threads, each followed by nothing, and one that takes a [`ScriptPlan`](super::ScriptPlan) with random bytes, each of
-/// which is a script.
+/// corpus's threads, each followed by nothing, and one that takes a [`ScriptPlan`](super::ScriptPlan) or a
+/// [`StreamPlan`](super::StreamPlan) with random bytes, each of which is one.
 pub fn seeds(target: &str) -> Vec<Seed> {
     let text = |(name, text): (String, String)| Seed { name, bytes: text.into_bytes() };
     match target {
@@ -99,7 +151,8 @@ pub fn seeds(target: &str) -> Vec<Seed> {
             let numbered = (1_u16..).zip(THREADS.iter());
             numbered.map(|(which, (id, _))| Seed { name: id.clone(), bytes: which.to_le_bytes().into() }).collect()
         }
-        "loop" => (0..200)
+        "provider_http" => connections(),
+        "loop" | "provider_sse" => (0..200)
             .zip(samples::<Vec<u8>>(0))
             .map(|(number, bytes)| Seed { name: format!("{number:03}"), bytes: bytes.current() })
             .collect(),

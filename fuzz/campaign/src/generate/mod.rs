@@ -16,6 +16,7 @@
 //! | `Scenario` | a run of any agent, for profile `universal` | texts, values, odd names |
 //! | [`RequestPlan`] | an operation of the protocol with its input | all of it |
 //! | `Enlargement` | what of a request is made large, and how far | |
+//! | [`StreamPlan`] | an answer of a model as a stream, which arrives in pieces | texts, names, values |
 //! | [`GoldenThread`] | a generated thread, perhaps after one of the golden corpus | the corpus |
 //!
 //! Choices that should be rare are `Rarely`, so that both engines make them equally rare.
@@ -28,6 +29,7 @@ mod odd;
 mod request;
 mod scenario;
 mod script;
+mod stream;
 mod text;
 mod thread;
 mod wide;
@@ -35,6 +37,7 @@ mod wide;
 pub use golden::{GoldenThread, golden_inputs, seeds};
 pub use request::{RequestPlan, samples};
 pub use script::ScriptPlan;
+pub use stream::StreamPlan;
 pub use text::{CLASSES, Text};
 pub use thread::Thread;
 

@@ -4,21 +4,25 @@
 
 mod agent;
 mod case;
+mod connection;
 mod document;
 mod input;
 mod messages;
 mod plain;
 mod reply;
+mod stream;
 
 use std::fmt::Display;
 
 pub use agent::{agent, run_loop, tools};
 pub use case::case;
+pub use connection::provider_http;
 pub use document::{escape, read, serialize};
 pub use input::input;
 pub use messages::{equivalence, messages};
 pub use plain::plain;
 pub use reply::reply;
+pub use stream::provider_sse;
 
 use threadspec::{Event, Profile};
 

@@ -32,7 +32,7 @@ pub(super) const RULES: &[(&str, &str)] = &[
     ("ANT-MESSAGES-NONEMPTY", "`messages` is not empty."),
     (
         "ANT-SYSTEM",
-        "System text stands in `system`, not in `messages` (but for models that take it there, behind a user message).",
+        "System text stands in `system`. In `messages` it stands only for models that take it there, or with the beta `mid-conversation-system-2026-04-07` that they know, behind a user message, and last or before one of the assistant.",
     ),
     (
         thinking::FIRST,

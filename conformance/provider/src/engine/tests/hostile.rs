@@ -116,3 +116,30 @@ fn a_long_thread_costs_what_its_length_costs() {
         assert!(long < 30 * short, "{short:?} and {long:?}");
     }
 }
+
+/// How many requests of short runs are judged and answered in a second: `cargo test --release -p threadspec-provider short_runs -- --ignored
+/// --nocapture`.
+#[test]
+#[ignore = "it measures the machine"]
+fn short_runs_are_judged_fast() {
+    const RUNS: u32 = 3_000;
+    for api in Api::ALL {
+        let turns =
+            WireTurn::read_all(&json!([look(), look(), {"content": "Done"}]).to_string(), "model").expect("turns");
+        let plan = RunPlan::of_turns(api, turns);
+        let first = body(api, false);
+        let second = next(api, first.clone(), "I look.", &looked(), &["r1", "r2"]);
+        let again = looked().map(|(id, name, args)| (if id == "call_a" { "call_c" } else { "call_d" }, name, args));
+        let third = next(api, second.clone(), "I look.", &again, &["r1", "r2"]);
+        let mut wire = Wire::of_plan(plan.clone());
+        let start = Instant::now();
+        for _ in 0..RUNS {
+            wire.engine.begin(wire.now, KEY, plan.clone());
+            for body in [&first, &second, &third] {
+                assert_eq!(wire.ask(body).answer.status, 200);
+            }
+            wire.engine.end(wire.now, KEY);
+        }
+        println!("{api}: {:.0} requests a second", f64::from(3 * RUNS) / start.elapsed().as_secs_f64());
+    }
+}

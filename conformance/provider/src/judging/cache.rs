@@ -1,0 +1,27 @@
+//! WIRE-CACHE: tools, system and old messages are byte for byte those of the request before.
+
+use super::prefix::Prefix;
+use super::{WireFindings, numbered};
+use crate::record::WireRecord;
+use threadspec_golden::clause;
+
+pub(super) fn judge(record: &WireRecord, findings: &mut WireFindings) {
+    // Other tools and another history have names of their own.
+    if [clause::WIRE_TOOLS, clause::WIRE_RETRY].iter().any(|clause| findings.breaks(clause)) {
+        return;
+    }
+    let mut before: Option<Prefix> = None;
+    for ask in 0..record.asks() {
+        let Some(one) = numbered(record, ask).filter(|one| one.attempt.request.is_some()).last() else { continue };
+        let attempt = one.attempt;
+        let now = Prefix::of(attempt.api, &attempt.body, attempt.resolved.as_deref());
+        if let Some(loss) = before.as_ref().and_then(|before| before.loss(&now)) {
+            let what = format!(
+                "{} is not that of the request before from byte {} on ({} became {}), and {} bytes follow it",
+                loss.place, loss.byte, loss.was, loss.is, loss.following
+            );
+            findings.should(clause::WIRE_CACHE, format!("{one}: {what}"));
+        }
+        before = Some(now);
+    }
+}

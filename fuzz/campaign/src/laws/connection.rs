@@ -1,0 +1,82 @@
+//! What must hold of a provider, whatever a client sends.
+
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+use threadspec::oracle::Api;
+use threadspec_provider::{Engine, EngineOptions, Limits, RunPlan, Server};
+
+/// So far away that only a hang reaches it.
+const NEVER: Duration = Duration::from_secs(60);
+/// The key of the run that a client may know.
+const KEY: &str = "sk-threadspec-0123456789abcdefghijklmn";
+/// How many connections share one run: its record has all that came.
+const PER_RUN: usize = 64;
+
+struct Provider {
+    server: Server<Engine>,
+    connections: usize,
+}
+
+static PROVIDER: LazyLock<Mutex<Provider>> = LazyLock::new(|| {
+    let limits = Limits { body_bytes: 1 << 20, ..Limits::default() };
+    let engine = Engine::new(EngineOptions::default());
+    let server = Server::start(([127, 0, 0, 1], 0).into(), limits, engine).expect("a free port");
+    Mutex::new(Provider { server, connections: 0 })
+});
+
+impl Provider {
+    /// Begins a run from time to time.
+    fn prepare(&mut self) {
+        if self.connections.is_multiple_of(PER_RUN) {
+            let turns =
+                vec![json!({"content": "a", "tool_calls": [{"id": "c1", "name": "look", "args": {}}]}); PER_RUN];
+            let input =
+                json!({"messages": [{"type": "human", "content": "Go"}], "model": turns, "tools": {"look": ["ok"]}});
+            let api = Api::ALL[self.connections / PER_RUN % Api::ALL.len()];
+            let plan = RunPlan::of_case_input(api, &input.to_string()).expect("a plan");
+            self.server.with_settled(|engine, now| {
+                engine.end(now, KEY);
+                engine.take_strays();
+                engine.begin(now, KEY, plan);
+            });
+        }
+        self.connections += 1;
+    }
+
+    /// Sends bytes on a connection, and gives all that comes back.
+    fn said(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut stream = TcpStream::connect(self.server.address()).expect("it listens");
+        stream.set_read_timeout(Some(NEVER)).expect("a time");
+        // Who is refused before the last byte learns it when sending, or when reading.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(Shutdown::Write);
+        let mut answer = Vec::new();
+        if let Err(error) = stream.read_to_end(&mut answer) {
+            let hangs = matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut);
+            assert!(!hangs, "it hangs: {}", String::from_utf8_lossy(bytes));
+        }
+        answer
+    }
+}
+
+/// Whatever bytes come on a connection, they are answered in HTTP or the connection is closed, and the next client is served.
+///
+/// # Panics
+/// When that does not hold.
+pub fn provider_http(bytes: &[u8]) {
+    let mut provider = PROVIDER.lock().unwrap_or_else(PoisonError::into_inner);
+    provider.prepare();
+    let answer = provider.said(bytes);
+    let is_http = answer.is_empty() || answer.starts_with(b"HTTP/1.1 ") || answer.starts_with(b"HTTP/1.0 ");
+    assert!(is_http, "{}: {}", String::from_utf8_lossy(bytes), String::from_utf8_lossy(&answer));
+    let next = provider.said(b"HEAD / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
+    assert!(
+        next.starts_with(b"HTTP/1.1 200 "),
+        "{}: {}",
+        String::from_utf8_lossy(bytes),
+        String::from_utf8_lossy(&next)
+    );
+}

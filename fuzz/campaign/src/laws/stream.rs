@@ -1,0 +1,40 @@
+//! What must hold of the answers that a provider streams.
+
+use crate::generate::StreamPlan;
+use serde_json::json;
+use threadspec_apis::sse::{self, SseParser};
+use threadspec_apis::{AnswerEnd, AnswerReader, ApiRequest, EventPart, StreamEvent, read_answer};
+
+/// Whatever is streamed, in whatever pieces and however it arrives, says what the plain answer says.
+///
+/// # Panics
+/// When that does not hold.
+pub fn provider_sse(plan: &StreamPlan) {
+    let (api, answer, crlf) = (plan.api(), plan.answer(), plan.has_crlf());
+    let body = json!({"model": "m", "stream": true, "include": ["reasoning.encrypted_content"]});
+    let request = ApiRequest::read(api, &body);
+    let write = |event: &StreamEvent| match event.part {
+        EventPart::Comment => sse::comment(&event.data, crlf),
+        _ => sse::event(event.name, &event.data, crlf),
+    };
+    let bytes: Vec<u8> = answer.events(&request, &plan.shape()).iter().flat_map(write).collect();
+    let whole = SseParser::default().push(&bytes);
+    let mut parser = SseParser::default();
+    let parts: Vec<_> = plan.parts(&bytes).into_iter().flat_map(|part| parser.push(part)).collect();
+    assert_eq!(parts, whole, "{plan:?}");
+    assert!(parser.is_between_events(), "{plan:?}");
+
+    let mut reader = AnswerReader::new(api);
+    for event in &whole {
+        let read = reader.push(event);
+        assert!(read.is_ok(), "{read:?}: {event:?}: {plan:?}");
+    }
+    let streamed = reader.said();
+    let plain = read_answer(api, &answer.plain(&request)).expect("a plain answer is read");
+    assert_eq!(streamed.end, AnswerEnd::Whole, "{plan:?}");
+    assert_eq!(streamed.answer.text, plain.answer.text, "{plan:?}");
+    assert_eq!(streamed.answer.refusal, plain.answer.refusal, "{plan:?}");
+    assert_eq!(streamed.answer.calls, plain.answer.calls, "{plan:?}");
+    assert_eq!(streamed.answer.finish, plain.answer.finish, "{plan:?}");
+    assert_eq!(streamed.whole_calls, plain.whole_calls, "{plan:?}");
+}

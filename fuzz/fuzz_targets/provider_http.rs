@@ -1,0 +1,4 @@
+//! Any bytes of a connection are answered in HTTP, and cost no other client.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| threadspec_campaign::laws::provider_http(bytes));
