@@ -70,6 +70,7 @@ const CRATES: [(&str, &[&str]); 11] = [
             "threadspec-conformance",
             "threadspec-golden",
             "threadspec-judge",
+            "threadspec-provider",
             "threadspec-report",
             "threadspec-runner",
         ],

@@ -1,6 +1,7 @@
 //! An agent with tool rounds that shares no code with the reference: JSON in, JSON out, and every decision a seam that a
 //! planted bug or reading can replace.
 
+use crate::asked::WireRun;
 use serde_json::{Value, json};
 use threadspec_judge::json::list;
 pub(super) use threadspec_judge::json::text;
@@ -30,6 +31,8 @@ pub(crate) struct RunState {
     pub(crate) stop: Option<String>,
     /// What outlives a run: nothing, unless something that is planted leaves it here.
     pub(crate) memory: Value,
+    /// What there is of the run where its model is asked over the wire.
+    pub(crate) wire: WireRun,
 }
 
 impl RunState {
@@ -140,14 +143,23 @@ impl Agent {
 
     /// Asks the model once, and runs the calls of its response; returns whether the run goes on.
     pub(crate) fn step(&self, run: &mut RunState) -> bool {
+        self.step_with(run, &mut |run, _| run.scripted(0))
+    }
+
+    /// The same with another model, which is given the request.
+    pub(crate) fn step_with(
+        &self,
+        run: &mut RunState,
+        model: &mut dyn FnMut(&mut RunState, &[Value]) -> Value,
+    ) -> bool {
         if run.stop.is_some() {
             return false;
         }
         let mut request = run.list.clone();
         (self.shown)(run, &mut request);
-        run.requests.push(request);
+        run.requests.push(request.clone());
         run.turn += 1;
-        let turn = run.scripted(0);
+        let turn = model(run, &request);
         if let Some(error) = turn["error"].as_str() {
             return (self.failed)(run, &halves::repaired(error).into_owned());
         }
@@ -251,7 +263,8 @@ fn whole(message: &mut Value) {
 
 /// A turn of the model as a message.
 fn said(turn: &Value) -> Value {
-    let mut message = json!({"type": "ai", "content": text(&turn["content"]), "tool_calls": calls(turn)});
+    let mut message =
+        json!({"type": "ai", "content": text(&turn["content"]), "tool_calls": calls(turn), "wire": turn["wire"]});
     whole(&mut message);
     message
 }
@@ -283,16 +296,24 @@ pub(crate) fn outcome(run: &mut RunState, call: &Value) -> ToolOutcome {
     let id = text(&call["id"]);
     let id = run.renamed.iter().find(|(new, _)| new == id).map_or(id, |(_, old)| old);
     let pairs = || list(&results["byArgs"]).iter();
+    // Over the wire a call may be run a second time, which its scripted result then shows.
+    let is_again = run.wire.executed.iter().any(|executed| executed == id);
+    let again = results["again"].get(id).filter(|_| is_again);
     let result = match results {
         Value::Array(results) => results.first(),
+        _ if again.is_some() => again,
         _ if results["byId"].is_object() => results["byId"].get(id),
         _ => pairs().find(|pair| pair[0] == call["args"]).map(|pair| &pair[1]),
     };
-    match result.map(|result| (result, result["error"].as_str(), result.as_object().map(serde_json::Map::len))) {
-        Some((_, Some(error), Some(1))) => ToolOutcome::Failure(halves::repaired(error).into_owned()),
-        Some((result, ..)) => ToolOutcome::Result(result.clone()),
-        None => ToolOutcome::Result("".into()),
-    }
+    let outcome =
+        match result.map(|result| (result, result["error"].as_str(), result.as_object().map(serde_json::Map::len))) {
+            Some((_, Some(error), Some(1))) => ToolOutcome::Failure(halves::repaired(error).into_owned()),
+            Some((result, ..)) => ToolOutcome::Result(result.clone()),
+            None => ToolOutcome::Result("".into()),
+        };
+    let id = id.to_owned();
+    run.wire.executed.push(id);
+    outcome
 }
 
 /// What the model is told of an outcome.

@@ -19,6 +19,7 @@
 )]
 
 mod agent;
+mod asked;
 mod bugs;
 mod catalogue;
 mod deeds;
@@ -26,6 +27,7 @@ mod error;
 mod growth;
 mod matrix;
 mod open;
+mod over_wire;
 mod pairs;
 mod permitted;
 mod planted;
@@ -35,6 +37,7 @@ mod together;
 mod trial;
 mod twin;
 mod universal;
+mod wire;
 
 pub use catalogue::{all, find};
 pub use error::Error;
@@ -42,6 +45,8 @@ pub use growth::{Breadth, of_size, survey_sizes};
 pub use matrix::{Matrix, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
-pub use planted::{Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, Planted, Reading, sound, sound_agent, together};
+pub use planted::{
+    Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, OnWire, Planted, Reading, sound, sound_agent, together,
+};
 pub use together::Together;
 pub use trial::{Selection, Survey, Trial};

@@ -2,6 +2,7 @@
 
 use crate::agent::{Agent, RunState};
 use crate::twin::Twin;
+use crate::wire::{Modes, WireAgent};
 use std::fmt;
 use threadspec_judge::corpus::growth::Quantity;
 use threadspec_judge::protocol::{Hello, Implementation, JudgeProfile, Reply, Request};
@@ -36,6 +37,10 @@ pub enum Kind {
     AgentReading(OnAgent),
     /// That agent answers wrongly while several runs are under way, and only then.
     Clash(Clash),
+    /// That agent goes wrong over the wire.
+    WireBug(OnWire),
+    /// That agent deviates over the wire as the clauses and the rules of fairness permit.
+    WireReading(OnWire),
     /// A process does something other than write its reply, which would be right.
     Misbehaviour(Misbehaviour),
 }
@@ -47,6 +52,16 @@ pub struct OnTwin(pub(crate) fn(&mut Twin));
 /// A change of the agent.
 #[derive(Clone, Copy)]
 pub struct OnAgent(pub(crate) &'static (dyn Fn(&mut Agent) + Send + Sync));
+
+/// A change of the agent over the wire.
+#[derive(Clone, Copy)]
+pub struct OnWire {
+    /// Where it shows.
+    pub(crate) modes: Modes,
+    /// The `should` clauses that a reading does not follow. Only cases of these may object.
+    pub(crate) neglects: &'static [&'static str],
+    pub(crate) plant: &'static (dyn Fn(&mut WireAgent) + Send + Sync),
+}
 
 /// A deviation of the twin that is permitted.
 #[derive(Clone, Copy)]
@@ -112,7 +127,7 @@ impl fmt::Debug for Planted {
 impl Planted {
     /// Whether it is permitted rather than wrong.
     pub fn is_reading(&self) -> bool {
-        matches!(self.kind, Kind::Reading(_) | Kind::AgentReading(_))
+        matches!(self.kind, Kind::Reading(_) | Kind::AgentReading(_) | Kind::WireReading(_))
     }
 
     /// Whether a profile forbids it.
@@ -123,6 +138,15 @@ impl Planted {
     /// What answers with it. Where only a process or runs that meet go wrong, the answers are right.
     pub fn implementation(&self) -> impl Implementation + Send + use<> {
         together(&[self])
+    }
+
+    /// Plants it in the agent, whether in what that does on the wire or in what it does anyway.
+    pub(crate) fn plant_in(&self, agent: &mut WireAgent) {
+        match self.kind {
+            Kind::WireBug(OnWire { plant, .. }) | Kind::WireReading(OnWire { plant, .. }) => plant(agent),
+            Kind::AgentBug(OnAgent(plant)) | Kind::AgentReading(OnAgent(plant)) => plant(&mut agent.agent),
+            _ => {}
+        }
     }
 
     /// The same with what stands behind its name: a size (`:100`, or `:content:100` for the texts in members of that name), or the moment of a
@@ -171,8 +195,9 @@ pub(crate) fn crash(why: &'static str) -> ! {
 ///
 /// If one is planted in the twin and another in the agent.
 pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
-    let is_of_agent =
-        |planted: &&Planted| matches!(planted.kind, Kind::AgentBug(_) | Kind::AgentReading(_) | Kind::Clash(_));
+    let is_of_agent = |planted: &&Planted| {
+        !matches!(planted.kind, Kind::Bug(_) | Kind::Reading(_) | Kind::Family(_) | Kind::Misbehaviour(_))
+    };
     let mut host =
         if planted.iter().any(is_of_agent) { Host::Agent(Box::default()) } else { Host::Twin(Box::default()) };
     planted.iter().for_each(|planted| host.plant(planted));
@@ -192,7 +217,7 @@ pub fn sound_agent() -> impl Implementation + Send {
 /// Where something is planted.
 enum Host {
     Twin(Box<Twin>),
-    Agent(Box<Agent>),
+    Agent(Box<WireAgent>),
 }
 
 impl Host {
@@ -206,8 +231,8 @@ impl Host {
                 }
                 plant(twin);
             }
-            (Kind::AgentBug(OnAgent(plant)) | Kind::AgentReading(OnAgent(plant)), Self::Agent(agent)) => plant(agent),
-            (Kind::Clash(_) | Kind::Misbehaviour(_), _) => {}
+            (_, Self::Agent(agent)) => planted.plant_in(agent),
+            (Kind::Misbehaviour(_), _) => {}
             _ => panic!("{} is not planted where the others are", planted.name),
         }
     }

@@ -23,6 +23,7 @@ const QUICK_STEP: usize = 97;
 /// accepted reading, it must fail none. Neither the corpus nor the fuzzer may object to a permitted reading. `serve --bug NAME`
 /// and `serve --reading NAME` show what one does.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct Run {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
@@ -34,6 +35,9 @@ pub(crate) struct Run {
     /// conditions
     #[arg(long, conflicts_with_all = ["redundant", "json"])]
     quick: bool,
+    /// Try only what is planted in the agent that asks its model over HTTP
+    #[arg(long)]
+    wire: bool,
     /// List the cases that catch nothing that another one does not catch
     #[arg(long)]
     redundant: bool,
@@ -59,20 +63,27 @@ impl Run {
             (Selection::EveryCase, Breadth::EveryProfile)
         };
         let (fuzzed, step) = if self.quick { (FUZZED_QUICKLY, QUICK_STEP) } else { (FUZZED, 1) };
-        let matrix = Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?;
+        let matrix = if self.wire {
+            Matrix::over_the_wire(&corpus, &cases, selection).map_err(harness)?
+        } else {
+            Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?
+        };
         let mut faults = matrix.faults();
-        for reading in permitted() {
-            faults.extend(reading.accusations(fuzzed));
+        if !self.wire {
+            for reading in permitted() {
+                faults.extend(reading.accusations(fuzzed));
+            }
         }
+        let has_all = self.filter.is_empty() && !self.wire;
         // With only some of the cases, bugs of size may well survive.
-        let grown = if self.filter.is_empty() {
+        let grown = if has_all {
             let table =
                 growth::table(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(Exit::Corpus, error))?;
             survey_sizes(&corpus, &table, breadth).map_err(harness)?
         } else {
             Survey::default()
         };
-        let covering = if self.filter.is_empty() {
+        let covering = if has_all {
             covering::read(&files(self.corpus.as_deref())?).map_err(|error| Stop::new(Exit::Corpus, error))?
         } else {
             None
@@ -96,6 +107,7 @@ fn as_json(matrix: &Matrix<'_>) -> Value {
             "bug": trial.bug,
             "breaks": trial.breaks,
             "profile": trial.profile.to_string(),
+            "over": trial.transport.map(|transport| transport.to_string()),
             "wrong": trial.wrong,
             "failed": ids(&trial.failed),
             "counts": trial.counts,
@@ -120,11 +132,11 @@ fn as_text(
 ) -> String {
     let mut out = String::new();
     for trial in matrix.trials.iter().filter(|trial| trial.wrong) {
-        let Trial { bug, breaks, profile, failed, troubles, .. } = trial;
+        let Trial { bug, breaks, failed, troubles, .. } = trial;
         let first = failed.first().map(|case| &*case.id).or(troubles.first().map(String::as_str)).unwrap_or_default();
         let first = styled(FAINT, first.lines().next().unwrap_or_default());
         let breaks = if breaks.is_empty() { "the protocol".to_owned() } else { breaks.join(",") };
-        out += &format!("{:>4}  {bug} ({profile}; {breaks})  {first}\n", failed.len());
+        out += &format!("{:>4}  {bug} ({}; {breaks})  {first}\n", failed.len(), trial.place());
     }
     let redundant = matrix.redundant();
     if list_redundant {

@@ -5,7 +5,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
 use threadspec_judge::corpus::{Case, Corpus, Level};
 use threadspec_judge::json::DEEP_STACK;
-use threadspec_judge::protocol::{JudgeProfile, Request};
+use threadspec_judge::protocol::{JudgeProfile, Request, Transport};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
 use threadspec_runner::Testee;
@@ -19,6 +19,8 @@ pub struct Trial<'a> {
     pub breaks: &'static [&'static str],
     /// The profile.
     pub profile: JudgeProfile,
+    /// How its model was asked, if that was over the wire.
+    pub transport: Option<Transport>,
     /// Whether it is wrong there. If not, no case may say so.
     pub wrong: bool,
     /// Whether one of the clauses is a `must`.
@@ -38,12 +40,19 @@ impl Trial<'_> {
             bug,
             breaks: &[],
             profile,
+            transport: None,
             wrong: false,
             breaks_a_must: false,
             failed: Vec::new(),
             counts: false,
             troubles: Vec::new(),
         }
+    }
+
+    /// In which profile and, over the wire, how.
+    pub fn place(&self) -> String {
+        self.transport
+            .map_or_else(|| self.profile.to_string(), |transport| format!("{} over {transport}", self.profile))
     }
 
     /// Whether the corpus catches the bug. A `should` case is enough for a bug that breaks no `must`.

@@ -10,3 +10,4 @@ mod readings;
 mod reports;
 mod severity;
 mod together;
+mod wire;

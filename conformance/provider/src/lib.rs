@@ -27,7 +27,9 @@
 //! | `standalone` | for programs: conversations instead of runs, rules instead of lists, and a proxy that watches |
 //! | `serve` | the socket, the clock and the thread around all this |
 //! | `told` | what a testee is told of a case |
+//! | [`client`] | the client of agents: requests and answers of HTTP/1.1, a connection, a model behind it |
 
+pub mod client;
 mod compose;
 mod engine;
 mod error;

@@ -3,7 +3,9 @@
 use super::Stop;
 use crate::bugs::BUGS;
 use std::io;
+use threadspec_judge::protocol::{Hello, Implementation, Reply, Request};
 use threadspec_judge::reference::Reference;
+use threadspec_provider::client::HttpModel;
 use threadspec_runner::{Exit, serve};
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
@@ -24,9 +26,29 @@ impl Serve {
         let (requests, replies) = (io::stdin().lock(), io::stdout().lock());
         let bug = BUGS.into_iter().find(|bug| self.bug.as_deref() == Some(bug.name));
         let served = match bug {
-            None => serve(&mut Reference, requests, replies),
+            None => serve(&mut AnyModel, requests, replies),
             Some(mut bug) => serve(&mut bug, requests, replies),
         };
         served.map(|()| Exit::Ok).map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
+    }
+}
+
+/// The reference, which asks its model where the request says.
+struct AnyModel;
+
+impl Implementation for AnyModel {
+    fn hello(&self) -> Hello {
+        Reference.hello()
+    }
+
+    fn answer(&mut self, request: &Request) -> Reply {
+        Reference.answer(request)
+    }
+
+    fn line(&mut self, request: &Request) -> String {
+        match HttpModel::of(request) {
+            Some(mut model) => Reference.line_with(request, &mut model),
+            None => Reference.line(request),
+        }
     }
 }

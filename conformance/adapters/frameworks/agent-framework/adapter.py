@@ -13,11 +13,14 @@ ANY_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": Tru
 ROLES = {"human": "user", "ai": "assistant"}
 
 
+def limits(run):
+    """The limit counts requests with tools; one more request, without tools, ends the run. So would three failures in a row."""
+    return {"max_iterations": max(1, run.rounds), "max_consecutive_errors_per_request": UNLIMITED}
+
+
 class ScriptedClient(FunctionInvocationLayer, BaseChatClient):
     def __init__(self, run):
-        # The limit counts requests with tools; one more request, without tools, ends the run. So would three failures in a row.
-        limits = {"max_iterations": max(1, run.rounds), "max_consecutive_errors_per_request": UNLIMITED}
-        super().__init__(function_invocation_configuration=limits)
+        super().__init__(function_invocation_configuration=limits(run))
         self.ask = run.ask
 
     async def _inner_get_response(self, *, messages, stream, options, **others):
@@ -32,12 +35,12 @@ def tool(run, name):
     return FunctionTool(name=name, description="A scripted tool.", func=call, input_model=ANY_ARGUMENTS, approval_mode="never_require")
 
 
-async def run(run):
+async def run(run, model=None, start=Agent.run):
     if run.limit == 0:
         run.cannot_tell("the framework's limit is at least one round")
-    agent = Agent(client=ScriptedClient(run), tools=[tool(run, name) for name in run.tools])
+    agent = Agent(client=model or ScriptedClient(run), tools=[tool(run, name) for name in run.tools])
     run.given = [to_framework(message) for message in run.messages]
-    response = await agent.run(run.given)
+    response = await start(agent, run.given)
     run.final = [*run.given, *response.messages]
 
 
@@ -81,4 +84,5 @@ def text(result):
     return result.result if isinstance(result.result, str) else to_json(result.result)
 
 
-serve(run, describe, package="agent-framework-core", name="Microsoft Agent Framework", url="https://github.com/microsoft/agent-framework")
+if __name__ == "__main__":
+    serve(run, describe, package="agent-framework-core", name="Microsoft Agent Framework", url="https://github.com/microsoft/agent-framework")

@@ -43,14 +43,15 @@ def tool(run, name):
     return Function(name=name, description="A scripted tool.", parameters=ANY_ARGUMENTS, entrypoint=call, skip_entrypoint_processing=True)
 
 
-async def run(run):
+async def run(run, model=None, start=Agent.arun):
     if run.limit is not None:
         run.cannot_tell("Agno limits the number of calls, not of rounds")
-    model = ScriptedModel(id="scripted")
-    model.run = run
+    if not model:
+        model = ScriptedModel(id="scripted")
+        model.run = run
     agent = Agent(model=model, tools=[tool(run, name) for name in run.tools], telemetry=False)
     run.given = [to_agno(message) for message in run.messages]
-    output = await agent.arun(run.given)
+    output = await start(agent, run.given)
     run.final = output.messages
     if output.status == RunStatus.error:
         run.failure = str(output.content)
@@ -84,4 +85,5 @@ def describe_one(message):
     return described
 
 
-serve(run, describe, package="agno", name="Agno", url="https://github.com/agno-agi/agno")
+if __name__ == "__main__":
+    serve(run, describe, package="agno", name="Agno", url="https://github.com/agno-agi/agno")

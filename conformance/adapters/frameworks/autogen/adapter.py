@@ -50,12 +50,12 @@ class ScriptedClient(ChatCompletionClient):
     create_stream = close = None
 
 
-async def run(run):
+async def run(run, model=None, **more):
     run.given = to_autogen(run.messages)
     context = UnboundedChatCompletionContext(initial_messages=run.given)
     tools = [ScriptedTool(run, name) for name in run.tools]
-    options = {"model_context": context, "system_message": None, "max_tool_iterations": run.rounds + 1}
-    agent = AssistantAgent("agent", ScriptedClient(run), tools=tools, **options)
+    options = {"model_context": context, "system_message": None, "max_tool_iterations": run.rounds + 1, **more}
+    agent = AssistantAgent("agent", model or ScriptedClient(run), tools=tools, **options)
     run.final = await context.get_messages()
     await agent.run()
 
@@ -70,8 +70,7 @@ def to_autogen(messages):
             call_id = message["tool_call_id"]
             if not converted or not isinstance(converted[-1], FunctionExecutionResultMessage):
                 converted.append(FunctionExecutionResultMessage(content=[]))
-            result = FunctionExecutionResult(content=content, name=names.get(call_id, "unknown"), call_id=call_id)
-            converted[-1].content.append(result)
+            converted[-1].content.append(FunctionExecutionResult(content=content, name=names.get(call_id, "unknown"), call_id=call_id))
         elif calls:
             made = [FunctionCall(id=call["id"], name=call["name"], arguments=to_json(call.get("args") or {})) for call in calls]
             converted.append(AssistantMessage(content=made, thought=content or None, source="agent"))
@@ -96,4 +95,5 @@ def describe_one(message):
     return [{"type": kind, "content": message.thought or "", "tool_calls": calls}]
 
 
-serve(run, describe, package="autogen-agentchat", name="AutoGen", url="https://github.com/microsoft/autogen")
+if __name__ == "__main__":
+    serve(run, describe, package="autogen-agentchat", name="AutoGen", url="https://github.com/microsoft/autogen")

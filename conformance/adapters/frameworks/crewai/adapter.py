@@ -45,12 +45,11 @@ class ScriptedTool(BaseTool):
         return self.run_of.result(self.name, args)
 
 
-def run(run):
+def run(run, model=None):
     if run.limit == 0:
         run.cannot_tell("the framework's limit is at least one round")
     tools = [ScriptedTool(name=name, description="A scripted tool.", run_of=run) for name in run.tools]
-    llm = ScriptedLLM(model="scripted", run=run)
-    agent = Agent(role="agent", goal="answer", backstory="none", llm=llm, tools=tools, verbose=False, max_iter=max(1, run.rounds))
+    agent = Agent(role="agent", goal="answer", backstory="none", llm=model or ScriptedLLM(model="scripted", run=run), tools=tools, verbose=False, max_iter=max(1, run.rounds))
     run.given = [to_crewai(message) for message in run.messages]
     run.final = agent.kickoff(run.given).messages
 
@@ -85,4 +84,5 @@ def describe_one(message):
     return described
 
 
-serve(run, describe, package="crewai", name="CrewAI", url="https://github.com/crewAIInc/crewAI")
+if __name__ == "__main__":
+    serve(run, describe, package="crewai", name="CrewAI", url="https://github.com/crewAIInc/crewAI")

@@ -41,20 +41,20 @@ class ScriptedTool(BaseTool):
         return result
 
 
-async def run(run):
+async def run(run, model=None, **config):
     if not run.messages or run.messages[-1]["type"] != "human":
         return run.cannot_tell("a run begins with a message of the user")
     system = "\n\n".join(message["content"] for message in run.messages if message["type"] == "system")
     # A function, since a text would be a template.
     options = {"instruction": lambda context: system, "tools": [ScriptedTool(run, name) for name in run.tools]}
-    runner = InMemoryRunner(LlmAgent(name="agent", model=ScriptedModel(model="scripted", run=run), **options))
+    runner = InMemoryRunner(LlmAgent(name="agent", model=model or ScriptedModel(model="scripted", run=run), **options))
     session = await runner.session_service.create_session(app_name=runner.app_name, user_id="user")
     names = {call["id"]: call["name"] for message in run.messages for call in message.get("tool_calls") or []}
     *history, prompt = (to_content(message, names) for message in run.messages if message["type"] != "system")
     for content in history:
         is_user = content.role == "user" and content.parts[0].function_response is None
         await runner.session_service.append_event(session, Event(author="user" if is_user else "agent", content=content))
-    options = {"new_message": prompt, "run_config": RunConfig(max_llm_calls=run.rounds + 1)}
+    options = {"new_message": prompt, "run_config": RunConfig(max_llm_calls=run.rounds + 1, **config)}
     try:
         with suppress(LlmCallsLimitExceededError):
             [_ async for _ in runner.run_async(user_id="user", session_id=session.id, **options)]
@@ -74,8 +74,7 @@ def to_content(message, names):
     if message["type"] == "human":
         return Content(role="user", parts=[Part(text=message["content"])])
     call_id, response = message["tool_call_id"], {"result": message["content"]}
-    answer = FunctionResponse(id=call_id, name=names.get(call_id, "unknown"), response=response)
-    return Content(role="user", parts=[Part(function_response=answer)])
+    return Content(role="user", parts=[Part(function_response=FunctionResponse(id=call_id, name=names.get(call_id, "unknown"), response=response))])
 
 
 def describe(request):
@@ -96,4 +95,5 @@ def text(response):
     return value if isinstance(value, str) else to_json(value)
 
 
-serve(run, describe, package="google-adk", name="Google ADK (Python)", url="https://github.com/google/adk-python")
+if __name__ == "__main__":
+    serve(run, describe, package="google-adk", name="Google ADK (Python)", url="https://github.com/google/adk-python")

@@ -11,8 +11,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
 ROOT = HERE.parents[2]
-# Relative to the root of a checkout, where `threadspec` starts the adapters, so that the commands it prints work there.
-HOME = HERE.relative_to(ROOT)
 
 
 @dataclass
@@ -26,7 +24,8 @@ class Adapter:
 
     @property
     def interpreter(self):
-        folder = HOME / self.folder.name
+        # Relative to the root of a checkout, where `threadspec` starts the adapters, so that the commands it prints work there.
+        folder = self.folder.relative_to(ROOT)
         if self.runtime == "python":
             return str(folder / ".venv/bin/python")
         own = folder / "node_modules/node/bin/node"
@@ -39,7 +38,7 @@ class Adapter:
     def start(self, source):
         """The command that runs the adapter, or one of its reproductions."""
         if self.runtime == "rust":
-            return [str(HOME / self.folder.name / "target/debug" / source.stem)]
+            return [str(self.folder.relative_to(ROOT) / "target/debug" / source.stem)]
         return [self.interpreter, str(source.relative_to(ROOT)), *self.arguments]
 
     @property

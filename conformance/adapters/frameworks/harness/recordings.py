@@ -1,10 +1,17 @@
 """Adds new cases to a recording, which is a transcript that is kept."""
 
 import json
+import lzma
 import re
 
 # The number of the request that a line begins with, or corrects.
 NUMBER = re.compile(r'(\{"(?:request":\{")?id":)(-?\d+)')
+# Quick: a higher preset takes minutes for a hundred megabytes, and saves nothing. A large dictionary, since what is repeated is megabytes away.
+XZ = {"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 64 << 20}
+
+
+def compressed(text):
+    return lzma.compress(text.encode(), filters=[XZ])
 
 
 def added(old, new):

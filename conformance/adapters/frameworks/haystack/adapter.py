@@ -36,9 +36,9 @@ def tool(run, name):
     return Tool(name=name, description="A scripted tool.", parameters=ANY_ARGUMENTS, function=call)
 
 
-def run(run):
+def run(run, model=None):
     tools = [tool(run, name) for name in run.tools]
-    agent = Agent(chat_generator=ScriptedGenerator(run), tools=tools, max_agent_steps=run.rounds + 1)
+    agent = Agent(chat_generator=model or ScriptedGenerator(run), tools=tools, max_agent_steps=run.rounds + 1)
     run.given = to_haystack(run.messages)
     run.final = agent.run(messages=run.given)["messages"]
 
@@ -79,4 +79,5 @@ def text(result):
     return result if isinstance(result, str) else "".join(getattr(part, "text", None) or to_json(part.to_dict()) for part in result)
 
 
-serve(run, describe, package="haystack-ai", name="Haystack", url="https://github.com/deepset-ai/haystack")
+if __name__ == "__main__":
+    serve(run, describe, package="haystack-ai", name="Haystack", url="https://github.com/deepset-ai/haystack")

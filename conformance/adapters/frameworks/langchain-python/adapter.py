@@ -41,10 +41,10 @@ def tool(run, name):
     return StructuredTool(name=name, description="A scripted tool.", args_schema=ANY_ARGUMENTS, coroutine=call)
 
 
-async def run(run):
+async def run(run, model=None):
     # A limit is this middleware's; the graph's own counts steps, of which a run without a limit has many.
     limit = [] if run.limit is None else [ModelCallLimitMiddleware(run_limit=run.rounds + 1)]
-    agent = create_agent(ScriptedModel(run=run), [tool(run, name) for name in run.tools], middleware=limit)
+    agent = create_agent(model or ScriptedModel(run=run), [tool(run, name) for name in run.tools], middleware=limit)
     run.given = [to_langchain(message) for message in run.messages]
     # The state after each step, kept in case the run ends with an exception.
     async for state in agent.astream({"messages": run.given}, {"recursion_limit": 5 * UNLIMITED}, stream_mode="values"):
@@ -79,4 +79,5 @@ def blocks(content):
     return "".join(block if isinstance(block, str) else block.get("text", to_json(block)) for block in content)
 
 
-serve(run, describe, package="langchain", name="LangChain create_agent (Python)", url="https://github.com/langchain-ai/langchain")
+if __name__ == "__main__":
+    serve(run, describe, package="langchain", name="LangChain create_agent (Python)", url="https://github.com/langchain-ai/langchain")

@@ -52,8 +52,8 @@ def tool(run, name):
     return FunctionTool.from_defaults(async_fn=call, name=name, description="A scripted tool.", fn_schema=Arguments)
 
 
-async def run(run):
-    agent = FunctionAgent(llm=ScriptedLLM(run=run), tools=[tool(run, name) for name in run.tools], streaming=False)
+async def run(run, model=None, streaming=False):
+    agent = FunctionAgent(llm=model or ScriptedLLM(run=run), tools=[tool(run, name) for name in run.tools], streaming=streaming)
     # The default memory forgets what exceeds a number of tokens, and downloads a tokenizer to count them.
     memory = ChatMemoryBuffer(token_limit=10**9, tokenizer_fn=list)
     run.given = [to_llama_index(message) for message in run.messages]
@@ -94,4 +94,5 @@ def describe_one(message):
     return described
 
 
-serve(run, describe, package="llama-index-core", name="LlamaIndex FunctionAgent", url="https://github.com/run-llama/llama_index")
+if __name__ == "__main__":
+    serve(run, describe, package="llama-index-core", name="LlamaIndex FunctionAgent", url="https://github.com/run-llama/llama_index")

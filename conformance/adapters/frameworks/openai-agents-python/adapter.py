@@ -43,8 +43,8 @@ def tool(run, name):
     return function_tool(call, strict_mode=False)
 
 
-async def run(run):
-    agent = Agent(name="agent", model=ScriptedModel(run), tools=[tool(run, name) for name in run.tools])
+async def run(run, model=None, start=Runner.run):
+    agent = Agent(name="agent", model=model or ScriptedModel(run), tools=[tool(run, name) for name in run.tools])
     run.given = to_items(run.messages)
     if run.messages and run.messages[-1].get("tool_calls"):
         run.cannot_tell("a run that stopped at its calls is continued from its RunState")
@@ -55,7 +55,7 @@ async def run(run):
         await session.add_items(history)
         input = [prompt]
     try:
-        result = await Runner.run(agent, input, session=session, max_turns=run.rounds + 1)
+        result = await start(agent, input, session=session, max_turns=run.rounds + 1)
         run.final = result.to_input_list()
     except AgentsException as error:
         if error.run_data:
@@ -68,4 +68,5 @@ async def run(run):
 
 
 set_tracing_disabled(True)
-serve(run, describe, package="openai-agents", name="OpenAI Agents SDK (Python)", url="https://github.com/openai/openai-agents-python")
+if __name__ == "__main__":
+    serve(run, describe, package="openai-agents", name="OpenAI Agents SDK (Python)", url="https://github.com/openai/openai-agents-python")

@@ -32,14 +32,14 @@ def tool(run, name):
     return Tool.from_schema(call, name, "A scripted tool.", ANY_ARGUMENTS, takes_ctx=True)
 
 
-async def run(run):
-    agent = Agent(scripted_model(run), tools=[tool(run, name) for name in run.tools])
+async def run(run, model=None, **options):
+    agent = Agent(model or scripted_model(run), tools=[tool(run, name) for name in run.tools])
     run.given = to_history(run.messages)
     # Kept in case the run ends with an exception.
     with capture_run_messages() as messages:
         run.final = messages
         try:
-            await agent.run(message_history=run.given, usage_limits=UsageLimits(request_limit=run.rounds + 1))
+            await agent.run(message_history=run.given, usage_limits=UsageLimits(request_limit=run.rounds + 1), **options)
         except UsageLimitExceeded:
             pass
 
@@ -93,4 +93,5 @@ def describe_part(part):
     return {"type": "system" if isinstance(part, SystemPromptPart) else "human", "content": part.content}
 
 
-serve(run, describe, package="pydantic-ai-slim", name="pydantic-ai", url="https://github.com/pydantic/pydantic-ai")
+if __name__ == "__main__":
+    serve(run, describe, package="pydantic-ai-slim", name="pydantic-ai", url="https://github.com/pydantic/pydantic-ai")

@@ -53,7 +53,7 @@ export class Run {
   /** Records the request that the framework handed to its model, and returns the scripted answer. */
   ask(request) {
     this.#requests.push(request);
-    this.#written.push(this.#write(request));
+    this.#written.push(this.write(request));
     const turn = this.turns.next().value ?? { error: 'script exhausted' };
     if (turn.error != null) throw new Error(turn.error);
     this.#calls = callsOf(turn);
@@ -63,13 +63,14 @@ export class Run {
 
   /** The scripted result of a call. Where the framework does not tell its tools the id, name and arguments find it. */
   result(name, args, callId) {
-    const result = this.#scripted(name, args, callId);
+    const result = this.scripted(name, args, callId);
     const isFailure = typeof result?.error === 'string' && Object.keys(result).length === 1;
     if (isFailure) throw new Error(result.error);
     return structuredClone(result);
   }
 
-  #scripted(name, args, callId) {
+  /** Found by the id of the call, or by its arguments. */
+  scripted(name, args, callId) {
     const script = this.scripts.get(name);
     if (Array.isArray(script)) {
       const taken = this.#taken.get(name) ?? 0;
@@ -93,12 +94,12 @@ export class Run {
   reply(refusal) {
     const failure = this.failure ?? refusal;
     const requests = `[${this.#written.join()}]`;
-    const again = () => `[${this.#requests.map((request) => this.#write(request)).join()}]`;
+    const again = () => `[${this.#requests.map((request) => this.write(request)).join()}]`;
     const output = {
       requests,
       ...(requests.length <= LONGEST_WRITTEN_TWICE && { requestsAtEnd: again() }),
-      messages: this.final == null ? 'null' : this.#write(this.final),
-      ...(this.given && { given: this.#write(this.given) }),
+      messages: this.final == null ? 'null' : this.write(this.final),
+      ...(this.given && { given: this.write(this.given) }),
       ...(failure != null && { failure: JSON.stringify(failure) }),
     };
     if (this.unobservable) return JSON.stringify({ unsupported: this.unobservable });
@@ -107,7 +108,7 @@ export class Run {
   }
 
   /** The JSON text of a list of messages. Text is a copy that nobody changes, however deep a framework's objects are shared. */
-  #write(messages) {
+  write(messages) {
     try {
       return JSON.stringify(this.describe(messages));
     } catch (error) {
@@ -125,23 +126,25 @@ const callsOf = ({ tool_calls }) => (tool_calls ?? []).map(
 
 /**
  * Answers requests until stdin ends, several at once. `from` is the adapter's `import.meta.url`; `version` is for what is not an
- * installed package.
+ * installed package; `newRun` makes another kind of `Run` of a request, and `more` are more members of the hello: both are for what is
+ * judged over the wire.
  */
-export async function serve({ run, describe, from, package: name, version, label = name, url }) {
+export async function serve({ run, describe, from, package: name, version, label = name, url, newRun, ...more }) {
   const manifest = () => JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, from)));
   const implementation = { name: label, version: version ?? manifest().version, language: 'JavaScript', url };
-  const hello = { protocol: 1, implementation, ops: ['tools'], profiles: ['universal'], concurrent: true };
+  const hello = { protocol: 1, implementation, ops: ['tools'], profiles: ['universal'], concurrent: true, ...more };
   // Whatever a framework prints belongs to the log.
   const reply = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr);
 
-  async function answer({ op, input }) {
+  async function answer(request) {
+    const { op, input } = request;
     if (op === 'hello') return JSON.stringify({ ok: hello });
     if (op !== 'tools') return JSON.stringify({ unsupported: 'unknown op' });
-    const one = new Run(input, describe);
+    const one = newRun ? newRun(request) : new Run(input, describe);
     let refusal;
     try {
-      await run(one);
+      if (!one.unobservable) await run(one);
     } catch (error) {
       refusal = String(error?.message ?? error) || 'an error without a message';
       console.error(error);
@@ -168,7 +171,7 @@ export function fromJson(text) {
 }
 
 /** Whether two values are equal once they are JSON: without prototypes, absent members and -0. */
-const same = (one, other) => isDeepStrictEqual(plain(one), plain(other));
+export const same = (one, other) => isDeepStrictEqual(plain(one), plain(other));
 const plain = (value) => fromJson(JSON.stringify(value) ?? 'null');
 
 // Not `node:readline`, which also ends a line at U+2028 and U+2029.

@@ -23,6 +23,7 @@ import os
 import re
 import sys
 import traceback
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 PROTOCOL = 1
@@ -118,6 +119,9 @@ class Run:
             result = script["byId"].get(call_id, "")
         else:
             result = self._by_elimination(name, args, script["byId"])
+        return self._played(result)
+
+    def _played(self, result):
         if isinstance(result, dict) and list(result) == ["error"] and isinstance(result["error"], str):
             raise ScriptedFailure(result["error"])
         return _copy(result)
@@ -140,17 +144,17 @@ class Run:
         if self.given is not None:
             output["given"] = self._write(self.given)
         if failure is not None:
-            output["failure"] = _dump(failure)
+            output["failure"] = dump(failure)
         if self.unobservable:
-            return _dump({"unsupported": self.unobservable})
+            return dump({"unsupported": self.unobservable})
         if failure and not self._requests:
-            return _dump({"reject": {"kind": "invalid-input", "message": failure}})
-        return f'{{"ok":{{{",".join(f"{_dump(name)}:{text}" for name, text in output.items())}}}}}'
+            return dump({"reject": {"kind": "invalid-input", "message": failure}})
+        return f'{{"ok":{{{",".join(f"{dump(name)}:{text}" for name, text in output.items())}}}}}'
 
     def _write(self, messages):
         """The JSON text of a list of messages. Text is a copy that nobody changes, however deep a framework's objects are shared."""
         try:
-            return _dump(self._describe(messages))
+            return dump(self._describe(messages))
         except Exception as error:
             # Not to be raised: it would be taken for the model's failure.
             traceback.print_exc()
@@ -162,8 +166,10 @@ def _calls(turn):
     return [Call(call["id"], call["name"], _copy(call.get("args") or {})) for call in turn.get("tool_calls") or []]
 
 
-def serve(run, describe, *, package, url, name=None, version=None):
-    """Answers requests until stdin ends, several at once. `version` is for what is not an installed package."""
+def serve(run, describe=None, *, package, url, name=None, version=None, new_run=None, **more):
+    """Answers requests until stdin ends, several at once. `version` is for what is not an installed package; `new_run` makes another kind of
+    `Run` of a request, and `more` are more members of the hello: both are for what is judged over the wire."""
+    new_run = new_run or (lambda request: Run(request["input"], describe))
     hello = {
         "protocol": PROTOCOL,
         "implementation": {
@@ -176,6 +182,7 @@ def serve(run, describe, *, package, url, name=None, version=None):
         "profiles": ["universal"],
         "exactIntegers": True,
         "concurrent": True,
+        **more,
     }
     # Whatever a framework prints belongs to the log.
     replies = os.fdopen(os.dup(1), "wb")
@@ -185,13 +192,15 @@ def serve(run, describe, *, package, url, name=None, version=None):
         try:
             request = json.loads(line)
         except (ValueError, RecursionError) as error:
-            id, answer = int(re.search(rb"[0-9]+", line)[0]), _dump({"unsupported": f"Python cannot read it: {error}"})
+            id, answer = int(re.search(rb"[0-9]+", line)[0]), dump({"unsupported": f"Python cannot read it: {error}"})
         else:
-            id, answer = request["id"], await _answer(request, hello, run, describe)
+            id, answer = request["id"], await _answer(request, hello, run, new_run)
         replies.write(f'{{"id":{id},{answer[1:]}\n'.encode("ascii"))
         replies.flush()
 
     async def loop():
+        # A run that waits for its model keeps a thread.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(32))
         pending = set()
         while line := await asyncio.to_thread(sys.stdin.buffer.readline):
             if line.strip():
@@ -203,14 +212,16 @@ def serve(run, describe, *, package, url, name=None, version=None):
     asyncio.run(loop())
 
 
-async def _answer(request, hello, run, describe):
+async def _answer(request, hello, run, new_run):
     if request.get("op") == "hello":
-        return _dump({"ok": hello})
+        return dump({"ok": hello})
     if request.get("op") != "tools":
-        return _dump({"unsupported": "unknown op"})
-    one, refusal = Run(request["input"], describe), None
+        return dump({"unsupported": "unknown op"})
+    one, refusal = new_run(request), None
     try:
-        if inspect.iscoroutinefunction(run):
+        if one.unobservable:
+            pass
+        elif inspect.iscoroutinefunction(run):
             await run(one)
         else:
             await asyncio.to_thread(run, one)
@@ -243,7 +254,7 @@ def same(left, right):
     return isinstance(left, bool) == isinstance(right, bool) and left == right
 
 
-def _dump(value):
+def dump(value):
     """JSON in ASCII, so that a lone surrogate can be written; infinity is refused."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
 

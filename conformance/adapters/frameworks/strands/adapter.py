@@ -41,7 +41,7 @@ def scripted_tool(run, name):
     return tool(name=name, description="A scripted tool.", context=True)(call)
 
 
-async def run(run):
+async def run(run, model=None):
     if len({name.replace("-", "_") for name in run.tools if re.fullmatch(r"[a-zA-Z0-9_-]+", name)}) < len(run.tools):
         run.cannot_tell("the framework takes letters, digits, `-` and `_` in names, and no two that differ in `-` and `_` alone")
     system = [message["content"] for message in run.messages if message["type"] == "system"]
@@ -51,7 +51,7 @@ async def run(run):
     said = [given.pop()] if run.messages and run.messages[-1]["type"] == "human" else None
     # The default manager keeps the newest forty messages only.
     options = {"callback_handler": None, "conversation_manager": NullConversationManager(), "system_prompt": prompt}
-    agent = Agent(model=ScriptedModel(run), messages=given, tools=[scripted_tool(run, name) for name in run.tools], **options)
+    agent = Agent(model=model or ScriptedModel(run), messages=given, tools=[scripted_tool(run, name) for name in run.tools], **options)
     run.final = (prompt, agent.messages)
     try:
         await agent.invoke_async(said, limits={"turns": run.rounds + 1})
@@ -70,9 +70,8 @@ def to_strands(messages):
                 converted.append({"role": "user", "content": []})
             converted[-1]["content"].append(result)
         elif kind != "system":
-            calls = message.get("tool_calls") or []
-            uses = [{"toolUse": {"toolUseId": call["id"], "name": call["name"], "input": call.get("args") or {}}} for call in calls]
-            blocks = [{"text": content}, *uses] if content or not uses else uses
+            calls = [{"toolUseId": call["id"], "name": call["name"], "input": call.get("args") or {}} for call in message.get("tool_calls") or []]
+            blocks = [*([{"text": content}] if content or not calls else []), *({"toolUse": call} for call in calls)]
             converted.append({"role": "user" if kind == "human" else "assistant", "content": blocks})
     return converted
 
@@ -96,4 +95,5 @@ def text(blocks):
     return "".join(block["text"] if "text" in block else to_json(block.get("json", block)) for block in blocks)
 
 
-serve(run, describe, package="strands-agents", name="Strands Agents", url="https://github.com/strands-agents/harness-sdk")
+if __name__ == "__main__":
+    serve(run, describe, package="strands-agents", name="Strands Agents", url="https://github.com/strands-agents/harness-sdk")

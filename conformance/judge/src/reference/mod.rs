@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use threadspec::agent::{
-    LoopOptions, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier, run_loop,
-    run_tools,
+    LoopOptions, Model, ScriptedModel, ScriptedTools, ScriptedVerifier, ToolOptions, Turn, Verification, Verifier,
+    run_loop, run_tools,
 };
 use threadspec::surrogates::{mark_surrogates, marked, repair_surrogates, unmark_surrogates};
 use threadspec::{
@@ -24,6 +24,14 @@ use threadspec::{
 /// The reference as a testee.
 #[derive(Debug, Default)]
 pub struct Reference;
+
+impl Reference {
+    /// The reply line to a request of op `tools` in profile `universal` whose model is not in its input.
+    pub fn line_with(&self, request: &Request, model: &mut dyn Model) -> String {
+        let output = RawInput::read(&repair_surrogates(&request.input)).and_then(|input| input.with_model(model));
+        reply_line(request.id, output.map_err(|error| refused(&error)))
+    }
+}
 
 impl Implementation for Reference {
     fn hello(&self) -> Hello {
@@ -48,18 +56,26 @@ impl Implementation for Reference {
 
     /// Lone surrogates are written as escapes again, which only text can hold: the library marks them in data.
     fn line(&mut self, request: &Request) -> String {
-        let line = match output::<String>(request) {
-            Ok(output) => format!(r#"{{"id":{},"ok":{output}}}"#, request.id),
-            Err(Reply::Reject { kind, message }) => {
-                Reply::Reject { kind, message: marked(&message).into_owned() }.line(request.id)
-            }
-            Err(refusal) => refusal.line(request.id),
-        };
-        match unmark_surrogates(&line) {
-            Cow::Owned(unmarked) => unmarked,
-            Cow::Borrowed(_) => line,
-        }
+        reply_line(request.id, output(request))
     }
+}
+
+/// A reply line in which lone surrogates are escapes again, which only text can hold: the library marks them in data.
+fn reply_line(id: i64, output: Result<String, Reply>) -> String {
+    let line = match output {
+        Ok(output) => format!(r#"{{"id":{id},"ok":{output}}}"#),
+        Err(Reply::Reject { kind, message }) => Reply::Reject { kind, message: marked(&message).into_owned() }.line(id),
+        Err(refusal) => refusal.line(id),
+    };
+    match unmark_surrogates(&line) {
+        Cow::Owned(unmarked) => unmarked,
+        Cow::Borrowed(_) => line,
+    }
+}
+
+fn refused(error: &Error) -> Reply {
+    let kind = if error.is_invalid_event() { RejectKind::InvalidEvent } else { RejectKind::InvalidInput };
+    Reply::Reject { kind, message: error.to_string() }
 }
 
 /// The form in which an output is wanted: a JSON value, or JSON text.
@@ -93,10 +109,7 @@ fn output<F: Form>(request: &Request) -> Result<F, Reply> {
         Op::Tools => input.tools(profile),
         Op::Loop => input.outer_loop(profile),
     });
-    output.map_err(|error| Reply::Reject {
-        kind: if error.is_invalid_event() { RejectKind::InvalidEvent } else { RejectKind::InvalidInput },
-        message: error.to_string(),
-    })
+    output.map_err(|error| refused(&error))
 }
 
 /// The output of op `tools`.
@@ -222,6 +235,24 @@ impl RawInput {
             messages: &run.messages,
             given: None,
             failure: None,
+        }))
+    }
+
+    /// Op `tools` in profile `universal`, with a model that remembers nothing.
+    fn with_model(&self, model: &mut dyn Model) -> Result<String, Error> {
+        let messages = self.given()?;
+        oracle::provider_valid(&messages).map_err(|fault| self.get("messages").error(fault.to_string()))?;
+        let mut tools = self.scripted(KeyedTools::read)?;
+        let max_recursion_depth = self.limit("maxRecursionDepth")?.map(count);
+        let options = ToolOptions { profile: Profile::Hardened, max_recursion_depth };
+        let given = messages.clone();
+        let run = run_tools(messages, model, &mut tools, &options);
+        Ok(String::of(&Rounds {
+            requests: &[],
+            requests_at_end: None,
+            messages: &run.messages,
+            given: Some(given),
+            failure: run.failure.as_deref().map(marked),
         }))
     }
 

@@ -1,6 +1,7 @@
 //! The kill matrix: which case catches which planted bug, in which profile.
 
 mod universal;
+mod wire;
 
 use crate::Error;
 use crate::catalogue::all;
@@ -45,7 +46,9 @@ impl<'a> Matrix<'a> {
         if let Some((bug, clause)) = all().find_map(|bug| Some((bug.name, bug.breaks.iter().find(unknown)?))) {
             return Err(Error::unknown_clause(bug, clause));
         }
+        let over_wire = wire::cases(cases);
         let mut broken = universal::broken(cases);
+        broken.extend(wire::broken(&over_wire, |_| true)?.into_iter().map(|(case, _)| case));
         let mut expected: HashMap<JudgeProfile, Expected<'_>> = HashMap::new();
         for profile in JudgeProfile::OWN {
             let ordinary = || cases.iter().copied().filter(|case| is_for_all_bugs(case) && case.is_in(profile));
@@ -69,7 +72,10 @@ impl<'a> Matrix<'a> {
             });
             let (agents, (readings, bugs)) = workers.install(|| {
                 rayon::join(
-                    || universal::trials(corpus, cases, selection),
+                    || {
+                        [universal::trials(corpus, cases, selection), wire::trials(corpus, &over_wire, selection)]
+                            .concat()
+                    },
                     || {
                         rayon::join(
                             || permitted().par_iter().map(judge).collect::<Vec<_>>(),
@@ -84,20 +90,35 @@ impl<'a> Matrix<'a> {
         Ok(Self { trials, broken, cases, selection })
     }
 
+    /// The part of the matrix that is over the wire.
+    ///
+    /// # Errors
+    ///
+    /// When no thread of the operating system can be started.
+    pub fn over_the_wire(corpus: &Corpus, cases: &'a [&'a Case], selection: Selection) -> Result<Self, Error> {
+        let over_wire = wire::cases(cases);
+        let is_put = if selection == Selection::EveryCase { |_: &Case| true } else { Case::needs_wire };
+        let broken = wire::broken(&over_wire, is_put)?.into_iter().map(|(case, _)| case).collect();
+        let trials = workers()?.install(|| wire::trials(corpus, &over_wire, selection));
+        Ok(Self { trials, broken, cases, selection })
+    }
+
     /// What is wrong with the corpus, as the matrix shows it.
     pub fn faults(&self) -> Vec<String> {
         let broken = self.broken.iter().map(|case| format!("{}: fails without any bug", case.id));
         let faulty: Vec<(&Trial<'_>, String)> =
             self.trials.iter().filter_map(|trial| Some((trial, trial.fault()?))).collect();
         let is_open = |trial: &Trial<'_>| trial.wrong && OPEN.contains(&trial.bug);
-        let closed = OPEN.iter().filter(|&&open| !faulty.iter().any(|(trial, _)| trial.bug == open));
+        let closed = OPEN
+            .iter()
+            .filter(|&&open| self.trials.iter().any(|trial| trial.bug == open))
+            .filter(|&&open| !faulty.iter().any(|(trial, _)| trial.bug == open));
         let closed = closed.map(|open| format!("{open}: is caught now, so that it is no open hole any more"));
         let trials = faulty.iter().filter(|(trial, _)| !is_open(trial));
-        let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.bug, trial.profile));
+        let trials = trials.map(|(trial, fault)| format!("{} ({}): {fault}", trial.bug, trial.place()));
         let caught = self.caught();
         let is_of_no_use = |case: &&&Case| {
-            let is_tried = is_for_all_bugs(case) && !case.needs_wire();
-            self.selection == Selection::EveryCase && is_tried && !caught.contains_key(&*case.id)
+            self.selection == Selection::EveryCase && is_for_all_bugs(case) && !caught.contains_key(&*case.id)
         };
         let of_no_use = self.cases.iter().filter(is_of_no_use);
         let of_no_use = of_no_use.map(|case| format!("{}: catches nothing", case.id));

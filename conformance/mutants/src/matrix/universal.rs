@@ -15,7 +15,7 @@ use threadspec_runner::{Settings, run};
 const LARGE: usize = 4 << 10;
 
 /// Whether a case is put to an agent that asks its model in the same process.
-fn is_put(case: &&Case) -> bool {
+fn is_put(case: &Case) -> bool {
     case.is_in(JudgeProfile::Universal) && !case.needs_wire()
 }
 
@@ -23,7 +23,7 @@ fn is_put(case: &&Case) -> bool {
 pub(super) fn broken<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     let mut agent = InProcess::new(sound_agent());
     let mut fails = |case: &&Case| failure(&mut agent, case, JudgeProfile::Universal, &Expected::new()).is_some();
-    cases.iter().copied().filter(is_put).filter(|case| fails(case)).collect()
+    cases.iter().copied().filter(|case| is_put(case)).filter(|case| fails(case)).collect()
 }
 
 /// The bugs of the agent that show in one run.
@@ -33,7 +33,7 @@ fn bugs() -> impl Iterator<Item = &'static Planted> {
 
 /// Tries every bug and every reading. The threads of the caller's pool need stacks for deep values.
 pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
-    let mut cases: Vec<&Case> = cases.iter().copied().filter(is_put).collect();
+    let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| is_put(case)).collect();
     cases.sort_by_cached_key(|case| size(case));
     let expected = outcomes(&mut InProcess::new(sound_agent()), cases.iter().copied(), JudgeProfile::Universal);
     let planted: Vec<&'static Planted> =
@@ -68,7 +68,8 @@ fn find_uses<'a>(trials: &mut [Trial<'a>], cases: &[&'a Case], expected: &Expect
     }
 }
 
-fn size(case: &Case) -> usize {
+/// How large the inputs of a case are together, in bytes.
+pub(super) fn size(case: &Case) -> usize {
     case.input().len() + case.after().iter().map(String::len).sum::<usize>()
 }
 

@@ -53,7 +53,9 @@ impl Renamed {
                 // Other calls stand here.
                 return;
             }
-            if call.id != sent.id && refuses_id(api, &call.id) && !is_known(&|call| &call.id, &sent.id) {
+            let is_kept = || messages.iter().flat_map(|message| &message.calls).any(|sent| sent.id == call.id);
+            // Where another call has it still, it was not its form: the model said it twice.
+            if call.id != sent.id && refuses_id(api, &call.id) && !is_known(&|call| &call.id, &sent.id) && !is_kept() {
                 self.ids.note(&call.id, &sent.id);
             }
             if call.name != sent.name && !is_known(&|call| &call.name, &sent.name) {

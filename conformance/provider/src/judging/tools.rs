@@ -87,14 +87,24 @@ fn can_be_declared(api: Api, name: &str) -> bool {
 
 /// Whether a tool has a schema that is one, as far as its form goes.
 fn has_schema(tool: &DeclaredTool) -> bool {
-    let Some(schema) = &tool.schema else { return false };
-    let is_text = |value: &Value| value.is_string();
+    tool.schema.as_ref().is_some_and(is_schema)
+}
+
+fn is_schema(schema: &Value) -> bool {
+    const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
+    let is_type = |kind: &Value| kind.as_str().is_some_and(|kind| TYPES.contains(&kind));
     match schema {
         Value::Bool(_) => true,
         Value::Object(members) => {
-            members.get("type").is_none_or(|kind| kind.is_string() || list(kind).iter().any(is_text))
-                && members.get("properties").is_none_or(Value::is_object)
-                && members.get("required").is_none_or(|names| names.is_array() && list(names).iter().all(is_text))
+            members
+                .get("type")
+                .is_none_or(|kind| is_type(kind) || !list(kind).is_empty() && list(kind).iter().all(is_type))
+                && members
+                    .get("properties")
+                    .is_none_or(|own| own.as_object().is_some_and(|properties| properties.values().all(is_schema)))
+                && members
+                    .get("required")
+                    .is_none_or(|names| names.is_array() && list(names).iter().all(Value::is_string))
         }
         _ => false,
     }

@@ -1,9 +1,10 @@
 //! What the provider keeps for Responses: answers, their items, conversations. Only the key of a run sees what was kept for it.
 
 use super::body::items;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
+use threadspec_judge::universal::halves::repaired;
 
 /// Everything that was kept for a run.
 #[derive(Debug, Default)]
@@ -135,11 +136,20 @@ fn conversation(body: &Value) -> Option<&str> {
     body["conversation"].as_str().or_else(|| body["conversation"]["id"].as_str())
 }
 
-/// An item of an answer as a request has it.
+/// An item of an answer as a request has it. Half a character that the model said is not the fault of who refers to it.
 fn as_input(item: &Value) -> Value {
-    let Some(members) = item.as_object().filter(|_| item["type"] == "reasoning") else { return item.clone() };
-    let kept = members.iter().filter(|(name, value)| *name != "status" && !value.is_null());
-    Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>())
+    let mut own = item.clone();
+    for part in own.get_mut("content").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(text) = part["text"].as_str().map(|text| repaired(text).into_owned()) {
+            part["text"] = text.into();
+        }
+    }
+    if let Some(members) =
+        own.as_object_mut().filter(|members| members.get("type").is_some_and(|kind| kind == "reasoning"))
+    {
+        members.retain(|name, value| name != "status" && !value.is_null());
+    }
+    own
 }
 
 #[cfg(test)]

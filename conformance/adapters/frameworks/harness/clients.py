@@ -1,0 +1,71 @@
+"""The programs over the wire, by the `client.json` of each folder: a real client on each API and mode."""
+
+import json
+import lzma
+from dataclasses import dataclass
+
+from .adapters import HERE, Adapter
+from .recordings import compressed
+
+WIRE = HERE.parent / "wire"
+# Programs over the wire that are no framework: the official SDKs, with a loop of ours.
+SDKS = ("anthropic-node", "anthropic-python", "openai-node", "openai-python")
+
+
+@dataclass
+class Client(Adapter):
+    """A program on one API, plain or streaming."""
+
+    api: str = ""
+    stream: bool = False
+    program: str = ""
+
+    @property
+    def mode(self):
+        return f"{self.api}:stream" if self.stream else self.api
+
+    @property
+    def command(self):
+        return self.start(self.folder / self.program)
+
+    @property
+    def known_failures(self):
+        return WIRE / f"known-failures/{self.id}.toml"
+
+    @property
+    def recording(self):
+        """Of all modes of the folder: they are nearly the same, and so need the space of one."""
+        return WIRE / f"recordings/{self.folder.name}.jsonl.xz"
+
+
+def clients():
+    """All programs, on each API that they speak, plain and streaming."""
+    found = []
+    for path in sorted(WIRE.glob("*/client.json")):
+        manifest = json.loads(path.read_text())
+        for api, program in manifest["programs"].items():
+            # Some ask for streams whatever they are told.
+            for stream in [True] if manifest.get("onlyStreams") else [False, True]:
+                id = f"{path.parent.name}.{api}{'.stream' if stream else ''}"
+                found.append(Client(id, path.parent, manifest["runtime"], [], api, stream, program))
+    return found
+
+
+def recorded(path):
+    """The transcripts of a recording, by the mode that they were made in."""
+    transcripts = {}
+    if path.exists():
+        # Not `splitlines`, which also divides texts at U+2028 and the like.
+        for line in lzma.decompress(path.read_bytes()).decode().rstrip("\n").split("\n"):
+            if line.startswith('{"transcript":'):
+                mode = json.loads(line)["options"]["provider"]
+                transcripts[mode] = []
+            transcripts[mode].append(line)
+    return {mode: "".join(f"{line}\n" for line in lines) for mode, lines in transcripts.items()}
+
+
+def record(client, transcript):
+    """Keeps what was said in one mode, beside what was said in the others."""
+    client.recording.parent.mkdir(exist_ok=True)
+    transcripts = {**recorded(client.recording), client.mode: transcript}
+    client.recording.write_bytes(compressed("".join(transcripts[mode] for mode in sorted(transcripts))))

@@ -1,0 +1,76 @@
+"""Installing what a folder pins, and running commands under a limit of time."""
+
+import hashlib
+import json
+import subprocess
+import sys
+
+from .adapters import ROOT
+from .processes import Processes
+
+SETUP_LIMIT = 1800
+PROCESSES = Processes()
+
+
+class NotReady(Exception):
+    """An adapter that could not be set up, or did not run."""
+
+
+def set_up(adapter, log):
+    """Installs exactly what the lock file of the folder names, unless that was done already."""
+    folder = adapter.folder
+    if adapter.runtime == "rust":
+        # Cargo itself knows what has changed.
+        lock, environment = folder / "Cargo.lock", folder / "target"
+        steps = [["cargo", "build", "--quiet", "--locked", "--target-dir", str(environment)]]
+    elif adapter.runtime == "python":
+        lock, environment = folder / "requirements.txt", folder / ".venv"
+        steps = [
+            [sys.executable, "-m", "venv", "--clear", str(environment)],
+            [str(environment / "bin/python"), "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", "-r", str(lock)],
+        ]
+    else:
+        lock, environment = folder / "package-lock.json", folder / "node_modules"
+        steps = [["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"]]
+    installed, wanted = environment / ".installed", hashlib.sha256(lock.read_bytes()).hexdigest()
+    if adapter.runtime != "rust" and installed.exists() and installed.read_text() == wanted:
+        return
+    for step in steps:
+        if (code := execute(step, SETUP_LIMIT, log, cwd=folder)) != 0:
+            raise NotReady(f"setup: `{step[0]}` {'ran out of time' if code is None else f'ended with {code}'}; see {log.name}")
+    installed.write_text(wanted)
+
+
+def verify(adapter, options, log, more=()):
+    """Runs the corpus against one adapter; returns its summary for the table, and the path of what was said."""
+    report, transcript = options.out / f"{adapter.id}.json", options.out / f"{adapter.id}.transcript.jsonl"
+    report.unlink(missing_ok=True)
+    transcript.unlink(missing_ok=True)
+    known = adapter.known_failures
+    command = [options.threadspec, "verify", "--profile", "universal", "--timeout", str(options.case_timeout), "--quiet", "--corpus", "golden", *more]
+    # What an adapter cannot see is no fault. Its known failures must fail: so it cannot come to see less unnoticed.
+    command += ["--max-unsupported", "1000"]
+    command += [f"--filter={glob}" for glob in options.filter]
+    command += ["--known-failures", str(known)] if known.exists() and not options.ignore_known_failures else []
+    command += ["--report", f"json={report}", "--transcript", str(transcript), "--", *adapter.command]
+    code = execute(command, options.timeout, log, cwd=ROOT)
+    if code is None:
+        raise NotReady(f"no end within {options.timeout} s")
+    if code not in (0, 1, 5) or not report.exists():
+        raise NotReady(f"threadspec ended with {code}; see {log.name}")
+    return {0: "as known" if "--known-failures" in command else "conformant", 1: "not conformant", 5: "a known failure is out of date"}[code], transcript
+
+
+def execute(command, limit, log, cwd):
+    """The exit code of a command, or None if it was ended at the time limit with all that it had started."""
+    log.write(f"$ {' '.join(command)}\n")
+    log.flush()
+    return PROCESSES.run(command, limit, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd)
+
+
+def counts(report):
+    """How often each verdict was given, from a run file."""
+    tally = {}
+    for case in json.loads(report.read_text())["cases"]:
+        tally[case["verdict"]] = tally.get(case["verdict"], 0) + 1
+    return " ".join(f"{verdict} {count}" for verdict, count in sorted(tally.items()))

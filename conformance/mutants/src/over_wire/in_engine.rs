@@ -1,0 +1,132 @@
+//! The agent and the provider in one process, without a socket and without a clock.
+
+use crate::agent::Agent;
+use crate::planted::Planted;
+use crate::wire::WireAgent;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+use threadspec::oracle::Api;
+use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
+use threadspec_judge::verdict::Outcome;
+use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
+use threadspec_provider::{Ending, Engine, EngineOptions, Reaction, Received, RunPlan, WireStep, compose, told};
+use threadspec_runner::{Testee, Trouble};
+
+/// A provider in this process. Its time passes only where it is told to wait.
+struct InEngine {
+    engine: Engine,
+    now: Duration,
+}
+
+impl Exchange for InEngine {
+    fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
+        let ClientRequest { method, target, headers, body } = request.clone();
+        let (attempt, reaction) = self.engine.receive(self.now, Received { method, target, headers, body: Ok(body) });
+        let planned = match reaction {
+            Reaction::Silence { after, .. } => {
+                self.now += after;
+                self.engine.delivered(self.now, attempt, false);
+                return None;
+            }
+            // Nothing stands behind this provider.
+            Reaction::Forward => return None,
+            Reaction::Answer(planned) => planned,
+        };
+        self.now += planned.delay;
+        let mut response = ClientResponse {
+            status: planned.status,
+            headers: planned.headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
+            pieces: Vec::new(),
+            is_whole: planned.ending == Ending::Whole,
+        };
+        for step in planned.steps {
+            match step {
+                WireStep::Wait(time) => self.now += time,
+                WireStep::Write(bytes) => response.pieces.push(bytes),
+            }
+        }
+        self.engine.delivered(self.now, attempt, response.is_whole);
+        Some(response)
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.now += time;
+    }
+}
+
+/// The agent over the wire as a testee, judged by what the provider saw.
+pub(crate) struct InOneProcess {
+    agent: WireAgent,
+    exchange: InEngine,
+    transport: Transport,
+    hello: Hello,
+    runs: u64,
+    sent: VecDeque<Request>,
+}
+
+impl InOneProcess {
+    /// With something planted, or sound.
+    pub(crate) fn new(planted: Option<&Planted>, transport: Transport) -> Self {
+        let mut agent = WireAgent::default();
+        planted.into_iter().for_each(|planted| planted.plant_in(&mut agent));
+        let exchange = InEngine { engine: Engine::new(EngineOptions::default()), now: Duration::from_secs(1) };
+        Self { agent, exchange, transport, hello: Agent::default().hello(), runs: 0, sent: VecDeque::new() }
+    }
+
+    fn reply(&mut self, request: &Request) -> Reply {
+        let Transport { api, stream } = self.transport;
+        self.runs += 1;
+        let endpoint = Endpoint {
+            transport: self.transport,
+            base_url: if api == Api::Anthropic { "http://provider" } else { "http://provider/v1" }.to_owned(),
+            api_key: format!("sk-threadspec-Aa{:022}", self.runs),
+            model: if api == Api::Anthropic { "claude-sonnet-5" } else { "gpt-4.1" }.to_owned(),
+            reasoning: request.reasoning,
+        };
+        let plan = match RunPlan::of_case_input(api, &request.input) {
+            Ok(plan) => RunPlan { stream, reasoning: request.reasoning, model: Some(endpoint.model.clone()), ..plan },
+            Err(error) => return Reply::Unsupported(format!("it cannot be played: {error}")),
+        };
+        let key = endpoint.api_key.clone();
+        let Self { agent, exchange, .. } = self;
+        exchange.engine.begin(exchange.now, &key, plan);
+        let reply = agent.run(&told(&request.input), endpoint, exchange);
+        let Some(mut ended) = exchange.engine.end(exchange.now, &key) else { return reply };
+        for late in std::mem::take(&mut agent.behind) {
+            let _ = exchange.exchange(&late);
+        }
+        ended.record.strays.extend(exchange.engine.take_strays());
+        // As a reply that was read.
+        let line = reply.line_for(JudgeProfile::Universal, request.id);
+        let reply = Reply::read_for(JudgeProfile::Universal, line).map_or(reply, |(_, reply)| reply);
+        compose(&ended.plan, &ended.record, reply)
+    }
+}
+
+impl Testee for InOneProcess {
+    fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    fn send(&mut self, request: &Request) {
+        self.sent.push_back(request.clone());
+    }
+
+    fn receive(&mut self) -> (i64, Outcome) {
+        let request = self.sent.pop_front().expect("a request was sent");
+        if request.op != Op::Tools {
+            return (request.id, Outcome::Reply(Reply::Unsupported("an agent has op `tools` alone".to_owned())));
+        }
+        let reply = catch_unwind(AssertUnwindSafe(|| self.reply(&request)));
+        (request.id, reply.map_or_else(|_| Outcome::Crash("it panicked".to_owned()), Outcome::Reply))
+    }
+
+    fn restart(&mut self) {
+        self.sent.clear();
+    }
+
+    fn finish(&mut self) -> Vec<Trouble> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,14 @@
+//! What is planted in the agent that asks its model over the wire: bugs, each in the APIs and modes in which it shows, and readings.
+
+mod bugs;
+mod in_engine;
+mod readings;
+
+pub(crate) use in_engine::InOneProcess;
+
+use crate::planted::Planted;
+
+/// Every bug and every reading.
+pub(crate) fn all() -> impl Iterator<Item = Planted> {
+    bugs::all().into_iter().chain(readings::all())
+}

@@ -1,0 +1,134 @@
+//! Requests and answers over a socket, one after the other, on a connection that is kept.
+
+use super::{ClientRequest, ClientResponse, Exchange, ResponseReader};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
+
+/// How long nothing may come before the provider counts as gone.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A connection to the provider at one address.
+#[derive(Debug)]
+pub struct Connection {
+    authority: String,
+    stream: Option<TcpStream>,
+}
+
+impl Connection {
+    /// A connection to the host and port of a base URL, opened when it is first used. Plain `http` alone is spoken.
+    ///
+    /// ```
+    /// use threadspec_provider::client::Connection;
+    /// assert!(Connection::to("http://127.0.0.1:43127/v1").is_some());
+    /// assert!(Connection::to("https://api.example.com/v1").is_none());
+    /// ```
+    pub fn to(base_url: &str) -> Option<Self> {
+        let (authority, _) = parts(base_url)?;
+        let authority = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:80") };
+        Some(Self { authority, stream: None })
+    }
+
+    /// The path of a base URL, without a slash at its end.
+    pub fn path_of(base_url: &str) -> &str {
+        parts(base_url).map_or("", |(_, path)| path.trim_end_matches('/'))
+    }
+
+    fn try_exchange(&mut self, request: &ClientRequest) -> io::Result<Option<ClientResponse>> {
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            none => {
+                let stream = TcpStream::connect(&*self.authority)?;
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                none.insert(stream)
+            }
+        };
+        let ClientRequest { method, target, headers, body } = request;
+        let mut bytes = format!("{method} {target} HTTP/1.1\r\nhost: {}\r\n", self.authority);
+        for (name, value) in headers {
+            bytes += &format!("{name}: {value}\r\n");
+        }
+        bytes += &format!("content-length: {}\r\n\r\n", body.len());
+        stream.write_all(&[bytes.as_bytes(), body].concat())?;
+        let (mut reader, mut buffer) = (ResponseReader::default(), vec![0; 1 << 16]);
+        while !reader.is_done() {
+            match stream.read(&mut buffer) {
+                Ok(0) | Err(_) => break,
+                Ok(count) if reader.push(&buffer[..count]).is_err() => return Ok(None),
+                Ok(_) => {}
+            }
+        }
+        let is_kept = reader.is_done();
+        let response = reader.finish();
+        let closes = |response: &ClientResponse| response.header("connection") == Some("close");
+        if !is_kept || response.as_ref().is_some_and(closes) {
+            self.stream = None;
+        }
+        Ok(response)
+    }
+}
+
+/// The authority and the path of an `http` URL.
+fn parts(url: &str) -> Option<(&str, &str)> {
+    let rest = url.strip_prefix("http://")?;
+    let at = rest.find('/').unwrap_or(rest.len());
+    Some(rest.split_at(at)).filter(|(authority, _)| !authority.is_empty())
+}
+
+impl Exchange for Connection {
+    fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
+        let response = self.try_exchange(request).ok().flatten();
+        if response.is_none() {
+            self.stream = None;
+        }
+        response
+    }
+
+    fn wait(&mut self, time: Duration) {
+        thread::sleep(time);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_connection_is_kept_and_a_lost_one_is_opened_again() -> io::Result<()> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let url = format!("http://{}/v1/", listener.local_addr()?);
+        let server = thread::spawn(move || -> io::Result<Vec<String>> {
+            let (mut heard, mut buffer) = (Vec::new(), [0; 4096]);
+            let mut answer = |stream: &mut TcpStream, answer: &str| {
+                let count = stream.read(&mut buffer)?;
+                heard.push(String::from_utf8_lossy(&buffer[..count]).into_owned());
+                stream.write_all(answer.as_bytes())
+            };
+            let mut first = listener.accept()?.0;
+            answer(&mut first, "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nHi")?;
+            answer(&mut first, "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nHi")?;
+            drop(first);
+            answer(&mut listener.accept()?.0, "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")?;
+            Ok(heard)
+        });
+        let mut connection = Connection::to(&url).expect("an http URL");
+        let request = ClientRequest {
+            method: "POST".into(),
+            target: format!("{}/x", Connection::path_of(&url)),
+            headers: vec![("a".into(), "b".into())],
+            body: b"{}".to_vec(),
+        };
+        let mut ask = || connection.exchange(&request).map(|response| (response.status, response.is_whole));
+        assert_eq!([ask(), ask(), ask()], [Some((200, true)), Some((200, false)), Some((404, true))]);
+        let heard = server.join().expect("no panic")?;
+        assert!(
+            heard.iter().all(|request| request.starts_with("POST /v1/x HTTP/1.1\r\nhost: 127.0.0.1:")),
+            "{heard:?}"
+        );
+        assert!(heard[0].contains("\r\na: b\r\ncontent-length: 2\r\n\r\n{}"), "{heard:?}");
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! A model behind an endpoint, as the library asks models.
+
+use super::body::{Told, body, is_declarable};
+use super::{ClientRequest, ClientResponse, Connection, Exchange};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::time::Duration;
+use threadspec::agent::{Model, Response};
+use threadspec::oracle::Api;
+use threadspec::surrogates::{unmark_surrogates, without_marks};
+use threadspec::{Error, Message, ToolCall, read_json};
+use threadspec_apis::sse::SseParser;
+use threadspec_apis::{AnswerEnd, AnswerReader, ApiError, ModelAnswer, ReadAnswer, SaidCall, Thinking, read_answer};
+use threadspec_judge::protocol::{Endpoint, Request};
+use threadspec_judge::universal::value;
+
+/// How often the official SDKs try again.
+const RETRIES: u32 = 2;
+/// How long they wait before they do so for the first time, if nobody says how long.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// A model that is asked over HTTP. It declares tools that take any object, tries again twice what passes, as the official SDKs do, and sends
+/// back what the model thought.
+pub struct HttpModel<E> {
+    endpoint: Endpoint,
+    tools: Vec<String>,
+    exchange: E,
+    /// What the model thought before the message at this place in the list.
+    thinking: HashMap<usize, Vec<Thinking>>,
+}
+
+/// An attempt that failed.
+struct FailedAttempt {
+    why: String,
+    /// What is known of the next one.
+    next: NextAttempt,
+}
+
+/// What is known of the attempt behind one that failed.
+enum NextAttempt {
+    /// There is to be none.
+    None,
+    /// How long to wait is up to the client.
+    Later,
+    /// How long to wait was said.
+    After(Duration),
+}
+
+impl HttpModel<Connection> {
+    /// The model that a request of the protocol names, with the tools of its input. `None` if it names none that is asked over plain HTTP.
+    pub fn of(request: &Request) -> Option<Self> {
+        let endpoint = request.endpoint.as_ref()?;
+        let input = value::read(&request.input).unwrap_or_default();
+        let names = input["tools"].as_object().into_iter().flatten().map(|(name, _)| without_marks(name).into_owned());
+        Some(Self::new(endpoint, names, Connection::to(&endpoint.base_url)?))
+    }
+}
+
+impl<E: Exchange> HttpModel<E> {
+    /// The model at an endpoint, with tools of these names, as far as its API can declare them.
+    pub fn new(endpoint: &Endpoint, tools: impl IntoIterator<Item = String>, exchange: E) -> Self {
+        let api = endpoint.transport.api;
+        let tools = tools.into_iter().filter(|name| is_declarable(api, name)).collect();
+        Self { endpoint: endpoint.clone(), tools, exchange, thinking: HashMap::new() }
+    }
+
+    fn ask(&mut self, messages: &[Message]) -> Result<ModelAnswer, String> {
+        let told: Vec<Told<'_>> = messages
+            .iter()
+            .enumerate()
+            .map(|(place, message)| Told { message, thinking: self.thinking.get(&place).map_or(&[], Vec::as_slice) })
+            .collect();
+        let body = body(&self.endpoint, &self.tools, &told).to_string().into_bytes();
+        let request = ClientRequest {
+            method: "POST".into(),
+            target: target(&self.endpoint),
+            headers: headers(&self.endpoint),
+            body,
+        };
+        for attempt in 0.. {
+            let response = self.exchange.exchange(&request);
+            match self.hear(response) {
+                Ok(answer) => return Ok(answer),
+                Err(FailedAttempt { next: NextAttempt::Later, .. }) if attempt < RETRIES => {
+                    self.exchange.wait(PAUSE * 2_u32.pow(attempt));
+                }
+                Err(FailedAttempt { next: NextAttempt::After(pause), .. }) if attempt < RETRIES => {
+                    self.exchange.wait(pause);
+                }
+                Err(failed) => return Err(failed.why),
+            }
+        }
+        Err("nobody was asked".to_owned())
+    }
+
+    /// What the model said.
+    fn hear(&self, response: Option<ClientResponse>) -> Result<ModelAnswer, FailedAttempt> {
+        let again = |why: &str| FailedAttempt { why: why.to_owned(), next: NextAttempt::Later };
+        let response = response.ok_or_else(|| again("the provider did not answer"))?;
+        if response.status >= 400 {
+            return Err(refusal(&response));
+        }
+        let said = self.read(&response).map_err(|why| again(&why))?;
+        match &said.end {
+            AnswerEnd::Failed(error) => Err(again(&error.message)),
+            AnswerEnd::Broken => Err(again("the answer broke off")),
+            // The model said this; it would say it again.
+            AnswerEnd::Whole if said.whole_calls.contains(&false) => {
+                Err(FailedAttempt { why: "a call of the model did not come whole".to_owned(), next: NextAttempt::None })
+            }
+            AnswerEnd::Whole => Ok(said.answer),
+        }
+    }
+
+    fn read(&self, response: &ClientResponse) -> Result<ReadAnswer, String> {
+        let api = self.endpoint.transport.api;
+        if response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream")) {
+            let (mut parser, mut reader) = (SseParser::default(), AnswerReader::new(api));
+            for event in response.pieces.iter().flat_map(|piece| parser.push(piece)) {
+                reader.push(&event).map_err(|error| error.to_string())?;
+            }
+            return Ok(reader.said());
+        }
+        if !response.is_whole {
+            return Err("the answer broke off".to_owned());
+        }
+        let body = String::from_utf8(response.body()).map_err(|error| error.to_string())?;
+        let body = value::read(&body).map_err(|error| error.to_string())?;
+        read_answer(api, &body).map_err(|error| error.to_string())
+    }
+}
+
+impl<E: Exchange> Model for HttpModel<E> {
+    fn respond(&mut self, request: &[Message]) -> Result<Response, Error> {
+        let answer = self.ask(request).map_err(Error::model_failure)?;
+        self.thinking.insert(request.len(), answer.thinking);
+        let text = Some(answer.text).filter(|text| !text.is_empty()).or(answer.refusal).unwrap_or_default();
+        Ok(Response {
+            content: without_marks(&text).into_owned(),
+            tool_calls: answer.calls.iter().map(tool_call).collect(),
+        })
+    }
+}
+
+/// A call that came whole.
+fn tool_call(call: &SaidCall) -> ToolCall {
+    let args = value::read(&unmark_surrogates(&call.arguments)).ok();
+    let args = args.and_then(|args| args.as_object().cloned()).unwrap_or_default();
+    ToolCall { id: without_marks(&call.id).into_owned(), name: without_marks(&call.name).into_owned(), args }
+}
+
+/// Why a request was refused, and whether it is sent again.
+fn refusal(response: &ClientResponse) -> FailedAttempt {
+    let body = String::from_utf8_lossy(&response.body()).into_owned();
+    let error = ApiError::read(response.status, &read_json(&body).unwrap_or(Value::Null));
+    let is_passing = match response.header("x-should-retry") {
+        Some("true") => true,
+        Some("false") => false,
+        _ => error.is_passing(),
+    };
+    let named = |name: &str| response.header(name).and_then(|value| value.parse().ok());
+    let pause =
+        named("retry-after-ms").map(Duration::from_millis).or_else(|| named("retry-after").map(Duration::from_secs));
+    let next = match pause {
+        _ if !is_passing => NextAttempt::None,
+        Some(pause) => NextAttempt::After(pause),
+        None => NextAttempt::Later,
+    };
+    FailedAttempt { why: format!("{}: {}", response.status, error.message), next }
+}
+
+/// The path to which the API's SDK posts its requests.
+fn target(endpoint: &Endpoint) -> String {
+    let end = match endpoint.transport.api {
+        Api::OpenAiChat => "/chat/completions",
+        Api::OpenAiResponses => "/responses",
+        Api::Anthropic => "/v1/messages",
+    };
+    format!("{}{end}", Connection::path_of(&endpoint.base_url))
+}
+
+/// The headers that the API's SDK sends.
+fn headers(endpoint: &Endpoint) -> Vec<(String, String)> {
+    let mut headers = vec![
+        ("content-type".to_owned(), "application/json".to_owned()),
+        ("authorization".to_owned(), format!("Bearer {}", endpoint.api_key)),
+    ];
+    if endpoint.transport.api == Api::Anthropic {
+        headers.push(("anthropic-version".to_owned(), "2026-10-21".to_owned()));
+    }
+    headers
+}
