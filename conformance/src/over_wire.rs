@@ -13,7 +13,8 @@ use threadspec_apis::Pieces;
 use threadspec_judge::protocol::{Endpoint, Hello, Reply, Request, Transport};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{
-    EndedRun, Engine, EngineOptions, Error, Limits, RunPlan, Server, Stray, StrayReason, compose, told, usual_model,
+    EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, compose, told,
+    usual_model,
 };
 use threadspec_runner::{Process, Testee, Trouble};
 
@@ -59,7 +60,7 @@ impl ModelServer {
         };
         let options = EngineOptions { pieces, ..EngineOptions::default() };
         let model = model.unwrap_or_else(|| usual_model(transport.api)).to_owned();
-        let server = Server::start(([127, 0, 0, 1], 0).into(), Limits::default(), Engine::new(options))?;
+        let server = Server::start(([127, 0, 0, 1], 0).into(), ServerLimits::default(), Engine::new(options))?;
         let (secret, keys, strays) = (RandomState::new(), AtomicU64::new(0), Mutex::default());
         Ok(Self { server, transport, model, secret, keys, strays })
     }

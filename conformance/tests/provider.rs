@@ -121,27 +121,27 @@ impl Running {
     }
 
     /// Ends it as a program does that starts it.
-    fn end(mut self) -> io::Result<Ended> {
+    fn end(mut self) -> io::Result<EndedProcess> {
         drop(self.child.stdin.take());
-        Ended::of(self.child.wait_with_output()?, Some(self.folder))
+        EndedProcess::of(self.child.wait_with_output()?, Some(self.folder))
     }
 
     #[cfg(unix)]
-    fn end_by(self, signal: &str) -> io::Result<Ended> {
+    fn end_by(self, signal: &str) -> io::Result<EndedProcess> {
         let status = Command::new("kill").arg(signal).arg(self.child.id().to_string()).status()?;
         assert!(status.success());
-        Ended::of(self.child.wait_with_output()?, Some(self.folder))
+        EndedProcess::of(self.child.wait_with_output()?, Some(self.folder))
     }
 }
 
-struct Ended {
+struct EndedProcess {
     code: i32,
     said: String,
     /// It lives as long as somebody looks at what is in it.
     folder: Option<tempfile::TempDir>,
 }
 
-impl Ended {
+impl EndedProcess {
     #[allow(clippy::unnecessary_wraps, reason = "it stands at the end of functions that fail")]
     fn of(output: Output, folder: Option<tempfile::TempDir>) -> io::Result<Self> {
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
@@ -154,11 +154,11 @@ impl Ended {
 }
 
 /// Runs it to its end in a folder with a script.
-fn run(script: &str, arguments: &[&str]) -> io::Result<Ended> {
+fn run(script: &str, arguments: &[&str]) -> io::Result<EndedProcess> {
     let folder = tempfile::tempdir()?;
     fs::write(folder.path().join("script.json"), script)?;
     let output = program().arg("provider").args(arguments).current_dir(folder.path()).stdin(Stdio::null()).output()?;
-    Ended::of(output, Some(folder))
+    EndedProcess::of(output, Some(folder))
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_run_is_judged_recorded_and_judged_again() -> io::Result<()> {
         assert!(!ended.said.contains(KEY) && !ended.said.contains("sk-another"), "{}", ended.said);
         // The recording says the same.
         let path = ended.folder.as_ref().expect("a folder").path().join("said.jsonl");
-        let again = Ended::of(program().arg("judge").arg(path).output()?, None)?;
+        let again = EndedProcess::of(program().arg("judge").arg(path).output()?, None)?;
         assert_eq!(again.code, code, "{}", again.said);
         assert_eq!(again.said.lines().filter(|line| line.starts_with("  FAIL ")).collect::<Vec<_>>(), counted);
     }
@@ -211,7 +211,7 @@ fn a_redacted_transcript_has_no_text_of_the_script() -> io::Result<()> {
     let text = ended.read("said.jsonl")?;
     assert!(!text.contains("I look.") && !text.contains(KEY) && text.contains("sha256:"), "{text}");
     let path = ended.folder.as_ref().expect("a folder").path().join("said.jsonl");
-    let again = Ended::of(program().arg("judge").arg(path).output()?, None)?;
+    let again = EndedProcess::of(program().arg("judge").arg(path).output()?, None)?;
     assert!(again.code == 1 && again.said.contains("FAIL AGENT-ANSWERED"), "{}", again.said);
     Ok(())
 }
@@ -331,7 +331,7 @@ fn the_agent_of_the_guide_is_judged() -> io::Result<()> {
     for (filter, code) in [("agent/order/*", 0), ("agent/answered/*", 0), ("agent/history/last-call-unanswered", 1)] {
         let mut command = program();
         command.args(["verify", "--provider", "openai-chat", "--filter", filter, "--", "python3"]).arg(&agent);
-        let ended = Ended::of(command.stdin(Stdio::null()).output()?, None)?;
+        let ended = EndedProcess::of(command.stdin(Stdio::null()).output()?, None)?;
         assert_eq!(ended.code, code, "{filter}: {}", ended.said);
         assert!(code == 0 || ended.said.contains("AGENT-HISTORY: request 1"), "{}", ended.said);
     }

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 use threadspec_provider::{
-    Answers, AttemptId, Ending, Engine, EngineOptions, Limits, PlannedAnswer, Reaction, Received, RunPlan, Server,
+    Answers, AttemptId, PlannedEnd, Engine, EngineOptions, ServerLimits, PlannedAnswer, Reaction, Received, RunPlan, Server,
     WireStep, compose,
 };
 use threadspec::oracle::Api;
@@ -30,23 +30,23 @@ fn input() -> String {
 
 /// What is counted.
 #[derive(Default)]
-struct Counts {
+struct LoadCounts {
     requests: usize,
     runs: usize,
     breached: usize,
 }
 
 /// Plays a run for each key, and judges it after its last round.
-struct Judged {
+struct LoadJudged {
     engine: Engine,
     plan: RunPlan,
     input: String,
     rounds: HashMap<String, usize>,
     open: HashMap<AttemptId, String>,
-    counts: Counts,
+    counts: LoadCounts,
 }
 
-impl Answers for Judged {
+impl Answers for LoadJudged {
     type Attempt = AttemptId;
 
     fn receive(&mut self, now: Duration, request: Received) -> (AttemptId, Reaction) {
@@ -82,7 +82,7 @@ impl Answers for Judged {
 /// Gives one answer to everything.
 struct Constant {
     answer: PlannedAnswer,
-    counts: Counts,
+    counts: LoadCounts,
 }
 
 impl Answers for Constant {
@@ -104,7 +104,7 @@ fn memory() -> f64 {
 }
 
 fn serve<A: Answers>(answers: A, counts: impl Fn(&A) -> (usize, usize, usize)) {
-    let server = Server::start(([127, 0, 0, 1], 0).into(), Limits::default(), answers).expect("a free port");
+    let server = Server::start(([127, 0, 0, 1], 0).into(), ServerLimits::default(), answers).expect("a free port");
     println!("http://{}", server.address());
     let (began, spent) = (Instant::now(), ProcessTime::now());
     thread::scope(|scope| {
@@ -167,8 +167,8 @@ fn main() {
     match env::args().nth(1).as_deref() {
         Some("judged") => {
             let engine = Engine::new(EngineOptions::default());
-            let (rounds, open, counts) = (HashMap::new(), HashMap::new(), Counts::default());
-            let judged = Judged { engine, plan, input, rounds, open, counts };
+            let (rounds, open, counts) = (HashMap::new(), HashMap::new(), LoadCounts::default());
+            let judged = LoadJudged { engine, plan, input, rounds, open, counts };
             serve(judged, |judged| (judged.counts.requests, judged.counts.runs, judged.counts.breached));
         }
         Some("answers") => {
@@ -181,9 +181,9 @@ fn main() {
                 headers: vec![("content-type".into(), "application/json".into())],
                 length: Some(body.len() as u64),
                 steps: vec![WireStep::Write(body)],
-                ending: Ending::Whole,
+                ending: PlannedEnd::Whole,
             };
-            serve(Constant { answer, counts: Counts::default() }, |constant| (constant.counts.requests, 0, 0));
+            serve(Constant { answer, counts: LoadCounts::default() }, |constant| (constant.counts.requests, 0, 0));
         }
         Some("history") => [1, 2, 4, 8].iter().for_each(|quarters| history(quarters << 18)),
         _ => eprintln!("usage: load judged|answers|history"),

@@ -18,7 +18,7 @@ pub enum Reaction {
         /// How long nothing happens.
         after: Duration,
         /// How the connection ends then.
-        ending: Ending,
+        ending: PlannedEnd,
     },
 }
 
@@ -36,7 +36,7 @@ pub struct PlannedAnswer {
     /// The body, in the order of time.
     pub steps: Vec<WireStep>,
     /// How it ends.
-    pub ending: Ending,
+    pub ending: PlannedEnd,
 }
 
 /// A part of an answer.
@@ -50,7 +50,7 @@ pub enum WireStep {
 
 /// How an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum PlannedEnd {
     /// As HTTP wants it: with the last chunk, or with all bytes of its length. The connection may stay open.
     Whole,
     /// The connection is closed (FIN), whatever is missing.

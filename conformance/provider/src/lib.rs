@@ -50,7 +50,7 @@ mod told;
 pub use compose::compose;
 pub use engine::{EndedRun, Engine};
 pub use error::Error;
-pub use exchange::{AttemptId, Ending, PlannedAnswer, Reaction, WireStep};
+pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
 pub use judging::{WireFinding, WireLevel, judge};
 pub use models::usual_model;
 pub use options::EngineOptions;
@@ -61,6 +61,6 @@ pub use record::{
     Stray, StrayReason, WireRecord,
 };
 pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
-pub use serve::{Answers, Heard, Limits, Server, Upstream};
-pub use standalone::{Expected, News, Proxy, Script, Standalone, Talk, example_of, header, judge_again};
+pub use serve::{Answers, Server, ServerLimits, Upstream, UpstreamPart};
+pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, example_of, header, judge_again};
 pub use told::told;

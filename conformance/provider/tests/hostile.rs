@@ -10,20 +10,20 @@ use std::thread;
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_judge::protocol::Reply;
-use threadspec_provider::{Engine, EngineOptions, Limits, RunPlan, Server, StrayReason, compose};
+use threadspec_provider::{Engine, EngineOptions, RunPlan, Server, ServerLimits, StrayReason, compose};
 
 /// So far away that only a hang reaches it.
 const NEVER: Duration = Duration::from_secs(300);
 /// The rounds of a run.
 const ROUNDS: usize = 3;
 
-fn server(limits: Limits) -> Server<Engine> {
+fn server(limits: ServerLimits) -> Server<Engine> {
     Server::start(([127, 0, 0, 1], 0).into(), limits, Engine::new(EngineOptions::default())).expect("a free port")
 }
 
 /// Limits on size as they are, and none on time that a slow machine could reach.
-fn patient() -> Limits {
-    Limits { header_time: NEVER, body_pause: NEVER, stalled: NEVER, idle: NEVER, ..Limits::default() }
+fn patient() -> ServerLimits {
+    ServerLimits { header_time: NEVER, body_pause: NEVER, stalled: NEVER, idle: NEVER, ..ServerLimits::default() }
 }
 
 fn connected(server: &Server<Engine>) -> TcpStream {
@@ -88,7 +88,7 @@ fn run(server: &Server<Engine>, key: &str) -> Result<(), String> {
 }
 
 /// Runs go on and end well while somebody does what they want, again and again.
-fn harmless(limits: Limits, harm: impl Fn(&Server<Engine>) + Sync) {
+fn harmless(limits: ServerLimits, harm: impl Fn(&Server<Engine>) + Sync) {
     let server = server(limits);
     // With a single run under way, requests of nobody would count against its agent.
     let plan = RunPlan::of_case_input(Api::OpenAiChat, r#"{"messages":[],"model":[],"tools":{}}"#).expect("a plan");
@@ -130,7 +130,7 @@ fn header_fields_without_end() {
 
 #[test]
 fn bodies_without_end() {
-    let limits = Limits { body_bytes: 1 << 20, ..patient() };
+    let limits = ServerLimits { body_bytes: 1 << 20, ..patient() };
     harmless(limits, |server| {
         let mut stream = connected(server);
         let head = head("sk-x", "transfer-encoding: chunked\r\n");
@@ -183,7 +183,7 @@ fn a_deep_history_of_a_run() {
 
 #[test]
 fn connections_by_the_hundred() {
-    let limits = Limits { connections: 64, ..patient() };
+    let limits = ServerLimits { connections: 64, ..patient() };
     harmless(limits, |server| {
         let mut idle: Vec<TcpStream> = (0..300).map(|_| connected(server)).collect();
         for stream in &mut idle {

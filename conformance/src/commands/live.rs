@@ -12,13 +12,13 @@ use threadspec_report::terminal::{BAD, WARNING, print, styled};
 const LINES: usize = 12;
 
 /// The view.
-pub(super) struct Live {
+pub(super) struct LiveView {
     quiet: bool,
     bars: Option<MultiProgress>,
     lines: BTreeMap<usize, ProgressBar>,
 }
 
-impl Live {
+impl LiveView {
     pub(super) fn new(quiet: bool) -> Self {
         let bars = progress::target().filter(|_| !quiet).map(MultiProgress::with_draw_target);
         Self { quiet, bars, lines: BTreeMap::new() }

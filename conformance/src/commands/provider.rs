@@ -1,6 +1,6 @@
 //! `threadspec provider`.
 
-use super::live::Live;
+use super::live::LiveView;
 use super::outcome::{prepare, write};
 use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, target_parser};
 use std::env;
@@ -21,7 +21,7 @@ use threadspec_judge::text::{count, visible};
 use threadspec_judge::universal::Abilities;
 use threadspec_judge::verdict::{Judgement, Unready, Verdict};
 use threadspec_provider::{
-    Answers, EngineOptions, Limits, News, Proxy, Script, Server, Standalone, Talk, Upstream, WireLevel, header,
+    Answers, EngineOptions, News, Proxy, Script, Server, ServerLimits, Standalone, Talk, Upstream, WireLevel, header,
 };
 use threadspec_report::terminal::{BAD, GOOD, WARNING, print, styled};
 use threadspec_report::{Circumstances, Conclusion, RunRecord, Target};
@@ -186,10 +186,10 @@ impl Provider {
 
     fn serve<W: Watched>(&self, upstream: Option<Upstream>, answers: W) -> Result<Exit, Stop> {
         let began = SystemTime::now();
-        let mut transcript = self.transcript.as_deref().map(Transcript::create).transpose()?;
+        let mut transcript = self.transcript.as_deref().map(TranscriptFile::create).transpose()?;
         interrupt::listen().map_err(|error| Stop::new(Exit::Corpus, format!("Ctrl-C: {error}")))?;
         adopt_orphans();
-        let server = Server::start_before(upstream, self.listen, Limits::default(), answers)
+        let server = Server::start_before(upstream, self.listen, ServerLimits::default(), answers)
             .map_err(|error| Stop::new(Exit::Testee, error))?;
         let url = format!("http://{}", server.address());
         if !self.quiet {
@@ -201,7 +201,7 @@ impl Provider {
         }
         let is_over = self.end_of_input()?;
         let mut companion = self.companion(&url)?;
-        let mut live = Live::new(self.quiet);
+        let mut live = LiveView::new(self.quiet);
         let mut exit = None;
         while exit.is_none() && !interrupt::requested() && !is_over.load(Ordering::Relaxed) {
             thread::sleep(TICK);
@@ -281,7 +281,7 @@ impl Provider {
         began: SystemTime,
     ) -> Result<Exit, Stop> {
         let (corpus, errata) = corpus_and_errata(None)?;
-        let verdict = Judged::of(talks, unmet, self.strict);
+        let verdict = TalkVerdict::of(talks, unmet, self.strict);
         if let Some(exit) = exit.filter(|exit| !exit.success()) {
             print(&format!("{}\n", styled(WARNING, format!("the command ended with {exit}"))));
         }
@@ -326,7 +326,7 @@ impl Provider {
 
 /// Prints the verdict on recorded conversations, and returns its exit code.
 pub(super) fn judged_again(talks: &[Talk], strict: bool) -> Exit {
-    let verdict = Judged::of(talks, Vec::new(), strict);
+    let verdict = TalkVerdict::of(talks, Vec::new(), strict);
     print(&verdict.text(talks));
     print(&verdict.conclusion());
     verdict.code()
@@ -360,7 +360,7 @@ fn options(strict: bool) -> RunOptions {
 }
 
 /// What conversations come to: each is a case.
-struct Judged {
+struct TalkVerdict {
     cases: Vec<(Case, Judgement)>,
     apis: Vec<Api>,
     requests: u64,
@@ -368,7 +368,7 @@ struct Judged {
     against: Vec<String>,
 }
 
-impl Judged {
+impl TalkVerdict {
     fn of(talks: &[Talk], unmet: Vec<String>, strict: bool) -> Self {
         let requests = talks.iter().map(|talk| talk.requests).sum();
         let mut against = unmet;
@@ -473,12 +473,12 @@ fn judged(number: usize, talk: &Talk, strict: bool) -> (Case, Judgement) {
 }
 
 /// A transcript that is being written.
-struct Transcript {
+struct TranscriptFile {
     path: PathBuf,
     file: BufWriter<fs::File>,
 }
 
-impl Transcript {
+impl TranscriptFile {
     fn create(path: &Path) -> Result<Self, Stop> {
         let file = files::create(path).map_err(|error| not_writable(path, &error))?;
         let mut transcript = Self { path: path.to_owned(), file: BufWriter::new(file) };

@@ -145,7 +145,7 @@ struct Open<'a> {
 }
 
 /// What an answer is, among the calls that are open.
-enum Answered {
+enum GroupAnswers {
     Unknown,
     First,
     /// The message at this position answered the call already.
@@ -160,13 +160,13 @@ impl<'a> Open<'a> {
         self.answers.insert(id, None).is_none()
     }
 
-    fn answer(&mut self, id: &str, position: usize) -> Answered {
+    fn answer(&mut self, id: &str, position: usize) -> GroupAnswers {
         match self.answers.get_mut(id) {
-            None => Answered::Unknown,
-            Some(Some(first)) => Answered::Again(*first),
+            None => GroupAnswers::Unknown,
+            Some(Some(first)) => GroupAnswers::Again(*first),
             Some(answer) => {
                 *answer = Some(position);
-                Answered::First
+                GroupAnswers::First
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What OpenAI Chat Completions accepts as history.
 
 use super::breach::{BreachDetail, Breaches};
-use super::{Answered, Open, has, is_plain, list, openai_tools, text};
+use super::{GroupAnswers, Open, has, is_plain, list, openai_tools, text};
 use crate::surrogates::unmark_surrogates;
 use serde_json::{Map, Value};
 
@@ -86,12 +86,12 @@ fn answer(message: &Value, place: &str, position: usize, open: &mut Open<'_>, br
         return;
     };
     match open.answer(id, position) {
-        Answered::First => {}
-        Answered::Unknown => {
+        GroupAnswers::First => {}
+        GroupAnswers::Unknown => {
             let what = format!("{id:?} is no call of the assistant message before it");
             breaches.add("OAI-CHAT-ORPHAN", place, what).id(id);
         }
-        Answered::Again(first) => {
+        GroupAnswers::Again(first) => {
             let breach = breaches.add("OAI-CHAT-ONE-ANSWER", place, format!("{id:?} was answered already"));
             breach.id(id).with(BreachDetail::First(first));
         }

@@ -93,7 +93,7 @@ struct ResponseUsage {
     input_tokens: u64,
     input_tokens_details: InputTokens,
     output_tokens: u64,
-    output_tokens_details: OutputTokens,
+    output_tokens_details: ResponsesOutputTokens,
     total_tokens: u64,
 }
 
@@ -105,7 +105,7 @@ struct InputTokens {
 }
 
 #[derive(Serialize)]
-struct OutputTokens {
+struct ResponsesOutputTokens {
     reasoning_tokens: u64,
 }
 
@@ -289,7 +289,7 @@ fn response<'a>(
             input_tokens: usage.input,
             input_tokens_details: InputTokens { cached_tokens: usage.cached, cache_write_tokens: usage.written },
             output_tokens: usage.output,
-            output_tokens_details: OutputTokens { reasoning_tokens: usage.reasoning },
+            output_tokens_details: ResponsesOutputTokens { reasoning_tokens: usage.reasoning },
             total_tokens: usage.input + usage.output,
         }),
     }

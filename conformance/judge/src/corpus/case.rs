@@ -2,17 +2,16 @@
 
 use super::covering::Origin;
 use super::expectation::Pattern;
+use super::written::{Extent, Sent, Written, apis};
 use super::{AGENT, Accepted, Oracle, Severity, WIRE, severity};
 use crate::error::Error;
 use crate::json;
 use crate::protocol::{JudgeProfile, Op, RejectKind, Request};
 use crate::universal::Property;
-use serde::{Deserialize, Deserializer};
-use serde_json::Value;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::sync::{Arc, OnceLock};
 use threadspec::oracle::Api;
-use threadspec_golden::{expand, outline};
 
 /// How binding a case is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, strum::Display, strum::EnumString)]
@@ -86,13 +85,6 @@ pub struct Case {
     expect: OnceLock<Result<Expect, Error>>,
     accepted: OnceLock<Arc<[String]>>,
     outline: OnceLock<String>,
-}
-
-/// What is sent.
-#[derive(Clone, Debug)]
-struct Sent {
-    after: Vec<String>,
-    input: String,
 }
 
 impl Case {
@@ -377,170 +369,4 @@ pub fn is_kebab_case(name: &str) -> bool {
         && name
             .split('-')
             .all(|word| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()))
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written<'a> {
-    name: String,
-    why: String,
-    clauses: Vec<String>,
-    level: Option<Level>,
-    profiles: Option<Vec<String>>,
-    severity: Option<Severity>,
-    evidence: Option<Vec<String>>,
-    thorough: Option<bool>,
-    apis: Option<Vec<String>>,
-    streams: Option<bool>,
-    endpoint: Option<WrittenEndpoint>,
-    #[serde(borrow)]
-    after: Option<&'a RawValue>,
-    expand: Option<bool>,
-    #[serde(borrow)]
-    input: Option<&'a RawValue>,
-    input_json: Option<String>,
-    #[serde(borrow)]
-    expect: WrittenExpect<'a>,
-}
-
-/// What a case wants of the endpoint.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenEndpoint {
-    reasoning: bool,
-}
-
-/// The APIs with these names.
-fn apis(names: &[String], problems: &mut Vec<String>) -> Vec<Api> {
-    let known: Vec<Api> = names.iter().filter_map(|name| name.parse().ok()).collect();
-    let is_repeated = known.iter().enumerate().any(|(index, api)| known[..index].contains(api));
-    if known.len() != names.len() || known.is_empty() {
-        problems.push(format!("`apis` {names:?} are not known APIs"));
-    } else if known.len() == Api::ALL.len() || is_repeated {
-        problems.push("`apis` restates the default, or repeats one".into());
-    }
-    known
-}
-
-/// How much of a template is expanded.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    /// The case is no template.
-    Plain,
-    /// Each repetition once at most.
-    Outline,
-    /// All of it.
-    Whole,
-}
-
-impl Extent {
-    fn value(self, text: &str) -> Result<Value, Error> {
-        if self == Self::Plain { read(text) } else { read(&self.text(text)?) }
-    }
-
-    /// JSON text on one line; outside of templates just as it was written.
-    fn text(self, text: &str) -> Result<String, Error> {
-        match self {
-            Self::Plain => Ok(json::compact(text)),
-            Self::Outline => outline(&read(text)?).map_err(Error::new),
-            Self::Whole => expand(&read(text)?).map_err(Error::new),
-        }
-    }
-}
-
-fn read(text: &str) -> Result<Value, Error> {
-    json::read(text).map_err(Error::new)
-}
-
-impl Written<'_> {
-    fn sent(&self, extent: Extent) -> Result<Sent, Error> {
-        let input = match (self.input, &self.input_json) {
-            (Some(input), None) => extent.text(input.get())?,
-            (None, Some(text)) => {
-                serde_json::from_str::<&RawValue>(text)
-                    .map_err(|error| Error::new(format_args!("`input_json`: {error}")))?;
-                json::compact(text)
-            }
-            _ => return Err(Error::new("exactly one of `input` and `input_json` is needed")),
-        };
-        let after = self.after.map(|inputs| read_after(inputs, extent)).transpose()?.unwrap_or_default();
-        Ok(Sent { after, input })
-    }
-}
-
-/// The inputs that are sent first.
-fn read_after(inputs: &RawValue, extent: Extent) -> Result<Vec<String>, Error> {
-    let text = extent.text(inputs.get())?;
-    let inputs: Vec<&RawValue> =
-        serde_json::from_str(&text).map_err(|error| Error::new(format_args!("`after`: {error}")))?;
-    if inputs.is_empty() {
-        return Err(Error::new("`after` names no input"));
-    }
-    Ok(inputs.into_iter().map(|input| input.get().to_owned()).collect())
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct WrittenExpect<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
-    ok: Option<&'a RawValue>,
-    #[serde(borrow)]
-    one_of: Option<Vec<&'a RawValue>>,
-    reject: Option<String>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    holds: Option<Vec<String>>,
-}
-
-/// `"ok": null` expects null; an `Option` alone would take it for absent.
-fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
-    Deserialize::deserialize(deserializer).map(Some)
-}
-
-impl WrittenExpect<'_> {
-    /// The outputs of a template that are expected as they stand, as JSON text on one line.
-    fn accepted(&self) -> Vec<String> {
-        let outputs = self.ok.iter().chain(self.one_of.iter().flatten());
-        let templates = outputs.filter_map(|output| serde_json::from_str(output.get()).ok());
-        templates.filter(|output| !Pattern::is_in(output)).filter_map(|output| expand(&output).ok()).collect()
-    }
-
-    fn read(self, extent: Extent, problems: &mut Vec<String>) -> Result<Expect, Error> {
-        let pattern = |value: &RawValue| Pattern::read(&extent.value(value.get())?);
-        if self.message.is_some() && self.reject.is_none() {
-            problems.push("`message` goes with `reject` only".into());
-        }
-        match (self.ok, self.one_of, self.reject, self.holds) {
-            (Some(value), None, None, None) => Ok(Expect::Output([pattern(value)?].into())),
-            (None, Some(values), None, None) => {
-                let patterns = values.into_iter().map(pattern).collect::<Result<Vec<_>, _>>()?;
-                if patterns.len() < 2 {
-                    problems.push("`oneOf` needs at least two alternatives".into());
-                }
-                let is_repeated = |(index, one): (usize, &Pattern)| patterns[..index].contains(one);
-                // In outline two alternatives may well be the same.
-                if extent != Extent::Outline && patterns.iter().enumerate().any(is_repeated) {
-                    problems.push("`oneOf` has the same alternative twice".into());
-                }
-                Ok(Expect::Output(patterns.into()))
-            }
-            (None, None, Some(kind), None) => Ok(Expect::Reject {
-                kind: kind.parse().map_err(Error::new)?,
-                message: self.message.map(pattern).transpose()?,
-            }),
-            (None, None, None, Some(names)) => {
-                if names.is_empty() {
-                    problems.push("`holds` names no oracle".into());
-                }
-                let unknown = |name: &String| Error::new(format_args!("unknown oracle `{name}`"));
-                if names.first().is_some_and(|name| name.starts_with("agent-") || name.starts_with("wire-")) {
-                    let property = |name: &String| name.parse::<Property>().map_err(|_| unknown(name));
-                    return Ok(Expect::Run(names.iter().map(property).collect::<Result<_, _>>()?));
-                }
-                let oracle = |name: &String| name.parse().map_err(|_| unknown(name));
-                Ok(Expect::Holds(names.iter().map(oracle).collect::<Result<_, _>>()?))
-            }
-            _ => Err(Error::new("`expect` needs exactly one of `ok`, `oneOf`, `reject` and `holds`")),
-        }
-    }
 }

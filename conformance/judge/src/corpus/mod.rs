@@ -13,6 +13,7 @@ mod layout;
 pub(crate) mod mismatch;
 mod oracle;
 mod severity;
+mod written;
 
 pub use accepted::Accepted;
 pub use case::{Case, Expect, Level, fingerprint, is_kebab_case};

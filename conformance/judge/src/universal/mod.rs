@@ -33,7 +33,7 @@ use record::Record;
 use script::RunScript;
 use serde_json::Value;
 use threadspec_golden::clause;
-use wire::OverWire;
+use wire::ProviderView;
 
 pub use finding::Finding;
 pub use others::Others;
@@ -115,7 +115,7 @@ fn judge_in(
     let (record, wire) = match seen {
         None => (record.unshared(&script).unwrap_or(record), None),
         Some(seen) => {
-            let wire = OverWire::read(seen, &mut script).map_err(Error::new)?;
+            let wire = ProviderView::read(seen, &mut script).map_err(Error::new)?;
             (record.aligned(&script, wire.api), Some(wire))
         }
     };

@@ -43,7 +43,7 @@ const CONTENTS: [&str; 13] = [
 
 /// What a provider saw of a run.
 #[derive(Debug)]
-pub(super) struct OverWire {
+pub(super) struct ProviderView {
     pub(super) api: Api,
     must: Vec<Finding>,
     should: Vec<Finding>,
@@ -51,7 +51,7 @@ pub(super) struct OverWire {
     unsupported: Option<String>,
 }
 
-impl OverWire {
+impl ProviderView {
     /// Reads what a provider saw, and puts what it said into the script.
     ///
     /// # Errors

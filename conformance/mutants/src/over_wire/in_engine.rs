@@ -10,7 +10,7 @@ use threadspec::oracle::Api;
 use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
 use threadspec_judge::verdict::Outcome;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
-use threadspec_provider::{Ending, Engine, EngineOptions, Reaction, Received, RunPlan, WireStep, compose, told};
+use threadspec_provider::{Engine, EngineOptions, PlannedEnd, Reaction, Received, RunPlan, WireStep, compose, told};
 use threadspec_runner::{Testee, Trouble};
 
 /// A provider in this process. Its time passes only where it is told to wait.
@@ -38,7 +38,7 @@ impl Exchange for InEngine {
             status: planned.status,
             headers: planned.headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
             pieces: Vec::new(),
-            is_whole: planned.ending == Ending::Whole,
+            is_whole: planned.ending == PlannedEnd::Whole,
         };
         for step in planned.steps {
             match step {

@@ -1,7 +1,7 @@
 //! One answer of the model: attempts, waiting between them, and giving up.
 
 use super::heard::{error_of, plain, streamed, values};
-use super::{Heard, WireAgent, endpoint, write};
+use super::{HeardAnswer, WireAgent, endpoint, write};
 use crate::agent::RunState;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -18,14 +18,14 @@ pub(crate) struct Failed {
     /// What was answered, if anything was.
     pub(crate) response: Option<ClientResponse>,
     /// What was heard before it broke off; nothing if the status was an error.
-    pub(crate) heard: Option<Heard>,
+    pub(crate) heard: Option<HeardAnswer>,
     /// In words.
     pub(crate) why: String,
 }
 
 /// What comes of an attempt that failed.
 #[derive(Clone, Debug)]
-pub(crate) enum Next {
+pub(crate) enum NextStep {
     /// The same again, after a pause.
     Again(Duration),
     /// The model failed.
@@ -68,9 +68,9 @@ pub(crate) fn backoff(attempt: usize) -> Duration {
 }
 
 /// Tries again twice, after what passes.
-pub(crate) fn as_an_sdk(run: &mut RunState, failed: &Failed) -> Next {
+pub(crate) fn as_an_sdk(run: &mut RunState, failed: &Failed) -> NextStep {
     let attempt = run.wire.attempt;
-    if attempt < RETRIES && failed.is_passing() { Next::Again(failed.pause(attempt)) } else { Next::GiveUp }
+    if attempt < RETRIES && failed.is_passing() { NextStep::Again(failed.pause(attempt)) } else { NextStep::GiveUp }
 }
 
 impl WireAgent {
@@ -96,9 +96,9 @@ impl WireAgent {
             };
             run.wire.failures += 1;
             match (self.failed)(run, &failed) {
-                Next::Again(pause) => exchange.wait(pause),
-                Next::GoOn(turn) => return turn,
-                Next::GiveUp => return json!({"error": failed.why}),
+                NextStep::Again(pause) => exchange.wait(pause),
+                NextStep::GoOn(turn) => return turn,
+                NextStep::GiveUp => return json!({"error": failed.why}),
             }
             run.wire.attempt += 1;
         }
@@ -110,7 +110,12 @@ impl WireAgent {
         body
     }
 
-    fn attempt(&self, run: &mut RunState, body: Value, exchange: &mut dyn Exchange) -> Result<Heard, Box<Failed>> {
+    fn attempt(
+        &self,
+        run: &mut RunState,
+        body: Value,
+        exchange: &mut dyn Exchange,
+    ) -> Result<HeardAnswer, Box<Failed>> {
         let mut request = ClientRequest {
             method: "POST".to_owned(),
             target: endpoint::target(&run.wire.endpoint),
@@ -128,7 +133,7 @@ impl WireAgent {
     }
 
     /// Reads an answer.
-    pub(crate) fn hear(&self, run: &mut RunState, response: ClientResponse) -> Result<Heard, Box<Failed>> {
+    pub(crate) fn hear(&self, run: &mut RunState, response: ClientResponse) -> Result<HeardAnswer, Box<Failed>> {
         if response.status >= 400 {
             let why = format!("{}: {}", response.status, error_of(&response.body()));
             return Err(Box::new(Failed { response: Some(response), heard: None, why }));
@@ -159,7 +164,7 @@ pub(crate) fn bytes(body: &Value) -> Vec<u8> {
 }
 
 /// What comes of an answer that ended.
-fn turn(run: &mut RunState, length: usize, heard: &Heard) -> Value {
+fn turn(run: &mut RunState, length: usize, heard: &HeardAnswer) -> Value {
     run.wire.answers.push((heard.id.clone(), length));
     match heard.fault() {
         Some(fault) => json!({"error": halves::repaired(&fault)}),

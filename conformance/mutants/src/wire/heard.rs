@@ -9,7 +9,7 @@ use threadspec_judge::universal::value;
 
 /// An answer, or the part of it that came.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Heard {
+pub(crate) struct HeardAnswer {
     /// Its id.
     pub(crate) id: String,
     /// `{"type":"text","text"}`, `{"type":"refusal","text"}`, `{"type":"call","id","name","arguments","closed"}` with the arguments as JSON text,
@@ -23,7 +23,7 @@ pub(crate) struct Heard {
     pub(crate) error: Option<String>,
 }
 
-impl Heard {
+impl HeardAnswer {
     /// Of this type.
     pub(crate) fn parts_of<'a>(&'a mut self, kind: &'a str) -> impl Iterator<Item = &'a mut Value> {
         self.parts.iter_mut().filter(move |part| part["type"] == kind)
@@ -86,14 +86,14 @@ fn call(id: &Value, name: &Value, arguments: impl Into<Value>) -> Value {
 }
 
 /// A plain body.
-pub(crate) fn plain(api: Api, body: &[u8]) -> Heard {
-    let unreadable = |error: String| Heard { error: Some(error), ..Heard::default() };
+pub(crate) fn plain(api: Api, body: &[u8]) -> HeardAnswer {
+    let unreadable = |error: String| HeardAnswer { error: Some(error), ..HeardAnswer::default() };
     let body = match str::from_utf8(body).map(value::read) {
         Ok(Ok(body)) => body,
         Ok(Err(error)) => return unreadable(error.to_string()),
         Err(error) => return unreadable(error.to_string()),
     };
-    let mut heard = Heard { id: text(&body["id"]).to_owned(), is_ended: true, ..Heard::default() };
+    let mut heard = HeardAnswer { id: text(&body["id"]).to_owned(), is_ended: true, ..HeardAnswer::default() };
     match api {
         Api::OpenAiChat => {
             let choice = &body["choices"][0];
@@ -127,7 +127,7 @@ fn anthropic_block(block: &Value) -> Value {
 }
 
 /// A response of OpenAI's as a whole.
-fn response(heard: &mut Heard, body: &Value) {
+fn response(heard: &mut HeardAnswer, body: &Value) {
     heard.parts = list(&body["output"]).iter().flat_map(item).collect();
     if body["status"] == "incomplete" {
         text(&body["incomplete_details"]["reason"]).clone_into(&mut heard.stop);
@@ -181,8 +181,8 @@ pub(crate) fn values(lines: Vec<SseLine>) -> Vec<Value> {
 }
 
 /// What events say.
-pub(crate) fn streamed(api: Api, events: &[Value]) -> Heard {
-    let mut heard = Heard::default();
+pub(crate) fn streamed(api: Api, events: &[Value]) -> HeardAnswer {
+    let mut heard = HeardAnswer::default();
     for event in events {
         if event["type"] == "garbage" {
             heard.error = Some("an event is not JSON".to_owned());
@@ -211,7 +211,7 @@ pub(crate) fn streamed(api: Api, events: &[Value]) -> Heard {
 }
 
 /// The part of this type and index, which is made if it is not there.
-fn part_at<'a>(heard: &'a mut Heard, kind: &str, index: &Value) -> &'a mut Value {
+fn part_at<'a>(heard: &'a mut HeardAnswer, kind: &str, index: &Value) -> &'a mut Value {
     let found = heard.parts.iter().position(|part| part["type"] == kind && part["index"] == *index);
     let at = found.unwrap_or_else(|| {
         heard.parts.push(json!({"type": kind, "index": index}));
@@ -225,7 +225,7 @@ pub(crate) fn append(part: &mut Value, member: &str, fragment: &Value) {
     part[member] = format!("{}{}", text(&part[member]), text(fragment)).into();
 }
 
-fn chat_event(heard: &mut Heard, event: &Value) {
+fn chat_event(heard: &mut HeardAnswer, event: &Value) {
     if event["type"] == "done" {
         heard.is_ended = !heard.stop.is_empty();
         return;
@@ -256,7 +256,7 @@ fn chat_event(heard: &mut Heard, event: &Value) {
     }
 }
 
-fn response_event(heard: &mut Heard, event: &Value) {
+fn response_event(heard: &mut HeardAnswer, event: &Value) {
     let index = &event["output_index"];
     match text(&event["type"]) {
         "response.created" => text(&event["response"]["id"]).clone_into(&mut heard.id),
@@ -287,9 +287,9 @@ fn response_event(heard: &mut Heard, event: &Value) {
     }
 }
 
-fn anthropic_event(heard: &mut Heard, event: &Value) {
+fn anthropic_event(heard: &mut HeardAnswer, event: &Value) {
     let delta = &event["delta"];
-    let at = |heard: &Heard| heard.parts.iter().rposition(|part| part["index"] == event["index"]);
+    let at = |heard: &HeardAnswer| heard.parts.iter().rposition(|part| part["index"] == event["index"]);
     match text(&event["type"]) {
         "message_start" => text(&event["message"]["id"]).clone_into(&mut heard.id),
         "content_block_start" => {

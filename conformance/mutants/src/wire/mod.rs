@@ -17,8 +17,8 @@ pub(crate) mod sse;
 pub(crate) mod stored;
 pub(crate) mod write;
 
-pub(crate) use ask::{Failed, Next, RETRIES, as_an_sdk, backoff};
-pub(crate) use heard::{Heard, arguments, whole_call};
+pub(crate) use ask::{Failed, NextStep, RETRIES, as_an_sdk, backoff};
+pub(crate) use heard::{HeardAnswer, arguments, whole_call};
 pub(crate) use modes::Modes;
 pub(crate) use sse::SseLine;
 
@@ -30,30 +30,30 @@ use threadspec_judge::protocol::{Endpoint, Hello, Implementation, Op, Reply, Req
 use threadspec_provider::client::{ClientRequest, Connection, Exchange};
 
 /// A seam that changes something on the wire.
-type Change<T> = Box<dyn Fn(&mut RunState, &mut T) + Send + Sync>;
+type WireChange<T> = Box<dyn Fn(&mut RunState, &mut T) + Send + Sync>;
 
 /// The agent with the seams of its wire; [`WireAgent::default`] is sound, which the corpus confirms.
 pub(crate) struct WireAgent {
     /// All that does not depend on the wire.
     pub(crate) agent: Agent,
     /// The messages of an ask, before they are written.
-    pub(crate) shown: Change<Vec<Value>>,
+    pub(crate) shown: WireChange<Vec<Value>>,
     /// The body of an ask.
-    pub(crate) body: Change<Value>,
+    pub(crate) body: WireChange<Value>,
     /// The messages of an attempt behind the first one, before they are written.
-    pub(crate) shown_again: Change<Vec<Value>>,
+    pub(crate) shown_again: WireChange<Vec<Value>>,
     /// The body of an attempt behind the first one.
-    pub(crate) again: Change<Value>,
+    pub(crate) again: WireChange<Value>,
     /// An attempt as it is sent.
-    pub(crate) sent: Change<ClientRequest>,
+    pub(crate) sent: WireChange<ClientRequest>,
     /// The pieces of a stream as lines of events.
     pub(crate) lines: fn(&[Vec<u8>]) -> Vec<SseLine>,
     /// The events of a stream, each with its name, before they are put together.
-    pub(crate) events: Change<Vec<Value>>,
+    pub(crate) events: WireChange<Vec<Value>>,
     /// What was heard.
-    pub(crate) heard: Change<Heard>,
+    pub(crate) heard: WireChange<HeardAnswer>,
     /// What comes of an attempt that failed.
-    pub(crate) failed: Box<dyn Fn(&mut RunState, &Failed) -> Next + Send + Sync>,
+    pub(crate) failed: Box<dyn Fn(&mut RunState, &Failed) -> NextStep + Send + Sync>,
     /// What is sent when the reply is out, given the last attempt.
     pub(crate) late: fn(&ClientRequest) -> Vec<ClientRequest>,
     /// What is still to be sent.

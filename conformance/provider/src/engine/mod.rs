@@ -3,14 +3,14 @@
 #[cfg(test)]
 mod tests;
 
-use crate::exchange::{AttemptId, Ending, PlannedAnswer, Reaction};
-use crate::http::{Endpoint, Head, disguised, keys, path, without_keys};
+use crate::exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction};
+use crate::http::{Head, Route, disguised, keys, path, without_keys};
 use crate::models::{models, usual_model};
 use crate::options::EngineOptions;
 use crate::plan::RunPlan;
 use crate::received::{Received, Unreadable};
 use crate::record::{Stray, StrayReason, WireRecord};
-use crate::run::{Listed, Run, Turns};
+use crate::run::{Listed, PlayedRun, Turns};
 use crate::serve::Answers;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub struct Engine {
     ids: IdSource,
     begun: u64,
     received: u64,
-    runs: HashMap<String, Run>,
+    runs: HashMap<String, PlayedRun>,
     /// The attempts that are being answered: the key of the run, and the position in its record.
     open: HashMap<AttemptId, (String, usize)>,
     /// The hashes of keys of runs that are over, the oldest first.
@@ -97,7 +97,7 @@ impl Engine {
     pub(crate) fn begin_with(&mut self, now: Duration, key: &str, plan: RunPlan, turns: Box<dyn Turns>) {
         self.begun += 1;
         let ids = source(self.options.seed, self.begun);
-        self.runs.insert(key.to_owned(), Run::new(now, disguised(key), plan, turns, ids));
+        self.runs.insert(key.to_owned(), PlayedRun::new(now, disguised(key), plan, turns, ids));
     }
 
     /// Ends a run, and gives what happened in it. What still carries its key is late.
@@ -148,7 +148,7 @@ impl Engine {
     pub fn receive(&mut self, now: Duration, received: Received) -> (AttemptId, Reaction) {
         let id = AttemptId(self.received);
         self.received += 1;
-        let endpoint = Endpoint::of(&received.target);
+        let endpoint = Route::of(&received.target);
         let of_anthropic = received.header("anthropic-version").is_some();
         let api = endpoint.api().unwrap_or(if of_anthropic { Api::Anthropic } else { Api::OpenAiChat });
         let head = Head { api, request_id: self.ids.request(), now: self.options.epoch + now.as_secs() };
@@ -164,33 +164,26 @@ impl Engine {
         }
     }
 
-    fn react(
-        &mut self,
-        now: Duration,
-        id: AttemptId,
-        endpoint: &Endpoint,
-        head: &Head,
-        received: Received,
-    ) -> Reaction {
+    fn react(&mut self, now: Duration, id: AttemptId, endpoint: &Route, head: &Head, received: Received) -> Reaction {
         let api = head.api;
         if let Err(reason @ Unreadable::ForeignHost) = &received.body {
             return head.error(&ApiError::new(reason.status(), "invalid_request_error", reason.to_string()));
         }
-        if *endpoint == Endpoint::Root && endpoint.takes(&received.method) {
+        if *endpoint == Route::Root && endpoint.takes(&received.method) {
             return Reaction::Answer(PlannedAnswer {
                 delay: Duration::ZERO,
                 status: 200,
                 headers: Vec::new(),
                 length: Some(0),
                 steps: Vec::new(),
-                ending: Ending::Whole,
+                ending: PlannedEnd::Whole,
             });
         }
         let known: Vec<String> = keys(&received).into_iter().map(str::to_owned).collect();
         // Of two keys that differ, the one that belongs to a run.
         let key = known.iter().find(|key| self.runs.contains_key(*key)).or(known.first()).map(String::as_str);
         let run = key.and_then(|key| self.runs.get(key));
-        let stray = if *endpoint == Endpoint::Nothing {
+        let stray = if *endpoint == Route::Nothing {
             Some((StrayReason::Path, ApiError::unknown_path(api, &received.method, path(&received.target))))
         } else if !endpoint.takes(&received.method) {
             Some((StrayReason::Method, ApiError::wrong_method(api, &received.method, path(&received.target))))
@@ -224,18 +217,18 @@ impl Engine {
         let Some(key) = key.map(str::to_owned) else { return head.error(&ApiError::wrong_key(api, None)) };
         let Some(run) = self.runs.get_mut(&key) else { return head.error(&ApiError::wrong_key(api, None)) };
         match endpoint {
-            Endpoint::Answer(_) => {
+            Route::Answer(_) => {
                 let (position, reaction) = run.attempt(now, head, received, &self.options);
                 self.open.insert(id, (key, position));
                 reaction
             }
-            Endpoint::Count(_) => Run::count(head, &received),
-            Endpoint::Models(wanted) => {
+            Route::Count(_) => PlayedRun::count(head, &received),
+            Route::Models(wanted) => {
                 let model = run.plan.model.as_deref().unwrap_or(usual_model(api));
                 models(head, model, wanted.as_deref())
             }
-            Endpoint::Stored(wanted) => run.stored(head, wanted),
-            Endpoint::Root | Endpoint::Nothing => {
+            Route::Stored(wanted) => run.stored(head, wanted),
+            Route::Root | Route::Nothing => {
                 head.error(&ApiError::unknown_path(api, &received.method, path(&received.target)))
             }
         }

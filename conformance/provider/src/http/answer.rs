@@ -1,6 +1,6 @@
 //! The head of every answer, and answers that are one text of JSON.
 
-use crate::exchange::{Ending, PlannedAnswer, Reaction, WireStep};
+use crate::exchange::{PlannedAnswer, PlannedEnd, Reaction, WireStep};
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, json_text, response_headers};
@@ -34,7 +34,7 @@ impl Head {
             headers: self.headers(false),
             length: Some(body.len() as u64),
             steps: vec![WireStep::Write(body.into_bytes())],
-            ending: Ending::Whole,
+            ending: PlannedEnd::Whole,
         }
     }
 

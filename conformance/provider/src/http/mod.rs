@@ -6,4 +6,4 @@ mod path;
 
 pub(crate) use answer::{Head, unreadable};
 pub(crate) use keys::{disguised, keys, without_keys};
-pub(crate) use path::{Endpoint, path};
+pub(crate) use path::{Route, path};

@@ -4,7 +4,7 @@ use threadspec::oracle::Api;
 
 /// What is behind a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Endpoint {
+pub(crate) enum Route {
     /// An answer of the model.
     Answer(Api),
     /// How many tokens a request has.
@@ -19,7 +19,7 @@ pub(crate) enum Endpoint {
     Nothing,
 }
 
-impl Endpoint {
+impl Route {
     /// The endpoint of a target: any number of `/v1` before it, empty segments, the query and the host do not matter.
     pub(crate) fn of(target: &str) -> Self {
         let path = path(target);
@@ -76,24 +76,24 @@ mod tests {
     #[test]
     fn every_path_of_a_client_is_known() {
         for (target, expected) in [
-            ("/v1/chat/completions", Endpoint::Answer(Api::OpenAiChat)),
-            ("/chat/completions", Endpoint::Answer(Api::OpenAiChat)),
-            ("/v1/v1/responses", Endpoint::Answer(Api::OpenAiResponses)),
-            ("//v1//messages/?beta=true", Endpoint::Answer(Api::Anthropic)),
-            ("http://127.0.0.1:80/v1/messages", Endpoint::Answer(Api::Anthropic)),
-            ("/v1/messages/count_tokens?beta=true", Endpoint::Count(Api::Anthropic)),
-            ("/v1/responses/input_tokens", Endpoint::Count(Api::OpenAiResponses)),
-            ("/v1/responses/resp_1", Endpoint::Stored("resp_1".into())),
-            ("/models", Endpoint::Models(None)),
-            ("/v1/models/meta/llama", Endpoint::Models(Some("meta/llama".into()))),
-            ("/", Endpoint::Root),
-            ("http://127.0.0.1", Endpoint::Root),
-            ("/?x=/v1/messages", Endpoint::Root),
-            ("/v1", Endpoint::Nothing),
-            ("/v1/completions", Endpoint::Nothing),
-            ("*", Endpoint::Nothing),
+            ("/v1/chat/completions", Route::Answer(Api::OpenAiChat)),
+            ("/chat/completions", Route::Answer(Api::OpenAiChat)),
+            ("/v1/v1/responses", Route::Answer(Api::OpenAiResponses)),
+            ("//v1//messages/?beta=true", Route::Answer(Api::Anthropic)),
+            ("http://127.0.0.1:80/v1/messages", Route::Answer(Api::Anthropic)),
+            ("/v1/messages/count_tokens?beta=true", Route::Count(Api::Anthropic)),
+            ("/v1/responses/input_tokens", Route::Count(Api::OpenAiResponses)),
+            ("/v1/responses/resp_1", Route::Stored("resp_1".into())),
+            ("/models", Route::Models(None)),
+            ("/v1/models/meta/llama", Route::Models(Some("meta/llama".into()))),
+            ("/", Route::Root),
+            ("http://127.0.0.1", Route::Root),
+            ("/?x=/v1/messages", Route::Root),
+            ("/v1", Route::Nothing),
+            ("/v1/completions", Route::Nothing),
+            ("*", Route::Nothing),
         ] {
-            assert_eq!(Endpoint::of(target), expected, "{target}");
+            assert_eq!(Route::of(target), expected, "{target}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a request, and in which words it is refused.
 
-use super::Run;
+use super::PlayedRun;
 use super::ask::AskState;
 use super::body::Body;
 use super::fairness::Repeatable;
@@ -39,7 +39,7 @@ impl RuleHeaders {
     }
 }
 
-impl Run {
+impl PlayedRun {
     /// Judges a request. Another attempt of an ask may name another model.
     pub(super) fn judge(&self, body: &mut Body, headers: &RuleHeaders, is_first: bool) -> RequestJudgement {
         let mut judged = RequestJudgement { problem: body.problem.take(), ..RequestJudgement::default() };

@@ -36,7 +36,7 @@ const MOST_AT_ONCE: usize = 100;
 
 /// A run that is under way.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub(crate) struct PlayedRun {
     pub(crate) plan: RunPlan,
     pub(crate) record: WireRecord,
     turns: Box<dyn Turns>,
@@ -46,7 +46,7 @@ pub(crate) struct Run {
     ids: IdSource,
 }
 
-impl Run {
+impl PlayedRun {
     /// A run that begins now.
     pub(crate) fn new(now: Duration, key: String, plan: RunPlan, turns: Box<dyn Turns>, ids: IdSource) -> Self {
         let (attempts, strays) = (Vec::new(), Vec::new());

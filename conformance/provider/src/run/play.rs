@@ -1,10 +1,10 @@
 //! What an attempt gets: a fault, or the turn.
 
-use super::Run;
+use super::PlayedRun;
 use super::ask::AskState;
 use super::body::Body;
 use super::said::{answer_of, came_all, came_of, said_of};
-use crate::exchange::{Ending, PlannedAnswer, Reaction, WireStep};
+use crate::exchange::{PlannedAnswer, PlannedEnd, Reaction, WireStep};
 use crate::http::Head;
 use crate::options::EngineOptions;
 use crate::record::{Came, PlayedFault, Said};
@@ -59,7 +59,7 @@ pub(super) struct Acceptable<'a> {
     pub(super) options: &'a EngineOptions,
 }
 
-impl Run {
+impl PlayedRun {
     /// Answers an attempt of an ask: with the next fault of its turn, or with the turn.
     pub(super) fn play(&mut self, attempt: Acceptable<'_>) -> Played {
         let Acceptable { ask, head, request, .. } = attempt;
@@ -72,7 +72,7 @@ impl Run {
         let mut played = match (&fault, &turn.error) {
             (Some(Fault::Status { .. }), _) => Played::refused(head, &of_fault(head, request, fault.as_ref())),
             (Some(Fault::Hang(after)), _) => {
-                Played::nothing(AskState::Failing, Reaction::Silence { after: *after, ending: Ending::Close })
+                Played::nothing(AskState::Failing, Reaction::Silence { after: *after, ending: PlannedEnd::Close })
             }
             (None, Some(message)) => Played::refused(head, &ApiError::invalid(message)),
             // A model that fails says nothing that could break off.
@@ -145,7 +145,7 @@ impl Telling<'_> {
         let half = body.len() / 2;
         let length = body.len() as u64;
         let (kept, length, ending) = match fault {
-            None => (body.into_bytes(), length, Ending::Whole),
+            None => (body.into_bytes(), length, PlannedEnd::Whole),
             Some(Fault::Cut { at: Cut::Head, how }) if *how != CutEnd::Clean => return self.headless(*how),
             Some(Fault::Cut { at, how }) => {
                 let kept = if *at == Cut::Head { 0 } else { half };
@@ -156,7 +156,7 @@ impl Telling<'_> {
             Some(Fault::Garbage) => {
                 let mut kept = body.as_bytes()[..half].to_vec();
                 kept.resize(body.len(), b' ');
-                (kept, length, Ending::Whole)
+                (kept, length, PlannedEnd::Whole)
             }
             Some(Fault::Event { .. } | Fault::Status { .. } | Fault::Hang(_)) => {
                 let api = self.head.api;
@@ -183,14 +183,14 @@ impl Telling<'_> {
         let count = events.len();
         let kept = |cut: Cut| kept_events(&events, cut).or_else(|| kept_events(&events, Cut::Start)).unwrap_or(count);
         let (kept, behind, ending) = match fault {
-            None => (count, None, Ending::Whole),
+            None => (count, None, PlannedEnd::Whole),
             Some(Fault::Cut { at: Cut::Head, how }) if *how != CutEnd::Clean => return self.headless(*how),
             Some(Fault::Cut { at, how }) => (kept(*at), None, ending(*how)),
             Some(Fault::Event { after, failed }) => {
                 let kept = kept(*after);
                 let error = ApiError::in_stream(self.head.api);
                 let event = self.answer.error_event(self.request, &error, &events[..kept], *failed);
-                (kept, Some(event), Ending::Whole)
+                (kept, Some(event), PlannedEnd::Whole)
             }
             Some(Fault::Garbage) => {
                 // The event in the middle of the answer is the one that is broken.
@@ -198,9 +198,9 @@ impl Telling<'_> {
                 let found =
                     (middle..count).find(|at| !matches!(events[*at].part, EventPart::Comment | EventPart::Ping));
                 let at = found.unwrap_or(middle);
-                (at, events.get(at).cloned().map(without_end), Ending::Whole)
+                (at, events.get(at).cloned().map(without_end), PlannedEnd::Whole)
             }
-            Some(Fault::Status { .. } | Fault::Hang(_)) => (0, None, Ending::Close),
+            Some(Fault::Status { .. } | Fault::Hang(_)) => (0, None, PlannedEnd::Close),
         };
         let came =
             if fault.is_none() { came_all(self.answer) } else { came_of(self.head.api, self.answer, &events[..kept]) };
@@ -236,11 +236,11 @@ impl Telling<'_> {
     }
 }
 
-fn ending(how: CutEnd) -> Ending {
+fn ending(how: CutEnd) -> PlannedEnd {
     match how {
-        CutEnd::Close => Ending::Close,
-        CutEnd::Reset => Ending::Reset,
-        CutEnd::Clean => Ending::Whole,
+        CutEnd::Close => PlannedEnd::Close,
+        CutEnd::Reset => PlannedEnd::Reset,
+        CutEnd::Clean => PlannedEnd::Whole,
     }
 }
 

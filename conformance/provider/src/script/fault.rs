@@ -1,6 +1,6 @@
 //! Faults: how an attempt fails before a turn is said.
 
-use super::reader::{ObjectReading, Reading};
+use super::reader::{ObjectReading, StrictReading};
 use crate::Error;
 use std::time::Duration;
 use threadspec_apis::Cut;
@@ -58,7 +58,7 @@ const PLACES: &str = "head, start, text, thinking, arguments, call, stop";
 
 // Readings are read as a whole.
 #[allow(clippy::needless_pass_by_value)]
-fn cut(reading: Reading<'_>) -> Result<Cut, Error> {
+fn cut(reading: StrictReading<'_>) -> Result<Cut, Error> {
     if let Ok(events) = reading.clone().count(0) {
         return Ok(Cut::Events(usize::try_from(events).unwrap_or(usize::MAX)));
     }
@@ -68,12 +68,12 @@ fn cut(reading: Reading<'_>) -> Result<Cut, Error> {
     Cut::of_name(&name).map_or_else(|| reading.error(format!("`{name}` is none of {PLACES}")), Ok)
 }
 
-pub(super) fn milliseconds(reading: Reading<'_>) -> Result<Duration, Error> {
+pub(super) fn milliseconds(reading: StrictReading<'_>) -> Result<Duration, Error> {
     reading.count(0).map(Duration::from_millis)
 }
 
 impl Fault {
-    pub(super) fn read(reading: Reading<'_>) -> Result<Self, Error> {
+    pub(super) fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         let mut members = reading.members()?;
         let fault = match ["status", "hang", "cut", "event", "garbage"].iter().find(|name| members.has(name)) {
             Some(&"status") => Self::status(&mut members)?,
@@ -88,7 +88,7 @@ impl Fault {
             },
             Some(&"event") => {
                 members.need("event", |event| event.word(&["error"]))?;
-                let failed = members.read("failed", Reading::boolean)?.unwrap_or(false);
+                let failed = members.read("failed", StrictReading::boolean)?.unwrap_or(false);
                 let after = members.read("after", cut)?.unwrap_or(Cut::Start);
                 if after == Cut::Head {
                     return members.error("an event cannot stand before the head of the answer");
@@ -96,7 +96,7 @@ impl Fault {
                 Self::Event { after, failed }
             }
             Some(&"garbage") => {
-                if !members.need("garbage", Reading::boolean)? {
+                if !members.need("garbage", StrictReading::boolean)? {
                     return members.error("`garbage` is true where it stands");
                 }
                 Self::Garbage
@@ -118,10 +118,10 @@ impl Fault {
         Ok(Self::Status {
             status,
             retry_after: members.read("retryAfterMs", milliseconds)?,
-            kind: members.read("type", Reading::string)?,
-            code: members.read("code", Reading::string)?,
-            message: members.read("message", Reading::string)?,
-            should_retry: members.read("shouldRetry", Reading::boolean)?,
+            kind: members.read("type", StrictReading::string)?,
+            code: members.read("code", StrictReading::string)?,
+            message: members.read("message", StrictReading::string)?,
+            should_retry: members.read("shouldRetry", StrictReading::boolean)?,
         })
     }
 

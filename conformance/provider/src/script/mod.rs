@@ -7,7 +7,7 @@ pub use fault::{CutEnd, Fault};
 
 use crate::Error;
 use fault::milliseconds;
-pub(crate) use reader::{ObjectReading, Reading, read_text};
+pub(crate) use reader::{ObjectReading, StrictReading, read_text};
 use std::time::Duration;
 use threadspec_apis::{Pieces, StreamShape};
 
@@ -104,11 +104,11 @@ impl WireTurn {
         read_text(text, place, Self::read_list)
     }
 
-    pub(crate) fn read_list(reading: Reading<'_>) -> Result<Vec<Self>, Error> {
+    pub(crate) fn read_list(reading: StrictReading<'_>) -> Result<Vec<Self>, Error> {
         reading.list()?.into_iter().map(Self::from_reading).collect()
     }
 
-    fn from_reading(reading: Reading<'_>) -> Result<Self, Error> {
+    fn from_reading(reading: StrictReading<'_>) -> Result<Self, Error> {
         Self::from_members(reading.members()?)
     }
 
@@ -116,7 +116,7 @@ impl WireTurn {
     pub(crate) fn from_members(mut members: ObjectReading<'_>) -> Result<Self, Error> {
         let attempts = members.read("attempts", |list| list.list()?.into_iter().map(Fault::read).collect())?;
         let mut turn = Self { attempts: attempts.unwrap_or_default(), ..Self::default() };
-        turn.error = members.read("error", Reading::string)?;
+        turn.error = members.read("error", StrictReading::string)?;
         if turn.error.is_none() {
             turn.read_answer(&mut members)?;
         }
@@ -125,12 +125,12 @@ impl WireTurn {
     }
 
     fn read_answer(&mut self, members: &mut ObjectReading<'_>) -> Result<(), Error> {
-        self.content = members.read("content", Reading::string)?;
+        self.content = members.read("content", StrictReading::string)?;
         let calls = members.read("tool_calls", |list| list.list()?.into_iter().map(PlayedCall::read).collect())?;
         self.calls = calls.unwrap_or_default();
         let thinking = members.read("thinking", |list| list.list()?.into_iter().map(PlayedThought::read).collect())?;
         self.thinking = thinking.unwrap_or_default();
-        self.refusal = members.read("refusal", Reading::string)?;
+        self.refusal = members.read("refusal", StrictReading::string)?;
         if self.refusal.is_some() && (self.content.is_some() || !self.calls.is_empty()) {
             return members.error("a refusal stands instead of content and calls");
         }
@@ -161,10 +161,10 @@ const STOPS: [&str; 11] = [
 ];
 
 impl PlayedCall {
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         let mut members = reading.members()?;
-        let id = members.read("id", Reading::string)?;
-        let name = members.read("name", Reading::string)?.unwrap_or_default();
+        let id = members.read("id", StrictReading::string)?;
+        let name = members.read("name", StrictReading::string)?.unwrap_or_default();
         let arguments = match (members.take("args"), members.take("arguments")) {
             (Some(_), Some(_)) => return members.error("`args` and `arguments` are the same"),
             (Some(args), None) => args.text(),
@@ -177,13 +177,13 @@ impl PlayedCall {
 }
 
 impl PlayedThought {
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         let mut members = reading.members()?;
-        let thought = match members.read("redacted", Reading::string)? {
+        let thought = match members.read("redacted", StrictReading::string)? {
             Some(data) => Self::Redacted(data),
             None => Self::Open {
-                text: members.need("text", Reading::string)?,
-                signature: members.read("signature", Reading::string)?,
+                text: members.need("text", StrictReading::string)?,
+                signature: members.read("signature", StrictReading::string)?,
             },
         };
         members.end()?;
@@ -192,8 +192,8 @@ impl PlayedThought {
 }
 
 impl Pace {
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
-        let size = |reading: Reading<'_>| Ok(usize::try_from(reading.count(1)?).unwrap_or(usize::MAX));
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
+        let size = |reading: StrictReading<'_>| Ok(usize::try_from(reading.count(1)?).unwrap_or(usize::MAX));
         let mut members = reading.members()?;
         let mut pace = Self::default();
         if let Some(pieces) =
@@ -205,7 +205,7 @@ impl Pace {
             (pace.shape.pieces, pace.has_pieces) = (Pieces::Lengths(pieces), true);
         }
         pace.chunks = members.read("chunks", size)?;
-        let mut flag = |name: &str| Ok(members.read(name, Reading::boolean)?.unwrap_or(false));
+        let mut flag = |name: &str| Ok(members.read(name, StrictReading::boolean)?.unwrap_or(false));
         pace.shape.interleave = flag("interleave")?;
         pace.shape.text_last = flag("textLast")?;
         pace.shape.empty = flag("empty")?;

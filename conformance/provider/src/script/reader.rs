@@ -6,7 +6,7 @@ use threadspec_judge::json::{self, Node, compact};
 
 /// A value and its place. Strings are marked data, and numbers have the digits that were written.
 #[derive(Clone, Debug)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct StrictReading<'a> {
     node: Node<'a>,
     place: String,
 }
@@ -26,14 +26,14 @@ pub(crate) struct ObjectReading<'a> {
 pub(crate) fn read_text<T>(
     text: &str,
     place: &str,
-    read: impl FnOnce(Reading<'_>) -> Result<T, Error>,
+    read: impl FnOnce(StrictReading<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     json::read(text).map_err(|error| Error::new(place, format!("not JSON: {error}")))?;
     let marked = mark_surrogates(text);
-    read(Reading { node: Node::of(&marked), place: place.to_owned() })
+    read(StrictReading { node: Node::of(&marked), place: place.to_owned() })
 }
 
-impl<'a> Reading<'a> {
+impl<'a> StrictReading<'a> {
     pub(crate) fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
         Err(Error::new(&self.place, reason))
     }
@@ -112,18 +112,18 @@ impl<'a> Reading<'a> {
 
 impl<'a> ObjectReading<'a> {
     /// Takes a member; one that is null is not there.
-    pub(crate) fn take(&mut self, name: &str) -> Option<Reading<'a>> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<StrictReading<'a>> {
         let at = self.rest.iter().position(|(other, _)| other == name)?;
         let (_, node) = self.rest.remove(at);
         let place = if self.place.is_empty() { name.to_owned() } else { format!("{}.{name}", self.place) };
-        Some(Reading { node, place }).filter(|reading| !reading.is_null())
+        Some(StrictReading { node, place }).filter(|reading| !reading.is_null())
     }
 
     /// Takes a member and reads it.
     pub(crate) fn read<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Reading<'a>) -> Result<T, Error>,
+        read: impl FnOnce(StrictReading<'a>) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         self.take(name).map(read).transpose()
     }
@@ -132,7 +132,7 @@ impl<'a> ObjectReading<'a> {
     pub(crate) fn need<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Reading<'a>) -> Result<T, Error>,
+        read: impl FnOnce(StrictReading<'a>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.read(name, read)?.map_or_else(|| self.error(format!("`{name}` is missing")), Ok)
     }

@@ -2,7 +2,7 @@
 
 use super::forward::PassingBody;
 use super::link::Link;
-use crate::exchange::{Ending, WireStep};
+use crate::exchange::{PlannedEnd, WireStep};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use std::collections::VecDeque;
 use std::error::Error;
@@ -26,14 +26,14 @@ impl fmt::Display for PlannedBreak {
 impl Error for PlannedBreak {}
 
 /// The body of an answer.
-pub(super) enum ResponseBody {
+pub(super) enum SentBody {
     /// Its parts are planned.
     Planned(AnswerBody),
     /// It passes through from an upstream.
     Passing(PassingBody),
 }
 
-impl Body for ResponseBody {
+impl Body for SentBody {
     type Data = Bytes;
     type Error = PlannedBreak;
 
@@ -63,7 +63,7 @@ impl Body for ResponseBody {
 pub(super) struct AnswerBody {
     link: Rc<Link>,
     steps: VecDeque<WireStep>,
-    ending: Ending,
+    ending: PlannedEnd,
     /// How many bytes it has, if it is whole.
     length: Option<u64>,
     pause: Option<Pin<Box<Sleep>>>,
@@ -71,7 +71,7 @@ pub(super) struct AnswerBody {
 
 impl AnswerBody {
     /// `length` is `None` where it is sent in chunks.
-    pub(super) fn new(link: Rc<Link>, steps: Vec<WireStep>, ending: Ending, length: Option<u64>) -> Self {
+    pub(super) fn new(link: Rc<Link>, steps: Vec<WireStep>, ending: PlannedEnd, length: Option<u64>) -> Self {
         // What is empty would be taken for the last chunk.
         let is_something = |step: &WireStep| !matches!(step, WireStep::Write(bytes) if bytes.is_empty());
         let body = Self { link, steps: steps.into_iter().filter(is_something).collect(), ending, length, pause: None };
@@ -109,12 +109,12 @@ impl Body for AnswerBody {
                 }
                 None => {
                     return Poll::Ready(match this.ending {
-                        Ending::Whole => {
+                        PlannedEnd::Whole => {
                             this.link.complete();
                             None
                         }
-                        Ending::Close => Some(Err(PlannedBreak)),
-                        Ending::Reset => {
+                        PlannedEnd::Close => Some(Err(PlannedBreak)),
+                        PlannedEnd::Reset => {
                             this.link.reset();
                             Some(Err(PlannedBreak))
                         }
@@ -125,7 +125,7 @@ impl Body for AnswerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.steps.is_empty() && self.pause.is_none() && self.ending == Ending::Whole
+        self.steps.is_empty() && self.pause.is_none() && self.ending == PlannedEnd::Whole
     }
 
     fn size_hint(&self) -> SizeHint {

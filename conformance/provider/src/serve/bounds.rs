@@ -1,10 +1,10 @@
 //! How deep a JSON text is nested and how many values it has, found without reading it.
 
-use super::Limits;
+use super::ServerLimits;
 use crate::received::Unreadable;
 
 /// Refuses a text that would cost too much to read, whether it is JSON or not.
-pub(super) fn check(text: &[u8], limits: &Limits) -> Result<(), Unreadable> {
+pub(super) fn check(text: &[u8], limits: &ServerLimits) -> Result<(), Unreadable> {
     // Each value but the first one of a list or an object has a comma before it, so that a short text cannot have too many.
     if text.len() <= limits.depth.min(limits.values) {
         return Ok(());
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     fn checked(text: &str) -> Result<(), Unreadable> {
-        check(text.as_bytes(), &Limits { depth: 3, values: 5, ..Limits::default() })
+        check(text.as_bytes(), &ServerLimits { depth: 3, values: 5, ..ServerLimits::default() })
     }
 
     #[test]

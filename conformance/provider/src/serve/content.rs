@@ -1,6 +1,6 @@
 //! The body of a request, read within the limits.
 
-use super::Limits;
+use super::ServerLimits;
 use crate::received::Unreadable;
 use flate2::read::MultiGzDecoder;
 use hyper::body::{Body, Incoming};
@@ -68,7 +68,7 @@ impl Drop for Held<'_> {
 pub(super) async fn content(
     headers: &HeaderMap,
     body: Incoming,
-    limits: &Limits,
+    limits: &ServerLimits,
     budget: &Budget,
 ) -> Result<Content, Unreadable> {
     // Before the first byte is asked for: who waits for `100 Continue` is refused without sending any.
@@ -100,7 +100,7 @@ fn packing(headers: &HeaderMap) -> Result<Packing, Unreadable> {
     Ok(packing)
 }
 
-async fn read(mut body: Incoming, limits: &Limits, held: &mut Held<'_>) -> Result<(), Unreadable> {
+async fn read(mut body: Incoming, limits: &ServerLimits, held: &mut Held<'_>) -> Result<(), Unreadable> {
     loop {
         let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context));
         let frame = timeout(limits.body_pause, frame).await.map_err(|_| Unreadable::Stopped)?;

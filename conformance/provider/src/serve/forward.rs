@@ -102,12 +102,12 @@ impl Upstream {
         format!("{}: {error}", self.authority())
     }
 
-    fn request(&self, head: &Parts, body: Vec<u8>) -> Result<Request<Whole>, hyper::http::Error> {
+    fn request(&self, head: &Parts, body: Vec<u8>) -> Result<Request<OnePiece>, hyper::http::Error> {
         let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
         let mut request = Request::builder()
             .method(&head.method)
             .uri(format!("{}{path}", self.path))
-            .body(Whole(Some(body.into())))?;
+            .body(OnePiece(Some(body.into())))?;
         let headers = request.headers_mut();
         let named: Vec<&str> =
             head.headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok()).collect();
@@ -148,7 +148,7 @@ impl fmt::Debug for Upstream {
     }
 }
 
-async fn ask<S>(stream: S, request: Request<Whole>) -> Result<Response<Incoming>, String>
+async fn ask<S>(stream: S, request: Request<OnePiece>) -> Result<Response<Incoming>, String>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
@@ -171,9 +171,9 @@ pub(super) fn passed_on(headers: &HeaderMap) -> HeaderMap {
 }
 
 /// A body in one piece.
-pub(super) struct Whole(Option<Bytes>);
+pub(super) struct OnePiece(Option<Bytes>);
 
-impl Body for Whole {
+impl Body for OnePiece {
     type Data = Bytes;
     type Error = PlannedBreak;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 ///
 /// What exceeds a limit is answered with 431, 413 or 408, or its connection is closed; others do not notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ServerLimits {
     /// The bytes of a request before its body.
     pub header_bytes: usize,
     /// The fields of a header.
@@ -33,7 +33,7 @@ pub struct Limits {
     pub farewell: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             header_bytes: 64 << 10,

@@ -1,6 +1,6 @@
 //! The socket, the clock and the thread around what answers: a server for HTTP/1.1 on one thread.
 //!
-//! It reads requests within [`Limits`], and does what [`Answers`] plans: parts of an answer when they are due, each in a write of its own,
+//! It reads requests within [`ServerLimits`], and does what [`Answers`] plans: parts of an answer when they are due, each in a write of its own,
 //! and ends that break off. It knows no API and no script.
 
 mod answer;
@@ -18,12 +18,12 @@ mod socket;
 mod tests;
 
 pub use forward::Upstream;
-pub use limits::Limits;
+pub use limits::ServerLimits;
 
 use crate::error::Error;
 use crate::exchange::Reaction;
 use crate::received::Received;
-use server::Command;
+use server::ServerOrder;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -45,12 +45,12 @@ pub trait Answers: Send + 'static {
     fn delivered(&mut self, now: Duration, attempt: Self::Attempt, is_whole: bool);
 
     /// Learns what the upstream answers to a request that was forwarded, as it passes.
-    fn heard(&mut self, _now: Duration, _attempt: &Self::Attempt, _heard: Heard<'_>) {}
+    fn heard(&mut self, _now: Duration, _attempt: &Self::Attempt, _heard: UpstreamPart<'_>) {}
 }
 
 /// What comes from an upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard<'a> {
+pub enum UpstreamPart<'a> {
     /// The head of an answer.
     Head {
         /// Its status.
@@ -65,14 +65,14 @@ pub enum Heard<'a> {
 }
 
 /// What a server and its users have in common.
-struct Shared<A> {
+struct SharedState<A> {
     answers: Mutex<A>,
     /// Where requests go that are forwarded.
     upstream: Option<Upstream>,
     began: Instant,
 }
 
-impl<A> Shared<A> {
+impl<A> SharedState<A> {
     fn answers(&self) -> MutexGuard<'_, A> {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,8 +85,8 @@ impl<A> Shared<A> {
 /// A server that is running. Dropping it ends it.
 pub struct Server<A> {
     address: SocketAddr,
-    shared: Arc<Shared<A>>,
-    commands: UnboundedSender<Command>,
+    shared: Arc<SharedState<A>>,
+    commands: UnboundedSender<ServerOrder>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -96,7 +96,7 @@ impl<A: Answers> Server<A> {
     /// # Errors
     ///
     /// When it cannot listen there, or there is no thread for it.
-    pub fn start(address: SocketAddr, limits: Limits, answers: A) -> Result<Self, Error> {
+    pub fn start(address: SocketAddr, limits: ServerLimits, answers: A) -> Result<Self, Error> {
         Self::start_before(None, address, limits, answers)
     }
 
@@ -108,7 +108,7 @@ impl<A: Answers> Server<A> {
     pub fn start_before(
         upstream: Option<Upstream>,
         address: SocketAddr,
-        limits: Limits,
+        limits: ServerLimits,
         answers: A,
     ) -> Result<Self, Error> {
         let cannot = |error| Error::new("", format_args!("cannot listen on {address}: {error}"));
@@ -118,7 +118,7 @@ impl<A: Answers> Server<A> {
             server::listen(address).map_err(cannot)?
         };
         let address = listener.local_addr().map_err(cannot)?;
-        let shared = Arc::new(Shared { answers: Mutex::new(answers), upstream, began: Instant::now() });
+        let shared = Arc::new(SharedState { answers: Mutex::new(answers), upstream, began: Instant::now() });
         let (commands, orders) = unbounded_channel();
         let own = Arc::clone(&shared);
         // Requests may be nested as deep as the limits say.
@@ -148,7 +148,7 @@ impl<A: Answers> Server<A> {
     /// noted that it left.
     pub fn with_settled<T>(&self, act: impl FnOnce(&mut A, Duration) -> T) -> T {
         let (done, is_done) = mpsc::sync_channel(1);
-        if self.commands.send(Command::Settle(done)).is_ok() {
+        if self.commands.send(ServerOrder::Settle(done)).is_ok() {
             // An error says that the server has ended, and that nothing more will be noted.
             let _ = is_done.recv();
         }
@@ -163,7 +163,7 @@ impl<A> Server<A> {
     }
 
     fn end(&mut self) {
-        let _ = self.commands.send(Command::End);
+        let _ = self.commands.send(ServerOrder::End);
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was printed, and there is nothing left to save.
             let _ = thread.join();

@@ -4,7 +4,7 @@ use super::content::Budget;
 use super::link::{Link, Order, Phase};
 use super::service::exchange;
 use super::socket::{Socket, Space, space};
-use super::{Answers, Limits, Shared};
+use super::{Answers, ServerLimits, SharedState};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use std::cell::{Cell, RefCell};
@@ -29,7 +29,7 @@ const BACKLOG: u32 = 1024;
 const REST: Duration = Duration::from_millis(20);
 
 /// What a server is told.
-pub(super) enum Command {
+pub(super) enum ServerOrder {
     /// To say when it has done all that it is about to do.
     Settle(SyncSender<()>),
     /// To end.
@@ -48,14 +48,14 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// The connections of a server.
 #[derive(Default)]
-struct Open {
+struct OpenLinks {
     links: RefCell<BTreeMap<u64, Rc<Link>>>,
     last: Cell<u64>,
     /// Who waits until there are fewer.
     waiting: RefCell<Option<Waker>>,
 }
 
-impl Open {
+impl OpenLinks {
     fn enter(&self, link: &Rc<Link>) -> u64 {
         self.last.set(self.last.get() + 1);
         self.links.borrow_mut().insert(self.last.get(), Rc::clone(link));
@@ -84,19 +84,19 @@ impl Open {
 }
 
 /// What happens to a server.
-enum Event {
+enum ServerEvent {
     Connection(io::Result<TcpStream>),
-    Command(Command),
+    ServerOrder(ServerOrder),
 }
 
 /// Serves until the end is ordered.
 pub(super) async fn serve<A: Answers>(
     listener: TcpListener,
-    mut commands: UnboundedReceiver<Command>,
-    limits: Limits,
-    shared: Arc<Shared<A>>,
+    mut commands: UnboundedReceiver<ServerOrder>,
+    limits: ServerLimits,
+    shared: Arc<SharedState<A>>,
 ) {
-    let (limits, space, open) = (Rc::new(limits), space(), Rc::new(Open::default()));
+    let (limits, space, open) = (Rc::new(limits), space(), Rc::new(OpenLinks::default()));
     let budget = Rc::new(Budget::default());
     let connections = LocalSet::new();
     let accepting = async {
@@ -105,12 +105,12 @@ pub(super) async fn serve<A: Answers>(
             let most = limits.connections;
             let event = poll_fn(|context| next(&listener, &mut knocking, &mut commands, &open, most, context)).await;
             match event {
-                Event::Command(Command::Settle(done)) => {
+                ServerEvent::ServerOrder(ServerOrder::Settle(done)) => {
                     // Who does not wait any more needs no word.
                     let _ = done.send(());
                 }
-                Event::Command(Command::End) => return,
-                Event::Connection(Ok(stream)) => {
+                ServerEvent::ServerOrder(ServerOrder::End) => return,
+                ServerEvent::Connection(Ok(stream)) => {
                     // Without it an answer of several writes waits for the client's acknowledgement of the first.
                     let _ = stream.set_nodelay(true);
                     let link = Rc::new(Link::new());
@@ -123,7 +123,7 @@ pub(super) async fn serve<A: Answers>(
                         open.leave(id);
                     });
                 }
-                Event::Connection(Err(_)) => sleep(REST).await,
+                ServerEvent::Connection(Err(_)) => sleep(REST).await,
             }
         }
     };
@@ -138,14 +138,14 @@ pub(super) async fn serve<A: Answers>(
 fn next(
     listener: &TcpListener,
     knocking: &mut Option<io::Result<TcpStream>>,
-    commands: &mut UnboundedReceiver<Command>,
-    open: &Open,
+    commands: &mut UnboundedReceiver<ServerOrder>,
+    open: &OpenLinks,
     most: usize,
     context: &mut Context<'_>,
-) -> Poll<Event> {
+) -> Poll<ServerEvent> {
     if let Poll::Ready(command) = commands.poll_recv(context) {
         // A server whose handle is gone has nobody to serve for.
-        return Poll::Ready(Event::Command(command.unwrap_or(Command::End)));
+        return Poll::Ready(ServerEvent::ServerOrder(command.unwrap_or(ServerOrder::End)));
     }
     if knocking.is_none() {
         let accepted = ready!(listener.poll_accept(context));
@@ -154,7 +154,7 @@ fn next(
     if open.links.borrow().len() < most
         && let Some(accepted) = knocking.take()
     {
-        return Poll::Ready(Event::Connection(accepted));
+        return Poll::Ready(ServerEvent::Connection(accepted));
     }
     *open.waiting.borrow_mut() = Some(context.waker().clone());
     open.make_room();
@@ -165,8 +165,8 @@ fn next(
 async fn connection<A: Answers>(
     socket: Socket,
     link: Rc<Link>,
-    (limits, budget): (Rc<Limits>, Rc<Budget>),
-    shared: Arc<Shared<A>>,
+    (limits, budget): (Rc<ServerLimits>, Rc<Budget>),
+    shared: Arc<SharedState<A>>,
 ) {
     let (own, bounds) = (Rc::clone(&link), (Rc::clone(&limits), budget));
     let service = service_fn(move |request| exchange(request, Rc::clone(&own), bounds.clone(), Arc::clone(&shared)));

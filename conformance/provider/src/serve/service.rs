@@ -1,13 +1,13 @@
 //! One request and its answer: what hyper parsed goes to whoever answers, and what that plans comes back.
 
-use super::answer::{AnswerBody, PlannedBreak, ResponseBody};
+use super::answer::{AnswerBody, PlannedBreak, SentBody};
 use super::bounds;
 use super::content::{Budget, content};
 use super::forward::{PassingBody, passed_on};
 use super::host::is_local;
 use super::link::{Link, Phase, Receipt};
-use super::{Answers, Heard, Limits, Shared};
-use crate::exchange::{Ending, PlannedAnswer, Reaction, WireStep};
+use super::{Answers, ServerLimits, SharedState, UpstreamPart};
+use crate::exchange::{PlannedAnswer, PlannedEnd, Reaction, WireStep};
 use crate::received::{Received, Unreadable};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
@@ -21,9 +21,9 @@ use tokio::time::sleep;
 pub(super) async fn exchange<A: Answers>(
     request: Request<Incoming>,
     link: Rc<Link>,
-    (limits, budget): (Rc<Limits>, Rc<Budget>),
-    shared: Arc<Shared<A>>,
-) -> Result<Response<ResponseBody>, PlannedBreak> {
+    (limits, budget): (Rc<ServerLimits>, Rc<Budget>),
+    shared: Arc<SharedState<A>>,
+) -> Result<Response<SentBody>, PlannedBreak> {
     link.enter(Phase::Body);
     let (head, body) = request.into_parts();
     let body = if is_foreign(&head) {
@@ -50,7 +50,7 @@ pub(super) async fn exchange<A: Answers>(
             // Held until the connection ends: nothing of an answer has left.
             let _receipt = receipt;
             sleep(after).await;
-            if ending == Ending::Reset {
+            if ending == PlannedEnd::Reset {
                 link.reset();
             }
             Err(PlannedBreak)
@@ -70,12 +70,12 @@ async fn forward<A: Answers>(
     head: &Parts,
     body: Vec<u8>,
     link: Rc<Link>,
-    (shared, id): (&Arc<Shared<A>>, A::Attempt),
+    (shared, id): (&Arc<SharedState<A>>, A::Attempt),
     receipt: Receipt,
-) -> Result<Response<ResponseBody>, PlannedBreak> {
+) -> Result<Response<SentBody>, PlannedBreak> {
     let tell = {
         let shared = Arc::clone(shared);
-        move |heard: Heard<'_>| shared.answers().heard(shared.now(), &id, heard)
+        move |heard: UpstreamPart<'_>| shared.answers().heard(shared.now(), &id, heard)
     };
     let sent = match &shared.upstream {
         Some(upstream) => upstream.send(head, body).await,
@@ -84,17 +84,17 @@ async fn forward<A: Answers>(
     let answer = match sent {
         Ok(answer) => answer,
         Err(why) => {
-            tell(Heard::Unreachable(&why));
+            tell(UpstreamPart::Unreachable(&why));
             link.promise(receipt);
             return Ok(response(unreachable(&why), link, (true, head.method != Method::HEAD)));
         }
     };
     let (upstream, incoming) = answer.into_parts();
     let kind = upstream.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    tell(Heard::Head { status: upstream.status.as_u16(), content_type: kind });
+    tell(UpstreamPart::Head { status: upstream.status.as_u16(), content_type: kind });
     link.promise(receipt);
     let mut response =
-        Response::new(ResponseBody::Passing(PassingBody::new(incoming, link, move |data| tell(Heard::Data(data)))));
+        Response::new(SentBody::Passing(PassingBody::new(incoming, link, move |data| tell(UpstreamPart::Data(data)))));
     *response.status_mut() = upstream.status;
     *response.headers_mut() = passed_on(&upstream.headers);
     Ok(response)
@@ -110,7 +110,7 @@ fn unreachable(why: &str) -> PlannedAnswer {
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         length: Some(body.len() as u64),
         steps: vec![WireStep::Write(body)],
-        ending: Ending::Whole,
+        ending: PlannedEnd::Whole,
     }
 }
 
@@ -137,10 +137,10 @@ fn fields(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
-fn response(answer: PlannedAnswer, link: Rc<Link>, (is_read, has_content): (bool, bool)) -> Response<ResponseBody> {
+fn response(answer: PlannedAnswer, link: Rc<Link>, (is_read, has_content): (bool, bool)) -> Response<SentBody> {
     let PlannedAnswer { status, headers, length, steps, ending, .. } = answer;
     let steps = if has_content { steps } else { Vec::new() };
-    let mut response = Response::new(ResponseBody::Planned(AnswerBody::new(link, steps, ending, length)));
+    let mut response = Response::new(SentBody::Planned(AnswerBody::new(link, steps, ending, length)));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in headers {
         // A text of a script that no header can hold is left out, as a server that makes headers of it would have to.

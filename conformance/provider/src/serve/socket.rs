@@ -1,6 +1,6 @@
 //! The socket of a connection as hyper drives it: with limits on time, word of what has left, and a reset where one is planned.
 
-use super::Limits;
+use super::ServerLimits;
 use super::link::{Link, Phase};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ pub(super) fn space() -> Space {
 pub(super) struct Socket {
     stream: TcpStream,
     link: Rc<Link>,
-    limits: Rc<Limits>,
+    limits: Rc<ServerLimits>,
     space: Space,
     /// Wakes the connection; it may fire before a limit is reached, which is then looked at again.
     alarm: Pin<Box<Sleep>>,
@@ -37,7 +37,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, link: Rc<Link>, limits: Rc<Limits>, space: Space) -> Self {
+    pub(super) fn new(stream: TcpStream, link: Rc<Link>, limits: Rc<ServerLimits>, space: Space) -> Self {
         let alarm = Box::pin(sleep_until(Instant::now() + limits.header_time));
         Self { stream, link, limits, space, alarm, stalled: None }
     }

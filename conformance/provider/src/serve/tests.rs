@@ -1,7 +1,7 @@
 //! The server as clients see it: over real sockets, in bytes.
 
-use super::{Answers, Limits, Server};
-use crate::exchange::{Ending, PlannedAnswer, Reaction, WireStep};
+use super::{Answers, Server, ServerLimits};
+use crate::exchange::{PlannedAnswer, PlannedEnd, Reaction, WireStep};
 use crate::received::{Received, Unreadable};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -16,14 +16,14 @@ const SOON: Duration = Duration::from_millis(50);
 type Plan = Box<dyn FnMut(&Received) -> Reaction + Send>;
 
 /// Answers as it is told, and remembers.
-struct Told {
+struct ToldTimes {
     plan: Plan,
     received: Vec<Received>,
     /// Of each request whether its answer was delivered, once that is known.
     delivered: Vec<Option<bool>>,
 }
 
-impl Answers for Told {
+impl Answers for ToldTimes {
     type Attempt = usize;
 
     fn receive(&mut self, _: Duration, request: Received) -> (usize, Reaction) {
@@ -39,12 +39,12 @@ impl Answers for Told {
 }
 
 /// Limits that no test reaches, unless it sets them.
-fn patient() -> Limits {
-    Limits { header_time: NEVER, body_pause: NEVER, stalled: NEVER, idle: NEVER, ..Limits::default() }
+fn patient() -> ServerLimits {
+    ServerLimits { header_time: NEVER, body_pause: NEVER, stalled: NEVER, idle: NEVER, ..ServerLimits::default() }
 }
 
-fn server(limits: Limits, plan: impl FnMut(&Received) -> Reaction + Send + 'static) -> Server<Told> {
-    let told = Told { plan: Box::new(plan), received: Vec::new(), delivered: Vec::new() };
+fn server(limits: ServerLimits, plan: impl FnMut(&Received) -> Reaction + Send + 'static) -> Server<ToldTimes> {
+    let told = ToldTimes { plan: Box::new(plan), received: Vec::new(), delivered: Vec::new() };
     Server::start(([127, 0, 0, 1], 0).into(), limits, told).expect("a free port")
 }
 
@@ -55,11 +55,11 @@ fn plain(text: &str) -> Reaction {
         headers: vec![("content-type".into(), "text/plain".into())],
         length: Some(text.len() as u64),
         steps: vec![WireStep::Write(text.into())],
-        ending: Ending::Whole,
+        ending: PlannedEnd::Whole,
     })
 }
 
-fn streamed(parts: &[&str], ending: Ending) -> Reaction {
+fn streamed(parts: &[&str], ending: PlannedEnd) -> Reaction {
     Reaction::Answer(PlannedAnswer {
         delay: Duration::ZERO,
         status: 200,
@@ -81,14 +81,14 @@ fn echo(request: &Received) -> Reaction {
     }
 }
 
-fn connected(server: &Server<Told>) -> TcpStream {
+fn connected(server: &Server<ToldTimes>) -> TcpStream {
     let stream = TcpStream::connect(server.address()).expect("it listens");
     stream.set_read_timeout(Some(NEVER)).expect("a time");
     stream
 }
 
 /// Sends bytes on a connection of their own, and reads to its end.
-fn said(server: &Server<Told>, request: &[u8]) -> String {
+fn said(server: &Server<ToldTimes>, request: &[u8]) -> String {
     let mut stream = connected(server);
     // It may be refused before all of it is sent.
     let _ = stream.write_all(request);
@@ -122,7 +122,7 @@ fn last(body: &str) -> Vec<u8> {
 }
 
 /// Waits until something is known about what was received.
-fn wait_for(server: &Server<Told>, what: impl Fn(&Told) -> bool) {
+fn wait_for(server: &Server<ToldTimes>, what: impl Fn(&ToldTimes) -> bool) {
     let begun = Instant::now();
     while !server.with(|told, _| what(told)) {
         assert!(begun.elapsed() < NEVER, "it never happens");
@@ -130,7 +130,7 @@ fn wait_for(server: &Server<Told>, what: impl Fn(&Told) -> bool) {
     }
 }
 
-fn delivered(server: &Server<Told>) -> Vec<Option<bool>> {
+fn delivered(server: &Server<ToldTimes>) -> Vec<Option<bool>> {
     server.with_settled(|told, _| told.delivered.clone())
 }
 
@@ -176,7 +176,7 @@ fn who_waits_for_a_word_before_the_body_gets_it() {
 #[test]
 fn each_part_of_a_stream_is_written_alone() {
     let parts = ["a", "", "bc", "d"];
-    let server = server(patient(), move |_| streamed(&parts, Ending::Whole));
+    let server = server(patient(), move |_| streamed(&parts, PlannedEnd::Whole));
     let answer = said(&server, &last(""));
     assert!(answer.contains("transfer-encoding: chunked\r\n"), "{answer}");
     assert!(answer.ends_with("\r\n\r\n1\r\na\r\n2\r\nbc\r\n1\r\nd\r\n0\r\n\r\n"), "{answer}");
@@ -194,7 +194,7 @@ fn an_answer_without_a_body_is_delivered() {
 
 #[test]
 fn a_stream_may_break_off_or_be_reset() {
-    for ending in [Ending::Close, Ending::Reset] {
+    for ending in [PlannedEnd::Close, PlannedEnd::Reset] {
         let server = server(patient(), move |_| streamed(&["first", "second"], ending));
         let mut stream = connected(&server);
         stream.write_all(post("").as_bytes()).expect("it reads");
@@ -202,7 +202,7 @@ fn a_stream_may_break_off_or_be_reset() {
         assert!(answer.contains("chunked\r\n") && answer.contains("\r\n\r\n5\r\nfirst\r\n"), "{answer}");
         let end = stream.read(&mut [0; 9]);
         match ending {
-            Ending::Reset => assert_eq!(end.expect_err("a reset").kind(), ErrorKind::ConnectionReset),
+            PlannedEnd::Reset => assert_eq!(end.expect_err("a reset").kind(), ErrorKind::ConnectionReset),
             _ => assert_eq!(end.expect("the end"), 0),
         }
         assert_eq!(delivered(&server), [Some(false)], "{ending:?}");
@@ -211,7 +211,7 @@ fn a_stream_may_break_off_or_be_reset() {
 
 #[test]
 fn a_plain_answer_may_lack_its_end() {
-    for ending in [Ending::Close, Ending::Reset] {
+    for ending in [PlannedEnd::Close, PlannedEnd::Reset] {
         let server = server(patient(), move |_| match plain("half") {
             Reaction::Answer(answer) => Reaction::Answer(PlannedAnswer { length: Some(8), ending, ..answer }),
             other => other,
@@ -227,12 +227,12 @@ fn a_plain_answer_may_lack_its_end() {
 
 #[test]
 fn silence_is_the_end_without_a_byte() {
-    for ending in [Ending::Close, Ending::Reset] {
+    for ending in [PlannedEnd::Close, PlannedEnd::Reset] {
         let server = server(patient(), move |_| Reaction::Silence { after: Duration::from_millis(1), ending });
         let mut stream = connected(&server);
         stream.write_all(post("").as_bytes()).expect("it reads");
         match (ending, stream.read(&mut [0; 9])) {
-            (Ending::Reset, end) => assert_eq!(end.expect_err("a reset").kind(), ErrorKind::ConnectionReset),
+            (PlannedEnd::Reset, end) => assert_eq!(end.expect_err("a reset").kind(), ErrorKind::ConnectionReset),
             (_, end) => assert_eq!(end.expect("the end"), 0),
         }
         assert_eq!(delivered(&server), [Some(false)]);
@@ -241,7 +241,7 @@ fn silence_is_the_end_without_a_byte() {
 
 #[test]
 fn who_leaves_before_the_end_got_no_answer() {
-    let server = server(patient(), |_| match streamed(&["a", "b"], Ending::Whole) {
+    let server = server(patient(), |_| match streamed(&["a", "b"], PlannedEnd::Whole) {
         Reaction::Answer(mut answer) => {
             answer.steps.insert(1, WireStep::Wait(NEVER));
             Reaction::Answer(answer)
@@ -294,7 +294,8 @@ fn only_local_names_are_served() {
 
 #[test]
 fn what_is_too_large_is_refused_and_costs_only_its_connection() {
-    let limits = Limits { header_bytes: 8192, header_fields: 20, body_bytes: 100, depth: 9, values: 40, ..patient() };
+    let limits =
+        ServerLimits { header_bytes: 8192, header_fields: 20, body_bytes: 100, depth: 9, values: 40, ..patient() };
     let server = server(limits, echo);
     let with = |more: &str, body: &str| {
         format!("POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n{more}\r\n{body}").into_bytes()
@@ -324,7 +325,7 @@ fn what_is_too_large_is_refused_and_costs_only_its_connection() {
 
 #[test]
 fn large_bodies_at_once_are_bounded_and_small_ones_go_on() {
-    let server = server(Limits { all_bodies: 3 << 20, ..patient() }, echo);
+    let server = server(ServerLimits { all_bodies: 3 << 20, ..patient() }, echo);
     let head =
         format!("POST / HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", 2 << 20);
     let begun = [head.as_bytes(), &*vec![b' '; (2 << 20) - 1]].concat();
@@ -366,7 +367,7 @@ fn what_is_no_http_is_refused_and_costs_only_its_connection() {
 
 #[test]
 fn who_is_too_slow_loses_the_connection() {
-    let server = server(Limits { header_time: SOON, ..patient() }, echo);
+    let server = server(ServerLimits { header_time: SOON, ..patient() }, echo);
     for begun in ["", "POST / HT", "POST / HTTP/1.1\r\nhost: 127.0.0.1\r\n"] {
         assert_eq!(said(&server, begun.as_bytes()), "", "{begun}");
     }
@@ -374,21 +375,21 @@ fn who_is_too_slow_loses_the_connection() {
 
 #[test]
 fn who_stops_in_a_body_is_told() {
-    let server = server(Limits { body_pause: SOON, ..patient() }, echo);
+    let server = server(ServerLimits { body_pause: SOON, ..patient() }, echo);
     let answer = said(&server, b"POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\nhalf");
     assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("did not come"), "{answer}");
 }
 
 #[test]
 fn who_asks_nothing_more_loses_the_connection() {
-    let server = server(Limits { idle: SOON, ..patient() }, echo);
+    let server = server(ServerLimits { idle: SOON, ..patient() }, echo);
     assert!(said(&server, post("once").as_bytes()).ends_with("POST /v1 once"));
 }
 
 #[test]
 fn who_does_not_read_loses_the_answer() {
     let much = "x".repeat(16 << 20);
-    let server = server(Limits { stalled: SOON, ..patient() }, move |_| plain(&much));
+    let server = server(ServerLimits { stalled: SOON, ..patient() }, move |_| plain(&much));
     let mut stream = connected(&server);
     stream.write_all(post("").as_bytes()).expect("it reads");
     wait_for(&server, |told| told.delivered == [Some(false)]);
@@ -396,7 +397,7 @@ fn who_does_not_read_loses_the_answer() {
 
 #[test]
 fn who_only_holds_connections_open_makes_room_for_others() {
-    let server = server(Limits { connections: 4, ..patient() }, echo);
+    let server = server(ServerLimits { connections: 4, ..patient() }, echo);
     let idle: Vec<TcpStream> = (0..20).map(|_| connected(&server)).collect();
     for _ in 0..3 {
         assert!(said(&server, &last("through")).ends_with("through"));
@@ -406,13 +407,14 @@ fn who_only_holds_connections_open_makes_room_for_others() {
 
 #[test]
 fn who_is_being_answered_keeps_the_connection() {
-    let server = server(Limits { connections: 1, ..patient() }, |_| match streamed(&["a", "b"], Ending::Whole) {
-        Reaction::Answer(mut answer) => {
-            answer.steps.insert(1, WireStep::Wait(SOON));
-            Reaction::Answer(answer)
-        }
-        other => other,
-    });
+    let server =
+        server(ServerLimits { connections: 1, ..patient() }, |_| match streamed(&["a", "b"], PlannedEnd::Whole) {
+            Reaction::Answer(mut answer) => {
+                answer.steps.insert(1, WireStep::Wait(SOON));
+                Reaction::Answer(answer)
+            }
+            other => other,
+        });
     let mut first = connected(&server);
     first.write_all(&last("")).expect("it reads");
     until(&mut first, "1\r\na\r\n");
@@ -424,13 +426,14 @@ fn who_is_being_answered_keeps_the_connection() {
 #[test]
 fn the_end_waits_for_answers_but_not_for_ever() {
     for (pause, farewell, is_whole) in [(SOON, NEVER, true), (NEVER, SOON, false)] {
-        let server = server(Limits { farewell, ..patient() }, move |_| match streamed(&["a", "b"], Ending::Whole) {
-            Reaction::Answer(mut answer) => {
-                answer.steps.insert(1, WireStep::Wait(pause));
-                Reaction::Answer(answer)
-            }
-            other => other,
-        });
+        let server =
+            server(ServerLimits { farewell, ..patient() }, move |_| match streamed(&["a", "b"], PlannedEnd::Whole) {
+                Reaction::Answer(mut answer) => {
+                    answer.steps.insert(1, WireStep::Wait(pause));
+                    Reaction::Answer(answer)
+                }
+                other => other,
+            });
         let mut stream = connected(&server);
         stream.write_all(post("").as_bytes()).expect("it reads");
         until(&mut stream, "1\r\na\r\n");
@@ -444,7 +447,7 @@ fn the_end_waits_for_answers_but_not_for_ever() {
 #[test]
 fn a_port_in_use_is_named() {
     let server = server(patient(), echo);
-    let told = Told { plan: Box::new(echo), received: Vec::new(), delivered: Vec::new() };
-    let error = Server::start(server.address(), Limits::default(), told).expect_err("it is in use").to_string();
+    let told = ToldTimes { plan: Box::new(echo), received: Vec::new(), delivered: Vec::new() };
+    let error = Server::start(server.address(), ServerLimits::default(), told).expect_err("it is in use").to_string();
     assert!(error.starts_with(&format!("cannot listen on {}: ", server.address())), "{error}");
 }

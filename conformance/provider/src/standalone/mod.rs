@@ -12,13 +12,13 @@ mod transcript;
 
 pub use example::example_of;
 pub use proxy::Proxy;
-pub use script::{Expected, Script};
+pub use script::{ExpectedCounts, Script};
 pub use talks::{News, Talk};
 pub use transcript::{header, judge_again};
 
 use crate::engine::Engine;
 use crate::exchange::{AttemptId, Reaction};
-use crate::http::{Endpoint, keys};
+use crate::http::{Route, keys};
 use crate::judging::{WireFinding, WireLevel, judge};
 use crate::options::EngineOptions;
 use crate::plan::RunPlan;
@@ -26,11 +26,11 @@ use crate::received::Received;
 use crate::record::{Attempt, BreachOutcome, JudgedBreach, Stray, WireRecord};
 use crate::serve::Answers;
 use std::time::Duration;
-use talks::{Asked, Talks};
+use talks::{AskedTalk, Talks};
 use threadspec::oracle::{Api, provider_rules};
 use threadspec_apis::ApiRequest;
 use threadspec_judge::universal::value;
-use transcript::Recorded;
+use transcript::LineRecorder;
 
 /// How many asks are kept for judging.
 const ASKS_KEPT: usize = 2;
@@ -43,7 +43,7 @@ pub struct Standalone {
     /// The keys that are accepted; any, if there is none.
     keys: Vec<String>,
     talks: Talks,
-    recorded: Option<Recorded>,
+    recorded: Option<LineRecorder>,
 }
 
 impl Standalone {
@@ -68,12 +68,12 @@ impl Standalone {
 
     /// Keeps what is said as lines of a transcript, until they are taken; texts as their length and hash, if it is redacted.
     pub fn record(&mut self, redacted: bool) {
-        self.recorded = Some(Recorded::new(redacted));
+        self.recorded = Some(LineRecorder::new(redacted));
     }
 
     /// The lines of the transcript since the last time, without line ends.
     pub fn take_lines(&mut self) -> Vec<String> {
-        self.recorded.as_mut().map(Recorded::take).unwrap_or_default()
+        self.recorded.as_mut().map(LineRecorder::take).unwrap_or_default()
     }
 
     /// What came and belongs to no conversation.
@@ -101,21 +101,21 @@ impl Answers for Standalone {
         if !self.takes(&received) {
             return self.engine.receive(now, received);
         }
-        let endpoint = Endpoint::of(&received.target);
+        let endpoint = Route::of(&received.target);
         let asked = match (&endpoint, &received.body) {
-            (Endpoint::Answer(api), Ok(body)) if endpoint.takes(&received.method) => read(*api, body),
+            (Route::Answer(api), Ok(body)) if endpoint.takes(&received.method) => read(*api, body),
             _ => None,
         };
         let Some((request, body)) = asked else {
             let stored = match &endpoint {
-                Endpoint::Stored(id) => self.talks.of_id(id),
+                Route::Stored(id) => self.talks.of_id(id),
                 _ => None,
             };
             received.set_key(&stored.map_or_else(|| lobby(endpoint.api().unwrap_or(Api::OpenAiChat)), name));
             return self.engine.receive(now, received);
         };
         let attempt = self.engine.next_attempt();
-        let Asked { number, is_new, found } = self.talks.ask(now, attempt.0, &request, &body);
+        let AskedTalk { number, is_new, found } = self.talks.ask(now, attempt.0, &request, &body);
         if is_new {
             let plan = RunPlan::of_turns(request.api, Vec::new());
             self.engine.begin_with(now, &name(number), plan, self.script.turns());

@@ -1,14 +1,14 @@
 //! A proxy before a real upstream: it answers nothing itself, and judges behind the back of what passes.
 
 use super::rule_findings;
-use super::talks::{Asked, News, Talk, Talks};
-use super::transcript::Recorded;
+use super::talks::{AskedTalk, News, Talk, Talks};
+use super::transcript::LineRecorder;
 use crate::exchange::{AttemptId, Reaction};
-use crate::http::{Endpoint, Head, keys, unreadable, without_keys};
+use crate::http::{Head, Route, keys, unreadable, without_keys};
 use crate::received::{Received, Unreadable};
 use crate::record::{Attempt, BreachOutcome, CallPart, Came, JudgedBreach, Said, SaidByModel, SaidThought};
 use crate::run::RuleHeaders;
-use crate::serve::{Answers, Heard};
+use crate::serve::{Answers, UpstreamPart};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub struct Proxy {
     attempts: u64,
     passing: HashMap<u64, Passing>,
     ids: IdSource,
-    recorded: Option<Recorded>,
+    recorded: Option<LineRecorder>,
     /// The time at which the clock shows 0, in seconds since 1970.
     epoch: u64,
 }
@@ -46,11 +46,11 @@ struct Passing {
     conversation: usize,
     /// What came, and what is known of its answer.
     attempt: Attempt,
-    form: Form,
+    form: PassingForm,
 }
 
 #[derive(Debug)]
-enum Form {
+enum PassingForm {
     Plain(Vec<u8>),
     Stream(SseParser, Box<AnswerReader>),
     /// It is not what the API answers.
@@ -76,12 +76,12 @@ impl Proxy {
 
     /// Keeps what passes as lines of a transcript, until they are taken; texts as their length and hash, if it is redacted.
     pub fn record(&mut self, redacted: bool) {
-        self.recorded = Some(Recorded::new(redacted));
+        self.recorded = Some(LineRecorder::new(redacted));
     }
 
     /// The lines of the transcript since the last time, without line ends.
     pub fn take_lines(&mut self) -> Vec<String> {
-        self.recorded.as_mut().map(Recorded::take).unwrap_or_default()
+        self.recorded.as_mut().map(LineRecorder::take).unwrap_or_default()
     }
 
     /// Judges a request for an answer. Returns the refusal, if it enforces one.
@@ -89,7 +89,7 @@ impl Proxy {
         let body = received.body.as_ref().ok()?;
         let body = value::read(str::from_utf8(body).ok()?).ok().filter(Value::is_object)?;
         let request = ApiRequest::read(api, &body);
-        let Asked { number, found, .. } = self.talks.ask(now, attempt, &request, &body);
+        let AskedTalk { number, found, .. } = self.talks.ask(now, attempt, &request, &body);
         self.talks.close_oldest();
         let (breaches, refusal) = broken(&request, &body, received);
         let passing = Attempt {
@@ -113,7 +113,7 @@ impl Proxy {
             delivered: None,
         };
         self.talks.tell(number, found, rule_findings(&passing));
-        self.passing.insert(attempt, Passing { conversation: number, attempt: passing, form: Form::Unreadable });
+        self.passing.insert(attempt, Passing { conversation: number, attempt: passing, form: PassingForm::Unreadable });
         let error = refusal.filter(|_| self.enforces)?;
         Some(self.head(now, api).error(&error))
     }
@@ -130,7 +130,7 @@ impl Answers for Proxy {
     fn receive(&mut self, now: Duration, received: Received) -> (AttemptId, Reaction) {
         let attempt = self.attempts;
         self.attempts += 1;
-        let endpoint = Endpoint::of(&received.target);
+        let endpoint = Route::of(&received.target);
         let (api, given) = (endpoint.api().unwrap_or(Api::OpenAiChat), keys(&received));
         let refusal = match endpoint {
             _ if received.body.is_err() => {
@@ -141,7 +141,7 @@ impl Answers for Proxy {
                 let error = ApiError::wrong_key(api, given.first().copied());
                 Some(self.head(now, api).error(&error))
             }
-            Endpoint::Answer(api) if endpoint.takes(&received.method) => self.judge(now, attempt, &received, api),
+            Route::Answer(api) if endpoint.takes(&received.method) => self.judge(now, attempt, &received, api),
             _ => None,
         };
         (AttemptId(attempt), refusal.unwrap_or(Reaction::Forward))
@@ -151,12 +151,12 @@ impl Answers for Proxy {
         let Some(Passing { conversation, attempt: mut passed, form }) = self.passing.remove(&attempt) else { return };
         let said = match form {
             _ if passed.status.is_none_or(|status| status >= 400) => None,
-            Form::Plain(body) => str::from_utf8(&body)
+            PassingForm::Plain(body) => str::from_utf8(&body)
                 .ok()
                 .and_then(|text| value::read(text).ok())
                 .and_then(|body| read_answer(passed.api, &body).ok()),
-            Form::Stream(_, reader) => Some(reader.said()),
-            Form::Unreadable => None,
+            PassingForm::Stream(_, reader) => Some(reader.said()),
+            PassingForm::Unreadable => None,
         };
         if let Some((said, came)) = said.map(as_recorded) {
             (passed.said, passed.came) = (Some(said), came);
@@ -170,35 +170,37 @@ impl Answers for Proxy {
         }
     }
 
-    fn heard(&mut self, now: Duration, AttemptId(attempt): &AttemptId, heard: Heard<'_>) {
+    fn heard(&mut self, now: Duration, AttemptId(attempt): &AttemptId, heard: UpstreamPart<'_>) {
         let Some(passing) = self.passing.get_mut(attempt) else { return };
         match heard {
-            Heard::Head { status, content_type } => {
+            UpstreamPart::Head { status, content_type } => {
                 passing.attempt.status = Some(status);
                 passing.form = if content_type.starts_with("text/event-stream") {
-                    Form::Stream(SseParser::default(), Box::new(AnswerReader::new(passing.attempt.api)))
+                    PassingForm::Stream(SseParser::default(), Box::new(AnswerReader::new(passing.attempt.api)))
                 } else {
-                    Form::Plain(Vec::new())
+                    PassingForm::Plain(Vec::new())
                 };
             }
-            Heard::Data(data) => {
+            UpstreamPart::Data(data) => {
                 if let Some(recorded) = &mut self.recorded {
                     recorded.part(AttemptId(*attempt), now.saturating_sub(passing.attempt.at), data);
                 }
                 let is_readable = match &mut passing.form {
-                    Form::Plain(body) => {
+                    PassingForm::Plain(body) => {
                         body.extend_from_slice(data);
                         body.len() <= LONGEST_ANSWER
                     }
                     // An event that is none ends what can be read, as it does for the client.
-                    Form::Stream(parser, reader) => parser.push(data).iter().all(|event| reader.push(event).is_ok()),
-                    Form::Unreadable => true,
+                    PassingForm::Stream(parser, reader) => {
+                        parser.push(data).iter().all(|event| reader.push(event).is_ok())
+                    }
+                    PassingForm::Unreadable => true,
                 };
                 if !is_readable {
-                    passing.form = Form::Unreadable;
+                    passing.form = PassingForm::Unreadable;
                 }
             }
-            Heard::Unreachable(why) => passing.attempt.error = Some(why.to_owned()),
+            UpstreamPart::Unreachable(why) => passing.attempt.error = Some(why.to_owned()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::example::example_of;
 use crate::Error;
 use crate::run::Turns;
-use crate::script::{PlayedCall, Reading, WireTurn, read_text};
+use crate::script::{PlayedCall, StrictReading, WireTurn, read_text};
 use regex_lite::Regex;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -28,20 +28,20 @@ use wildmatch::WildMatch;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Script {
-    lines: Lines,
+    lines: Spoken,
     /// What must have happened at the end.
-    pub expect: Expected,
+    pub expect: ExpectedCounts,
 }
 
 #[derive(Clone, Debug)]
-enum Lines {
+enum Spoken {
     /// The same list for each conversation.
     Listed(Vec<WireTurn>),
-    Ruled(Arc<Rules>),
+    Ruled(Arc<RuleList>),
 }
 
 #[derive(Debug)]
-struct Rules {
+struct RuleList {
     list: Vec<Rule>,
     otherwise: Option<RuleTurn>,
     /// How often each rule has answered.
@@ -50,7 +50,7 @@ struct Rules {
 
 #[derive(Debug)]
 struct Rule {
-    when: When,
+    when: WhenAsked,
     turn: RuleTurn,
     /// How often it answers; always without a number.
     times: Option<u64>,
@@ -73,7 +73,7 @@ struct ToolByGlob {
 
 /// What must be true of a request; what is not said may be anything.
 #[derive(Debug, Default)]
-struct When {
+struct WhenAsked {
     last: Option<Speaker>,
     contains: Option<String>,
     matches: Option<Regex>,
@@ -87,7 +87,7 @@ struct When {
 
 /// Counts that a script expects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Expected {
+pub struct ExpectedCounts {
     conversations: Bounds,
     asks: Bounds,
 }
@@ -110,17 +110,17 @@ impl Script {
             let mut members = reading.members()?;
             let listed = members.read("model", WireTurn::read_list)?;
             let read_rules =
-                |list: Reading<'_>| list.list()?.into_iter().map(Rule::read).collect::<Result<Vec<_>, _>>();
+                |list: StrictReading<'_>| list.list()?.into_iter().map(Rule::read).collect::<Result<Vec<_>, _>>();
             let rules = members.read("rules", read_rules)?;
             let otherwise = members.read("otherwise", RuleTurn::read)?;
-            let expect = members.read("expect", Expected::read)?.unwrap_or_default();
+            let expect = members.read("expect", ExpectedCounts::read)?.unwrap_or_default();
             let lines = match (listed, rules, otherwise) {
                 (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
                     return members.error(
                         "`model` is a list for every conversation; `rules` and `otherwise` stand instead of it",
                     );
                 }
-                (Some(turns), None, None) => Lines::Listed(turns),
+                (Some(turns), None, None) => Spoken::Listed(turns),
                 (None, Some(rules), None) if rules.is_empty() => {
                     return Err(Error::new("rules", "there is none, and no `otherwise`"));
                 }
@@ -128,7 +128,7 @@ impl Script {
                 (None, rules, otherwise) => {
                     let rules = rules.unwrap_or_default();
                     let used = Mutex::new(vec![0; rules.len()]);
-                    Lines::Ruled(Arc::new(Rules { list: rules, otherwise, used }))
+                    Spoken::Ruled(Arc::new(RuleList { list: rules, otherwise, used }))
                 }
             };
             members.end()?;
@@ -139,14 +139,14 @@ impl Script {
     /// What is said in a new conversation.
     pub(super) fn turns(&self) -> Box<dyn Turns> {
         match &self.lines {
-            Lines::Listed(turns) => Box::new(crate::run::Listed(turns.clone())),
-            Lines::Ruled(rules) => Box::new(Ruled(Arc::clone(rules))),
+            Spoken::Listed(turns) => Box::new(crate::run::Listed(turns.clone())),
+            Spoken::Ruled(rules) => Box::new(Ruled(Arc::clone(rules))),
         }
     }
 }
 
-impl Expected {
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+impl ExpectedCounts {
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         let mut members = reading.members()?;
         let conversations = members.read("conversations", Bounds::read)?.unwrap_or_default();
         let asks = members.read("asks", Bounds::read)?.unwrap_or_default();
@@ -168,7 +168,7 @@ impl Expected {
 
 impl Bounds {
     /// A number, or an object with `below`, `atLeast`, `atMost`.
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         if let Ok(exactly) = reading.clone().count(0) {
             return Ok(Self { least: Some(exactly), most: Some(exactly) });
         }
@@ -201,10 +201,10 @@ impl fmt::Display for Bounds {
 }
 
 impl Rule {
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         let mut members = reading.members()?;
         let rule = Self {
-            when: members.read("when", When::read)?.unwrap_or_default(),
+            when: members.read("when", WhenAsked::read)?.unwrap_or_default(),
             turn: members.need("turn", RuleTurn::read)?,
             times: members.read("times", |times| times.count(1))?,
         };
@@ -214,7 +214,7 @@ impl Rule {
 }
 
 impl RuleTurn {
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         let mut members = reading.members()?;
         let call = members.read("call", ToolByGlob::read)?;
         let turn = WireTurn::from_members(members)?;
@@ -233,7 +233,7 @@ impl RuleTurn {
 }
 
 impl ToolByGlob {
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         let mut members = reading.members()?;
         let globs = members.need("tool", |tool| {
             let one = tool.clone().string().map(|glob| vec![WildMatch::new(&glob)]);
@@ -265,9 +265,9 @@ impl ToolByGlob {
     }
 }
 
-impl When {
-    fn read(reading: Reading<'_>) -> Result<Self, Error> {
-        let glob = |reading: Reading<'_>| Ok(WildMatch::new(&reading.string()?));
+impl WhenAsked {
+    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
+        let glob = |reading: StrictReading<'_>| Ok(WildMatch::new(&reading.string()?));
         let mut members = reading.members()?;
         let when = Self {
             last: members.read("last", |last| {
@@ -278,13 +278,13 @@ impl When {
                     _ => Speaker::Tool,
                 })
             })?,
-            contains: members.read("contains", Reading::string)?,
+            contains: members.read("contains", StrictReading::string)?,
             matches: members.read("matches", |pattern| {
                 let text = pattern.clone().string()?;
                 Regex::new(&text).or_else(|error| pattern.error(format!("no regular expression: {error}")))
             })?,
             tool: members.read("tool", glob)?,
-            tools: members.read("tools", Reading::boolean)?,
+            tools: members.read("tools", StrictReading::boolean)?,
             answered: members.read("answered", Bounds::read)?.unwrap_or_default(),
             api: members.read("api", |api| {
                 let name = api.clone().word(&Api::ALL.map(|api| api.to_string()).each_ref().map(String::as_str))?;
@@ -327,11 +327,11 @@ fn tool_of<'a>(request: &'a ApiRequest, answer: &WireMessage) -> Option<&'a str>
 
 /// The rules, in one conversation.
 #[derive(Debug)]
-struct Ruled(Arc<Rules>);
+struct Ruled(Arc<RuleList>);
 
 impl Turns for Ruled {
     fn turn(&mut self, ask: usize, request: &ApiRequest) -> Option<WireTurn> {
-        let Rules { list, otherwise, used } = &*self.0;
+        let RuleList { list, otherwise, used } = &*self.0;
         let mut used = used.lock().unwrap_or_else(PoisonError::into_inner);
         for (rule, used) in list.iter().zip(used.iter_mut()) {
             if rule.times.is_none_or(|times| *used < times)

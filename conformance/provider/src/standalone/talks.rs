@@ -44,7 +44,7 @@ pub struct Talk {
 
 /// Where a request belongs, and what is wrong in how it goes on.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AskedTalk {
     /// The number of its conversation.
     pub(crate) number: usize,
     /// Whether the conversation begins with it.
@@ -90,7 +90,7 @@ impl Talks {
     }
 
     /// Finds the conversation of a request for an answer, and judges how it goes on. `attempt` names the request until it is answered.
-    pub(crate) fn ask(&mut self, now: Duration, attempt: u64, request: &ApiRequest, body: &Value) -> Asked {
+    pub(crate) fn ask(&mut self, now: Duration, attempt: u64, request: &ApiRequest, body: &Value) -> AskedTalk {
         let talks = &self.all;
         let is_waiting = |number: usize| talks.get(&number).is_some_and(|talk| talk.is_waiting);
         let mut belonging = self.following.belonging(request, body, is_waiting);
@@ -105,7 +105,7 @@ impl Talks {
         talk.requests += 1;
         (talk.last, talk.is_waiting) = (now, true);
         self.waiting.insert(attempt, (number, request.clone()));
-        Asked { number, is_new: belonging.is_new, found }
+        AskedTalk { number, is_new: belonging.is_new, found }
     }
 
     /// Notes what was answered to a request, of which `came` arrived.

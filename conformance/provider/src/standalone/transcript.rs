@@ -3,7 +3,7 @@
 //! The first line is a [`header`]. Then comes a line for each attempt whose answer is over. No line holds a key.
 
 use super::found_in;
-use super::talks::{Asked, Talk, Talks};
+use super::talks::{AskedTalk, Talk, Talks};
 use crate::Error;
 use crate::exchange::{AttemptId, PlannedAnswer, WireStep};
 use crate::record::{Attempt, WireRecord};
@@ -42,7 +42,7 @@ pub fn header() -> String {
 
 /// An attempt that is over.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Exchange {
+pub(super) struct ExchangeLine {
     /// The conversation that it belongs to, counted from 0.
     pub(super) conversation: usize,
     /// What came, and what was answered.
@@ -51,7 +51,7 @@ pub(super) struct Exchange {
     pub(super) sent: Vec<(u64, String)>,
 }
 
-impl Exchange {
+impl ExchangeLine {
     /// The line, with texts as their length and hash if it is redacted.
     pub(super) fn line(&self, redacted: bool) -> String {
         let mut line = serde_json::to_value(self).unwrap_or_default();
@@ -64,13 +64,13 @@ impl Exchange {
 
 /// The lines of a transcript that is being made.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(super) struct LineRecorder {
     redacted: bool,
     sent: HashMap<AttemptId, Vec<(u64, String)>>,
     lines: Vec<String>,
 }
 
-impl Recorded {
+impl LineRecorder {
     pub(super) fn new(redacted: bool) -> Self {
         Self { redacted, sent: HashMap::new(), lines: Vec::new() }
     }
@@ -99,7 +99,7 @@ impl Recorded {
     /// Writes the line of an attempt whose answer is over.
     pub(super) fn over(&mut self, id: AttemptId, conversation: usize, attempt: Attempt) {
         let sent = self.sent.remove(&id).unwrap_or_default();
-        self.lines.push(Exchange { conversation, attempt, sent }.line(self.redacted));
+        self.lines.push(ExchangeLine { conversation, attempt, sent }.line(self.redacted));
     }
 }
 
@@ -119,14 +119,14 @@ pub fn judge_again<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Vec<T
             }
             continue;
         }
-        exchanges.push(serde_json::from_str::<Exchange>(line).map_err(|error| wrong(&error))?);
+        exchanges.push(serde_json::from_str::<ExchangeLine>(line).map_err(|error| wrong(&error))?);
     }
     Ok(replayed(&exchanges))
 }
 
-fn replayed(exchanges: &[Exchange]) -> Vec<Talk> {
+fn replayed(exchanges: &[ExchangeLine]) -> Vec<Talk> {
     let mut happened: Vec<(Duration, bool, usize)> = Vec::new();
-    for (index, Exchange { attempt, .. }) in exchanges.iter().enumerate() {
+    for (index, ExchangeLine { attempt, .. }) in exchanges.iter().enumerate() {
         happened.push((attempt.at, true, index));
         // No answer is over before its request came, however coarse the clock.
         let ended = attempt.ended.unwrap_or(attempt.at).max(attempt.at + Duration::from_nanos(1));
@@ -144,7 +144,7 @@ fn replayed(exchanges: &[Exchange]) -> Vec<Talk> {
         }
         let body = value::read(attempt.resolved.as_deref().unwrap_or(&attempt.body)).unwrap_or_default();
         let Some(request) = &attempt.request else { continue };
-        let Asked { number, found, .. } = talks.ask(time, index as u64, request, &body);
+        let AskedTalk { number, found, .. } = talks.ask(time, index as u64, request, &body);
         let record = records.entry(number).or_insert_with(|| WireRecord {
             api: attempt.api,
             key: String::new(),

@@ -13,7 +13,7 @@ pub struct StreamPlan {
     api: u8,
     text: Text,
     thoughts: AtMost<2, Text>,
-    calls: AtMost<3, CallPlan>,
+    calls: AtMost<3, StreamedCall>,
     refuses: Rarely,
     is_too_long: Rarely,
     pieces: AtMost<4, u8>,
@@ -23,7 +23,7 @@ pub struct StreamPlan {
 
 /// A call that the answer makes.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct CallPlan {
+pub struct StreamedCall {
     name: Name,
     args: Json,
 }
@@ -42,7 +42,7 @@ impl StreamPlan {
     /// What the model answers.
     pub fn answer(&self) -> ModelAnswer {
         let thought = |text: &Text| Thinking { text: read(&text.json()), ..Thinking::default() };
-        let call = |(number, CallPlan { name, args }): (usize, &CallPlan)| {
+        let call = |(number, StreamedCall { name, args }): (usize, &StreamedCall)| {
             let args = value::read(&format!("{{\"args\":{}}}", args.value())).unwrap_or_default();
             SaidCall::new(format!("call_{number}"), read(&name.json()), &args)
         };

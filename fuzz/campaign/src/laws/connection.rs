@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 use threadspec::oracle::Api;
-use threadspec_provider::{Engine, EngineOptions, Limits, RunPlan, Server};
+use threadspec_provider::{Engine, EngineOptions, RunPlan, Server, ServerLimits};
 
 /// So far away that only a hang reaches it.
 const NEVER: Duration = Duration::from_secs(60);
@@ -15,19 +15,19 @@ const KEY: &str = "sk-threadspec-0123456789abcdefghijklmn";
 /// How many connections share one run: its record has all that came.
 const PER_RUN: usize = 64;
 
-struct Provider {
+struct TestedServer {
     server: Server<Engine>,
     connections: usize,
 }
 
-static PROVIDER: LazyLock<Mutex<Provider>> = LazyLock::new(|| {
-    let limits = Limits { body_bytes: 1 << 20, ..Limits::default() };
+static PROVIDER: LazyLock<Mutex<TestedServer>> = LazyLock::new(|| {
+    let limits = ServerLimits { body_bytes: 1 << 20, ..ServerLimits::default() };
     let engine = Engine::new(EngineOptions::default());
     let server = Server::start(([127, 0, 0, 1], 0).into(), limits, engine).expect("a free port");
-    Mutex::new(Provider { server, connections: 0 })
+    Mutex::new(TestedServer { server, connections: 0 })
 });
 
-impl Provider {
+impl TestedServer {
     /// Begins a run from time to time.
     fn prepare(&mut self) {
         if self.connections.is_multiple_of(PER_RUN) {

@@ -4,7 +4,7 @@ mod thinking;
 mod whole;
 
 use super::breach::{BreachDetail, Breaches};
-use super::{Answered, Open, RequestContext, has, is_plain, list, text};
+use super::{GroupAnswers, Open, RequestContext, has, is_plain, list, text};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -208,11 +208,11 @@ fn answers<'a>(open: &mut Open<'a>, messages: &'a [Value], position: usize, goes
         }
         let at = format!("{place}.tool_use_id");
         match open.answer(id, position) {
-            Answered::First => {}
-            Answered::Unknown => {
+            GroupAnswers::First => {}
+            GroupAnswers::Unknown => {
                 breaches.add("ANT-ORPHAN", at, format!("{id:?} is no call of the message before it")).id(id);
             }
-            Answered::Again(first) => {
+            GroupAnswers::Again(first) => {
                 let breach = breaches.add("ANT-ONE-RESULT", at, format!("{id:?} was answered already"));
                 breach.id(id).with(BreachDetail::First(first));
             }

@@ -3,7 +3,7 @@
 use super::{ANTHROPIC, RESPONSES, bug, history, on_bodies};
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, STREAMS};
-use crate::wire::{Heard, WireAgent};
+use crate::wire::{HeardAnswer, WireAgent};
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec_golden::clause;
@@ -30,7 +30,7 @@ fn on_proofs(agent: &mut WireAgent, change: fn(&str) -> String) {
 
 /// Drops parts of an answer.
 fn drop_parts(agent: &mut WireAgent, drops: fn(&Value) -> bool) {
-    agent.heard = Box::new(move |_, heard: &mut Heard| {
+    agent.heard = Box::new(move |_, heard: &mut HeardAnswer| {
         heard.parts.retain(|part| part["type"] != "opaque" || !drops(&part["raw"]))
     });
 }

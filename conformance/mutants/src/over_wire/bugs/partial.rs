@@ -3,7 +3,7 @@
 use super::{RESPONSES, bug, on_events};
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, Modes, PLAIN, STREAMS};
-use crate::wire::{Heard, Next, WireAgent, as_an_sdk};
+use crate::wire::{HeardAnswer, NextStep, WireAgent, as_an_sdk};
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec_golden::clause;
@@ -14,7 +14,7 @@ const FAILURE: &[&str] = &[clause::AGENT_MODEL_FAILURE];
 const RESPONSE: &[&str] = &[clause::AGENT_RESPONSE];
 
 /// Changes what was heard before anything is made of it.
-fn on_heard(agent: &mut WireAgent, change: impl Fn(&mut Heard) + Send + Sync + 'static) {
+fn on_heard(agent: &mut WireAgent, change: impl Fn(&mut HeardAnswer) + Send + Sync + 'static) {
     agent.heard = Box::new(move |_, heard| change(heard));
 }
 
@@ -43,7 +43,7 @@ fn closed(half: &str) -> String {
 }
 
 /// Makes something of the calls that did not come whole.
-fn mend_calls(heard: &mut Heard, mend: fn(&str) -> String) {
+fn mend_calls(heard: &mut HeardAnswer, mend: fn(&str) -> String) {
     for call in heard.parts_of("call") {
         call["closed"] = true.into();
         if crate::wire::arguments(text(&call["arguments"])).is_none() {
@@ -62,7 +62,7 @@ fn go_on(agent: &mut WireAgent, mend: fn(&str) -> String) {
         Some(heard) if heard.parts.iter().any(|part| part["type"] == "call") => {
             let mut heard = heard.clone();
             mend_calls(&mut heard, mend);
-            Next::GoOn(heard.turn())
+            NextStep::GoOn(heard.turn())
         }
         _ => as_an_sdk(run, failed),
     });
@@ -80,7 +80,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                 Some(heard) if heard.parts.iter().any(|part| part["type"] == "call" && part["arguments"] != "") => {
                     let mut heard = heard.clone();
                     mend_calls(&mut heard, closed);
-                    Next::GoOn(heard.turn())
+                    NextStep::GoOn(heard.turn())
                 }
                 _ => as_an_sdk(run, failed),
             });
@@ -131,7 +131,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("half-a-text-taken-for-the-answer", FAILURE, STREAMS, |agent| {
             agent.failed = Box::new(|run, failed| match &failed.heard {
-                Some(heard) if heard.calls().next().is_none() => Next::GoOn(heard.turn()),
+                Some(heard) if heard.calls().next().is_none() => NextStep::GoOn(heard.turn()),
                 _ => as_an_sdk(run, failed),
             });
         }),

@@ -4,7 +4,7 @@ use super::{bug, history, on_retries};
 use crate::agent::{RunState, calls, content, outcome};
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, STREAMS};
-use crate::wire::{Failed, Next, WireAgent, as_an_sdk, backoff};
+use crate::wire::{Failed, NextStep, WireAgent, as_an_sdk, backoff};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::text;
@@ -29,7 +29,7 @@ fn for_good(agent: &mut WireAgent, change: fn(&mut RunState, &mut Vec<Value>)) {
 fn again(agent: &mut WireAgent, times: usize, fits: fn(&Failed) -> bool) {
     agent.failed = Box::new(move |run, failed| {
         if fits(failed) && run.wire.attempt < times {
-            Next::Again(backoff(run.wire.attempt))
+            NextStep::Again(backoff(run.wire.attempt))
         } else {
             as_an_sdk(run, failed)
         }
@@ -39,7 +39,7 @@ fn again(agent: &mut WireAgent, times: usize, fits: fn(&Failed) -> bool) {
 /// Gives this answer in place of one that failed for good.
 fn instead(agent: &mut WireAgent, answer: impl Fn(&Failed) -> Value + Send + Sync + 'static) {
     agent.failed = Box::new(move |run, failed| match as_an_sdk(run, failed) {
-        Next::GiveUp => Next::GoOn(answer(failed)),
+        NextStep::GiveUp => NextStep::GoOn(answer(failed)),
         next => next,
     });
 }
@@ -231,8 +231,8 @@ pub(super) fn bugs() -> Vec<Planted> {
         }),
         bug("overloaded-model-taken-for-a-silent-one", FAILURE, ALL, |agent| {
             agent.failed = Box::new(|run, failed| match as_an_sdk(run, failed) {
-                Next::GiveUp if failed.status().is_some_and(|status| status >= 500) => {
-                    Next::GoOn(json!({"content": ""}))
+                NextStep::GiveUp if failed.status().is_some_and(|status| status >= 500) => {
+                    NextStep::GoOn(json!({"content": ""}))
                 }
                 next => next,
             });

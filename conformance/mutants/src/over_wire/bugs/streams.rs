@@ -4,7 +4,7 @@ use super::{ANTHROPIC, CHAT, RESPONSES, bug, on_events, text_of};
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, PLAIN, STREAMS};
 use crate::wire::sse::events_of;
-use crate::wire::{Heard, SseLine, WireAgent};
+use crate::wire::{HeardAnswer, SseLine, WireAgent};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::{list, text};
@@ -14,7 +14,7 @@ const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 const TEXT: &[&str] = &[clause::AGENT_TEXT];
 
 /// Changes what was heard.
-fn on_heard(agent: &mut WireAgent, change: fn(&mut Heard)) {
+fn on_heard(agent: &mut WireAgent, change: fn(&mut HeardAnswer)) {
     agent.heard = Box::new(move |_, heard| change(heard));
 }
 

@@ -3,7 +3,7 @@
 use super::{ANTHROPIC, CHAT, RESPONSES, arguments_of, bug, index_of, on_events};
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, PLAIN, STREAMS};
-use crate::wire::{Heard, WireAgent};
+use crate::wire::{HeardAnswer, WireAgent};
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec::surrogates::repair_surrogates;
@@ -15,7 +15,7 @@ const GOES_ON: &[&str] = &[clause::AGENT_GOES_ON];
 const IDS: &[&str] = &[clause::AGENT_IDS];
 
 /// Changes what was heard.
-fn on_heard(agent: &mut WireAgent, change: fn(&mut Heard)) {
+fn on_heard(agent: &mut WireAgent, change: fn(&mut HeardAnswer)) {
     agent.heard = Box::new(move |_, heard| change(heard));
 }
 

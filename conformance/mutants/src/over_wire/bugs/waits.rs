@@ -3,7 +3,7 @@
 use super::bug;
 use crate::planted::Planted;
 use crate::wire::modes::ALL;
-use crate::wire::{Failed, Next, RETRIES, WireAgent, backoff};
+use crate::wire::{Failed, NextStep, RETRIES, WireAgent, backoff};
 use std::time::Duration;
 use threadspec_golden::clause;
 
@@ -14,7 +14,11 @@ const BACKOFF: &[&str] = &[clause::WIRE_BACKOFF];
 fn wait(agent: &mut WireAgent, pause: fn(&Failed, usize) -> Duration) {
     agent.failed = Box::new(move |run, failed| {
         let attempt = run.wire.attempt;
-        if attempt < RETRIES && failed.is_passing() { Next::Again(pause(failed, attempt)) } else { Next::GiveUp }
+        if attempt < RETRIES && failed.is_passing() {
+            NextStep::Again(pause(failed, attempt))
+        } else {
+            NextStep::GiveUp
+        }
     });
 }
 
@@ -71,7 +75,7 @@ pub(super) fn bugs() -> Vec<Planted> {
                     run.memory = u64::try_from(failed.pause(0).as_millis()).unwrap_or_default().into();
                 }
                 let pause = Duration::from_millis(run.memory.as_u64().unwrap_or_default());
-                if attempt < RETRIES && failed.is_passing() { Next::Again(pause) } else { Next::GiveUp }
+                if attempt < RETRIES && failed.is_passing() { NextStep::Again(pause) } else { NextStep::GiveUp }
             });
         }),
         bug("pauses-of-10-milliseconds", BACKOFF, ALL, |agent| {

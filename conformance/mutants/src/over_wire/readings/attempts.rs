@@ -3,7 +3,7 @@
 use super::reading;
 use crate::planted::Planted;
 use crate::wire::modes::{ALL, STREAMS};
-use crate::wire::{Failed, Next, WireAgent, as_an_sdk, backoff, without};
+use crate::wire::{Failed, NextStep, WireAgent, as_an_sdk, backoff, without};
 use std::time::Duration;
 use threadspec_provider::client::ClientRequest;
 
@@ -11,28 +11,28 @@ use threadspec_provider::client::ClientRequest;
 fn retries(agent: &mut WireAgent, times: usize) {
     agent.failed = Box::new(move |run, failed| {
         let attempt = run.wire.attempt;
-        if attempt < times && failed.is_passing() { Next::Again(failed.pause(attempt)) } else { Next::GiveUp }
+        if attempt < times && failed.is_passing() { NextStep::Again(failed.pause(attempt)) } else { NextStep::GiveUp }
     });
 }
 
 /// Goes on with the calls that came whole, if there are some.
 fn go_on(agent: &mut WireAgent, with_text: bool) {
     agent.failed = Box::new(move |run, failed| {
-        let mut turn = failed.heard.as_ref().map(crate::wire::Heard::turn).unwrap_or_default();
+        let mut turn = failed.heard.as_ref().map(crate::wire::HeardAnswer::turn).unwrap_or_default();
         if turn["tool_calls"].as_array().is_none_or(Vec::is_empty) {
             return as_an_sdk(run, failed);
         }
         if !with_text {
             turn["content"] = "".into();
         }
-        Next::GoOn(turn)
+        NextStep::GoOn(turn)
     });
 }
 
 /// Lengthens each pause.
 fn pauses(agent: &mut WireAgent, change: fn(Duration) -> Duration) {
     agent.failed = Box::new(move |run, failed| match as_an_sdk(run, failed) {
-        Next::Again(pause) => Next::Again(change(pause)),
+        NextStep::Again(pause) => NextStep::Again(change(pause)),
         next => next,
     });
 }
@@ -50,18 +50,18 @@ pub(super) fn readings() -> Vec<Planted> {
         reading("tried-again-five-times", ALL, |agent| retries(agent, 5)),
         reading("answers-that-broke-off-not-asked-for-again", ALL, |agent| {
             agent.failed =
-                Box::new(|run, failed| if failed.heard.is_some() { Next::GiveUp } else { as_an_sdk(run, failed) });
+                Box::new(|run, failed| if failed.heard.is_some() { NextStep::GiveUp } else { as_an_sdk(run, failed) });
         }),
         reading("errors-in-streams-not-asked-for-again", STREAMS, |agent| {
             agent.failed = Box::new(|run, failed| {
                 let has_error = failed.heard.as_ref().is_some_and(|heard| heard.error.is_some());
-                if has_error { Next::GiveUp } else { as_an_sdk(run, failed) }
+                if has_error { NextStep::GiveUp } else { as_an_sdk(run, failed) }
             });
         }),
         reading("overload-alone-tried-again", ALL, |agent| {
             agent.failed = Box::new(|run, failed| match failed.status() {
                 Some(429 | 503 | 529) => as_an_sdk(run, failed),
-                _ => Next::GiveUp,
+                _ => NextStep::GiveUp,
             });
         }),
         reading("calls-of-a-broken-stream-run", STREAMS, |agent| go_on(agent, true)),
@@ -93,8 +93,8 @@ pub(super) fn readings() -> Vec<Planted> {
                 let attempt = run.wire.attempt;
                 let is_named = failed.pause(attempt) != backoff(attempt);
                 match as_an_sdk(run, failed) {
-                    Next::Again(pause) if !is_named => {
-                        Next::Again(pause.mul_f64(if attempt == 0 { 1.0 } else { 0.75 }))
+                    NextStep::Again(pause) if !is_named => {
+                        NextStep::Again(pause.mul_f64(if attempt == 0 { 1.0 } else { 0.75 }))
                     }
                     next => next,
                 }

@@ -9,7 +9,7 @@ fn faulty(api: Api, stream: bool, fault: Value) -> (Wire, Reaction) {
     turn["attempts"] = json!([fault]);
     let mut wire = Wire::of(api, json!([turn]));
     let (id, reaction) = wire.begin(&body(api, stream));
-    let whole = matches!(&reaction, Reaction::Answer(answer) if answer.ending == Ending::Whole);
+    let whole = matches!(&reaction, Reaction::Answer(answer) if answer.ending == PlannedEnd::Whole);
     wire.end(id, whole);
     (wire, reaction)
 }
@@ -82,9 +82,9 @@ fn a_status_is_the_error_of_its_row() {
 fn silence_ends_the_connection() {
     for api in Api::ALL {
         for (fault, after, ending) in [
-            (json!({"hang": 200}), 200, Ending::Close),
-            (json!({"cut": "head"}), 0, Ending::Close),
-            (json!({"cut": "head", "how": "reset"}), 0, Ending::Reset),
+            (json!({"hang": 200}), 200, PlannedEnd::Close),
+            (json!({"cut": "head"}), 0, PlannedEnd::Close),
+            (json!({"cut": "head", "how": "reset"}), 0, PlannedEnd::Reset),
         ] {
             let (wire, reaction) = faulty(api, true, fault);
             assert_eq!(reaction, Reaction::Silence { after: Duration::from_millis(after), ending });
@@ -119,7 +119,7 @@ fn a_stream_is_cut_where_the_script_says() {
         (Api::Anthropic, json!("stop"), "content_block_stop"),
         (Api::Anthropic, json!(0), ""),
     ] {
-        for (how, ending) in [("close", Ending::Close), ("reset", Ending::Reset), ("end", Ending::Whole)] {
+        for (how, ending) in [("close", PlannedEnd::Close), ("reset", PlannedEnd::Reset), ("end", PlannedEnd::Whole)] {
             let answered = answer(api, true, json!({"cut": cut, "how": how}));
             assert_eq!((answered.answer.status, answered.answer.ending), (200, ending), "{api} {cut}");
             let last = answered.events().last().map(|event| match api {
@@ -162,7 +162,7 @@ fn a_plain_answer_is_cut_in_half() {
         let whole = answer(api, false, json!({"cut": "stop", "how": "close"}));
         let length = whole.answer.length.expect("a length");
         assert_eq!(whole.answer.body().len() as u64, length / 2, "{api}");
-        assert_eq!(whole.answer.ending, Ending::Close);
+        assert_eq!(whole.answer.ending, PlannedEnd::Close);
         let clean = answer(api, false, json!({"cut": "text", "how": "end"}));
         assert_eq!(clean.answer.length, Some(clean.answer.body().len() as u64));
         let garbage = answer(api, false, json!({"garbage": true}));
@@ -194,7 +194,7 @@ fn an_error_stands_inside_a_stream() {
     ] {
         let answered = answer(api, true, fault.clone());
         assert_eq!(answered.events().last(), Some(&expected), "{api}");
-        assert_eq!((answered.answer.status, answered.answer.ending), (200, Ending::Whole));
+        assert_eq!((answered.answer.status, answered.answer.ending), (200, PlannedEnd::Whole));
         let plain = answer(api, false, fault);
         assert_eq!(plain.answer.status, if api == Api::Anthropic { 529 } else { 500 });
     }

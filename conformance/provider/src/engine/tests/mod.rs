@@ -13,7 +13,7 @@ mod paths;
 mod runs;
 
 use super::{EndedRun, Engine};
-use crate::exchange::{AttemptId, Ending, PlannedAnswer, Reaction};
+use crate::exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction};
 use crate::options::EngineOptions;
 use crate::plan::RunPlan;
 use crate::received::Received;
@@ -81,7 +81,7 @@ impl Wire {
     fn ask(&mut self, body: &Value) -> TakenAnswer {
         let (id, reaction) = self.begin(body);
         let Reaction::Answer(answer) = reaction else { panic!("no answer: {reaction:?}") };
-        self.end(id, answer.ending == Ending::Whole);
+        self.end(id, answer.ending == PlannedEnd::Whole);
         TakenAnswer { answer }
     }
 

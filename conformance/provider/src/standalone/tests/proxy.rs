@@ -3,7 +3,7 @@
 use super::{body_of, chat, request, result, user};
 use crate::exchange::Reaction;
 use crate::judging::WireLevel;
-use crate::serve::{Answers, Heard};
+use crate::serve::{Answers, UpstreamPart};
 use crate::standalone::{Proxy, header, judge_again};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -27,8 +27,8 @@ fn pass(proxy: &mut Proxy, second: u64, body: &Value, upstream: (u16, &str, Vec<
     let (status, content_type, bytes) = upstream;
     let forwarded = reaction == Reaction::Forward;
     if forwarded {
-        proxy.heard(now, &attempt, Heard::Head { status, content_type });
-        bytes.chunks(piece).for_each(|piece| proxy.heard(now, &attempt, Heard::Data(piece)));
+        proxy.heard(now, &attempt, UpstreamPart::Head { status, content_type });
+        bytes.chunks(piece).for_each(|piece| proxy.heard(now, &attempt, UpstreamPart::Data(piece)));
     }
     proxy.delivered(now, attempt, true);
     forwarded
