@@ -294,8 +294,11 @@ impl Case {
         if ![AGENT, WIRE].contains(&folder) && (written.severity.is_some() || written.evidence.is_some()) {
             problems.push(format!("only the cases of `{AGENT}/` and `{WIRE}/` have `severity` and `evidence`"));
         }
-        if folder != WIRE && (written.apis.is_some() || written.streams.is_some() || written.endpoint.is_some()) {
-            problems.push(format!("only the cases of `{WIRE}/` have `apis`, `streams` and `endpoint`"));
+        if ![AGENT, WIRE].contains(&folder) && written.apis.is_some() {
+            problems.push(format!("only the cases of `{AGENT}/` and `{WIRE}/` have `apis`"));
+        }
+        if folder != WIRE && (written.streams.is_some() || written.endpoint.is_some()) {
+            problems.push(format!("only the cases of `{WIRE}/` have `streams` and `endpoint`"));
         }
         let apis = written.apis.as_deref().map(|names| apis(names, &mut problems)).unwrap_or_default();
         let reasoning = written.endpoint.as_ref().map(|endpoint| endpoint.reasoning);
