@@ -96,6 +96,7 @@ fn case() {
 #[test]
 fn reply() {
     replay("reply", laws::reply);
+    laws::reply(br#"{"id":1,"ok":"half a character: \ud83d, and one that looks like its mark: \udbf6\udc3d"}"#);
 }
 
 #[test]

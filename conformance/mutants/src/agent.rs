@@ -227,7 +227,7 @@ impl Implementation for Agent {
     }
 
     fn line(&mut self, request: &Request) -> String {
-        self.answer(request).line_for(JudgeProfile::Universal, request.id)
+        self.answer(request).marked_line(request.id)
     }
 }
 

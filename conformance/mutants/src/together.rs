@@ -44,7 +44,7 @@ impl Together {
     pub fn answer(&self, requests: &[Request]) -> Vec<(i64, String)> {
         let mut agent = Agent::default();
         let (mut lines, mut ids, mut runs) = (Vec::new(), Vec::new(), Vec::new());
-        let line = |id, reply: &Reply| (id, reply.line_for(JudgeProfile::Universal, id));
+        let line = |id, reply: &Reply| (id, reply.marked_line(id));
         for request in requests {
             match (request.op, agent.start(&request.input)) {
                 (Op::Tools, Ok(run)) => {

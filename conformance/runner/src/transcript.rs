@@ -87,7 +87,7 @@ impl Recorder {
     /// Notes the outcome of a request. A later outcome of the same one corrects it.
     pub fn record(&mut self, case: &Case, step: usize, request: &Request, outcome: &Outcome) {
         let what = match outcome {
-            Outcome::Reply(reply) => format!(r#""reply":{}"#, reply.line_for(request.profile, request.id)),
+            Outcome::Reply(reply) => format!(r#""reply":{}"#, reply.marked_line(request.id)),
             Outcome::Accepted(line) => format!(r#""reply":{line}"#),
             Outcome::Crash(how) => format!(r#""crash":{}"#, json!(how)),
             Outcome::Timeout(how) => format!(r#""timeout":{}"#, json!(how)),

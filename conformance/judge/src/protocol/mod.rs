@@ -144,10 +144,10 @@ impl Reply {
         format!(r#"{{"id":{id},"{answer}":{content}}}"#)
     }
 
-    /// The line from which [`Reply::read_for`] reads this reply.
-    pub fn line_for(&self, profile: JudgeProfile, id: i64) -> String {
+    /// The line from which [`Reply::read`] and [`Reply::read_for`] read this reply: as [`Reply::line`], but marks are escapes again.
+    pub fn marked_line(&self, id: i64) -> String {
         let line = self.line(id);
-        if profile == JudgeProfile::Universal { unmark_surrogates(&line).into_owned() } else { line }
+        json::changed(unmark_surrogates(&line)).unwrap_or(line)
     }
 
     /// Reads a reply line: its id and what it says. Each escape of a lone surrogate in it becomes a mark (`threadspec::surrogates`).

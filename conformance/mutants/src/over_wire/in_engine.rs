@@ -98,7 +98,7 @@ impl InOneProcess {
         }
         ended.record.strays.extend(exchange.engine.take_strays());
         // As a reply that was read.
-        let line = reply.line_for(JudgeProfile::Universal, request.id);
+        let line = reply.marked_line(request.id);
         let reply = Reply::read_for(JudgeProfile::Universal, line).map_or(reply, |(_, reply)| reply);
         compose(&ended.plan, &ended.record, reply)
     }

@@ -122,7 +122,7 @@ impl Implementation for WireAgent {
     }
 
     fn line(&mut self, request: &Request) -> String {
-        self.answer(request).line_for(request.profile, request.id)
+        self.answer(request).marked_line(request.id)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::on_stack_for;
 use std::sync::LazyLock;
 use threadspec_judge::corpus::{Case, embedded};
-use threadspec_judge::protocol::Reply;
+use threadspec_judge::protocol::{JudgeProfile, Reply};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Verdict, judge};
 
@@ -25,7 +25,10 @@ fn judge_line(line: &[u8]) {
     match Reply::read(line) {
         Err(reason) => assert!(!reason.to_string().is_empty()),
         Ok((id, reply)) => {
-            assert_eq!(Reply::read(reply.line(id).as_bytes()).as_ref(), Ok(&(id, reply.clone())));
+            let again = reply.marked_line(id);
+            for read in [Reply::read(&*again), Reply::read_for(JudgeProfile::Universal, &*again)] {
+                assert_eq!(read.as_ref(), Ok(&(id, reply.clone())));
+            }
             for case in CASES.iter() {
                 for &profile in &case.profiles {
                     let judgement = judge(case, profile, Outcome::Reply(reply.clone()));
