@@ -35,18 +35,18 @@ const CHAT: &[ExpectedAnswer] = &[
     ),
     (
         "OAI-CHAT-ID-LEN",
-        "Invalid 'messages[1].tool_calls[0].id': string too long. ExpectedAnswer a string with maximum length 64, but got a string with length 65 instead.",
+        "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 64, but got a string with length 65 instead.",
         &[("code", "string_above_max_length")],
     ),
     ("OAI-CHAT-ID-UNIQUE", "Duplicate value for 'tool_call_id' of a in message[1]", &[]),
     (
         "OAI-CHAT-NAME-PATTERN",
-        "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern. ExpectedAnswer a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
         &[("code", "invalid_value")],
     ),
     (
         "OAI-CHAT-NAME-LEN",
-        "Invalid 'messages[1].tool_calls[0].function.name': empty string. ExpectedAnswer a string with minimum length 1, but got an empty string instead.",
+        "Invalid 'messages[1].tool_calls[0].function.name': empty string. Expected a string with minimum length 1, but got an empty string instead.",
         &[],
     ),
     (
@@ -61,22 +61,22 @@ const CHAT: &[ExpectedAnswer] = &[
     ),
     (
         "OAI-CHAT-CALLS-NONEMPTY",
-        "Invalid 'messages[1].tool_calls': empty array. ExpectedAnswer an array with minimum length 1, but got an empty array instead.",
+        "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         &[("code", "empty_array")],
     ),
     (
         "OAI-CHAT-MESSAGES-NONEMPTY",
-        "Invalid 'messages': empty array. ExpectedAnswer an array with minimum length 1, but got an empty array instead.",
+        "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         &[],
     ),
     (
         "OAI-CHAT-TOOLS-NONEMPTY",
-        "Invalid 'tools': empty array. ExpectedAnswer an array with minimum length 1, but got an empty array instead.",
+        "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
         &[],
     ),
     (
         "OAI-CHAT-TOOLS-MAX",
-        "Invalid 'tools': array too long. ExpectedAnswer an array with maximum length 128, but got an array with length 129 instead.",
+        "Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length 129 instead.",
         &[("code", "array_above_max_length")],
     ),
     (
@@ -92,12 +92,12 @@ const CHAT: &[ExpectedAnswer] = &[
     ("OAI-CHAT-CONTENT-NULL", "Invalid value for 'content': expected a string, got null.", &[]),
     (
         "OAI-CHAT-CONTENT-MAX",
-        "Invalid 'messages[0].content': string too long. ExpectedAnswer a string with maximum length 10485760, but got a string with length 10485761 instead.",
+        "Invalid 'messages[0].content': string too long. Expected a string with maximum length 10485760, but got a string with length 10485761 instead.",
         &[],
     ),
     (
         "OAI-CHAT-MSG-NAME",
-        "Invalid 'messages[0].name': string does not match pattern. ExpectedAnswer a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        "Invalid 'messages[0].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
         &[],
     ),
     (
@@ -123,7 +123,7 @@ const RESPONSES: &[ExpectedAnswer] = &[
     ("OAI-RESP-INPUT-NONEMPTY", "One of 'input' or 'previous_response_id' … must be provided", &[]),
     (
         "OAI-RESP-CALLID-LEN",
-        "Invalid 'input[1].call_id': string too long. ExpectedAnswer a string with maximum length 64, but got a string with length 65 instead.",
+        "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64, but got a string with length 65 instead.",
         &[("code", "string_above_max_length")],
     ),
     (
@@ -131,7 +131,7 @@ const RESPONSES: &[ExpectedAnswer] = &[
         "Duplicate item found with id fc_1. Remove duplicate items from your input and try again.",
         &[],
     ),
-    ("OAI-RESP-ITEM-PREFIX", "Invalid 'input[1].id': 'item_1'. ExpectedAnswer an ID that begins with 'rs'.", &[]),
+    ("OAI-RESP-ITEM-PREFIX", "Invalid 'input[1].id': 'item_1'. Expected an ID that begins with 'rs'.", &[]),
     (
         "OAI-RESP-REASON-NEXT",
         "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
@@ -151,7 +151,7 @@ const RESPONSES: &[ExpectedAnswer] = &[
     ("OAI-RESP-OUTPUT-FORM", "Invalid type for function_call_output.output: expected string, received object.", &[]),
     (
         "OAI-RESP-CONTENT-MAX",
-        "Invalid 'input[0].content': string too long. ExpectedAnswer a string with maximum length 10485760, but got a string with length 10485761 instead.",
+        "Invalid 'input[0].content': string too long. Expected a string with maximum length 10485760, but got a string with length 10485761 instead.",
         &[],
     ),
     (
@@ -322,7 +322,7 @@ fn others() -> Vec<(Api, Value, &'static str, &'static str)> {
             Api::OpenAiChat,
             json!({"tools": [{"type": "function", "function": {"name": "t".repeat(81)}}], "messages": [hi]}),
             "OAI-CHAT-NAME-LEN",
-            "Invalid 'tools[0].function.name': string too long. ExpectedAnswer a string with maximum length 64, but got a string with length 81 instead.",
+            "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64, but got a string with length 81 instead.",
         ),
         (
             Api::OpenAiChat,
@@ -352,13 +352,13 @@ fn others() -> Vec<(Api, Value, &'static str, &'static str)> {
             Api::OpenAiResponses,
             json!({"input": [hi, function_call(""), output("", json!("4"))]}),
             "OAI-RESP-CALLID-LEN",
-            "Invalid 'input[1].call_id': empty string. ExpectedAnswer a string with minimum length 1, but got an empty string instead.",
+            "Invalid 'input[1].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.",
         ),
         (
             Api::OpenAiResponses,
             json!({"input": [{"type": "reasoning", "id": "r".repeat(394), "summary": []}, function_call("a"), output("a", json!("4"))]}),
             "OAI-RESP-ITEM-PREFIX",
-            "Invalid 'input[0].id': string too long. ExpectedAnswer a string with maximum length 64, but got a string with length 394 instead.",
+            "Invalid 'input[0].id': string too long. Expected a string with maximum length 64, but got a string with length 394 instead.",
         ),
         (
             Api::OpenAiResponses,
@@ -376,7 +376,7 @@ fn others() -> Vec<(Api, Value, &'static str, &'static str)> {
             Api::OpenAiResponses,
             json!({"input": [hi, function_call("a"), output("a", json!("x".repeat(10_485_761)))]}),
             "OAI-RESP-OUTPUT-FORM",
-            "Invalid 'input[2].output': string too long. ExpectedAnswer a string with maximum length 10485760, but got a string with length 10485761 instead.",
+            "Invalid 'input[2].output': string too long. Expected a string with maximum length 10485760, but got a string with length 10485761 instead.",
         ),
         (
             Api::OpenAiResponses,

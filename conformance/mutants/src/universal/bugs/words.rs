@@ -79,7 +79,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         ("an-announcement", "I will now call"),
         ("dots", "..."),
         ("a-question-mark", "?"),
-        ("a-next-step", "NextStep step:"),
+        ("a-next-step", "Next step:"),
     ] {
         bugs.push(bug(&format!("answer-with-{name}-asked-again"), STOPS, move |agent| {
             agent.is_last = Box::new(move |_, message| {
