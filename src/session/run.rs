@@ -8,7 +8,7 @@ use super::said::{
 use super::store::Store;
 use super::thread::{CallState, INTERRUPTED, Item, Thread, ThreadCall, text};
 use crate::agent::{ToolError, make_distinct};
-use crate::{Error, Message, ToolCall};
+use crate::{Error, Message, ToolCall, json_stringify};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -328,7 +328,7 @@ fn waiting(pending: &[String]) -> String {
 
 /// What an answer says beside the result when a decision changed the arguments: the response stays as the model said it.
 fn note(args: &Map<String, Value>) -> String {
-    format!("\n\n[Executed with arguments that the user changed: {}]", Value::Object(args.clone()))
+    format!("\n\n[Executed with arguments that the user changed: {}]", json_stringify(&Value::Object(args.clone())))
 }
 
 /// What the model is told of a failing tool, as in tool rounds (LOOP-TOOL-ERROR).

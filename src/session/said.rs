@@ -54,7 +54,8 @@ pub fn handoff_tool(agent: &str) -> String {
     format!("transfer_to_{agent}")
 }
 
-/// A part of a response that only the provider can read, and must get back byte for byte (SESSION-OPAQUE).
+/// A part of a response that only the provider can read, and must get back byte for byte (SESSION-OPAQUE). It is data: lone surrogates in
+/// it are marked ([`surrogates`](crate::surrogates)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum OpaqueBlock {
