@@ -5,20 +5,20 @@
 //! for each clause (`oracle`), and names each fault once, by the clause that it breaks. Texts keep lone surrogates
 //! visible (`halves`); values are compared as JSON (`value`).
 
-mod course;
-mod finding;
+pub(crate) mod course;
+pub(crate) mod finding;
 pub mod halves;
-mod message;
-mod oracle;
-mod others;
+pub(crate) mod message;
+pub(crate) mod oracle;
+pub(crate) mod others;
 mod property;
-mod record;
+pub(crate) mod record;
 mod refusal;
 mod sameness;
-mod script;
+pub(crate) mod script;
 mod subjects;
-mod systems;
-mod valid;
+pub(crate) mod systems;
+pub(crate) mod valid;
 pub mod value;
 mod wire;
 
