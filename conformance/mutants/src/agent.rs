@@ -216,6 +216,7 @@ impl Implementation for Agent {
             profiles: vec![JudgeProfile::Universal],
             abilities: self.abilities,
             apis: None,
+            remarks: Vec::new(),
         }
     }
 

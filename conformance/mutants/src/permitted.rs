@@ -74,7 +74,7 @@ fn at_once(
 ) -> Permitted {
     let neglects = readings.iter().flat_map(|(_, neglects)| *neglects).copied().collect();
     let planted = readings.iter().map(|&(reading, _)| reading).collect();
-    Permitted { name, beside: None, profile, neglects, ops: Op::all().collect(), planted }
+    Permitted { name, beside: None, profile, neglects, ops: Op::of(profile).collect(), planted }
 }
 
 /// Every pair of readings in each profile that permits both. Of two that replace the same seam only the last one counts.

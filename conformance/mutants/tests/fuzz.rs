@@ -12,7 +12,7 @@ use threadspec_mutants::{Kind, Planted, all, find, of_size, together};
 use threadspec_runner::{InProcess, Testee};
 
 fn settings(profile: JudgeProfile, cases: u64) -> FuzzOptions {
-    FuzzOptions { seed: 1, cases: 0..cases, time: None, jobs: 2, profile, ops: Op::all().collect() }
+    FuzzOptions { seed: 1, cases: 0..cases, time: None, jobs: 2, profile, ops: Op::of(profile).collect() }
 }
 
 fn fuzz(bug: &str, settings: &FuzzOptions) -> FuzzReport {

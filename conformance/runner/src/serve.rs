@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead, Write};
 use std::iter;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
-use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, RejectKind, Reply, Request};
+use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, RejectKind, Reply, Request};
 use threadspec_judge::{Error, json};
 
 /// Answers each request line with one reply line until the requests end.
@@ -120,14 +120,28 @@ fn read(members: &HashMap<String, &RawValue>, id: i64) -> Result<Incoming, Reply
             Some(read.map_err(|why| malformed(&why))?)
         }
     };
-    Ok(Incoming::Request(Request { endpoint, ..Request::new(id, op, profile, input.get()) }))
+    let (input, storage) = match op {
+        Op::Session => stored(input.get()),
+        _ => (input.get().to_owned(), None),
+    };
+    let from = members.get("from").and_then(|runs| serde_json::from_str(runs.get()).ok());
+    Ok(Incoming::Request(Request { endpoint, storage, from, ..Request::new(id, op, profile, input) }))
+}
+
+/// The input of a session without its storage folder, and that folder.
+fn stored(input: &str) -> (String, Option<String>) {
+    let take = || {
+        let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(input).ok()?;
+        let storage = serde_json::from_str(members.remove("storage")?.get()).ok()?;
+        Some((serde_json::to_string(&members).ok()?, Some(storage)))
+    };
+    take().unwrap_or_else(|| (input.to_owned(), None))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
-    use threadspec_judge::protocol::Op;
     use threadspec_judge::reference::Reference;
 
     struct Echo;

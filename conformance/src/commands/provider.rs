@@ -298,6 +298,7 @@ impl Provider {
             profiles: vec![JudgeProfile::Universal],
             abilities: Abilities::default(),
             apis: Some(verdict.apis.clone()),
+            remarks: Vec::new(),
         };
         let about = Circumstances {
             corpus: &corpus,

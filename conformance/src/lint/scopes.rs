@@ -40,6 +40,8 @@ pub(super) enum ScopePlace {
     Agent,
     /// The same over the wire.
     Wire,
+    /// The operation `session`.
+    Session,
 }
 
 impl ScopePlace {
@@ -76,6 +78,7 @@ impl Reach {
             (Op::Tools, _) => ScopePlace::Tools,
             (Op::Loop, false) => ScopePlace::LoopStandard,
             (Op::Loop, true) => ScopePlace::LoopXml,
+            (Op::Session, _) => ScopePlace::Session,
         };
         // Anything else is there on purpose: the case wants it refused.
         let thread = input.thread();

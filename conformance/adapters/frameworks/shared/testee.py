@@ -215,7 +215,7 @@ def serve(run, describe=None, *, package, url, name=None, version=None, new_run=
 async def _answer(request, hello, run, new_run):
     if request.get("op") == "hello":
         return dump({"ok": hello})
-    if request.get("op") != "tools":
+    if request.get("op") not in hello["ops"]:
         return dump({"unsupported": "unknown op"})
     one, refusal = new_run(request), None
     try:

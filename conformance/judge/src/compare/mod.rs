@@ -68,6 +68,7 @@ pub fn answering_clause(op: Op) -> &'static str {
         Op::Messages => clause::EQ_1,
         Op::Tools => clause::TOOLS_STOP,
         Op::Loop => clause::LOOP_EVENTS,
+        Op::Session => clause::SESSION_CUT,
     }
 }
 
@@ -100,7 +101,7 @@ pub fn compare(request: &Request, actual: &Reply) -> (Reply, Option<Difference>)
             let clause = if is_odd { clause::INP_1 } else { answering_clause(request.op) };
             Some(Difference::note(clause, format!("a valid input is rejected ({kind}): {message}")))
         }
-        (_, Reply::Unsupported(_)) | (Reply::Unsupported(_), _) => None,
+        (_, Reply::Unsupported(_) | Reply::Cut { .. }) | (Reply::Unsupported(_) | Reply::Cut { .. }, _) => None,
     };
     (expected, difference)
 }
@@ -168,7 +169,7 @@ fn settled_difference(request: &Request, expected: &Output, actual: &Value, held
 fn reference_output(request: &Request) -> Option<Output> {
     match Reference.answer(request) {
         Reply::Ok(output) => Some(Output::read(request.op, output)),
-        Reply::Reject { .. } | Reply::Unsupported(_) => None,
+        Reply::Reject { .. } | Reply::Unsupported(_) | Reply::Cut { .. } => None,
     }
 }
 
@@ -193,7 +194,7 @@ fn outputs(request: &Request, expected: &Output, actual: &Output) -> Option<Diff
             Ok(events) => events,
             Err(error) => return unreadable(&error),
         },
-        Op::Escape | Op::Tools | Op::Loop => Vec::new(),
+        Op::Escape | Op::Tools | Op::Loop | Op::Session => Vec::new(),
     };
     match (expected, actual) {
         (Output::Text(expected), Output::Text(actual)) if request.op == Op::Escape => match input.text.text() {

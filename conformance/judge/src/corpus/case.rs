@@ -2,11 +2,11 @@
 
 use super::covering::Origin;
 use super::expectation::Pattern;
-use super::written::{Extent, Sent, Written, apis};
-use super::{AGENT, Accepted, Oracle, Severity, WIRE, severity};
+use super::written::{Extent, Sent, Written, apis, needs};
+use super::{AGENT, Accepted, Oracle, SESSION, Severity, WIRE, severity};
 use crate::error::Error;
 use crate::json;
-use crate::protocol::{JudgeProfile, Op, RejectKind, Request};
+use crate::protocol::{Features, JudgeProfile, Op, RejectKind, Request};
 use crate::universal::Property;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -74,6 +74,8 @@ pub struct Case {
     pub streams: Option<bool>,
     /// Over the wire: whether the model's thinking is to be switched on.
     pub reasoning: bool,
+    /// Of op `session`: the features that a framework must have for it, beside `message`, which every session needs.
+    pub needs: Features,
     /// The case as it stands in its file, or as it would.
     source: OnceLock<String>,
     /// Where it comes from if it stands in no file.
@@ -221,6 +223,7 @@ impl Case {
             apis: Vec::new(),
             streams: None,
             reasoning: false,
+            needs: Features::default(),
             profiles,
             source: OnceLock::new(),
             origin: Some(origin),
@@ -291,12 +294,22 @@ impl Case {
                 problems.push(format!("`{name}` restates the default"));
             }
         }
-        if ![AGENT, WIRE].contains(&folder) && (written.severity.is_some() || written.evidence.is_some()) {
-            problems.push(format!("only the cases of `{AGENT}/` and `{WIRE}/` have `severity` and `evidence`"));
+        let is_of_agents = [AGENT, WIRE, SESSION].contains(&folder);
+        if !is_of_agents && (written.severity.is_some() || written.evidence.is_some()) {
+            problems.push(format!(
+                "only the cases of `{AGENT}/`, `{WIRE}/` and `{SESSION}/` have `severity` and `evidence`"
+            ));
         }
-        if ![AGENT, WIRE].contains(&folder) && written.apis.is_some() {
-            problems.push(format!("only the cases of `{AGENT}/` and `{WIRE}/` have `apis`"));
+        if !is_of_agents && written.apis.is_some() {
+            problems.push(format!("only the cases of `{AGENT}/`, `{WIRE}/` and `{SESSION}/` have `apis`"));
         }
+        if folder != SESSION && written.needs.is_some() {
+            problems.push(format!("only the cases of `{SESSION}/` have `needs`"));
+        }
+        if folder == SESSION && profiles != [JudgeProfile::Universal] {
+            problems.push(format!("the cases of `{SESSION}/` belong to profile `universal` alone"));
+        }
+        let needs = written.needs.as_deref().map(|names| needs(names, &mut problems)).unwrap_or_default();
         if folder != WIRE && (written.streams.is_some() || written.endpoint.is_some()) {
             problems.push(format!("only the cases of `{WIRE}/` have `streams` and `endpoint`"));
         }
@@ -319,6 +332,7 @@ impl Case {
             apis,
             streams: written.streams,
             reasoning: reasoning == Some(true),
+            needs,
             source: OnceLock::from(source.get().to_owned()),
             origin: None,
             is_template: written.expand == Some(true),

@@ -78,6 +78,8 @@ impl fmt::Display for Problem {
 pub const AGENT: &str = "agent";
 /// The folder of those cases of profile `universal` that only a provider can judge.
 pub const WIRE: &str = "wire";
+/// The folder of the cases of op `session`, all of which are of profile `universal`.
+pub const SESSION: &str = "session";
 /// The registry of clauses.
 pub const CLAUSES: &str = "clauses.json";
 /// The JSON Schema of case files, for editors and other languages; reading a corpus refuses the same things.

@@ -5,12 +5,16 @@ use super::expectation::Pattern;
 use super::severity::Severity;
 use crate::error::Error;
 use crate::json;
+use crate::protocol::{Feature, Features};
 use crate::universal::Property;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use threadspec::oracle::Api;
 use threadspec_golden::{expand, outline};
+
+/// How the names of the properties of profile `universal` begin.
+const PROPERTIES: [&str; 3] = ["agent-", "session-", "wire-"];
 
 /// What is sent.
 #[derive(Clone, Debug)]
@@ -33,6 +37,7 @@ pub(super) struct Written<'a> {
     pub(super) apis: Option<Vec<String>>,
     pub(super) streams: Option<bool>,
     pub(super) endpoint: Option<WrittenEndpoint>,
+    pub(super) needs: Option<Vec<String>>,
     #[serde(borrow)]
     pub(super) after: Option<&'a RawValue>,
     pub(super) expand: Option<bool>,
@@ -60,6 +65,22 @@ pub(super) fn apis(names: &[String], problems: &mut Vec<String>) -> Vec<Api> {
         problems.push("`apis` restates the default, or repeats one".into());
     }
     known
+}
+
+/// The features with these names.
+pub(super) fn needs(names: &[String], problems: &mut Vec<String>) -> Features {
+    let known: Vec<Feature> = names.iter().filter_map(|name| name.parse().ok()).collect();
+    let features: Features = known.iter().copied().collect();
+    if known.len() != names.len() {
+        problems.push(format!("`needs` {names:?} are not known features"));
+    } else if known.is_empty() || features.len() != known.len() {
+        problems.push("`needs` restates the default, or repeats a feature".into());
+    } else if features.contains(Feature::Message) {
+        problems.push("`needs` names `message`, which every session needs".into());
+    } else if !features.iter().eq(known) {
+        problems.push(format!("`needs` is written in the order of the protocol: {features}"));
+    }
+    features
 }
 
 /// How much of a template is expanded.
@@ -173,7 +194,7 @@ impl WrittenExpect<'_> {
                     problems.push("`holds` names no oracle".into());
                 }
                 let unknown = |name: &String| Error::new(format_args!("unknown oracle `{name}`"));
-                if names.first().is_some_and(|name| name.starts_with("agent-") || name.starts_with("wire-")) {
+                if names.first().is_some_and(|name| PROPERTIES.iter().any(|family| name.starts_with(family))) {
                     let property = |name: &String| name.parse::<Property>().map_err(|_| unknown(name));
                     return Ok(Expect::Run(names.iter().map(property).collect::<Result<_, _>>()?));
                 }

@@ -3,6 +3,7 @@
 mod endpoint;
 mod output;
 mod profile;
+mod session;
 
 pub use crate::shape::{
     AgentRun, Call, ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Requests, ScriptedFault, ScriptedTurn,
@@ -11,6 +12,7 @@ pub use crate::shape::{
 pub use endpoint::{Endpoint, Transport};
 pub use output::Output;
 pub use profile::JudgeProfile;
+pub use session::{Feature, Features, Saves, SessionAbilities};
 
 use crate::Error;
 use crate::json;
@@ -19,6 +21,7 @@ use crate::universal::{Abilities, halves};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::str::FromStr;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator, IntoStaticStr};
 use threadspec::oracle::Api;
@@ -28,6 +31,9 @@ use threadspec::surrogates::{mark_surrogates, unmark_surrogates};
 pub const VERSION: i64 = 1;
 /// How much is kept of what a testee says about itself, in characters.
 const LONGEST_NAME: usize = 200;
+/// The member that says that the process ends now, and the one that holds the runs so far.
+const CUT: &str = "cut";
+const RUNS: &str = "runs";
 
 /// An operation, in the order of the protocol. Its name is also that of its corpus folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, IntoStaticStr)]
@@ -43,12 +49,23 @@ pub enum Op {
     Tools,
     /// A scripted run of the outer agent loop.
     Loop,
+    /// Several scripted runs of tool rounds on one thread, in profile `universal`.
+    Session,
 }
 
 impl Op {
     /// Every operation.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::iter()
+    }
+
+    /// The operations that a profile judges.
+    pub fn of(profile: JudgeProfile) -> impl Iterator<Item = Self> {
+        Self::iter().filter(move |op| match op {
+            Self::Escape | Self::Serialize | Self::Messages | Self::Loop => profile != JudgeProfile::Universal,
+            Self::Tools => true,
+            Self::Session => profile == JudgeProfile::Universal,
+        })
     }
 }
 
@@ -68,6 +85,9 @@ pub trait Implementation {
     fn line(&mut self, request: &Request) -> String {
         self.answer(request).line(request.id)
     }
+
+    /// Is as if its process had ended and started anew: what it kept in memory is gone, and what it stored stays.
+    fn start_over(&mut self) {}
 }
 
 /// One question to a testee.
@@ -85,20 +105,35 @@ pub struct Request {
     pub reasoning: bool,
     /// Where the testee finds its model, if that is not scripted in the input.
     pub endpoint: Option<Endpoint>,
+    /// Of op `session`: the folder where it stores the thread. It goes over the wire as the input's member `storage`.
+    pub storage: Option<String>,
+    /// Of op `session`: how many runs have been reported before the process ended, after which it goes on.
+    pub from: Option<usize>,
 }
 
 impl Request {
     /// A request whose model, if it has one, is scripted in the input.
     pub fn new(id: i64, op: Op, profile: impl Into<JudgeProfile>, input: impl Into<String>) -> Self {
-        Self { id, op, profile: profile.into(), input: input.into(), reasoning: false, endpoint: None }
+        let (profile, input) = (profile.into(), input.into());
+        Self { id, op, profile, input, reasoning: false, endpoint: None, storage: None, from: None }
     }
 
     /// The request as it goes over the wire, without the line end.
     pub fn line(&self) -> String {
-        let Self { id, op, profile, input, endpoint, .. } = self;
+        let Self { id, op, profile, endpoint, from, .. } = self;
+        let input = self.input_with_storage();
         let endpoint =
             endpoint.as_ref().map(|endpoint| format!(r#","endpoint":{}"#, endpoint.to_json())).unwrap_or_default();
-        format!(r#"{{"id":{id},"op":"{op}","profile":"{profile}","input":{input}{endpoint}}}"#)
+        let from = from.map(|runs| format!(r#","from":{runs}"#)).unwrap_or_default();
+        format!(r#"{{"id":{id},"op":"{op}","profile":"{profile}","input":{input}{endpoint}{from}}}"#)
+    }
+
+    /// The input, whose first member is the storage folder if there is one.
+    fn input_with_storage(&self) -> Cow<'_, str> {
+        let members = self.input.trim_start().strip_prefix('{');
+        let Some((storage, members)) = self.storage.as_ref().zip(members) else { return Cow::Borrowed(&self.input) };
+        let comma = if members.trim_start().starts_with('}') { "" } else { "," };
+        Cow::Owned(format!(r#"{{"storage":{}{comma}{members}"#, Value::from(storage.as_str())))
     }
 }
 
@@ -130,6 +165,11 @@ pub enum Reply {
     },
     /// The testee does not do this, and says why.
     Unsupported(String),
+    /// The testee ends its own process now, since the script kills it in the last of these runs of op `session`.
+    Cut {
+        /// The runs that were not reported before.
+        runs: Vec<Value>,
+    },
 }
 
 impl Reply {
@@ -140,6 +180,7 @@ impl Reply {
             Self::Ok(output) => return format!(r#"{{"id":{id},"ok":{output}}}"#),
             Self::Reject { kind, message } => ("reject", json!({"kind": kind.to_string(), "message": message})),
             Self::Unsupported(why) => ("unsupported", why.as_str().into()),
+            Self::Cut { runs } => return format!(r#"{{"id":{id},"cut":true,"runs":{}}}"#, json!(runs)),
         };
         format!(r#"{{"id":{id},"{answer}":{content}}}"#)
     }
@@ -177,17 +218,20 @@ impl Reply {
     }
 
     fn of(text: String) -> Result<(i64, Self), Error> {
-        const ANSWERS: [&str; 3] = ["ok", "reject", "unsupported"];
+        const ANSWERS: [&str; 4] = ["ok", "reject", "unsupported", CUT];
         let members = json::read_members(text).map_err(|error| Error::new(format!("not a JSON object: {error}")))?;
-        let (mut id, mut answers): (_, Vec<(String, Value)>) = (None, Vec::new());
+        let (mut id, mut runs, mut answers): (_, _, Vec<(String, Value)>) = (None, None, Vec::new());
         for (name, value) in members {
             // Programs differ in which of two members they read.
-            if name == "id" && id.is_some() || answers.iter().any(|(answer, _)| *answer == name) {
+            let is_repeated = name == "id" && id.is_some() || name == RUNS && runs.is_some();
+            if is_repeated || answers.iter().any(|(answer, _)| *answer == name) {
                 return Err(Error::new(format!("it has `{name}` twice")));
             }
             if name == "id" {
                 id = Some(value);
-            } else if ANSWERS.contains(&&*name) {
+            } else if name == RUNS {
+                runs = Some(value);
+            } else if ANSWERS.contains(&&*name) && (name != CUT || value != false) {
                 answers.push((name, value));
             }
         }
@@ -197,7 +241,7 @@ impl Reply {
             answers.retain(|(_, content)| !content.is_null());
         }
         let Ok([(answer, content)]) = <[_; 1]>::try_from(answers) else {
-            return Err(Error::new("it must have exactly one of `ok`, `reject` and `unsupported`"));
+            return Err(Error::new("it must have exactly one of `ok`, `reject`, `unsupported` and `cut`"));
         };
         let reply = match (&*answer, content) {
             ("ok", output) => Self::Ok(output),
@@ -209,6 +253,11 @@ impl Reply {
                     _ => return Err(Error::new("the `message` of its `reject` is not a string")),
                 },
             },
+            (CUT, Value::Bool(true)) => match runs {
+                Some(Value::Array(runs)) => Self::Cut { runs },
+                _ => return Err(Error::new("it has `cut`, but no list of `runs`")),
+            },
+            (CUT, _) => return Err(Error::new("its `cut` is not true")),
             (_, Value::String(why)) => Self::Unsupported(why),
             _ => return Err(Error::new("its `unsupported` is not a string")),
         };
@@ -237,6 +286,10 @@ impl Serialize for Reply {
                 members.serialize_entry("reject", &json!({"kind": kind.to_string(), "message": message}))?;
             }
             Self::Unsupported(why) => members.serialize_entry("unsupported", why)?,
+            Self::Cut { runs } => {
+                members.serialize_entry(CUT, &true)?;
+                members.serialize_entry(RUNS, runs)?;
+            }
         }
         members.end()
     }
@@ -261,6 +314,8 @@ pub struct Hello {
     pub abilities: Abilities,
     /// The APIs through which it can ask a model; every one, if it does not say.
     pub apis: Option<Vec<Api>>,
+    /// What is to be said about it, in sentences; it counts for nothing.
+    pub remarks: Vec<String>,
 }
 
 impl Hello {
@@ -277,7 +332,7 @@ impl Hello {
 
     /// The output of `hello`.
     pub fn to_json(&self) -> Value {
-        let Self { name, version, language, url, ops, profiles, abilities, apis } = self;
+        let Self { name, version, language, url, ops, profiles, abilities, apis, remarks: _ } = self;
         let mut implementation = json!({"name": name, "version": version, "language": language});
         if let Some(url) = url {
             implementation["url"] = json!(url);
@@ -297,6 +352,7 @@ impl Hello {
         if let Some(apis) = apis {
             hello["apis"] = apis.iter().map(ToString::to_string).collect();
         }
+        abilities.session.write(&mut hello);
         hello
     }
 
@@ -317,21 +373,25 @@ impl Hello {
             let missing = || Error::new(format!("its `implementation.{field}` is missing"));
             about[field].as_str().map(kept).ok_or_else(missing)
         };
+        let ops = known(&hello["ops"], "ops", Op::all())?;
+        let (session, remarks) = SessionAbilities::read(hello, ops.contains(&Op::Session))?;
         Ok(Self {
             name: text("name")?,
             version: text("version")?,
             language: text("language")?,
             url: about["url"].as_str().map(kept),
-            ops: known(&hello["ops"], "ops", Op::all())?,
+            ops,
             profiles: known(&hello["profiles"], "profiles", JudgeProfile::ALL)?,
             abilities: Abilities {
                 exact_integers: flag(&hello["exactIntegers"], "exactIntegers")?,
                 concurrent: flag(&hello["concurrent"], "concurrent")?,
+                session,
             },
             apis: match &hello["apis"] {
                 Value::Null => None,
                 names => Some(known(names, "apis", Api::ALL)?),
             },
+            remarks,
         })
     }
 }
@@ -446,6 +506,11 @@ mod tests {
             br#"{"id":8,"ok":1,"\u0069d":7}"#,
             br#"{"id":7,"ok":1,"ok":1}"#,
             br#"{"id":7,"ok":null,"ok":1}"#,
+            br#"{"id":7,"cut":true}"#,
+            br#"{"id":7,"cut":true,"runs":{}}"#,
+            br#"{"id":7,"cut":true,"runs":[],"runs":[]}"#,
+            br#"{"id":7,"cut":true,"runs":[],"ok":1}"#,
+            br#"{"id":7,"cut":1,"runs":[]}"#,
         ] {
             assert!(Reply::read(line).is_err(), "{}", String::from_utf8_lossy(line));
         }
@@ -454,7 +519,8 @@ mod tests {
     #[test]
     fn replies_and_hellos_survive_their_own_writing() {
         let reject = Reply::Reject { kind: RejectKind::InvalidEvent, message: "event 3".into() };
-        for reply in [Reply::Ok(json!([1])), reject, Reply::Unsupported("why".into())] {
+        let cut = Reply::Cut { runs: vec![json!({"requests": []})] };
+        for reply in [Reply::Ok(json!([1])), reject, Reply::Unsupported("why".into()), cut] {
             assert_eq!(Reply::read(reply.line(5).as_bytes()), Ok((5, reply)));
         }
         let hello = Hello {
@@ -464,9 +530,64 @@ mod tests {
             url: None,
             ops: Op::all().collect(),
             profiles: JudgeProfile::ALL.into(),
-            abilities: Abilities { exact_integers: true, concurrent: true },
+            abilities: Abilities {
+                exact_integers: true,
+                concurrent: true,
+                session: SessionAbilities { features: Features::all(), saves: Saves::Round, both_systems: true },
+            },
             apis: Some(vec![Api::Anthropic]),
+            remarks: Vec::new(),
         };
         assert_eq!(Hello::from_json(&hello.to_json()), Ok(hello));
+    }
+
+    #[test]
+    fn a_request_of_a_session_names_its_folder_and_where_it_goes_on() {
+        let request = |input: &str, storage: Option<&str>, from| {
+            let request = Request::new(7, Op::Session, JudgeProfile::Universal, input);
+            Request { storage: storage.map(str::to_owned), from, ..request }.line()
+        };
+        let line = |input: &str, more: &str| {
+            format!(r#"{{"id":7,"op":"session","profile":"universal","input":{input}{more}}}"#)
+        };
+        assert_eq!(request(r#"{"runs":[]}"#, None, None), line(r#"{"runs":[]}"#, ""));
+        assert_eq!(
+            request(r#"{"runs":[]}"#, Some("a\\"), Some(2)),
+            line(r#"{"storage":"a\\","runs":[]}"#, r#","from":2"#)
+        );
+        assert_eq!(request(" { } ", Some("/a"), None), line(r#"{"storage":"/a" } "#, ""));
+        // What is no object stays what it is.
+        assert_eq!(request("[]", Some("/a"), None), line("[]", ""));
+    }
+
+    #[test]
+    fn what_a_hello_says_of_sessions_is_read_or_remarked_on() {
+        let hello = |members: Value| {
+            let about = json!({"name": "n", "version": "1", "language": "l"});
+            let mut hello =
+                json!({"protocol": 1, "implementation": about, "ops": ["session"], "profiles": ["universal"]});
+            hello.as_object_mut().expect("an object").extend(members.as_object().cloned().expect("an object"));
+            Hello::from_json(&hello)
+        };
+        let read = hello(json!({"session": ["message", "kil", 7], "saves": "run"})).expect("a hello");
+        assert_eq!(read.abilities.session.features.to_string(), "message");
+        assert_eq!(read.abilities.session.saves, Saves::Run);
+        assert!(
+            read.remarks[0].contains("did you mean `kill`?") && read.remarks[1].contains("names 7"),
+            "{:?}",
+            read.remarks
+        );
+        let unused = hello(json!({"ops": ["tools"], "session": ["message"]})).expect("a hello");
+        assert!(unused.remarks[0].contains("does not name it"), "{:?}", unused.remarks);
+        for (members, why) in [
+            (json!({}), "`message`"),
+            (json!({"session": ["kill"]}), "`message`"),
+            (json!({"session": "message"}), "not a list"),
+            (json!({"session": ["message"], "saves": "all"}), "`saves`"),
+            (json!({"session": ["message"], "systems": true}), "`systems`"),
+        ] {
+            let error = hello(members).expect_err("it is no hello").to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 }

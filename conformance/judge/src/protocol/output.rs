@@ -26,6 +26,8 @@ impl Output {
             Op::Messages => Parts::read(json).map(Self::Messages),
             Op::Tools => ToolsOutput::read(json).map(Self::Rounds),
             Op::Loop => LoopOutput::read(json).map(|run| Self::Run(Box::new(run))),
+            // Profile `universal` judges it, and reads it for itself.
+            Op::Session => Err(json),
         };
         read.unwrap_or_else(Self::Odd)
     }

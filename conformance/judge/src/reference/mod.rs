@@ -40,10 +40,11 @@ impl Implementation for Reference {
             version: env!("CARGO_PKG_VERSION").into(),
             language: "Rust".into(),
             url: Some(env!("CARGO_PKG_REPOSITORY").into()),
-            ops: Op::all().collect(),
+            ops: Op::all().filter(|op| *op != Op::Session).collect(),
             profiles: protocol::JudgeProfile::ALL.into(),
             abilities: Abilities::default(),
             apis: None,
+            remarks: Vec::new(),
         }
     }
 
@@ -108,6 +109,7 @@ fn output<F: Form>(request: &Request) -> Result<F, Reply> {
         Op::Messages => input.messages(profile),
         Op::Tools => input.tools(profile),
         Op::Loop => input.outer_loop(profile),
+        Op::Session => Err(input.get("runs").error("sessions are not played")),
     });
     output.map_err(|error| refused(&error))
 }

@@ -26,6 +26,7 @@ mod wire;
 mod tests;
 
 use crate::Error;
+use crate::protocol::SessionAbilities;
 use crate::shape::AgentRun;
 use course::Course;
 use finding::Findings;
@@ -48,6 +49,8 @@ pub struct Abilities {
     pub exact_integers: bool,
     /// It takes several requests at once.
     pub concurrent: bool,
+    /// What it says about its sessions.
+    pub session: SessionAbilities,
 }
 
 /// What a testee made of an input.

@@ -98,7 +98,8 @@ fn run_of_any_agent(case: &Case, others: &Others, terms: Terms, step: usize, rep
     let answer = match reply {
         Reply::Ok(output) => AgentReply::Output(output.clone()),
         Reply::Reject { message, .. } => AgentReply::Refusal(message),
-        Reply::Unsupported(_) => return None,
+        // Whoever plays a session joins what a kill cut.
+        Reply::Unsupported(_) | Reply::Cut { .. } => return None,
     };
     let findings = match universal::judge_earlier(&case.after()[step], others, step, terms.abilities, answer) {
         Ok(findings) if findings.is_empty() => return None,

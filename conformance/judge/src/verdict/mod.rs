@@ -188,6 +188,7 @@ fn is_expected(case: &Case, reply: &Reply) -> bool {
 fn judge_reply(case: &Case, terms: Terms, reply: Reply) -> Judgement {
     match (case.expect(), reply) {
         (_, Reply::Unsupported(why)) => Judgement::new(Verdict::Unsupported, beginning(&why, LONGEST_NOTE)),
+        (_, Reply::Cut { .. }) => Judgement::new(Verdict::Garbage, "it says `cut`, which no script asked for"),
         (Expect::Run(properties), Reply::Ok(output)) => judge_run(properties, case, terms, AgentReply::Output(output)),
         (Expect::Run(properties), Reply::Reject { message, .. }) => {
             judge_run(properties, case, terms, AgentReply::Refusal(&message))

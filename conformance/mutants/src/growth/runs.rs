@@ -256,6 +256,7 @@ pub(super) const FAMILIES: &[Planted] = &[
                     Op::Escape => input["text"] = "".into(),
                     Op::Serialize | Op::Messages => events(input).into_iter().for_each(Vec::clear),
                     Op::Tools | Op::Loop => calls(input).for_each(|call| call["args"] = json!({"late": true})),
+                    Op::Session => {}
                 }
             }
         };

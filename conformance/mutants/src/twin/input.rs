@@ -57,6 +57,7 @@ impl Twin {
                 let (model, tools) = (required(input.model.clone(), "model")?, input.tools.clone());
                 self.run_loop(input, mode, ScriptedRun::new(model, tools.unwrap_or_default()))?
             }
+            Op::Session => return Err(Reply::Unsupported("it plays no sessions".to_owned())),
         };
         (self.after)(self, request.op, &value, &mut output);
         self.spellings.iter().for_each(|spelling| spelling(&mut output));

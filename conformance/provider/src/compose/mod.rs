@@ -20,7 +20,7 @@ use threadspec_judge::universal::value;
 pub fn compose(plan: &RunPlan, record: &WireRecord, reply: Reply) -> Reply {
     let was_silent = record.attempts.is_empty() && record.strays.is_empty();
     let mut output = match reply {
-        Reply::Unsupported(_) => return reply,
+        Reply::Unsupported(_) | Reply::Cut { .. } => return reply,
         Reply::Reject { .. } if was_silent => return reply,
         Reply::Reject { message, .. } => json!({ "failure": message }),
         Reply::Ok(Value::Object(members)) => Value::Object(members),

@@ -62,6 +62,10 @@ impl<I: Implementation> Testee for InProcess<I> {
         (request.id, outcome)
     }
 
+    fn restart(&mut self) {
+        self.implementation.start_over();
+    }
+
     fn finish(&mut self) -> Vec<Trouble> {
         Vec::new()
     }

@@ -34,7 +34,7 @@ impl Relation {
         // The numbers are scattered, so that neighbouring cases are made invalid in unrelated ways.
         let refused = Self::Refused(index.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33);
         let checks: &[Self] = match op {
-            Op::Escape | Op::Tools => &[Self::Again],
+            Op::Escape | Op::Tools | Op::Session => &[Self::Again],
             Op::Serialize => &[Self::Again, Self::UnknownFields, Self::Growing, refused],
             Op::Messages => &[Self::Again, Self::UnknownFields, refused],
             Op::Loop => &[Self::Again, Self::BothModes],
@@ -64,8 +64,9 @@ struct Plans {
 
 impl Draw {
     pub(super) fn new(seed: u64, ops: &[Op], profile: JudgeProfile) -> Self {
-        let strategy = |&op| {
+        let strategy = |&op: &Op| {
             let usual = match op {
+                Op::Session => return None,
                 Op::Escape => any::<Text>().prop_map(RequestPlan::Escape).boxed(),
                 Op::Serialize => {
                     any::<(Thread, Option<Text>)>().prop_map(|(log, text)| RequestPlan::Serialize(log, text)).boxed()
@@ -82,9 +83,9 @@ impl Draw {
             // The growth comes first, so that a failing case that shrinks loses it first.
             let large = (any::<Enlargement>(), usual.clone())
                 .prop_map(|(growth, plan)| RequestPlan::Large(growth, Box::new(plan)));
-            (op, Plans { usual, large: large.boxed() })
+            Some((op, Plans { usual, large: large.boxed() }))
         };
-        Self { seed, ops: ops.iter().map(strategy).collect() }
+        Self { seed, ops: ops.iter().filter_map(strategy).collect() }
     }
 
     /// The operation of a case, and its number among those of the operation: the number that it has when it is run alone.

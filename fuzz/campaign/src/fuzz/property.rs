@@ -13,7 +13,7 @@ pub(super) fn broken(input: &str, earlier: Option<&str>, abilities: Abilities, r
     let answer = match reply {
         Reply::Ok(output) => AgentReply::Output(output.clone()),
         Reply::Reject { message, .. } => AgentReply::Refusal(message),
-        Reply::Unsupported(_) => return Vec::new(),
+        Reply::Unsupported(_) | Reply::Cut { .. } => return Vec::new(),
     };
     match universal::judge(input, &Others::of(earlier), abilities, answer) {
         Err(why) => vec![Difference::note(ANSWERING, format!("this is not an output of `tools`: {why}"))],

@@ -134,7 +134,7 @@ fn expectation(reply: &Reply) -> Value {
         }
         Reply::Ok(output) => json!({"ok": output}),
         Reply::Reject { kind, .. } => json!({"reject": kind.to_string()}),
-        Reply::Unsupported(_) => json!({"holds": ["accepted-or-refused"]}),
+        Reply::Unsupported(_) | Reply::Cut { .. } => json!({"holds": ["accepted-or-refused"]}),
     }
 }
 
