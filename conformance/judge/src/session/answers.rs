@@ -1,7 +1,7 @@
 //! What became of the calls of a response in a request, and of the answers to them.
 
 use super::judging::{Judging, Place};
-use super::layout::Layout;
+use super::layout::{Layout, sent_calls};
 use super::naming::{AnswerFault, clause_of, image};
 use super::script::CallKind;
 use super::thread::CallState;
@@ -82,11 +82,11 @@ impl Judging<'_> {
         let (Some(response), Some(call)) = (item.response(), self.thread.call((index, number))) else { return };
         let id = without_marks(&call.said.id);
         let what = format!("{place_of}: the call `{id}` is left out of its response");
-        let is_open_cut = response.is_cut && response.ends_run;
-        let returned = call.has_returned(item.run);
+        let is_open_cut = response.is_open_cut();
+        let returned = response.had_returned(call);
         let clause = if call.said.is_raw() {
             clause::SESSION_RAW
-        } else if call.is_approved() || call.is_denied() {
+        } else if call.is_denied() || call.is_approved() && !(is_open_cut && !returned) {
             clause_of(&self.thread, (index, number), place.run, AnswerFault::Pairing)
         } else if call.passed.is_some() || response.is_passed() {
             if !call.has_returned(place.run) {
@@ -154,6 +154,22 @@ impl Judging<'_> {
                 if let Some(call) = self.thread.call_mut((index, number)) {
                     call.is_reported = true;
                 }
+            }
+        }
+    }
+
+    /// Keeps what a request says of the calls of a response that others judge.
+    pub(super) fn hear_answers(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+        let block = &layout.blocks[at];
+        let Some(response) = self.thread.items[index].response() else { return };
+        let sent = sent_calls(&response.calls, block.message);
+        for (number, there) in sent.into_iter().enumerate() {
+            let Some(id) = there.map(|there| block.message.calls[there].id()) else { continue };
+            let is_it = |answer: &&usize| layout.request.messages[**answer].call_id.as_deref() == Some(id);
+            let content =
+                block.answers.iter().find(is_it).map(|answer| layout.request.messages[*answer].content.clone());
+            if let (Some(content), Some(call)) = (content, self.thread.call_mut((index, number))) {
+                call.answer = Some((place.run, content));
             }
         }
     }
@@ -226,7 +242,12 @@ impl Judging<'_> {
     }
 
     /// An answer that earlier requests had.
-    fn changed(&self, at: (usize, usize), content: Option<&str>, layout: &Layout<'_>) -> Option<(Option<&'static str>, String)> {
+    fn changed(
+        &self,
+        at: (usize, usize),
+        content: Option<&str>,
+        layout: &Layout<'_>,
+    ) -> Option<(Option<&'static str>, String)> {
         let call = self.thread.call(at)?;
         let (_, before) = call.answer.as_ref()?;
         let (before, now) = (before.as_deref().unwrap_or_default(), content.unwrap_or_default());
@@ -269,7 +290,8 @@ impl Judging<'_> {
         let is_result = self.is_result(call, content);
         let is_nothing = matches!(outcome, CallOutcome::Result(Value::String(result)) if result.trim().is_empty());
         let of_another = self.thread.is_result_of_another(at, now, layout.block_of.len());
-        let another = || Some((None, format!("`{id}` is answered with the result of another call: {}", quote_text(now))));
+        let another =
+            || Some((None, format!("`{id}` is answered with the result of another call: {}", quote_text(now))));
         if call.is_denied() {
             if is_result && !is_nothing {
                 return Some((None, format!("`{id}`, which was denied, is answered with its result")));

@@ -31,7 +31,8 @@ impl Judging<'_> {
         let mut found = Decisions::default();
         let mut decided = HashSet::new();
         for (id, ruled) in decisions {
-            let own = pending.iter().rev().find(|place| self.thread.call(**place).is_some_and(|call| call.said.id == *id));
+            let own =
+                pending.iter().rev().find(|place| self.thread.call(**place).is_some_and(|call| call.said.id == *id));
             if let Some(&place) = own {
                 decided.insert(place);
                 if self.records[run].refused.is_none()
@@ -64,7 +65,11 @@ impl Judging<'_> {
                 None if self.is_hand_over(&executed.id) => {}
                 None => {
                     let (id, name) = (without_marks(&executed.id), without_marks(&executed.name));
-                    let what = format!("run {}: `{id}` of {name} with {} is executed, which no response asks for", run + 1, executed.args);
+                    let what = format!(
+                        "run {}: `{id}` of {name} with {} is executed, which no response asks for",
+                        run + 1,
+                        executed.args
+                    );
                     self.add_executed(clause::SESSION_ONCE, what);
                 }
             }
@@ -85,14 +90,16 @@ impl Judging<'_> {
             .map(|(place, _)| place)
             .collect();
         let has_args = |place: &CallPlace| {
-            self.thread.call(*place).is_some_and(|call| {
-                equal(&call.args(), &executed.args, exact) && call.said.name == executed.name
-            })
+            self.thread
+                .call(*place)
+                .is_some_and(|call| equal(&call.args(), &executed.args, exact) && call.said.name == executed.name)
         };
         let is_due = |place: &CallPlace| self.thread.call(*place).is_some_and(|call| call.executions.is_empty());
         let is_own = |place: &CallPlace| self.thread.items[place.0].run == run;
         let is_decided = |place: &CallPlace| {
-            self.thread.call(*place).is_some_and(|call| call.decision.as_ref().is_some_and(|decided| decided.run == run))
+            self.thread
+                .call(*place)
+                .is_some_and(|call| call.decision.as_ref().is_some_and(|decided| decided.run == run))
         };
         let due = named
             .iter()
@@ -107,7 +114,8 @@ impl Judging<'_> {
         }
         // A call that never returned may be run again with a new id, and one whose id was repeated was renamed.
         let is_like = |place: &CallPlace| {
-            has_args(place) && self.thread.call(*place).is_some_and(|call| !call.executions.iter().any(|(_, returned)| *returned))
+            has_args(place)
+                && self.thread.call(*place).is_some_and(|call| !call.executions.iter().any(|(_, returned)| *returned))
         };
         let calls: Vec<CallPlace> = self.thread.calls().map(|(place, _)| place).collect();
         calls.into_iter().rev().find(is_like)
@@ -122,12 +130,14 @@ impl Judging<'_> {
         if let CallKind::Raw { repaired } = &call.said.kind {
             let is_repaired = repaired.as_ref().is_some_and(|args| equal(args, &executed.args, exact));
             if !is_repaired {
-                let what = format!("{at}: `{id}`, whose arguments are no JSON object, is executed with {}", executed.args);
+                let what =
+                    format!("{at}: `{id}`, whose arguments are no JSON object, is executed with {}", executed.args);
                 return self.add_executed(clause::SESSION_RAW, what);
             }
         }
         if call.is_denied() {
-            return self.add_executed(clause::SESSION_DENIED, format!("{at}: `{id}` is executed, though it was denied"));
+            return self
+                .add_executed(clause::SESSION_DENIED, format!("{at}: `{id}` is executed, though it was denied"));
         }
         if decisions.late.contains(&place) {
             let what = format!("{at}: `{id}` is executed on a late decision, after a user message went past it");
@@ -185,7 +195,7 @@ impl Judging<'_> {
         let mut lost = Vec::new();
         for index in siblings {
             let Some(response) = self.thread.items[index].response() else { continue };
-            if response.is_cut {
+            if response.cut_in.is_some() {
                 continue;
             }
             for (number, call) in response.calls.iter().enumerate() {

@@ -8,8 +8,10 @@ use super::thread::Thread;
 use super::within::Ending;
 use crate::universal::Abilities;
 use crate::universal::finding::{Finding, Findings};
+use crate::universal::others::Strangers;
 use crate::universal::valid::faults;
 use std::collections::HashSet;
+use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 /// A session, its thread as far as it was judged, and what was found.
@@ -31,6 +33,10 @@ pub(super) struct Judging<'a> {
     pub(super) lost: HashSet<usize>,
     /// The ids of answers to calls that nobody made.
     pub(super) strange: HashSet<String>,
+    /// The responses whose opaque parts were named.
+    pub(super) opaque_faults: HashSet<usize>,
+    /// The calls whose images were named.
+    pub(super) image_faults: HashSet<(usize, usize)>,
     /// The faults of lists that were named, or belong to what was named.
     known_faults: HashSet<String>,
     /// Why the session shows nothing, if so.
@@ -66,6 +72,8 @@ impl<'a> Judging<'a> {
             reasons: Vec::new(),
             lost: HashSet::new(),
             strange: HashSet::new(),
+            opaque_faults: HashSet::new(),
+            image_faults: HashSet::new(),
             known_faults: HashSet::new(),
             unsupported: None,
         }
@@ -129,7 +137,8 @@ impl<'a> Judging<'a> {
             self.thread.agents = if last == 0 { vec![0] } else { vec![0, last] };
         }
         if let Beginning::Message(text) = &plan.beginning {
-            self.thread.hear(run, text, record.refused.is_some());
+            // What was refused, or came to nothing, has a name of its own.
+            self.thread.hear(run, text, !record.asks());
             if record.asks() {
                 for &place in &pending {
                     if let Some(call) = self.thread.call_mut(place) {
@@ -153,6 +162,7 @@ impl<'a> Judging<'a> {
         let special = self.special(run, begin);
         self.judge_within(run, &ends, &special, &ending);
         self.endings.push(ending);
+        self.judge_decided(run, &late);
         for (number, &end) in ends.iter().enumerate() {
             let place = Place { run, request: number };
             self.judge_request(place, end, begin, &special);
@@ -163,12 +173,58 @@ impl<'a> Judging<'a> {
         self.settle_pending(run);
     }
 
+    /// Writes down which calls are pending after a run.
+    fn settle_pending(&mut self, run: usize) {
+        let record = &self.records[run];
+        let is_early = self.endings[run].is_early;
+        let waits = |id: &str| record.pending.as_ref().is_some_and(|ids| ids.iter().any(|pending| pending == id));
+        for item in &mut self.thread.items {
+            let item_run = item.run;
+            let Some(response) = item.response_mut().filter(|response| response.ends_run) else { continue };
+            for call in &mut response.calls {
+                let is_open = call.is_guarded
+                    && call.decision.is_none()
+                    && call.passed.is_none()
+                    && call.executions.is_empty()
+                    && call.answer.is_none();
+                if item_run == run && is_open {
+                    // A run that ended early may have ended before it asked for a decision.
+                    call.is_pending = !is_early || waits(&call.said.id);
+                } else if !is_open && call.passed.is_none() && call.decision.is_none() {
+                    call.is_pending = false;
+                }
+            }
+        }
+    }
+
+    /// Judges whether a message or an execution comes from an earlier session of the process.
+    pub(super) fn judge_strangers(&mut self, strangers: &Strangers<'_>) {
+        let records = self.records;
+        for (run, record) in records.iter().enumerate() {
+            for (request, sent) in record.requests.iter().enumerate() {
+                for (index, message) in sent.messages.iter().enumerate() {
+                    let ids = message.calls.iter().flat_map(|call| &call.id);
+                    let mut texts = message.content.iter().chain(&message.call_id).chain(ids);
+                    if let Some(text) = texts.find(|text| strangers.contain(text)) {
+                        let place = Place { run, request }.at(Some(index));
+                        let what = format!("{place}: `{}` comes from another session", without_marks(text));
+                        return self.findings.found.insert(0, Finding { clause: clause::AGENT_INDEPENDENT, what });
+                    }
+                }
+            }
+            if let Some(executed) = record.executed.iter().find(|executed| strangers.contain(&executed.id)) {
+                let id = without_marks(&executed.id);
+                let what = format!("run {}: the call `{id}` of another session is executed", run + 1);
+                return self.findings.found.insert(0, Finding { clause: clause::AGENT_INDEPENDENT, what });
+            }
+        }
+    }
+
     fn judge_request(&mut self, place: Place, end: usize, begin: usize, special: &[usize]) {
         let records = self.records;
         let request = &records[place.run].requests[place.request];
-        let handed_over = (begin..end).any(|index| {
-            self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over)
-        });
+        let handed_over = (begin..end)
+            .any(|index| self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over));
         if place.request > 0 {
             self.hand_over(place, end, begin);
             if self.compacts(place.run) {
@@ -194,6 +250,9 @@ impl<'a> Judging<'a> {
                 continue;
             };
             let is_judged = scope.is_whole && scope.other != Some(index) || scope.special.contains(&index);
+            if scope.special.contains(&index) {
+                self.answers_pending(place, index);
+            }
             if is_judged {
                 self.judge_response(place, index, at, &layout);
             } else {
@@ -248,7 +307,7 @@ impl<'a> Judging<'a> {
                 }
             }
             for fault in faults(&messages) {
-                if !self.known_faults.insert(fault.what.clone()) || is_explained {
+                if !self.known_faults.insert(fault.what.replace(" directly behind it", "")) || is_explained {
                     continue;
                 }
                 let clause = if run == 0 { clause::AGENT_VALID } else { clause::SESSION_VALID };

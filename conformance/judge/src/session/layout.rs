@@ -68,13 +68,7 @@ impl<'m> Layout<'m> {
                     }
                 }
                 Speaker::Human | Speaker::Ai => {
-                    self.blocks.push(Block {
-                        index,
-                        message,
-                        extras,
-                        answers: Vec::new(),
-                        carriers: Vec::new(),
-                    });
+                    self.blocks.push(Block { index, message, extras, answers: Vec::new(), carriers: Vec::new() });
                 }
             }
         }
@@ -131,9 +125,8 @@ impl<'m> Layout<'m> {
         blocks: std::ops::Range<usize>,
     ) -> Vec<(usize, usize)> {
         let (height, width) = (some.len(), blocks.len());
-        let like = |row: usize, column: usize| {
-            likeness(&items[some.start + row], self.blocks[blocks.start + column].message)
-        };
+        let like =
+            |row: usize, column: usize| likeness(&items[some.start + row], self.blocks[blocks.start + column].message);
         let mut best = vec![vec![0_u32; width + 1]; height + 1];
         for row in (0..height).rev() {
             for column in (0..width).rev() {
@@ -162,9 +155,10 @@ impl<'m> Layout<'m> {
     /// The blocks of the open turn: those behind the last user message, if the last response stands there and has calls.
     pub(super) fn open_turn(&self) -> std::ops::Range<usize> {
         let end = self.blocks.len();
-        let asks = self.blocks.last().is_some_and(|block| {
-            block.message.speaker == Speaker::Ai && !block.message.calls.is_empty()
-        });
+        let asks = self
+            .blocks
+            .last()
+            .is_some_and(|block| block.message.speaker == Speaker::Ai && !block.message.calls.is_empty());
         if !asks {
             return end..end;
         }
@@ -190,7 +184,11 @@ const SAME: u32 = 8;
 fn likeness(item: &Item<'_>, message: &AgentMessage) -> u32 {
     match &item.kind {
         ItemKind::User(text) => {
-            if message.speaker == Speaker::Human && arrived(text, message.text()) { SAME } else { 0 }
+            if message.speaker == Speaker::Human && arrived(text, message.text()) {
+                SAME
+            } else {
+                0
+            }
         }
         ItemKind::Response(response) if message.speaker == Speaker::Ai => likeness_of_response(response, message),
         ItemKind::Response(_) => 0,
@@ -242,7 +240,8 @@ pub(super) fn sent_calls(calls: &[CallState<'_>], message: &AgentMessage) -> Vec
             continue;
         }
         // A renamed call stands where it was said, or has what it was said with.
-        let same_place = (calls.len() == sent.len() && !taken[number] && is_like(number, &calls[number])).then_some(number);
+        let same_place =
+            (calls.len() == sent.len() && !taken[number] && is_like(number, &calls[number])).then_some(number);
         let args = calls[number].own_args();
         let same_args = || {
             (0..sent.len()).find(|&at| {

@@ -15,12 +15,17 @@ pub(super) enum AnswerFault {
 }
 
 /// The clause of a fault of the answer to a call, seen in a run.
-pub(super) fn clause_of(thread: &Thread<'_>, (index, number): (usize, usize), run: usize, fault: AnswerFault) -> &'static str {
+pub(super) fn clause_of(
+    thread: &Thread<'_>,
+    (index, number): (usize, usize),
+    run: usize,
+    fault: AnswerFault,
+) -> &'static str {
     let item = &thread.items[index];
     let (Some(response), Some(call)) = (item.response(), thread.call((index, number))) else {
         return clause::SESSION_VALID;
     };
-    let is_open_cut = response.is_cut && response.ends_run;
+    let is_open_cut = response.is_open_cut();
     if response.has_raw() {
         clause::SESSION_RAW
     } else if response.has_hand_over() {
@@ -35,7 +40,7 @@ pub(super) fn clause_of(thread: &Thread<'_>, (index, number): (usize, usize), ru
         clause::SESSION_SIBLINGS
     } else if index < thread.compacted {
         clause::SESSION_COMPACT
-    } else if is_open_cut && fault == AnswerFault::Content && call.has_returned(item.run) {
+    } else if is_open_cut && fault == AnswerFault::Content && response.had_returned(call) {
         clause::SESSION_KEPT
     } else if is_open_cut {
         clause::SESSION_ANSWERED

@@ -89,8 +89,7 @@ impl SentRequest {
         let Part::Proper(list) = request else { return Err("it is not a list of messages".into()) };
         let mut read = Self::default();
         for (index, message) in list.into_iter().enumerate() {
-            let (message, extras) =
-                read_message(message).map_err(|error| format!("message {}: {error}", index + 1))?;
+            let (message, extras) = read_message(message).map_err(|error| format!("message {}: {error}", index + 1))?;
             read.messages.push(message);
             read.extras.push(extras);
         }

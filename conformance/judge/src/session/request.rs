@@ -25,15 +25,19 @@ pub(super) struct Scope {
 impl Judging<'_> {
     /// Judges what is missing in a request, and what nobody said.
     pub(super) fn judge_items(&mut self, place: Place, layout: &Layout<'_>) {
-        for index in 0..layout.block_of.len() {
-            if layout.block_of[index].is_none() && !self.thread.items[index].may_be_missing {
-                if self.thread.items[index].response().is_some() {
-                    self.missing_response(place, index, layout);
-                } else {
-                    self.missing_user(place, index, layout);
-                }
-                self.thread.items[index].may_be_missing = true;
-            }
+        let is_missing = |index: &usize| layout.block_of[*index].is_none() && !self.thread.items[*index].may_be_missing;
+        let missing: Vec<usize> = (0..layout.block_of.len()).filter(is_missing).collect();
+        // With a lost round its user message is lost, too.
+        let (responses, users): (Vec<usize>, Vec<usize>) =
+            missing.iter().partition(|index| self.thread.items[**index].response().is_some());
+        for index in responses {
+            self.missing_response(place, index, layout);
+        }
+        for index in users {
+            self.missing_user(place, index, layout);
+        }
+        for index in missing {
+            self.thread.items[index].may_be_missing = true;
         }
         for at in 0..layout.blocks.len() {
             if layout.item_of[at].is_none() {
@@ -64,7 +68,7 @@ impl Judging<'_> {
         }
         let run = item.run;
         if self.is_first_look(index) {
-            return self.missing_cut(place, index, layout, &what);
+            return self.missing_cut(index, layout, &what);
         }
         let returned = response.calls.iter().any(|call| call.has_returned(place.run));
         let clause = if let Some(number) = response.calls.iter().position(|call| call.decision.is_some()) {
@@ -87,17 +91,21 @@ impl Judging<'_> {
     /// Whether no run after it has sent an item yet, and its own run ended early.
     fn is_first_look(&self, index: usize) -> bool {
         let item = &self.thread.items[index];
-        self.ended_early(item.run) && item.seen.is_none_or(|seen| seen <= item.run)
+        let cut_in = match item.response() {
+            Some(response) => response.cut_in,
+            None => self.ended_early(item.run).then_some(item.run),
+        };
+        cut_in.is_some_and(|run| item.seen.is_none_or(|seen| seen <= run))
     }
 
     /// A response of a run that ended early is missing in the next request.
-    fn missing_cut(&mut self, place: Place, index: usize, layout: &Layout<'_>, what: &str) {
+    fn missing_cut(&mut self, index: usize, layout: &Layout<'_>, what: &str) {
         let item = &self.thread.items[index];
         let Some(response) = item.response() else { return };
         let run = item.run;
         let is_last = self.thread.items[index + 1..].iter().all(|other| other.run != run || other.response().is_none());
         let is_open = response.ends_run && !response.calls.is_empty();
-        let returned = response.calls.iter().any(|call| call.has_returned(run));
+        let returned = response.calls.iter().any(|call| response.had_returned(call));
         if is_open && !returned {
             return;
         }
@@ -107,7 +115,7 @@ impl Judging<'_> {
         let saves = self.abilities.session.saves;
         let is_documented = match saves {
             Saves::Call => false,
-            Saves::Round => is_last,
+            Saves::Round => is_last && is_open,
             Saves::Run => is_whole_run_gone,
         };
         if is_documented {
@@ -118,7 +126,7 @@ impl Judging<'_> {
         let returned: Vec<String> = response
             .calls
             .iter()
-            .filter(|call| call.has_returned(run))
+            .filter(|call| response.had_returned(call))
             .map(|call| format!("`{}`", without_marks(&call.said.id)))
             .collect();
         let had = if is_open {
@@ -140,9 +148,9 @@ impl Judging<'_> {
         let is_own = run == place.run;
         let items = &self.thread.items[..layout.block_of.len()];
         let is_last = items[index + 1..].iter().all(|item| item.user().is_none());
-        let is_turn_open = items[index + 1..].last().is_some_and(|item| {
-            item.response().is_some_and(|response| !response.calls.is_empty())
-        });
+        let is_turn_open = items[index + 1..]
+            .last()
+            .is_some_and(|item| item.response().is_some_and(|response| !response.calls.is_empty()));
         if self.compacts(place.run) && (is_own || is_last && is_turn_open) {
             return self.add(clause::SESSION_COMPACT_WHOLE, what);
         }
@@ -170,7 +178,8 @@ impl Judging<'_> {
     fn is_joined(&self, index: usize, text: &str, layout: &Layout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];
         layout.blocks.iter().zip(&layout.item_of).any(|(block, item)| {
-            let is_near = item.is_none_or(|item| items[item].user().is_some() && layout.are_neighbours(items, item, index));
+            let is_near =
+                item.is_none_or(|item| items[item].user().is_some() && layout.are_neighbours(items, item, index));
             block.message.speaker == Speaker::Human && is_near && block.message.text().contains(text)
         })
     }
@@ -193,9 +202,9 @@ impl Judging<'_> {
         let is_bare = message.speaker == Speaker::Ai && message.text().trim().is_empty() && message.calls.is_empty();
         if is_bare {
             let own = block.extras.opaque.first();
-            if own.is_some_and(|part| items.iter().any(|item| {
-                item.response().is_some_and(|response| response.said.opaque.contains(part))
-            })) {
+            if own.is_some_and(|part| {
+                items.iter().any(|item| item.response().is_some_and(|response| response.said.opaque.contains(part)))
+            }) {
                 self.add(
                     clause::SESSION_WHOLE,
                     format!("{place_of}: opaque parts stand alone, without the text and the calls of their response"),
@@ -205,9 +214,10 @@ impl Judging<'_> {
         }
         let same = items.iter().position(|item| is_again(item, message));
         // Of equal ones, one that is there already explains a second one best.
-        let there = items.iter().enumerate().position(|(index, item)| {
-            layout.block_of[index].is_some() && is_again(item, message)
-        });
+        let there = items
+            .iter()
+            .enumerate()
+            .position(|(index, item)| layout.block_of[index].is_some() && is_again(item, message));
         if there.is_some() {
             self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands there twice"));
         } else if let Some(same) = same {
@@ -248,7 +258,7 @@ impl Judging<'_> {
             clause::SESSION_COMPACT_WHOLE
         } else if index < self.thread.filtered {
             return;
-        } else if response.is_cut && response.ends_run && is_first_look {
+        } else if response.is_open_cut() && is_first_look {
             clause::SESSION_WHOLE
         } else {
             clause::SESSION_SAID_ONCE
@@ -280,8 +290,7 @@ pub(super) fn shown(item: &Item<'_>) -> String {
     let Some(response) = item.response() else {
         return format!("the user message {}", quote_text(item.user().unwrap_or_default()));
     };
-    let ids: Vec<String> =
-        response.said.calls.iter().map(|call| format!("`{}`", without_marks(&call.id))).collect();
+    let ids: Vec<String> = response.said.calls.iter().map(|call| format!("`{}`", without_marks(&call.id))).collect();
     let text = quote_text(&response.said.text);
     match &ids[..] {
         [] => format!("the response {text}"),

@@ -2,7 +2,9 @@
 
 use super::opaque::Opaque;
 use crate::json::{is_beyond_doubles, tokens};
-use crate::shape::{Compaction, Decision, Named, Part, Parts, SessionCall, SessionCut, SessionInput, SessionRun, SessionTurn};
+use crate::shape::{
+    Compaction, Decision, Named, Part, Parts, SessionCall, SessionCut, SessionInput, SessionRun, SessionTurn,
+};
 use crate::universal::script::ScriptedTools;
 use crate::universal::value::{self, read_inside};
 use serde_json::{Map, Number, Value};
@@ -108,7 +110,9 @@ impl Session {
         all.extend(tools.optional(|| "`tools` is not an object")?.unwrap_or_default());
         for (name, agent) in agents.optional(|| "`agents` is not an object")?.unwrap_or_default().0 {
             let Part::Proper(agent) = agent else { return Err(format!("the agent `{name}` is not an object")) };
-            all.extend(agent.tools.optional(|| format!("the `tools` of `{name}` are not an object"))?.unwrap_or_default());
+            all.extend(
+                agent.tools.optional(|| format!("the `tools` of `{name}` are not an object"))?.unwrap_or_default(),
+            );
             known.push(Agent { system: agent.system.optional(not_a_text("system"))?, name });
         }
         let mut guarded = HashSet::new();
@@ -226,12 +230,13 @@ fn read_run(run: Part<SessionRun>) -> Result<RunPlan, String> {
 fn read_compaction(compaction: &Compaction) -> Result<bool, String> {
     let Compaction { keep_messages, tokens, summary } = compaction;
     let is_count = |part: &Part<Number>| part.proper().is_some_and(Number::is_u64);
-    let is_one = (is_count(keep_messages) && *tokens == Part::Missing)
-        || (is_count(tokens) && *keep_messages == Part::Missing);
+    let is_one =
+        (is_count(keep_messages) && *tokens == Part::Missing) || (is_count(tokens) && *keep_messages == Part::Missing);
     if is_one && !matches!(summary, Part::Odd(_)) {
         Ok(true)
     } else {
-        Err("its `compact` is neither `keepMessages` nor `tokens` with a count, and a `summary` that is a string".into())
+        Err("its `compact` is neither `keepMessages` nor `tokens` with a count, and a `summary` that is a string"
+            .into())
     }
 }
 

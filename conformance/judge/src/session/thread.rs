@@ -48,8 +48,8 @@ pub(super) struct Response<'a> {
     pub(super) calls: Vec<CallState<'a>>,
     /// Whether its run ended with it, so that its calls were open then.
     pub(super) ends_run: bool,
-    /// Whether its run ended early, by a cut, a limit or a failure.
-    pub(super) is_cut: bool,
+    /// The run that ended early, by a cut, a limit or a failure, while it was the last to be said or its calls ran.
+    pub(super) cut_in: Option<usize>,
 }
 
 /// What became of a call.
@@ -107,7 +107,7 @@ impl<'a> Thread<'a> {
         let calls = said.calls.iter().map(call).collect();
         // An empty response leaves nothing that anybody would miss.
         let is_empty = said.calls.is_empty() && said.text.trim().is_empty();
-        let response = Response { said, calls, ends_run: false, is_cut: false };
+        let response = Response { said, calls, ends_run: false, cut_in: None };
         self.items.push(Item::new(run, ItemKind::Response(response), is_empty));
     }
 
@@ -190,6 +190,16 @@ impl Response<'_> {
     /// Whether a call of it is, or was, pending.
     pub(super) fn waits(&self) -> bool {
         self.calls.iter().any(|call| call.is_guarded)
+    }
+
+    /// Whether its calls were open when a run ended early.
+    pub(super) fn is_open_cut(&self) -> bool {
+        self.cut_in.is_some() && self.ends_run
+    }
+
+    /// Whether one of its calls had returned when its run ended early.
+    pub(super) fn had_returned(&self, call: &CallState<'_>) -> bool {
+        self.cut_in.is_some_and(|run| call.has_returned(run))
     }
 
     /// Whether a user message went past a pending call of it.

@@ -37,10 +37,9 @@ impl Judging<'_> {
         };
         let turn = |turn: &Turn| match turn {
             Turn::Failure => ModelTurn::Failure,
-            Turn::Response(said) => ModelTurn::Response {
-                content: said.text.clone(),
-                calls: said.calls.iter().map(call).collect(),
-            },
+            Turn::Response(said) => {
+                ModelTurn::Response { content: said.text.clone(), calls: said.calls.iter().map(call).collect() }
+            }
         };
         self.session.runs[run].turns.iter().map(turn).collect()
     }
@@ -91,7 +90,7 @@ impl Judging<'_> {
         for (index, item) in self.thread.items.iter_mut().enumerate().skip(begin) {
             if let Some(response) = item.response_mut() {
                 response.ends_run = index + 1 == last;
-                response.is_cut = ending.is_early;
+                response.cut_in = ending.is_early.then_some(run);
             }
         }
         if !ending.is_cut {
@@ -101,7 +100,7 @@ impl Judging<'_> {
         let during = self.session.runs[run].cut.as_deref();
         let cut = self.thread.calls().rev().find(|(_, call)| Some(call.said.id.as_str()) == during).map(|(at, _)| at.0);
         if let Some(response) = cut.and_then(|index| self.thread.items[index].response_mut()) {
-            (response.is_cut, response.ends_run) = (true, true);
+            (response.cut_in, response.ends_run) = (Some(run), true);
         }
     }
 
@@ -131,9 +130,9 @@ impl Judging<'_> {
         course.rounds.retain(|round| !item_of(round.turn).is_some_and(|item| special.contains(&item)));
         let mut found = Findings::default();
         self.judge_end(run, &course, ending, &mut found);
-        let is_moved = self.compacts(run) || (ends.first().copied().unwrap_or(0)..self.thread.items.len()).any(|index| {
-            self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over)
-        });
+        let is_moved = self.compacts(run)
+            || (ends.first().copied().unwrap_or(0)..self.thread.items.len())
+                .any(|index| self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over));
         if run == 0 && !self.compacts(run) {
             oracle::START(&course, &mut found);
         }
@@ -220,7 +219,8 @@ impl Judging<'_> {
         });
         if let Some(call) = waiting.filter(|_| self.thread.items[index].run == place.run) {
             let id = without_marks(&call.said.id);
-            let why = format!("{}: the agent answers `{id}`, which waits for a decision, itself and goes on", place.at(None));
+            let why =
+                format!("{}: the agent answers `{id}`, which waits for a decision, itself and goes on", place.at(None));
             self.unsupported.get_or_insert(why);
         }
     }

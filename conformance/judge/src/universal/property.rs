@@ -82,6 +82,65 @@ pub enum Property {
     /// A part of AGENT-MODEL-FAILURE.
     #[strum(message = "the run says that the model failed; unsupported without `failure`")]
     AgentModelFailureReported,
+    /// SESSION-VALID.
+    #[strum(message = "every request of every run is a list that providers accept")]
+    SessionValid,
+    /// SESSION-CUT.
+    #[strum(message = "after a cut the thread is not stuck")]
+    SessionCut,
+    /// SESSION-ANSWERED.
+    #[strum(message = "before the next user message each cut call is answered once, or gone")]
+    SessionAnswered,
+    /// SESSION-KEPT.
+    #[strum(message = "what had returned before a cut is in the next request")]
+    SessionKept,
+    /// SESSION-WHOLE.
+    #[strum(message = "a cut response of which anything is kept keeps its text and its returned calls")]
+    SessionWhole,
+    /// SESSION-ONCE.
+    #[strum(message = "what had returned, or was told, is not executed again")]
+    SessionOnce,
+    /// SESSION-SAID-ONCE.
+    #[strum(message = "nothing stands twice in a request, and nothing is missing, changed or out of its order")]
+    SessionSaidOnce,
+    /// SESSION-PREFIX.
+    #[strum(message = "request 1 of a run begins with the last request of the run before")]
+    SessionPrefix,
+    /// SESSION-APPROVED.
+    #[strum(message = "a pending call runs after its approval, once, as approved, and its result is the answer")]
+    SessionApproved,
+    /// SESSION-DENIED.
+    #[strum(message = "a denied call never runs, and is answered")]
+    SessionDenied,
+    /// A part of SESSION-DENIED.
+    #[strum(message = "the answer to a denied call holds the reason")]
+    SessionDeniedReason,
+    /// SESSION-SIBLINGS.
+    #[strum(message = "siblings of a pending call run once and keep their own results")]
+    SessionSiblings,
+    /// SESSION-PENDING.
+    #[strum(message = "a user message while calls are pending is refused, or the calls are told or gone")]
+    SessionPending,
+    /// SESSION-COMPACT.
+    #[strum(message = "after compaction the request is valid, and keeps the system message and the open round")]
+    SessionCompact,
+    /// SESSION-COMPACT-WHOLE.
+    #[strum(message = "compaction takes whole responses with their answers, or none of one")]
+    SessionCompactWhole,
+    /// SESSION-OPAQUE.
+    #[strum(message = "opaque parts come back as they were, once, at their places")]
+    SessionOpaque,
+    /// SESSION-RAW.
+    #[strum(message = "a call whose arguments are no JSON object is told, not executed, and the thread goes on")]
+    SessionRaw,
+    /// SESSION-HANDOFF.
+    #[strum(message = "after a hand-over the request is valid, and has the system message of the new agent alone")]
+    SessionHandoff,
+    /// SESSION-IMAGE.
+    #[strum(
+        message = "the image of a result is in the next request and later ones, or its answer says that it was left out"
+    )]
+    SessionImage,
     /// WIRE-REQUEST.
     #[strum(message = "each request is a POST to the API's path, with a JSON object that has what the API requires")]
     WireRequest,
@@ -153,6 +212,24 @@ impl Property {
             Self::AgentIndependent => clause::AGENT_INDEPENDENT,
             Self::AgentEnd => clause::AGENT_END,
             Self::AgentModelFailure | Self::AgentModelFailureReported => clause::AGENT_MODEL_FAILURE,
+            Self::SessionValid => clause::SESSION_VALID,
+            Self::SessionCut => clause::SESSION_CUT,
+            Self::SessionAnswered => clause::SESSION_ANSWERED,
+            Self::SessionKept => clause::SESSION_KEPT,
+            Self::SessionWhole => clause::SESSION_WHOLE,
+            Self::SessionOnce => clause::SESSION_ONCE,
+            Self::SessionSaidOnce => clause::SESSION_SAID_ONCE,
+            Self::SessionPrefix => clause::SESSION_PREFIX,
+            Self::SessionApproved => clause::SESSION_APPROVED,
+            Self::SessionDenied | Self::SessionDeniedReason => clause::SESSION_DENIED,
+            Self::SessionSiblings => clause::SESSION_SIBLINGS,
+            Self::SessionPending => clause::SESSION_PENDING,
+            Self::SessionCompact => clause::SESSION_COMPACT,
+            Self::SessionCompactWhole => clause::SESSION_COMPACT_WHOLE,
+            Self::SessionOpaque => clause::SESSION_OPAQUE,
+            Self::SessionRaw => clause::SESSION_RAW,
+            Self::SessionHandoff => clause::SESSION_HANDOFF,
+            Self::SessionImage => clause::SESSION_IMAGE,
             Self::WireRequest => clause::WIRE_REQUEST,
             Self::WireKey => clause::WIRE_KEY,
             Self::WireRules => clause::WIRE_RULES,
@@ -178,6 +255,11 @@ impl Property {
                 | Self::AgentShared
                 | Self::AgentCaller
                 | Self::AgentEnd
+                | Self::SessionKept
+                | Self::SessionWhole
+                | Self::SessionPrefix
+                | Self::SessionDeniedReason
+                | Self::SessionCompactWhole
                 | Self::WireToolsSame
                 | Self::WireBackoff
                 | Self::WireOpaqueBack
@@ -188,6 +270,11 @@ impl Property {
     /// Whether it is about HTTP, so that only a provider can see it.
     pub fn is_of_wire(self) -> bool {
         self.clause().starts_with("WIRE-")
+    }
+
+    /// Whether it is about what happens between the runs of a session.
+    pub fn is_of_sessions(self) -> bool {
+        self.clause().starts_with("SESSION-")
     }
 
     /// What it demands, in a few words.
