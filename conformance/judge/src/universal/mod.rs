@@ -225,7 +225,7 @@ impl Ruling {
     /// Whether a property holds that no finding breaks.
     fn unless_blocked(&self, property: Property) -> Holding<'_> {
         let in_the_way = match &self.session {
-            Some(session) if property.is_of_sessions() && !self.findings.cut_short => {
+            Some(session) if property.is_of_session() && !self.findings.cut_short => {
                 session.in_the_way(property, self.findings())
             }
             _ => self.in_the_way(property.clause()),

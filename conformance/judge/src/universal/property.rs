@@ -82,65 +82,6 @@ pub enum Property {
     /// A part of AGENT-MODEL-FAILURE.
     #[strum(message = "the run says that the model failed; unsupported without `failure`")]
     AgentModelFailureReported,
-    /// SESSION-VALID.
-    #[strum(message = "every request of every run is a list that providers accept")]
-    SessionValid,
-    /// SESSION-CUT.
-    #[strum(message = "after a cut the thread is not stuck")]
-    SessionCut,
-    /// SESSION-ANSWERED.
-    #[strum(message = "before the next user message each cut call is answered once, or gone")]
-    SessionAnswered,
-    /// SESSION-KEPT.
-    #[strum(message = "what had returned before a cut is in the next request")]
-    SessionKept,
-    /// SESSION-WHOLE.
-    #[strum(message = "a cut response of which anything is kept keeps its text and its returned calls")]
-    SessionWhole,
-    /// SESSION-ONCE.
-    #[strum(message = "what had returned, or was told, is not executed again")]
-    SessionOnce,
-    /// SESSION-SAID-ONCE.
-    #[strum(message = "nothing stands twice in a request, and nothing is missing, changed or out of its order")]
-    SessionSaidOnce,
-    /// SESSION-PREFIX.
-    #[strum(message = "request 1 of a run begins with the last request of the run before")]
-    SessionPrefix,
-    /// SESSION-APPROVED.
-    #[strum(message = "a pending call runs after its approval, once, as approved, and its result is the answer")]
-    SessionApproved,
-    /// SESSION-DENIED.
-    #[strum(message = "a denied call never runs, and is answered")]
-    SessionDenied,
-    /// A part of SESSION-DENIED.
-    #[strum(message = "the answer to a denied call holds the reason")]
-    SessionDeniedReason,
-    /// SESSION-SIBLINGS.
-    #[strum(message = "siblings of a pending call run once and keep their own results")]
-    SessionSiblings,
-    /// SESSION-PENDING.
-    #[strum(message = "a user message while calls are pending is refused, or the calls are told or gone")]
-    SessionPending,
-    /// SESSION-COMPACT.
-    #[strum(message = "after compaction the request is valid, and keeps the system message and the open round")]
-    SessionCompact,
-    /// SESSION-COMPACT-WHOLE.
-    #[strum(message = "compaction takes whole responses with their answers, or none of one")]
-    SessionCompactWhole,
-    /// SESSION-OPAQUE.
-    #[strum(message = "opaque parts come back as they were, once, at their places")]
-    SessionOpaque,
-    /// SESSION-RAW.
-    #[strum(message = "a call whose arguments are no JSON object is told, not executed, and the thread goes on")]
-    SessionRaw,
-    /// SESSION-HANDOFF.
-    #[strum(message = "after a hand-over the request is valid, and has the system message of the new agent alone")]
-    SessionHandoff,
-    /// SESSION-IMAGE.
-    #[strum(
-        message = "the image of a result is in the next request and later ones, or its answer says that it was left out"
-    )]
-    SessionImage,
     /// WIRE-REQUEST.
     #[strum(message = "each request is a POST to the API's path, with a JSON object that has what the API requires")]
     WireRequest,
@@ -177,6 +118,69 @@ pub enum Property {
     /// WIRE-CACHE.
     #[strum(message = "tools, system and old messages are byte for byte those of the request before")]
     WireCache,
+    /// SESSION-VALID.
+    #[strum(message = "every request of every run is valid, whatever run came before")]
+    SessionValid,
+    /// SESSION-CUT.
+    #[strum(message = "after a cut the next run asks the model, or is refused with words and a run behind it asks")]
+    SessionCut,
+    /// SESSION-ANSWERED.
+    #[strum(message = "before the next user message each cut call is answered once, or gone")]
+    SessionAnswered,
+    /// SESSION-KEPT.
+    #[strum(message = "results that had returned before a cut, and earlier rounds, are in the next request")]
+    SessionKept,
+    /// SESSION-WHOLE.
+    #[strum(message = "a cut response of which anything is kept keeps its text and its returned calls")]
+    SessionWhole,
+    /// SESSION-ONCE.
+    #[strum(message = "what had returned or was told is not executed again, unless a later response asks for it")]
+    SessionOnce,
+    /// SESSION-SAID-ONCE.
+    #[strum(message = "no message stands twice in a request, and none is missing, changed or out of its order")]
+    SessionSaidOnce,
+    /// SESSION-PREFIX.
+    #[strum(message = "request 1 of a run begins with the last request of the run before")]
+    SessionPrefix,
+    /// SESSION-APPROVED.
+    #[strum(message = "a pending call is executed once, when it is approved, with exactly the approved arguments")]
+    SessionApproved,
+    /// SESSION-DENIED.
+    #[strum(message = "a denied call is never executed, and is told")]
+    SessionDenied,
+    /// A part of SESSION-DENIED.
+    #[strum(message = "the answer to a denied call holds the reason, if one is given")]
+    SessionDeniedReason,
+    /// SESSION-SIBLINGS.
+    #[strum(message = "calls beside a pending one are executed once, and keep their own results")]
+    SessionSiblings,
+    /// SESSION-PENDING.
+    #[strum(
+        message = "a user message past a pending call is refused, or the call is told or gone; a late decision executes nothing"
+    )]
+    SessionPending,
+    /// SESSION-COMPACT.
+    #[strum(message = "after compaction the request is valid, and has the system message and the open round")]
+    SessionCompact,
+    /// SESSION-COMPACT-WHOLE.
+    #[strum(
+        message = "compaction takes whole responses with their answers, and leaves the user message that begins the run"
+    )]
+    SessionCompactWhole,
+    /// SESSION-OPAQUE.
+    #[strum(message = "opaque parts come back byte for byte, once, at their place")]
+    SessionOpaque,
+    /// SESSION-RAW.
+    #[strum(message = "a call whose arguments are no JSON object is told, not executed, and the thread goes on")]
+    SessionRaw,
+    /// SESSION-HANDOFF.
+    #[strum(message = "after a hand-over the request is valid, and has the new agent's system message")]
+    SessionHandoff,
+    /// SESSION-IMAGE.
+    #[strum(
+        message = "the image of a result is in the next request and the later ones, or the answer says that it was left out"
+    )]
+    SessionImage,
 }
 
 impl Property {
@@ -212,6 +216,18 @@ impl Property {
             Self::AgentIndependent => clause::AGENT_INDEPENDENT,
             Self::AgentEnd => clause::AGENT_END,
             Self::AgentModelFailure | Self::AgentModelFailureReported => clause::AGENT_MODEL_FAILURE,
+            Self::WireRequest => clause::WIRE_REQUEST,
+            Self::WireKey => clause::WIRE_KEY,
+            Self::WireRules => clause::WIRE_RULES,
+            Self::WireTools => clause::WIRE_TOOLS,
+            Self::WireToolsSame => clause::WIRE_TOOLS_SAME,
+            Self::WireRetry => clause::WIRE_RETRY,
+            Self::WireWait => clause::WIRE_WAIT,
+            Self::WireBackoff => clause::WIRE_BACKOFF,
+            Self::WirePartial => clause::WIRE_PARTIAL,
+            Self::WireOpaque => clause::WIRE_OPAQUE,
+            Self::WireOpaqueBack => clause::WIRE_OPAQUE_BACK,
+            Self::WireCache => clause::WIRE_CACHE,
             Self::SessionValid => clause::SESSION_VALID,
             Self::SessionCut => clause::SESSION_CUT,
             Self::SessionAnswered => clause::SESSION_ANSWERED,
@@ -230,18 +246,6 @@ impl Property {
             Self::SessionRaw => clause::SESSION_RAW,
             Self::SessionHandoff => clause::SESSION_HANDOFF,
             Self::SessionImage => clause::SESSION_IMAGE,
-            Self::WireRequest => clause::WIRE_REQUEST,
-            Self::WireKey => clause::WIRE_KEY,
-            Self::WireRules => clause::WIRE_RULES,
-            Self::WireTools => clause::WIRE_TOOLS,
-            Self::WireToolsSame => clause::WIRE_TOOLS_SAME,
-            Self::WireRetry => clause::WIRE_RETRY,
-            Self::WireWait => clause::WIRE_WAIT,
-            Self::WireBackoff => clause::WIRE_BACKOFF,
-            Self::WirePartial => clause::WIRE_PARTIAL,
-            Self::WireOpaque => clause::WIRE_OPAQUE,
-            Self::WireOpaqueBack => clause::WIRE_OPAQUE_BACK,
-            Self::WireCache => clause::WIRE_CACHE,
         }
     }
 
@@ -255,15 +259,15 @@ impl Property {
                 | Self::AgentShared
                 | Self::AgentCaller
                 | Self::AgentEnd
+                | Self::WireToolsSame
+                | Self::WireBackoff
+                | Self::WireOpaqueBack
+                | Self::WireCache
                 | Self::SessionKept
                 | Self::SessionWhole
                 | Self::SessionPrefix
                 | Self::SessionDeniedReason
                 | Self::SessionCompactWhole
-                | Self::WireToolsSame
-                | Self::WireBackoff
-                | Self::WireOpaqueBack
-                | Self::WireCache
         )
     }
 
@@ -272,8 +276,8 @@ impl Property {
         self.clause().starts_with("WIRE-")
     }
 
-    /// Whether it is about what happens between the runs of a session.
-    pub fn is_of_sessions(self) -> bool {
+    /// Whether it is about several runs on one thread (op `session`).
+    pub fn is_of_session(self) -> bool {
         self.clause().starts_with("SESSION-")
     }
 

@@ -29,7 +29,7 @@ fn reports(change: impl FnOnce(&mut Vec<Value>)) -> Vec<Value> {
 fn a_sound_session_holds_every_property() {
     let ruling = ruling_of(&plain(), &reports(|_| {}), Abilities::default());
     assert_eq!(found_in(&ruling), <[&str; 0]>::default());
-    for property in Property::all().filter(|property| property.is_of_sessions()) {
+    for property in Property::all().filter(|property| property.is_of_session()) {
         assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
     }
 }
