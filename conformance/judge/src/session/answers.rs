@@ -38,10 +38,9 @@ impl Judging<'_> {
             };
             let (now, is_raw) = (&block.message.calls[there], block.extras.raw.get(there) == Some(&true));
             match &call.said.kind {
-                CallKind::HandOver(_) => {}
                 CallKind::Raw { .. } => {
                     if is_raw {
-                        self.note(format!(
+                        self.note(&format!(
                             "{place_of}: the arguments of `{id}`, which are no JSON object, are sent back raw: strict servers refuse \
                              that (OAI-CHAT-ARGS-JSON)"
                         ));
@@ -62,7 +61,7 @@ impl Judging<'_> {
                         self.add(changed, format!("{place_of}: {what}"));
                     }
                 }
-                CallKind::Plain(_) => {}
+                CallKind::HandOver(_) | CallKind::Plain(_) => {}
             }
         }
         let strange = (0..block.message.calls.len()).find(|at| !sent.contains(&Some(*at)));
@@ -86,7 +85,7 @@ impl Judging<'_> {
         let returned = response.had_returned(call);
         let clause = if call.said.is_raw() {
             clause::SESSION_RAW
-        } else if call.is_denied() || call.is_approved() && !(is_open_cut && !returned) {
+        } else if call.is_denied() || (returned || !is_open_cut) && call.is_approved() {
             clause_of(&self.thread, (index, number), place.run, AnswerFault::Pairing)
         } else if call.passed.is_some() || response.is_passed() {
             if !call.has_returned(place.run) {
@@ -145,7 +144,7 @@ impl Judging<'_> {
                     self.judge_answer(place, (index, number), *answer, layout);
                     continue;
                 }
-                [] => format!("{}: the call `{id}` is not answered{}", place.at(Some(block.index)), self.became(call)),
+                [] => format!("{}: the call `{id}` is not answered{}", place.at(Some(block.index)), Self::became(call)),
                 [_, second, ..] => format!("{}: `{id}` is answered twice", place.at(Some(*second))),
             };
             if !call.is_reported {
@@ -175,7 +174,7 @@ impl Judging<'_> {
     }
 
     /// What became of a call that is not answered, to be appended.
-    fn became(&self, call: &CallState<'_>) -> &'static str {
+    fn became(call: &CallState<'_>) -> &'static str {
         if call.is_denied() {
             ", which was denied"
         } else if call.is_approved() {
@@ -203,8 +202,6 @@ impl Judging<'_> {
             without_marks(id)
         );
         match found {
-            // It is what is missing elsewhere, or repeats what was named.
-            Some((_, true)) => {}
             Some((at, false)) => {
                 let clause = clause_of(&self.thread, at, place.run, AnswerFault::Pairing);
                 self.add_pairing(clause, what);
@@ -213,7 +210,8 @@ impl Judging<'_> {
                 }
             }
             None if self.strange.insert(id.to_owned()) => self.add_pairing(clause::SESSION_VALID, what),
-            None => {}
+            // It is what is missing elsewhere, or repeats what was named.
+            Some((_, true)) | None => {}
         }
     }
 

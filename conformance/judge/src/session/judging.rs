@@ -100,7 +100,7 @@ impl<'a> Judging<'a> {
         self.reasons.push(Finding { clause: clause::SESSION_DENIED, what });
     }
 
-    pub(super) fn note(&mut self, what: String) {
+    pub(super) fn note(&mut self, what: &str) {
         let note = format!("note: {what}");
         if !self.findings.notes.contains(&note) {
             self.findings.notes.push(note);
@@ -157,10 +157,10 @@ impl<'a> Judging<'a> {
             }
         }
         let ending = self.ending(run, begin);
-        self.close(run, begin, &ending);
+        self.close(run, begin, ending);
         self.judge_executed(run, &late);
         let special = self.special(run, begin);
-        self.judge_within(run, &ends, &special, &ending);
+        self.judge_within(run, &ends, &special, ending);
         self.endings.push(ending);
         self.judge_decided(run, &late);
         for (number, &end) in ends.iter().enumerate() {

@@ -132,8 +132,8 @@ impl<'m> Layout<'m> {
             for column in (0..width).rev() {
                 let without = best[row + 1][column].max(best[row][column + 1]);
                 let likeness = like(row, column);
-                let with = if likeness == 0 { 0 } else { likeness + best[row + 1][column + 1] };
-                best[row][column] = without.max(with);
+                let pair = if likeness == 0 { 0 } else { likeness + best[row + 1][column + 1] };
+                best[row][column] = without.max(pair);
             }
         }
         let (mut row, mut column, mut pairs) = (0, 0, Vec::new());

@@ -83,7 +83,7 @@ impl Judging<'_> {
         } else {
             clause::SESSION_SAID_ONCE
         };
-        let found = self.stand_in(index, Speaker::Ai, layout);
+        let found = Self::stand_in(index, Speaker::Ai, layout);
         let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
         self.add(clause, format!("{what}, which run {} received{found}", run + 1));
     }
@@ -120,7 +120,7 @@ impl Judging<'_> {
         };
         if is_documented {
             let kept = if saves == Saves::Run { "whole runs" } else { "whole rounds" };
-            self.note(format!("{what}; the hello says that only {kept} are saved"));
+            self.note(&format!("{what}; the hello says that only {kept} are saved"));
             return;
         }
         let returned: Vec<String> = response
@@ -169,7 +169,7 @@ impl Judging<'_> {
                 return;
             }
         }
-        let found = self.stand_in(index, Speaker::Human, layout);
+        let found = Self::stand_in(index, Speaker::Human, layout);
         let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
         self.add(clause::SESSION_SAID_ONCE, format!("{what}{found}"));
     }
@@ -185,7 +185,7 @@ impl Judging<'_> {
     }
 
     /// A message that is nothing of the thread, and stands where an item should.
-    fn stand_in(&self, index: usize, speaker: Speaker, layout: &Layout<'_>) -> Option<String> {
+    fn stand_in(index: usize, speaker: Speaker, layout: &Layout<'_>) -> Option<String> {
         let before = layout.block_of[..index].iter().rev().flatten().next().map_or(0, |block| block + 1);
         let behind = layout.block_of[index + 1..].iter().flatten().next().copied().unwrap_or(layout.blocks.len());
         let mut between = (before..behind).filter(|at| layout.item_of[*at].is_none());

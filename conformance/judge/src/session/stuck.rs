@@ -124,7 +124,7 @@ impl Judging<'_> {
         let goes_on = |run: &usize| !matches!(self.session.runs[*run].beginning, Beginning::Message(_));
         let behind: Vec<usize> = (next + 1..self.endings.len()).filter(goes_on).collect();
         if behind.is_empty() {
-            self.note(format!(
+            self.note(&format!(
                 "{what} is refused: {words}; the case does not go on by `resume`, so that is not judged"
             ));
             return None;

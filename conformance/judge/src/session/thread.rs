@@ -3,6 +3,7 @@
 use super::script::{CallKind, Said, SaidCall, Session};
 use crate::universal::message::AgentCall;
 use crate::universal::script::CallOutcome;
+use crate::universal::value::read_inside;
 use serde_json::{Map, Value};
 
 /// The thread, as the script and the reports say that it went.
@@ -54,6 +55,7 @@ pub(super) struct Response<'a> {
 
 /// What became of a call.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each says something of its own")]
 pub(super) struct CallState<'a> {
     pub(super) said: &'a SaidCall,
     /// Whether its tool needs an approval.
@@ -143,7 +145,7 @@ impl<'a> Thread<'a> {
         let is = |call: &CallState<'a>| match self.outcome(call) {
             CallOutcome::Result(Value::String(result)) => !result.trim().is_empty() && result == text,
             CallOutcome::Result(Value::Object(members)) if members.contains_key("image") => false,
-            CallOutcome::Result(result) => result.to_string() == text,
+            CallOutcome::Result(result) => read_inside(text).is_ok_and(|value| value == *result),
             CallOutcome::Failure(_) | CallOutcome::Unknown => false,
         };
         let own = self.call(place).is_some_and(is);

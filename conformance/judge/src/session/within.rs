@@ -66,8 +66,8 @@ impl Judging<'_> {
             Some(response) => response.said.calls.iter().map(|call| call.id.as_str()).collect(),
             None => self.thread.calls().map(|(_, call)| call.said.id.as_str()).collect(),
         };
-        let began = |id: &String| record.executed.iter().any(|executed| executed.id == *id);
-        let is_cut = plan.cut.as_ref().is_some_and(|id| began(id) && open.contains(&id.as_str()));
+        let is_executed = |id: &String| record.executed.iter().any(|executed| executed.id == *id);
+        let is_cut = plan.cut.as_ref().is_some_and(|id| is_executed(id) && open.contains(&id.as_str()));
         let guarded = |response: &super::thread::Response<'_>| {
             response.calls.iter().any(|call| {
                 call.is_guarded && call.decision.is_none() && call.passed.is_none() && call.executions.is_empty()
@@ -85,7 +85,7 @@ impl Judging<'_> {
     }
 
     /// Writes down how the run left its responses.
-    pub(super) fn close(&mut self, run: usize, begin: usize, ending: &Ending) {
+    pub(super) fn close(&mut self, run: usize, begin: usize, ending: Ending) {
         let last = self.thread.items.len();
         for (index, item) in self.thread.items.iter_mut().enumerate().skip(begin) {
             if let Some(response) = item.response_mut() {
@@ -120,7 +120,7 @@ impl Judging<'_> {
     }
 
     /// Judges a run by the AGENT clauses.
-    pub(super) fn judge_within(&mut self, run: usize, ends: &[usize], special: &[usize], ending: &Ending) {
+    pub(super) fn judge_within(&mut self, run: usize, ends: &[usize], special: &[usize], ending: Ending) {
         let records = self.records;
         let Some(first) = records[run].requests.first() else { return };
         let given = if run == 0 { self.given() } else { first.messages.clone() };
@@ -178,7 +178,7 @@ impl Judging<'_> {
     }
 
     /// Judges whether the run ended too early.
-    fn judge_end(&mut self, run: usize, course: &Course<'_>, ending: &Ending, found: &mut Findings) {
+    fn judge_end(&mut self, run: usize, course: &Course<'_>, ending: Ending, found: &mut Findings) {
         let last = self.thread.items.last().and_then(super::thread::Item::response);
         let is_raw = last.is_some_and(super::thread::Response::has_raw);
         let place = Place { run, request: course.requests.len().saturating_sub(1) };

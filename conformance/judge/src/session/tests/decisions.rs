@@ -148,11 +148,11 @@ fn a_user_message_while_calls_are_pending() {
     let refused = json!({"requests": [], "executed": [], "refused": "Decide first.", "pending": ["p"]});
     let list = [begin(), vec![a("", &["a", "p"]), t("a", "r-a"), t("p", "r-p")]].concat();
     assert_sound(&passed(), &[waits.clone(), refused, run(&[&list], &[ran("p")])]);
-    let lost = json!({"requests": [], "executed": [], "pending": ["p"]});
+    let silent = json!({"requests": [], "executed": [], "pending": ["p"]});
     let found = [
         "SESSION-PENDING: run 2: its user message, sent while calls are pending, does not ask the model, and no words say why",
     ];
-    assert_found(&passed(), &[waits, lost, run(&[&list], &[ran("p")])], &found);
+    assert_found(&passed(), &[waits, silent, run(&[&list], &[ran("p")])], &found);
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn seen(answers: &[Value]) -> Vec<Value> {
 #[test]
 fn images_of_results() {
     let digest = "a2b1ed8cd7ad9bc16db1b1bcb1c7ab1aa84af9e6e6ed5d4ba4b4eb5e3b4cbe4f";
-    let own = hmac_sha256::Hash::hash(b"hello image").iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let own = "84d8fd5280a5162aaf5c5d9aeb069b2660500eabeeda58ce2bb10595827e08ad".to_owned();
     let shows = |text: &str, images: &[&str]| with(t("b", text), "images", json!(images));
     assert_sound(&images(), &seen(&[t("a", "r-a"), shows("A cat.", &[&own.to_uppercase()])]));
     let carrier = json!({"type": "human", "content": "", "images": [own]});

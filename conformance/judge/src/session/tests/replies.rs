@@ -4,7 +4,7 @@ use super::*;
 
 fn error(input: &Value, output: Value) -> String {
     let judged = judge(&input.to_string(), &Others::default(), Abilities::default(), AgentReply::Output(output));
-    judged.map(|_| "none".to_owned()).unwrap_or_else(|error| error.to_string())
+    judged.map_or_else(|error| error.to_string(), |_| "none".to_owned())
 }
 
 #[test]
