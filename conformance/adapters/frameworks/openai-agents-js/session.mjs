@@ -32,7 +32,7 @@ async function open(session) {
   const toolsOf = (agent) => session.toolsOf(agent).map(({ name, approval }) => tool({
     name, description: 'A scripted tool.', parameters: ANY_ARGUMENTS, needsApproval: approval,
     execute: async (args, context, details) => {
-      const result = await current.call(name, args, details.toolCall.callId);
+      const result = await current.call(name, args, details.toolCall.callId, agent);
       const image = imageOf(result);
       const text = image?.text ? [{ type: 'text', text: image.text }] : [];
       return image ? [...text, { type: 'image', image: { data: image.data, mediaType: image.mediaType } }] : result;
