@@ -135,7 +135,7 @@ impl History {
                     self.guarded.insert(number);
                     ("pay".to_owned(), arguments)
                 }
-                6 => (handoff_tool(if number % 2 == 0 { "b" } else { "main" }), arguments),
+                6 => (handoff_tool(if number.is_multiple_of(2) { "b" } else { "main" }), arguments),
                 _ => {
                     self.raw.insert(number);
                     ("look".to_owned(), format!(r#"{{"n":{number}"#))
@@ -208,7 +208,7 @@ impl History {
         let is_result = content == result || content.starts_with(&format!("{result}\n"));
         match self.executed.get(&number) {
             Some(true) if !self.lost.contains(&number) => {
-                assert!(is_result, "{number} returned, and is told {content}")
+                assert!(is_result, "{number} returned, and is told {content}");
             }
             Some(_) => assert!(content.starts_with("Interrupted"), "{number} was cut, and is told {content}"),
             None => assert!(content.starts_with("Not executed") || content.starts_with("Handed over"), "{content}"),
