@@ -2,12 +2,16 @@
 
 use crate::Error;
 use crate::text::closest;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::fmt;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
 /// Something that a framework has for its sessions, by itself or as documented for its users; a case says which it needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Feature {
     /// Another run on the same thread begins with a user message. Every session needs it.
@@ -110,6 +114,19 @@ impl Features {
 impl FromIterator<Feature> for Features {
     fn from_iter<I: IntoIterator<Item = Feature>>(features: I) -> Self {
         Self(features.into_iter().fold(0, |bits, feature| bits | feature.bit()))
+    }
+}
+
+/// A list of names, in the order of the protocol.
+impl Serialize for Features {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Features {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<Feature>::deserialize(deserializer).map(Self::from_iter)
     }
 }
 
