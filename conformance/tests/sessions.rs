@@ -174,7 +174,8 @@ fn what_a_killed_process_does_otherwise_is_charged_to_its_case() -> io::Result<(
 fn a_start_after_a_kill_that_fails_costs_that_case_alone() -> io::Result<()> {
     let [first, _] = good_runs();
     let only = run(&json!([[human("Go")]]), &json!([]));
-    let reply = format!("case $line in *kill*) {};; *) {};; esac", cut(&first, r#": > "$MARK"; kill -9 $$;"#), ok(&only));
+    let reply =
+        format!("case $line in *kill*) {};; *) {};; esac", cut(&first, r#": > "$MARK"; kill -9 $$;"#), ok(&only));
     for (timeout, late, verdict, says) in [
         ("1", "sleep 1000", "crash", "started anew after the kill, it did not answer `hello` within 1s"),
         (FAR_AWAY, "exit 3", "crash", "started anew after the kill, before its hello it ended (exit status: 3)"),
@@ -185,7 +186,8 @@ fn a_start_after_a_kill_that_fails_costs_that_case_alone() -> io::Result<()> {
         let before = format!(r#"if [ -e "$MARK" ]; then rm "$MARK"; {late}; fi"#);
         let place = Place::of(&[plain("one", &[]), killed(), plain("two", &[])])?;
         let (code, said, report) = place.verify(place.command(&["--timeout", timeout], &before, FEATURES, &reply))?;
-        let verdicts: Vec<&Value> = report["cases"].as_array().into_iter().flatten().map(|case| &case["verdict"]).collect();
+        let verdicts: Vec<&Value> =
+            report["cases"].as_array().into_iter().flatten().map(|case| &case["verdict"]).collect();
         assert!(code == 1 && verdicts == ["pass", verdict, "pass"] && said.contains(says), "{late}: {code}: {said}");
     }
     Ok(())
@@ -227,7 +229,8 @@ fn a_feature_that_a_framework_has_not_is_unsupported_by_name_and_counted() -> io
     let place = Place::of(&cases)?;
     let asked = place.at("asked");
     let reply = format!("echo >> '{}'; {}", asked.display(), ok(&run(&json!([[human("Go")]]), &json!([]))));
-    let reports = ["junit", "markdown", "html"].map(|form| format!("{form}={}", place.at(&format!("reports/{form}")).display()));
+    let reports =
+        ["junit", "markdown", "html"].map(|form| format!("{form}={}", place.at(&format!("reports/{form}")).display()));
     let mut options = vec!["--timeout", FAR_AWAY];
     reports.iter().for_each(|report| options.extend(["--report", report]));
     let command = place.command(&options, "", r#"["message","limit","telepathy"]"#, &reply);
@@ -237,10 +240,18 @@ fn a_feature_that_a_framework_has_not_is_unsupported_by_name_and_counted() -> io
     assert!(code == 0 && said.contains("pass 2  unsupported 3") && said.contains(counted), "{code}: {said}");
     assert!(said.contains(&format!("note: the `session` of its hello {remark}")), "{said}");
     assert_eq!(fs::read_to_string(&asked)?.lines().count(), 2);
-    let notes: Vec<&str> = report["cases"].as_array().into_iter().flatten().filter_map(|case| case["note"].as_str()).collect();
-    let named = ["the framework has no `kill`", "the framework has no `approval`", "the framework has no `kill` and no `approval`"];
+    let notes: Vec<&str> =
+        report["cases"].as_array().into_iter().flatten().filter_map(|case| case["note"].as_str()).collect();
+    let named = [
+        "the framework has no `kill`",
+        "the framework has no `approval`",
+        "the framework has no `kill` and no `approval`",
+    ];
     assert_eq!(notes, named);
-    assert_eq!(report["summary"]["sessions"], json!({"judged": ["message", "limit"], "leftOut": {"kill": 2, "approval": 2}}));
+    assert_eq!(
+        report["summary"]["sessions"],
+        json!({"judged": ["message", "limit"], "leftOut": {"kill": 2, "approval": 2}})
+    );
     assert_eq!(report["remarks"].as_array().map(Vec::len), Some(1));
     for form in ["junit", "markdown", "html"] {
         let text = fs::read_to_string(place.at(&format!("reports/{form}")))?;
