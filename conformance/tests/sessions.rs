@@ -175,7 +175,7 @@ fn a_start_after_a_kill_that_fails_costs_that_case_alone() -> io::Result<()> {
     let [first, _] = good_runs();
     let only = run(&json!([[human("Go")]]), &json!([]));
     let reply =
-        format!("case $line in *kill*) {};; *) {};; esac", cut(&first, r#": > "$MARK"; kill -9 $$;"#), ok(&only));
+        format!("case $line in *kill*) {} ;; *) {} ;; esac", cut(&first, r#": > "$MARK"; kill -9 $$;"#), ok(&only));
     for (timeout, late, verdict, says) in [
         ("1", "sleep 1000", "crash", "started anew after the kill, it did not answer `hello` within 1s"),
         (FAR_AWAY, "exit 3", "crash", "started anew after the kill, before its hello it ended (exit status: 3)"),

@@ -1,11 +1,15 @@
 //! What the hello of a testee says about op `session`: which features its framework has, and what that promises.
 
 use crate::Error;
+use crate::json;
 use crate::text::closest;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::fmt;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
+
+/// How much is shown of what a testee says instead of a name, in characters.
+const LONGEST_NAME: usize = 200;
 
 /// Something that a framework has for its sessions, by itself or as documented for its users; a case says which it needs.
 #[derive(
@@ -163,7 +167,7 @@ pub struct SessionAbilities {
 
 impl SessionAbilities {
     /// Writes the members of a hello.
-    pub(super) fn write(self, hello: &mut Value) {
+    pub(crate) fn write(self, hello: &mut Value) {
         let Self { features, saves, both_systems } = self;
         if !features.is_empty() {
             hello["session"] = features.iter().map(|feature| feature.to_string()).collect();
@@ -181,7 +185,7 @@ impl SessionAbilities {
     /// # Errors
     ///
     /// Says what is wrong. A feature that is not known is no error: it stands for cases that a later corpus has.
-    pub(super) fn read(hello: &Value, has_op: bool) -> Result<(Self, Vec<String>), Error> {
+    pub(crate) fn read(hello: &Value, has_op: bool) -> Result<(Self, Vec<String>), Error> {
         let mut remarks = Vec::new();
         let features = match &hello["session"] {
             Value::Null => Features::default(),
@@ -224,5 +228,5 @@ fn feature(name: &Value, remarks: &mut Vec<String>) -> Option<Feature> {
 }
 
 fn shown(value: &Value) -> String {
-    super::shortened(value)
+    json::shortened(value, LONGEST_NAME)
 }
