@@ -27,7 +27,7 @@ mod wire;
 mod tests;
 
 use crate::Error;
-use crate::protocol::SessionAbilities;
+use crate::feature::SessionAbilities;
 use crate::shape::AgentRun;
 use course::Course;
 use finding::Findings;
