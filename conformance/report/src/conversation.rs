@@ -4,7 +4,7 @@ use super::words::shortened;
 use std::collections::HashSet;
 use threadspec_judge::protocol::{
     Decision, Execution, Named, OpaqueItem, Part, Parts, RunReport, SentCall, SessionCall, SessionInput,
-    SessionMessage, SessionOutput, SessionRun, SessionTurn, Shape, Speaker,
+    SessionMessage, SessionOutput, SessionRun, SessionTurn, Speaker,
 };
 use threadspec_judge::text::visible;
 
