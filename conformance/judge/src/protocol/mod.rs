@@ -3,16 +3,17 @@
 mod endpoint;
 mod output;
 mod profile;
-mod session;
 
+pub use crate::feature::{Feature, Features, Saves, SessionAbilities};
 pub use crate::shape::{
-    AgentRun, Call, ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Requests, ScriptedFault, ScriptedTurn,
-    ScriptedVerification, Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
+    AgentRun, Call, ChatMessage, Compaction, Decision, EventBody, Execution, Input, LoopOutput, Named, OpaqueItem,
+    Part, Parts, Requests, RunReport, ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionAgent,
+    SessionCall, SessionCut, SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn, Shape, Speaker,
+    ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
 pub use endpoint::{Endpoint, Transport};
 pub use output::Output;
 pub use profile::JudgeProfile;
-pub use session::{Feature, Features, Saves, SessionAbilities};
 
 use crate::Error;
 use crate::json;
