@@ -1,6 +1,6 @@
 // Two calls wait for approval; one is approved, the other denied. The approved call is never executed, and is gone from the next request,
 // though the model said it and the user agreed. Exit code 1 if so.
-// Announced: no; the guide to human-in-the-loop says that decisions are taken one by one, in the order of the calls.
+// Announced: no; the guide to human-in-the-loop says that each decision belongs to its call. Mended in langchain 1.6.1 (#11437).
 import assert from 'node:assert/strict';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { Command, MemorySaver } from '@langchain/langgraph';
