@@ -77,6 +77,11 @@ impl<E: Exchange> HttpModel<E> {
         self.tools = tools.iter().filter(|name| is_declarable(api, name)).cloned().collect();
     }
 
+    #[cfg(test)]
+    pub(super) fn exchange(&mut self) -> &mut E {
+        &mut self.exchange
+    }
+
     /// What the model says to messages.
     ///
     /// # Errors
