@@ -29,6 +29,8 @@ pub(super) struct Judging<'a> {
     pub(super) executed: Vec<Finding>,
     /// Those about the reasons of denials.
     pub(super) reasons: Vec<Finding>,
+    /// For each run the one with which it goes on: itself, unless it begins with decisions or is resumed.
+    pub(super) roots: Vec<usize>,
     /// The runs of which more was lost than may be.
     pub(super) lost: HashSet<usize>,
     /// The ids of answers to calls that nobody made.
@@ -70,6 +72,7 @@ impl<'a> Judging<'a> {
             pairing: Vec::new(),
             executed: Vec::new(),
             reasons: Vec::new(),
+            roots: Vec::new(),
             lost: HashSet::new(),
             strange: HashSet::new(),
             opaque_faults: HashSet::new(),
@@ -144,6 +147,9 @@ impl<'a> Judging<'a> {
                 }
             }
         }
+        let goes_on = !matches!(plan.beginning, Beginning::Message(_));
+        let root = self.roots.last().copied().filter(|_| goes_on).unwrap_or(run);
+        self.roots.push(root);
         let late = self.take_decisions(run, &pending);
         let begin = self.thread.items.len();
         let mut ends = Vec::new();
