@@ -14,6 +14,7 @@
 //! | `summary`, `judged`, `conclusion` | the numbers of a run, how much of the profile it judged, and what that says |
 //! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `causes`, `diff` | one failure, failures by cause, and how two texts differ |
+//! | `conversation` | the runs of a session, as who said what |
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and writing them to files |
 //! | `badge`, `html`, `junit`, `markdown` | one form each |
@@ -26,6 +27,7 @@ mod case;
 mod causes;
 mod comparison;
 mod conclusion;
+mod conversation;
 mod diff;
 mod error;
 mod failure;
@@ -46,6 +48,7 @@ pub use case::case;
 pub use causes::{Cause, Symptoms, causes};
 pub use comparison::Comparison;
 pub use conclusion::Conclusion;
+pub use conversation::{ConversationLine, LineKind};
 pub use error::Error;
 pub use failure::Failure;
 pub use judged::Judged;

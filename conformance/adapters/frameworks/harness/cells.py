@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .adapters import ROOT, Adapter
 
-FINDING = re.compile(r"^(AGENT-[A-Z-]+): (.*)", re.MULTILINE)
+FINDING = re.compile(r"^((?:AGENT|SESSION)-[A-Z-]+): (.*)", re.MULTILINE)
 PLACE = re.compile(r"\brequest (\d+)")
 
 
@@ -78,7 +78,7 @@ class Cell:
 
     @property
     def text(self):
-        blocked = "by " + ", ".join(sorted(clause.removeprefix("AGENT-") for clause in self.in_the_way))
+        blocked = "by " + ", ".join(sorted(short(clause) for clause in self.in_the_way))
         texts = {"fail": f"FAIL {len(self.faults)}", "warn": f"warn {len(self.faults)}", "note": f"note {len(self.choices)}", "contrived": f"C {len(self.contrived)}", "blocked": blocked, "none": ""}
         return texts.get(self.state, self.state)
 
@@ -111,14 +111,19 @@ class Column:
         return self.implementation["version"]
 
 
-def clauses():
-    """The AGENT clauses in the order of the registry: id, level, text."""
+def clauses(prefixes=("AGENT-",)):
+    """The AGENT clauses, or others, in the order of the registry: id, level, text."""
     registry = json.loads((ROOT / "golden/clauses.json").read_text())["clauses"]
-    return [clause for clause in registry if clause["id"].startswith("AGENT-")]
+    return [clause for clause in registry if clause["id"].startswith(prefixes)]
 
 
-def choices(folder):
-    path = folder / "notes.toml"
+def short(clause):
+    """A clause without the word that all of its page begin with."""
+    return clause.removeprefix("AGENT-").removeprefix("SESSION-")
+
+
+def choices(adapter):
+    path = adapter.notes
     return [Choice(**entry) for entry in tomllib.loads(path.read_text())["choice"]] if path.exists() else []
 
 
@@ -135,7 +140,7 @@ def is_excused(case):
 def column(adapter, run, day):
     """What a run file says of each clause."""
     cells = {clause["id"]: Cell(clause["level"] == "should") for clause in clauses()}
-    documented = choices(adapter.folder)
+    documented = choices(adapter)
     used, as_documented = set(), 0
     for case in run["cases"]:
         found = {}
@@ -167,6 +172,6 @@ def column(adapter, run, day):
         cell.repro = adapter.reproductions.get(clause)
     for choice in documented:
         if choice not in used:
-            raise ValueError(f"{adapter.folder.name}/notes.toml: no finding about {choice.clause} needs the note {choice.note!r}")
+            raise ValueError(f"{adapter.folder.name}/{adapter.notes.name}: no finding about {choice.clause} needs the note {choice.note!r}")
     testee = run["testee"]
     return Column(adapter, testee["implementation"], day, run["summary"]["verdicts"], as_documented, cells)
