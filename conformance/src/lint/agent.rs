@@ -4,16 +4,16 @@ use threadspec::oracle::Api;
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem, SESSION, WIRE};
 use threadspec_judge::protocol::{JudgeProfile, Op};
-use threadspec_judge::universal;
+use threadspec_judge::{session, universal};
 use threadspec_provider::RunPlan;
 
 /// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show
 /// what their case is about.
 pub(super) fn problems(corpus: &Corpus) -> Vec<Problem> {
-    corpus.cases.iter().flat_map(|case| wrong(case, corpus).into_iter().map(|what| case.problem(what))).collect()
+    corpus.cases.iter().flat_map(|case| wrong(case).into_iter().map(|what| case.problem(what))).collect()
 }
 
-fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
+fn wrong(case: &Case) -> Vec<String> {
     let mut wrong = Vec::new();
     let is_here = [AGENT, WIRE, SESSION].iter().any(|folder| case.id.starts_with(&format!("{folder}/")));
     if is_here != (case.profiles == [JudgeProfile::Universal]) {
@@ -38,10 +38,10 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         if !case.clauses.iter().any(|id| *id == property.clause()) {
             wrong.push(format!("`{property}` belongs to `{}`, which it does not name", property.clause()));
         }
-        let level = corpus.clause(property.clause()).map(|clause| clause.level);
-        if level.is_some_and(|level| level != case.level) {
-            let other = if case.level == Level::Must { Level::Should } else { Level::Must };
-            wrong.push(format!("`{property}` is a `{other}`, but the case a `{}`", case.level));
+        // A part of a `must` may be a `should`.
+        let level = if property.is_must() { Level::Must } else { Level::Should };
+        if level != case.level {
+            wrong.push(format!("`{property}` is a `{level}`, but the case a `{}`", case.level));
         }
         if property.is_of_wire() && !case.needs_wire() {
             wrong.push(format!("`{property}` is seen over the wire only, so that its cases belong in `{WIRE}/`"));
@@ -55,18 +55,15 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         let plans = case.inputs().map(|input| RunPlan::of_case_input(Api::OpenAiChat, input));
         wrong.extend(plans.filter_map(|plan| Some(format!("`input`: {}", plan.err()?))));
     }
-    if case.op == Op::Session {
-        // They have checks of their own.
-        return wrong;
-    }
-    match universal::subjects(case.input()) {
+    let subjects = if case.op == Op::Session { session::subjects } else { universal::subjects };
+    match subjects(case.input()) {
         Err(why) => wrong.push(why.to_string()),
         Ok(subjects) => {
             let missing = properties.iter().filter(|property| !subjects.contains(property));
             wrong.extend(missing.map(|property| format!("nothing in its script can break `{property}`")));
         }
     }
-    wrong.extend(case.after().iter().filter_map(|input| Some(universal::subjects(input).err()?.to_string())));
+    wrong.extend(case.after().iter().filter_map(|input| Some(subjects(input).err()?.to_string())));
     wrong
 }
 
@@ -159,7 +156,8 @@ mod tests {
     fn the_judge_knows_the_levels_of_the_registry() {
         for property in Property::all() {
             let clause = embedded().0.clause(property.clause()).expect("a clause");
-            assert_eq!(property.is_must(), clause.level == Level::Must, "{property}");
+            let is_must = clause.level == Level::Must && property != Property::SessionDeniedReason;
+            assert_eq!(property.is_must(), is_must, "{property}");
         }
     }
 }
