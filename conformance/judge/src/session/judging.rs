@@ -229,18 +229,21 @@ impl<'a> Judging<'a> {
         let handed_over = (begin..end)
             .any(|index| self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over));
         if place.request > 0 {
-            self.hand_over(place, end, begin);
+            self.hand_over(end, begin);
             if self.compacts(place.run) {
                 self.thread.compacted = self.thread.compacted.max(end.saturating_sub(1));
             }
         }
         let layout = Layout::of(request, &self.thread.items[..end]);
-        let own = place.request > 0 && !special.contains(&(end - 1));
+        let last = end.checked_sub(1).filter(|last| place.request > 0 && !special.contains(last));
         let scope = Scope {
             is_whole: place.request == 0 && place.run > 0 || handed_over || self.compacts(place.run),
             special: special.to_vec(),
-            other: own.then(|| end - 1),
+            other: last,
         };
+        if !scope.is_whole {
+            self.judge_lost(place, &layout, special);
+        }
         if scope.is_whole {
             self.judge_systems(place, &layout, handed_over);
             self.judge_items(place, &layout);
@@ -279,7 +282,7 @@ impl<'a> Judging<'a> {
 
     /// Judges what is wrong with the lists of a run, and what nothing else explains.
     fn judge_valid(&mut self, run: usize, found_before: usize) {
-        const EXPLAIN: [&str; 19] = [
+        const EXPLAIN: [&str; 20] = [
             clause::AGENT_PREFIX,
             clause::AGENT_START,
             clause::AGENT_RESPONSE,
@@ -299,6 +302,7 @@ impl<'a> Judging<'a> {
             clause::SESSION_COMPACT_WHOLE,
             clause::SESSION_RAW,
             clause::SESSION_HANDOFF,
+            clause::SESSION_IMAGE,
         ];
         let is_explained = self.findings.found[found_before..].iter().any(|found| EXPLAIN.contains(&found.clause));
         for (number, request) in self.records[run].requests.iter().enumerate() {

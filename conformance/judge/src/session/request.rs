@@ -46,6 +46,24 @@ impl Judging<'_> {
         }
     }
 
+    /// Judges whether the responses of the run that no AGENT clause judges are there in a later request of it.
+    pub(super) fn judge_lost(&mut self, place: Place, layout: &Layout<'_>, special: &[usize]) {
+        for &index in special.iter().filter(|index| layout.block_of.get(**index) == Some(&None)) {
+            let item = &self.thread.items[index];
+            if item.may_be_missing {
+                continue;
+            }
+            let what = format!("{}: {} is missing", place.at(None), shown(item));
+            let clause = match clause_of(&self.thread, (index, 0), place.run, AnswerFault::Pairing) {
+                clause::SESSION_RAW => clause::SESSION_RAW,
+                clause::SESSION_IMAGE => clause::SESSION_IMAGE,
+                _ => clause::AGENT_RESPONSE,
+            };
+            self.thread.items[index].may_be_missing = true;
+            self.add(clause, what);
+        }
+    }
+
     /// Whether a response must survive compaction in this run: the open round.
     fn is_open_round(&self, place: Place, index: usize, layout: &Layout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];

@@ -49,6 +49,8 @@ impl Judging<'_> {
                     clause::SESSION_CUT
                 } else if plan.compacts {
                     clause::SESSION_COMPACT
+                } else if self.thread.responses().any(|(_, response)| response.is_passed()) {
+                    clause::SESSION_PENDING
                 } else if is_raw {
                     clause::SESSION_RAW
                 } else {

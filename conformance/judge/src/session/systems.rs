@@ -3,7 +3,7 @@
 use super::judging::{Judging, Place};
 use super::layout::Layout;
 use super::script::CallKind;
-use super::thread::Response;
+use super::thread::{Item, Response};
 use crate::universal::value::quote_text;
 use threadspec_golden::clause;
 
@@ -16,12 +16,10 @@ struct Known<'a> {
 
 impl<'a> Judging<'a> {
     /// After a hand-over: which agents may speak now, and what a filter may have taken.
-    pub(super) fn hand_over(&mut self, place: Place, end: usize, begin: usize) {
-        let Some(response) = self.thread.items[end - 1].response().filter(|response| response.has_hand_over()) else {
-            return;
-        };
+    pub(super) fn hand_over(&mut self, end: usize, begin: usize) {
+        let last = self.thread.items[begin..end].last().and_then(Item::response);
+        let Some(response) = last.filter(|response| response.has_hand_over()) else { return };
         let targets = self.targets(response);
-        debug_assert!(end > begin && place.request > 0, "a hand-over is followed by a request");
         self.thread.agents = targets;
         self.thread.handed_over = true;
         self.thread.filtered = self.thread.filtered.max(end);
