@@ -17,6 +17,9 @@ use threadspec::oracle::Api;
 use threadspec_judge::protocol::Reply;
 use threadspec_judge::universal::{Abilities, AgentReply, Others, judge};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const ROUNDS: usize = 3;
 
 /// The input of op `tools` that every run has.
@@ -161,6 +164,47 @@ fn history(bytes: usize) {
     println!("a history of {:.2} MB: {:.1} ms", body.len() as f64 / 1e6, times[times.len() / 2]);
 }
 
+/// The requests of a run, as the agent of `load.lua` sends them.
+fn bodies() -> Vec<String> {
+    let call = |number: usize| json!({"id": format!("c{number}"), "type": "function", "function": {"name": "look", "arguments": format!("{{\"n\":{number}}}")}});
+    let answer = |number: usize| json!({"role": "tool", "tool_call_id": format!("c{number}"), "content": "ok"});
+    let round = |round: usize| {
+        let (first, second) = (2 * round, 2 * round + 1);
+        [json!({"role": "assistant", "content": "I look.", "tool_calls": [call(first), call(second)]}), answer(first), answer(second)]
+    };
+    let body = |rounds: usize| {
+        let given = [json!({"role": "system", "content": "Be brief."}), json!({"role": "user", "content": "Go"})];
+        let messages: Vec<_> = given.into_iter().chain((0..rounds).flat_map(round)).collect();
+        let tools = json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]);
+        json!({"model": "gpt-4.1", "messages": messages, "tools": tools}).to_string()
+    };
+    (0..ROUNDS).map(body).collect()
+}
+
+/// What playing and judging costs without a socket.
+fn work(mut judged: LoadJudged, runs: usize) {
+    let bodies = bodies();
+    let spent = ProcessTime::now();
+    for run in 0..runs {
+        for body in &bodies {
+            let headers = [("host", "127.0.0.1:1"), ("content-type", "application/json"), ("content-length", "800")];
+            let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter();
+            let key = ("authorization".to_owned(), format!("Bearer sk-threadspec-1-{run}"));
+            let request = Received {
+                method: "POST".into(),
+                target: "/v1/chat/completions".into(),
+                headers: headers.chain([key]).collect(),
+                body: Ok(body.clone().into_bytes()),
+            };
+            let (id, _) = judged.receive(Duration::ZERO, request);
+            judged.delivered(Duration::ZERO, id, true);
+        }
+    }
+    let spent = spent.elapsed().as_secs_f64();
+    let LoadCounts { requests, runs, breached } = judged.counts;
+    println!("{requests} requests, {runs} runs judged, {breached} with a breach; {:.1} µs of processor time a request; {:.1} MB", spent * 1e6 / requests as f64, memory());
+}
+
 fn main() {
     let input = input();
     let plan = RunPlan::of_case_input(Api::OpenAiChat, &input).expect("a plan");
@@ -185,7 +229,12 @@ fn main() {
             };
             serve(Constant { answer, counts: LoadCounts::default() }, |constant| (constant.counts.requests, 0, 0));
         }
+        Some("work") => {
+            let engine = Engine::new(EngineOptions::default());
+            let (rounds, open, counts) = (HashMap::new(), HashMap::new(), LoadCounts::default());
+            work(LoadJudged { engine, plan, input, rounds, open, counts }, 20_000);
+        }
         Some("history") => [1, 2, 4, 8].iter().for_each(|quarters| history(quarters << 18)),
-        _ => eprintln!("usage: load judged|answers|history"),
+        _ => eprintln!("usage: load judged|answers|work|history"),
     }
 }

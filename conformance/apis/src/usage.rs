@@ -4,6 +4,7 @@
 //! out, rounded up and at least 1. What a request has in common with an earlier one, from its beginning on, is cached: with OpenAI from
 //! 1,024 tokens on in steps of 128, with Anthropic as far as a block is marked.
 
+use serde::Serialize;
 use serde_json::Value;
 use threadspec::oracle::Api;
 
@@ -30,7 +31,8 @@ pub struct Usage {
 /// What a model is shown of a request, as one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptText {
-    text: String,
+    /// Compact JSON.
+    text: Vec<u8>,
     /// Where marked blocks end, in order.
     marked: Vec<usize>,
 }
@@ -80,33 +82,44 @@ impl PromptText {
     fn write(&mut self, value: &Value) {
         match value {
             Value::Array(elements) => {
-                self.text.push('[');
+                self.text.push(b'[');
                 for (position, element) in elements.iter().enumerate() {
-                    self.text.push_str(if position == 0 { "" } else { "," });
+                    self.separate(position);
                     self.write(element);
                 }
-                self.text.push(']');
+                self.text.push(b']');
             }
             Value::Object(members) => {
-                self.text.push('{');
+                self.text.push(b'{');
                 let is_shown = |name: &str| name != "cache_control";
                 for (position, (name, member)) in members.iter().filter(|(name, _)| is_shown(name)).enumerate() {
-                    self.text.push_str(if position == 0 { "" } else { "," });
-                    self.text.push_str(&Value::from(&**name).to_string());
-                    self.text.push(':');
+                    self.separate(position);
+                    self.write_scalar(name);
+                    self.text.push(b':');
                     self.write(member);
                 }
-                self.text.push('}');
+                self.text.push(b'}');
                 if members.get("cache_control").is_some_and(|mark| !mark.is_null()) {
                     self.marked.push(self.text.len());
                 }
             }
-            scalar => self.text.push_str(&scalar.to_string()),
+            scalar => self.write_scalar(scalar),
         }
     }
 
+    fn separate(&mut self, position: usize) {
+        if position > 0 {
+            self.text.push(b',');
+        }
+    }
+
+    fn write_scalar(&mut self, scalar: &(impl Serialize + ?Sized)) {
+        // Neither a text nor a number can fail to be written into memory.
+        let _ = serde_json::to_writer(&mut self.text, scalar);
+    }
+
     fn common(&self, other: &Self) -> usize {
-        let (one, other) = (self.text.as_bytes(), other.text.as_bytes());
+        let (one, other) = (&self.text, &other.text);
         let shorter = one.len().min(other.len());
         // Nearly always all of it is the same, which is seen fastest at once.
         if one[..shorter] == other[..shorter] {

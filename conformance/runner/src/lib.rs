@@ -46,6 +46,6 @@ pub use exit::Exit;
 pub use folder::files_in;
 pub use options::{RunOptions, by_name, can_be_put};
 pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, run};
-pub use serve::{serve, serve_together};
+pub use serve::{Served, serve, serve_together};
 pub use testee::{Companion, InProcess, Process, Testee, Trouble, adopt_orphans, end_orphans, interrupt};
 pub use transcript::{Recorder, Transcript, TranscriptHeader};

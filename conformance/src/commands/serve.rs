@@ -6,7 +6,7 @@ use std::io;
 use threadspec_judge::protocol::{Hello, Implementation, Reply, Request};
 use threadspec_judge::reference::Reference;
 use threadspec_provider::client::HttpModel;
-use threadspec_runner::{Exit, serve};
+use threadspec_runner::{Exit, Served, serve};
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,10 @@ impl Serve {
             None => serve(&mut AnyModel, requests, replies),
             Some(mut bug) => serve(&mut bug, requests, replies),
         };
-        served.map(|()| Exit::Ok).map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
+        served
+            .map(Served::or_die)
+            .map(|()| Exit::Ok)
+            .map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
     }
 }
 
@@ -43,6 +46,10 @@ impl Implementation for AnyModel {
 
     fn answer(&mut self, request: &Request) -> Reply {
         Reference.answer(request)
+    }
+
+    fn start_over(&mut self) {
+        Reference.start_over();
     }
 
     fn line(&mut self, request: &Request) -> String {

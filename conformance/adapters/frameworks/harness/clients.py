@@ -52,20 +52,19 @@ def clients():
 
 
 def recorded(path):
-    """The transcripts of a recording, by the mode that they were made in."""
+    """The transcripts of a recording, by the mode that they were made in; as bytes, since together they are long."""
     transcripts = {}
     if path.exists():
-        # Not `splitlines`, which also divides texts at U+2028 and the like.
-        for line in lzma.decompress(path.read_bytes()).decode().rstrip("\n").split("\n"):
-            if line.startswith('{"transcript":'):
+        for line in lzma.decompress(path.read_bytes()).splitlines(keepends=True):
+            if line.startswith(b'{"transcript":'):
                 mode = json.loads(line)["options"]["provider"]
                 transcripts[mode] = []
             transcripts[mode].append(line)
-    return {mode: "".join(f"{line}\n" for line in lines) for mode, lines in transcripts.items()}
+    return {mode: b"".join(lines) for mode, lines in transcripts.items()}
 
 
 def record(client, transcript):
     """Keeps what was said in one mode, beside what was said in the others."""
     client.recording.parent.mkdir(exist_ok=True)
     transcripts = {**recorded(client.recording), client.mode: transcript}
-    client.recording.write_bytes(compressed("".join(transcripts[mode] for mode in sorted(transcripts))))
+    client.recording.write_bytes(compressed(b"".join(transcripts[mode] for mode in sorted(transcripts))))

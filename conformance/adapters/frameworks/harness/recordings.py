@@ -10,8 +10,8 @@ NUMBER = re.compile(r'(\{"(?:request":\{")?id":)(-?\d+)')
 XZ = {"id": lzma.FILTER_LZMA2, "preset": 1, "dict_size": 64 << 20}
 
 
-def compressed(text):
-    return lzma.compress(text.encode(), filters=[XZ])
+def compressed(said):
+    return lzma.compress(said if isinstance(said, bytes) else said.encode(), filters=[XZ])
 
 
 def added(old, new):

@@ -20,7 +20,13 @@ class Folders(unittest.TestCase):
             adapter, *others = folder.glob("adapter.*")
             self.assertFalse(others, folder)
             self.assertLess(len(adapter.read_text().splitlines()), 100, adapter)
-            self.assertEqual(len((folder / "README.md").read_text().splitlines()), 2, folder)
+            readme, has_sessions, _ = (folder / "README.md").read_text().partition("\n\n## Sessions\n\n")
+            self.assertEqual(len(readme.splitlines()), 2, folder)
+            self.assertEqual(bool(has_sessions), bool([*folder.glob("session.*")]), folder)
+
+    def test_a_session_adapter_is_less_than_150_lines(self):
+        for session in FRAMEWORKS.glob("*/session.*"):
+            self.assertLess(len(session.read_text().splitlines()), 150, session)
 
     def test_everything_is_pinned(self):
         for folder in FOLDERS:
@@ -64,11 +70,11 @@ class Folders(unittest.TestCase):
                 source = package.get("resolved", "https://registry.npmjs.org/")
                 self.assertTrue(source.startswith("https://registry.npmjs.org/"), f"{lock}: {name}: {source}")
 
-    def test_a_reproduction_stands_alone_in_30_lines(self):
+    def test_a_reproduction_stands_alone_in_30_lines_and_one_of_sessions_on_a_page(self):
         for path in FRAMEWORKS.glob("*/repro/*.*"):
             text = path.read_text()
-            self.assertLessEqual(len(text.splitlines()), 30, path)
-            self.assertNotIn("testee", text, path)
+            self.assertLessEqual(len(text.splitlines()), 60 if path.name.startswith("session-") else 30, path)
+            self.assertNotRegex(text, r"\btestee\b|shared/", path)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,11 @@ export class Run {
     this.describe = describe;
   }
 
+  /** The requests so far, each as JSON text. */
+  get requests() {
+    return this.#written;
+  }
+
   /** How many rounds of calls the framework may run. */
   get rounds() {
     return this.limit ?? UNLIMITED;
@@ -58,7 +63,7 @@ export class Run {
     if (turn.error != null) throw new Error(turn.error);
     this.#calls = callsOf(turn);
     // Calls of its own for the framework, which may change them.
-    return { content: turn.content ?? '', calls: callsOf(turn) };
+    return { content: turn.content ?? '', calls: callsOf(turn), opaque: structuredClone(turn.opaque ?? []) };
   }
 
   /** The scripted result of a call. Where the framework does not tell its tools the id, name and arguments find it. */
@@ -120,9 +125,10 @@ export class Run {
   }
 }
 
-const callsOf = ({ tool_calls }) => (tool_calls ?? []).map(
-  ({ id, name, args }) => ({ id, name, args: structuredClone(args ?? {}), arguments: JSON.stringify(args ?? {}) }),
-);
+const callsOf = ({ tool_calls }) => (tool_calls ?? []).map(({ id, name, handoff, args, arguments: raw }) => {
+  const text = raw ?? JSON.stringify(args ?? {});
+  return { id, name, handoff, args: fromJson(text), arguments: text };
+});
 
 /**
  * Answers requests until stdin ends, several at once. `from` is the adapter's `import.meta.url`; `version` is for what is not an
@@ -140,7 +146,7 @@ export async function serve({ run, describe, from, package: name, version, label
   async function answer(request) {
     const { op, input } = request;
     if (op === 'hello') return JSON.stringify({ ok: hello });
-    if (op !== 'tools') return JSON.stringify({ unsupported: 'unknown op' });
+    if (!hello.ops.includes(op)) return JSON.stringify({ unsupported: 'unknown op' });
     const one = newRun ? newRun(request) : new Run(input, describe);
     let refusal;
     try {

@@ -6,10 +6,10 @@ import { ANY_ARGUMENTS } from '../shared/wire.mjs';
 
 const ROLES = { system: 'system', human: 'user' };
 
-function chat({ baseUrl, apiKey, model, stream }, names) {
+function chat({ baseUrl, apiKey, model, stream, reasoning }, names) {
   const { completions } = new OpenAI({ baseURL: baseUrl, apiKey }).chat;
   const tools = names.map((name) => ({ type: 'function', function: { name, parameters: ANY_ARGUMENTS } }));
-  const options = { model, ...(tools.length && { tools }) };
+  const options = { model, ...(reasoning && { reasoning_effort: 'medium' }), ...(tools.length && { tools }) };
 
   return {
     items({ type, content, tool_calls: calls = [] }) {

@@ -19,6 +19,8 @@ class Chat:
         self.chat = CLIENT.with_options(base_url=endpoint.base_url, api_key=endpoint.api_key).chat.completions
         self.stream = endpoint.stream
         self.options = {"model": endpoint.model}
+        if endpoint.reasoning:
+            self.options["reasoning_effort"] = "medium"
         if names:
             self.options["tools"] = [{"type": "function", "function": {"name": name, "parameters": ANY_ARGUMENTS}} for name in names]
 

@@ -83,56 +83,78 @@ fn members(body: &str) -> Vec<(&str, Node<'_>)> {
 
 /// The elements of a list that is a member, or the member itself if it is no list.
 fn elements(members: &[(&str, Node<'_>)], name: &str, api: Api) -> Vec<PrefixPart> {
-    let quoted = format!("\"{name}\"");
-    let Some((_, value)) = members.iter().find(|(other, _)| *other == quoted) else { return Vec::new() };
+    let is_named = |quoted: &str| quoted.len() == name.len() + 2 && &quoted[1..=name.len()] == name;
+    let Some((_, value)) = members.iter().find(|(other, _)| is_named(other)) else { return Vec::new() };
     match value {
         Node::Array(elements) => {
-            let part = |(index, element)| PrefixPart { place: format!("{name}[{index}]"), text: written(element, api) };
+            let part = |(index, element)| {
+                let mut text = String::new();
+                write(element, api, &mut text);
+                PrefixPart { place: format!("{name}[{index}]"), text }
+            };
             elements.iter().enumerate().map(part).collect()
         }
         Node::Scalar("null") => Vec::new(),
         // A text alone is the same as a list of one block of text.
-        other => vec![PrefixPart { place: name.to_owned(), text: block(other, name, api) }],
+        other => {
+            let mut text = String::new();
+            if api == Api::Anthropic && name == "system" && is_text(other) {
+                write_text_block(other, &mut text);
+            } else {
+                write(other, api, &mut text);
+            }
+            vec![PrefixPart { place: name.to_owned(), text }]
+        }
     }
 }
 
-/// A value as it was written, without marks and white space between tokens.
-fn written(node: &Node<'_>, api: Api) -> String {
+/// Adds a value as it was written, without marks and white space between tokens.
+fn write(node: &Node<'_>, api: Api, text: &mut String) {
     match node {
-        Node::Scalar(token) => (*token).to_owned(),
+        Node::Scalar(token) => text.push_str(token),
         Node::Array(elements) => {
-            let elements: Vec<String> = elements.iter().map(|element| written(element, api)).collect();
-            format!("[{}]", elements.join(","))
+            text.push('[');
+            for (position, element) in elements.iter().enumerate() {
+                text.push_str(if position == 0 { "" } else { "," });
+                write(element, api, text);
+            }
+            text.push(']');
         }
         Node::Object(members) => {
             let own = || members.iter().filter(|(name, _)| *name != MARK);
-            if let Some(text) = own().find(|(name, _)| *name == "\"text\"").filter(|_| api == Api::Anthropic)
+            if let Some(said) = own().find(|(name, _)| *name == "\"text\"").filter(|_| api == Api::Anthropic)
                 && own().count() == 2
                 && own().any(|(name, kind)| *name == "\"type\"" && *kind == Node::Scalar("\"text\""))
             {
-                return text_block(&text.1);
+                return write_text_block(&said.1, text);
             }
-            let own = own().map(|(name, value)| {
-                let is_text = api == Api::Anthropic && *name == "\"content\"" && is_text(value);
-                let value = if is_text { format!("[{}]", text_block(value)) } else { written(value, api) };
-                format!("{name}:{value}")
-            });
-            format!("{{{}}}", own.collect::<Vec<_>>().join(","))
+            text.push('{');
+            for (position, (name, value)) in own().enumerate() {
+                text.push_str(if position == 0 { "" } else { "," });
+                text.push_str(name);
+                text.push(':');
+                if api == Api::Anthropic && *name == "\"content\"" && is_text(value) {
+                    text.push('[');
+                    write_text_block(value, text);
+                    text.push(']');
+                } else {
+                    write(value, api, text);
+                }
+            }
+            text.push('}');
         }
     }
-}
-
-fn block(node: &Node<'_>, name: &str, api: Api) -> String {
-    if api == Api::Anthropic && name == "system" && is_text(node) { text_block(node) } else { written(node, api) }
 }
 
 fn is_text(node: &Node<'_>) -> bool {
     matches!(node, Node::Scalar(token) if token.starts_with('"'))
 }
 
-/// A text in the form in which a block that can have a mark holds it, whatever the order of its members.
-fn text_block(node: &Node<'_>) -> String {
-    format!("{{\"type\":\"text\",\"text\":{}}}", compact(&node.text()))
+/// Adds a text in the form in which a block that can have a mark holds it, whatever the order of its members.
+fn write_text_block(node: &Node<'_>, text: &mut String) {
+    text.push_str("{\"type\":\"text\",\"text\":");
+    text.push_str(&compact(&node.text()));
+    text.push('}');
 }
 
 /// Some bytes from a place on.
