@@ -109,6 +109,13 @@ impl Default for SessionAgent {
 }
 
 impl SessionAgent {
+    /// One that keeps its threads in the storage folders, since its process may end.
+    pub(crate) fn on_disk() -> Self {
+        let mut agent = Self::default();
+        agent.store.is_on_disk = true;
+        agent
+    }
+
     /// Plays the runs of a session from one on, until the last one has ended or the process is killed.
     fn play(&mut self, input: Value, storage: &str, from: usize) -> Reply {
         let input = Arc::new(input);
