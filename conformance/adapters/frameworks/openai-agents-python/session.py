@@ -117,5 +117,5 @@ def describe_request(request):
 set_tracing_disabled(True)
 if __name__ == "__main__":
     url = "https://github.com/openai/openai-agents-python"
-    options = {"features": FEATURES, "handoff": lambda agent: f"transfer_to_{agent}", "package": "openai-agents", "name": "OpenAI Agents SDK (Python)", "url": url}
+    options = {"features": FEATURES, "saves": "run", "handoff": lambda agent: f"transfer_to_{agent}", "package": "openai-agents", "name": "OpenAI Agents SDK (Python)", "url": url}
     serve_sessions(AgentsThread, describe_request, **options)
