@@ -148,6 +148,9 @@ pub enum Property {
     /// SESSION-DENIED.
     #[strum(message = "a denied call is never executed, and is told")]
     SessionDenied,
+    /// A part of SESSION-DENIED.
+    #[strum(message = "the answer to a denied call holds the reason, if one is given")]
+    SessionDeniedReason,
     /// SESSION-SIBLINGS.
     #[strum(message = "calls beside a pending one are executed once, and keep their own results")]
     SessionSiblings,
@@ -234,7 +237,7 @@ impl Property {
             Self::SessionSaidOnce => clause::SESSION_SAID_ONCE,
             Self::SessionPrefix => clause::SESSION_PREFIX,
             Self::SessionApproved => clause::SESSION_APPROVED,
-            Self::SessionDenied => clause::SESSION_DENIED,
+            Self::SessionDenied | Self::SessionDeniedReason => clause::SESSION_DENIED,
             Self::SessionSiblings => clause::SESSION_SIBLINGS,
             Self::SessionPending => clause::SESSION_PENDING,
             Self::SessionCompact => clause::SESSION_COMPACT,
@@ -263,6 +266,7 @@ impl Property {
                 | Self::SessionKept
                 | Self::SessionWhole
                 | Self::SessionPrefix
+                | Self::SessionDeniedReason
                 | Self::SessionCompactWhole
         )
     }

@@ -85,6 +85,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         | Property::SessionPrefix
         | Property::SessionApproved
         | Property::SessionDenied
+        | Property::SessionDeniedReason
         | Property::SessionSiblings
         | Property::SessionPending
         | Property::SessionCompact
