@@ -9,6 +9,9 @@ use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_judge::verdict::Judgement;
 use threadspec_runner::InProcess;
 
+/// A case whose inputs are larger than this together, in bytes, is put only to bugs that no smaller case of their clauses catches.
+const LARGE: usize = 4 << 10;
+
 /// The cases of sessions, the smaller ones first.
 pub(super) fn cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
     let is_one = |case: &&Case| case.op == Op::Session && case.is_in(JudgeProfile::Universal) && !case.needs_wire();
@@ -40,10 +43,11 @@ fn trial<'a>(planted: &Planted, cases: &[&'a Case], corpus: &Corpus, selection: 
     let breaks_a_must = breaks_a_must(corpus, breaks);
     let mut trial = Trial { breaks, wrong, breaks_a_must, ..Trial::new(name, JudgeProfile::Universal) };
     for case in cases.iter().copied() {
-        let is_asked = match selection {
-            _ if !wrong => true,
-            Selection::EveryCase => true,
-            Selection::OwnClauses => is_about(case, breaks) && trial.fault().is_some() || !breaks_a_must,
+        let is_left = wrong && is_about(case, breaks) && trial.fault().is_some();
+        let is_asked = if super::universal::size(case) > LARGE {
+            is_left || !wrong && selection == Selection::EveryCase
+        } else {
+            is_left || selection == Selection::EveryCase || !breaks_a_must
         };
         if !is_asked {
             continue;

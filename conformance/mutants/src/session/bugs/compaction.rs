@@ -204,7 +204,7 @@ fn whole() -> Vec<Planted> {
     ));
     all.extend(bugs("last-calls-of-responses-compacted-away", WHOLE, &[Always], |agent, _| {
         agent.compact = Box::new(|run, _| {
-            for response in 0..run.thread.list.len() {
+            for response in (0..run.thread.list.len()).rev() {
                 let made = calls(&run.thread.list[response]);
                 if made.len() > 1 && !(is_open(run) && Some(response) == run.last_round()) {
                     // The last call of each goes with its answer.
