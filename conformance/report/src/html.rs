@@ -87,6 +87,7 @@ fn run(run: &RunRecord) -> Value {
     );
     let mut troubles: Vec<String> = run.stopped.iter().map(|why| format!("stopped early: {}", visible(why))).collect();
     troubles.extend(run.against.iter().map(|what| format!("against it: {}", visible(what))));
+    troubles.extend(run.remarks.iter().map(|what| format!("note: {}", visible(what))));
     troubles.extend(run.out_of_date.iter().map(|what| format!("known failures: {}", visible(what))));
     troubles.extend(run.shutdown.iter().map(|what| format!("at its end: {}", visible(what.trim_end()))));
     let command = shlex::try_join(run.command.iter().map(String::as_str)).unwrap_or_else(|_| run.command.join(" "));

@@ -12,6 +12,7 @@
 //! | `merge` | one run from its shards |
 //! | `comparison` | two runs, an earlier and a later one |
 //! | `summary`, `judged`, `conclusion` | the numbers of a run, how much of the profile it judged, and what that says |
+//! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `causes`, `diff` | one failure, failures by cause, and how two texts differ |
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and writing them to files |
@@ -36,6 +37,7 @@ mod merge;
 mod output;
 mod pages;
 mod record;
+mod sessions;
 mod summary;
 pub mod terminal;
 mod words;
@@ -50,4 +52,5 @@ pub use judged::Judged;
 pub use merge::merge;
 pub use output::{ReportFormat, Target};
 pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
+pub use sessions::JudgedFeatures;
 pub use summary::Summary;

@@ -1,9 +1,11 @@
 // The OpenAI Agents SDK behind op `session`: a `MemorySession`, streamed runs, approvals on the `RunState`, hand-overs between agents.
 
 import { Agent, handoff, MemorySession, Runner, setTracingDisabled, tool } from '@openai/agents';
+import { z } from 'zod';
 import { callOf, digest, imageOf, serveSessions } from '../shared/session.mjs';
 
-const ANY_ARGUMENTS = { type: 'object', properties: {}, required: [], additionalProperties: true };
+// Validated, as a schema of zod is; JSON Schemas are not.
+const ANY_ARGUMENTS = z.looseObject({});
 
 /** A turn as items of the Responses API; parts that it has not are reasoning items, as in the SDK's adapter for other providers. */
 function toItems({ content, calls, opaque }) {
@@ -28,9 +30,9 @@ async function open(session) {
     },
   };
   const toolsOf = (agent) => session.toolsOf(agent).map(({ name, approval }) => tool({
-    name, description: 'A scripted tool.', parameters: ANY_ARGUMENTS, strict: false, needsApproval: approval,
+    name, description: 'A scripted tool.', parameters: ANY_ARGUMENTS, needsApproval: approval,
     execute: async (args, context, details) => {
-      const result = await current.call(name, args, details.toolCall.callId);
+      const result = await current.call(name, args, details.toolCall.callId, agent);
       const image = imageOf(result);
       const text = image?.text ? [{ type: 'text', text: image.text }] : [];
       return image ? [...text, { type: 'image', image: { data: image.data, mediaType: image.mediaType } }] : result;

@@ -130,6 +130,7 @@ const isResult = ({ type }) => type === 'tool-result';
 
 // As the SDK's own providers write an output.
 function describeResult({ toolCallId, output: { type, value, reason } }) {
-  const content = type === 'text' || type === 'error-text' ? value : reason ?? JSON.stringify(value);
+  const denied = type === 'execution-denied' ? reason ?? 'Tool call execution denied.' : undefined;
+  const content = denied ?? (type === 'text' || type === 'error-text' ? value : JSON.stringify(value));
   return { type: 'tool', content, tool_call_id: toolCallId };
 }

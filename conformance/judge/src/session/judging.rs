@@ -132,10 +132,7 @@ impl<'a> Judging<'a> {
         if plan.compacts {
             self.thread.compacted = self.thread.compacted.max(self.thread.items.len());
         }
-        if self.thread.handed_over {
-            let last = self.thread.agents.last().copied().unwrap_or(0);
-            self.thread.agents = if last == 0 { vec![0] } else { vec![0, last] };
-        }
+        self.begin_with_agent();
         if let Beginning::Message(text) = &plan.beginning {
             // What was refused, or came to nothing, has a name of its own.
             self.thread.hear(run, text, !record.asks());

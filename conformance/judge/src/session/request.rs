@@ -4,7 +4,7 @@ use super::judging::{Judging, Place};
 use super::layout::{Layout, sent_calls};
 use super::naming::{AnswerFault, clause_of};
 use super::thread::Item;
-use crate::protocol::Saves;
+use crate::feature::Saves;
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentMessage, Speaker};
 use crate::universal::value::quote_text;

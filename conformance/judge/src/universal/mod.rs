@@ -26,7 +26,7 @@ mod wire;
 mod tests;
 
 use crate::Error;
-use crate::protocol::SessionAbilities;
+use crate::feature::SessionAbilities;
 use crate::session::SessionState;
 use crate::shape::AgentRun;
 use course::Course;
