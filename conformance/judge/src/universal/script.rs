@@ -2,10 +2,12 @@
 
 use super::message::{AgentCall, AgentMessage};
 use super::value::{equal, read};
+use super::wire::can_be_declared;
 use crate::json::{is_beyond_doubles, is_deep, tokens};
 use crate::shape::{Input, Part, Parts, ScriptedFault, ScriptedTurn};
 use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
+use threadspec::oracle::Api;
 use threadspec::surrogates::has_marks;
 
 /// What the model answers to one request.
@@ -38,6 +40,8 @@ pub(super) enum CallOutcome<'a> {
     Failure(&'a str),
     /// There is no such tool.
     Unknown,
+    /// Over the wire: there is one, but no request can declare it, so that it may be run, or be unknown.
+    Undeclared,
 }
 
 impl CallOutcome<'_> {
@@ -63,6 +67,8 @@ pub(super) struct RunScript {
     withheld: HashSet<usize>,
     /// Over the wire: what came whole of the turns that then failed.
     remains: HashMap<usize, ModelTurn>,
+    /// The API that the run speaks over the wire.
+    api: Option<Api>,
     /// Over the wire: what can happen to the answers.
     pub(super) events: WireEvents,
 }
@@ -129,16 +135,18 @@ impl RunScript {
             limited,
             withheld,
             remains,
+            api: None,
             events,
         })
     }
 
-    /// Puts what was said over the wire in the place of the first turns.
+    /// Puts what was said over the wire of this API in the place of the first turns.
     ///
     /// # Errors
     ///
     /// Says what is wrong with it.
-    pub(super) fn hear(&mut self, said: Parts<ScriptedTurn>) -> Result<(), String> {
+    pub(super) fn hear(&mut self, api: Api, said: Parts<ScriptedTurn>) -> Result<(), String> {
+        self.api = Some(api);
         for (index, turn) in said.into_iter().enumerate() {
             if let Part::Proper(turn) = &turn {
                 let stops_for = |reasons: &[&str]| turn.stop.text().is_some_and(|stop| reasons.contains(&stop));
@@ -194,6 +202,9 @@ impl RunScript {
 
     pub(super) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
         let Some(results) = self.tools.get(call.name()) else { return CallOutcome::Unknown };
+        if self.api.is_some_and(|api| !can_be_declared(api, call.name())) {
+            return CallOutcome::Undeclared;
+        }
         let result = match results {
             ScriptedResults::Always(result) => result,
             ScriptedResults::ById { results, .. } => results.get(call.id()).unwrap_or(&NOTHING),
@@ -244,7 +255,7 @@ impl RunScript {
             || calls.iter().any(|call| match self.outcome(call) {
                 CallOutcome::Result(result) => value_has_half(result),
                 CallOutcome::Failure(message) => has_marks(message),
-                CallOutcome::Unknown => false,
+                CallOutcome::Unknown | CallOutcome::Undeclared => false,
             })
     }
 }
