@@ -2,7 +2,7 @@
 
 use std::{error, fmt};
 
-/// What went wrong with an input, and where; or how a model failed.
+/// What went wrong with an input, and where; or how a model or a store failed.
 ///
 /// One type for the whole crate: ask it with [`is_invalid_event`](Error::is_invalid_event) and its siblings instead of
 /// matching on text. Its `Display` form is one line that names the position, the field and the reason.
@@ -35,6 +35,7 @@ pub(crate) enum ErrorKind {
     NotAThread,
     UnsupportedXml,
     Model,
+    Store,
 }
 
 impl Error {
@@ -51,6 +52,16 @@ impl Error {
     /// ```
     pub fn model_failure(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Model, message)
+    }
+
+    /// The failure of a store (`session::Store`).
+    ///
+    /// ```
+    /// let error = threadspec::Error::store_failure("no space left on device");
+    /// assert!(error.is_store_failure());
+    /// ```
+    pub fn store_failure(reason: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Store, reason.to_string())
     }
 
     pub(crate) fn input(message: impl Into<String>) -> Self {
@@ -114,6 +125,11 @@ impl Error {
     /// Whether a model failed.
     pub fn is_model_failure(&self) -> bool {
         self.0.kind == ErrorKind::Model
+    }
+
+    /// Whether a store failed, or holds what no session wrote.
+    pub fn is_store_failure(&self) -> bool {
+        self.0.kind == ErrorKind::Store
     }
 
     /// The 0-based position of the event at fault.

@@ -25,6 +25,7 @@
 //! | `event.rs`, `message.rs`, `profile.rs` | what goes in, what comes out, and the two readings of the sources |
 //! | `ecma.rs`, `xml/escape.rs`, `xml/write.rs`, `context.rs` | the document and the messages, in their plain form ([`plain`]) |
 //! | `agent/` | tool rounds and the outer loop, with scripted models, tools and verifiers ([`agent`]) |
+//! | `session/` | several runs on one thread: what is kept, and what a run does with what the last one left ([`session`]) |
 //! | `input.rs`, `xml/read.rs` | reading: logs of events, and documents as strictly as XML 1.0 asks for |
 //! | `oracle/` | the properties that every implementation's output must have ([`oracle`]) |
 //! | `wire/` | messages in the forms of LangChain, OpenAI and Anthropic ([`wire`]) |
@@ -47,6 +48,7 @@ mod input;
 mod message;
 pub mod oracle;
 mod profile;
+pub mod session;
 pub mod surrogates;
 pub mod wire;
 mod xml;

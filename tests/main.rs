@@ -6,6 +6,7 @@ mod provider_answers;
 mod provider_context;
 mod provider_requests;
 mod provider_rules;
+mod provider_words;
 mod reachability;
 mod second_parser;
 mod snapshots;

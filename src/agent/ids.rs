@@ -1,7 +1,7 @@
 //! Makes the ids of the calls of one response distinct.
 
+use crate::Message;
 use crate::ids::Ids;
-use crate::{Message, ToolCall};
 use std::collections::HashSet;
 
 /// The ids of all calls and results in a list of messages.
@@ -20,29 +20,27 @@ pub(super) fn ids_of(messages: &[Message]) -> Ids {
 
 /// Makes the ids of one response distinct: the first call keeps its id, each later one with that id gets the first of
 /// `<id>_2`, `<id>_3`, … that neither the thread nor the response has (TOOLS-DISTINCT).
-pub(super) fn make_distinct(calls: &mut [ToolCall], thread: &mut Ids) {
-    for call in &*calls {
-        thread.take(&call.id);
+pub(crate) fn make_distinct<'a>(response: impl IntoIterator<Item = &'a mut String>, thread: &mut Ids) {
+    let response: Vec<&mut String> = response.into_iter().collect();
+    for id in &response {
+        thread.take(id);
     }
     let mut seen = HashSet::new();
-    for call in calls {
-        if !seen.insert(call.id.clone()) {
-            call.id = thread.take_numbered(&call.id, usize::MAX);
+    for id in response {
+        if !seen.insert(id.clone()) {
+            *id = thread.take_numbered(id, usize::MAX);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
-
     use super::*;
 
     fn renamed(thread: &mut Ids, response: &[&str]) -> Vec<String> {
-        let call = |id: &&str| ToolCall { id: (*id).to_owned(), name: "t".to_owned(), args: Map::new() };
-        let mut calls: Vec<ToolCall> = response.iter().map(call).collect();
-        make_distinct(&mut calls, thread);
-        calls.into_iter().map(|call| call.id).collect()
+        let mut ids: Vec<String> = response.iter().map(|id| (*id).to_owned()).collect();
+        make_distinct(&mut ids, thread);
+        ids
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod rounds;
 mod run;
 mod script;
 
+pub(crate) use ids::make_distinct;
 pub use rounds::{ToolOptions, ToolRun, run_tools};
 pub use run::{LoopOptions, LoopRun, StopReason, run_loop};
 pub use script::{ScriptedModel, ScriptedTools, ScriptedVerifier, Turn};

@@ -91,7 +91,7 @@ pub(super) fn rounds(
         }
         last = model.respond(messages)?;
         if let Some(ids) = &mut hardened {
-            make_distinct(&mut last.tool_calls, ids);
+            make_distinct(last.tool_calls.iter_mut().map(|call| &mut call.id), ids);
         }
         observe(RoundStep::Responded(&last));
         messages.push(Message::Ai { content: last.content.clone(), tool_calls: last.tool_calls.clone() });

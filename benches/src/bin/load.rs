@@ -8,9 +8,11 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::io::Read;
 use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
 use std::{env, fs, io, thread};
 use threadspec_provider::{
-    Answers, AttemptId, PlannedEnd, Engine, EngineOptions, ServerLimits, PlannedAnswer, Reaction, Received, RunPlan, Server,
+    Answers, AttemptId, EndedRun, Engine, PlannedEnd, EngineOptions, ServerLimits, PlannedAnswer, Reaction, Received, RunPlan, Server,
     WireStep, compose,
 };
 use threadspec::oracle::Api;
@@ -34,26 +36,49 @@ fn input() -> String {
 /// What is counted.
 #[derive(Default)]
 struct LoadCounts {
-    requests: usize,
     runs: usize,
     breached: usize,
 }
 
-/// Plays a run for each key, and judges it after its last round.
+/// Plays a run for each key, and lets it be judged after its last round, by a thread of its own as in `verify`.
 struct LoadJudged {
     engine: Engine,
     plan: RunPlan,
-    input: String,
     rounds: HashMap<String, usize>,
     open: HashMap<AttemptId, String>,
-    counts: LoadCounts,
+    requests: usize,
+    ended: Sender<EndedRun>,
+}
+
+impl LoadJudged {
+    /// With the thread that judges, which gives its counts when nothing comes any more.
+    fn new() -> (Self, JoinHandle<LoadCounts>) {
+        let (ended, runs) = mpsc::channel();
+        let engine = Engine::new(EngineOptions::default());
+        let plan = RunPlan::of_case_input(Api::OpenAiChat, &input()).expect("a plan");
+        let (rounds, open, requests) = (HashMap::new(), HashMap::new(), 0);
+        (Self { engine, plan, rounds, open, requests, ended }, thread::spawn(move || judge_all(runs)))
+    }
+}
+
+fn judge_all(runs: Receiver<EndedRun>) -> LoadCounts {
+    let (input, mut counts) = (input(), LoadCounts::default());
+    for EndedRun { plan, record } in runs {
+        let Reply::Ok(output) = compose(&plan, &record, Reply::Ok(json!({}))) else { continue };
+        let found = output["wire"]["findings"].as_array().map_or(0, Vec::len);
+        let ruling = judge(&input, &Others::default(), Abilities::default(), AgentReply::Output(output));
+        let is_clean = found == 0 && ruling.is_ok_and(|ruling| ruling.findings().is_empty());
+        counts.runs += 1;
+        counts.breached += usize::from(!is_clean);
+    }
+    counts
 }
 
 impl Answers for LoadJudged {
     type Attempt = AttemptId;
 
     fn receive(&mut self, now: Duration, request: Received) -> (AttemptId, Reaction) {
-        self.counts.requests += 1;
+        self.requests += 1;
         let key = request.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
         let key = key.to_owned();
         let round = self.rounds.entry(key.clone()).or_default();
@@ -72,27 +97,22 @@ impl Answers for LoadJudged {
         self.engine.delivered(now, id, is_whole);
         let Some(key) = self.open.remove(&id) else { return };
         self.rounds.remove(&key);
-        let Some(ended) = self.engine.end(now, &key) else { return };
-        let Reply::Ok(output) = compose(&ended.plan, &ended.record, Reply::Ok(json!({}))) else { return };
-        let found = output["wire"]["findings"].as_array().map_or(0, Vec::len);
-        let ruling = judge(&self.input, &Others::default(), Abilities::default(), AgentReply::Output(output));
-        let is_clean = found == 0 && ruling.is_ok_and(|ruling| ruling.findings().is_empty());
-        self.counts.runs += 1;
-        self.counts.breached += usize::from(!is_clean);
+        // Who judges is there as long as this is.
+        let _ = self.engine.end(now, &key).map(|run| self.ended.send(run));
     }
 }
 
 /// Gives one answer to everything.
 struct Constant {
     answer: PlannedAnswer,
-    counts: LoadCounts,
+    requests: usize,
 }
 
 impl Answers for Constant {
     type Attempt = ();
 
     fn receive(&mut self, _: Duration, _: Received) -> ((), Reaction) {
-        self.counts.requests += 1;
+        self.requests += 1;
         ((), Reaction::Answer(self.answer.clone()))
     }
 
@@ -106,21 +126,23 @@ fn memory() -> f64 {
     resident * 4096.0 / 1e6
 }
 
-fn serve<A: Answers>(answers: A, counts: impl Fn(&A) -> (usize, usize, usize)) {
+fn serve<A: Answers>(answers: A, requests: impl Fn(&A) -> usize, judging: Option<JoinHandle<LoadCounts>>) {
     let server = Server::start(([127, 0, 0, 1], 0).into(), ServerLimits::default(), answers).expect("a free port");
     println!("http://{}", server.address());
     let (began, spent) = (Instant::now(), ProcessTime::now());
     thread::scope(|scope| {
         scope.spawn(|| io::stdin().read_to_end(&mut Vec::new()));
     });
-    let (requests, runs, breached) = server.with_settled(|answers, _| counts(answers));
-    let spent = spent.elapsed().as_secs_f64();
-    println!(
-        "{requests} requests in {:.1} s; {runs} runs judged, {breached} with a breach; {:.1} µs of processor time a request; {:.1} MB",
-        began.elapsed().as_secs_f64(),
-        spent * 1e6 / requests.max(1) as f64,
-        memory(),
-    );
+    let (requests, elapsed) = (server.with_settled(|answers, _| requests(answers)), began.elapsed());
+    drop(server);
+    tell(requests, judging, spent);
+    println!("{:.1} s", elapsed.as_secs_f64());
+}
+
+fn tell(requests: usize, judging: Option<JoinHandle<LoadCounts>>, spent: ProcessTime) {
+    let LoadCounts { runs, breached } = judging.map(|judging| judging.join().expect("it judges")).unwrap_or_default();
+    let each = spent.elapsed().as_secs_f64() * 1e6 / requests.max(1) as f64;
+    println!("{requests} requests; {runs} runs judged, {breached} with a breach; {each:.1} µs of processor time a request; {:.1} MB", memory());
 }
 
 /// How long it takes to take a request with a history of so many bytes, and to judge the run.
@@ -182,7 +204,8 @@ fn bodies() -> Vec<String> {
 }
 
 /// What playing and judging costs without a socket.
-fn work(mut judged: LoadJudged, runs: usize) {
+fn work(runs: usize) {
+    let (mut judged, judging) = LoadJudged::new();
     let bodies = bodies();
     let spent = ProcessTime::now();
     for run in 0..runs {
@@ -200,20 +223,16 @@ fn work(mut judged: LoadJudged, runs: usize) {
             judged.delivered(Duration::ZERO, id, true);
         }
     }
-    let spent = spent.elapsed().as_secs_f64();
-    let LoadCounts { requests, runs, breached } = judged.counts;
-    println!("{requests} requests, {runs} runs judged, {breached} with a breach; {:.1} µs of processor time a request; {:.1} MB", spent * 1e6 / requests as f64, memory());
+    let requests = judged.requests;
+    drop(judged);
+    tell(requests, Some(judging), spent);
 }
 
 fn main() {
-    let input = input();
-    let plan = RunPlan::of_case_input(Api::OpenAiChat, &input).expect("a plan");
     match env::args().nth(1).as_deref() {
         Some("judged") => {
-            let engine = Engine::new(EngineOptions::default());
-            let (rounds, open, counts) = (HashMap::new(), HashMap::new(), LoadCounts::default());
-            let judged = LoadJudged { engine, plan, input, rounds, open, counts };
-            serve(judged, |judged| (judged.counts.requests, judged.counts.runs, judged.counts.breached));
+            let (judged, judging) = LoadJudged::new();
+            serve(judged, |judged| judged.requests, Some(judging));
         }
         Some("answers") => {
             let body = json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "gpt-4.1", "choices": [
@@ -227,13 +246,9 @@ fn main() {
                 steps: vec![WireStep::Write(body)],
                 ending: PlannedEnd::Whole,
             };
-            serve(Constant { answer, counts: LoadCounts::default() }, |constant| (constant.counts.requests, 0, 0));
+            serve(Constant { answer, requests: 0 }, |constant| constant.requests, None);
         }
-        Some("work") => {
-            let engine = Engine::new(EngineOptions::default());
-            let (rounds, open, counts) = (HashMap::new(), HashMap::new(), LoadCounts::default());
-            work(LoadJudged { engine, plan, input, rounds, open, counts }, 20_000);
-        }
+        Some("work") => work(20_000),
         Some("history") => [1, 2, 4, 8].iter().for_each(|quarters| history(quarters << 18)),
         _ => eprintln!("usage: load judged|answers|work|history"),
     }

@@ -34,6 +34,7 @@
 //! | [`tolerance`] | which differences between replies do not count |
 //! | [`compare`] | whether a reply is as good as the reference's |
 //! | [`universal`] | the judge of profile `universal` |
+//! | [`session`] | the judge of several runs on one thread |
 //! | [`verdict`] | from the outcome of a case to its verdict |
 
 pub mod compare;
@@ -42,6 +43,7 @@ mod error;
 pub mod json;
 pub mod protocol;
 pub mod reference;
+pub mod session;
 mod shape;
 pub mod text;
 pub mod tolerance;

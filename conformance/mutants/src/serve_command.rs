@@ -5,8 +5,7 @@ use threadspec_conformance::Stop;
 use threadspec_judge::reference::Reference;
 use threadspec_judge::text::closest;
 use threadspec_mutants::{Planted, all, find};
-use threadspec_runner::Exit;
-use threadspec_runner::serve;
+use threadspec_runner::{Exit, Served, serve};
 
 /// Answer protocol requests from stdin on stdout, as a planted bug, a permitted reading or a misbehaving process does
 #[derive(Debug, clap::Args)]
@@ -35,7 +34,10 @@ impl Serve {
             Some(planted) => planted.serve(),
             None => serve(&mut Reference, io::stdin().lock(), io::stdout().lock()),
         };
-        served.map(|()| Exit::Ok).map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
+        served
+            .map(Served::or_die)
+            .map(|()| Exit::Ok)
+            .map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
     }
 }
 

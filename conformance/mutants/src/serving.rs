@@ -5,21 +5,21 @@ use crate::planted::{Kind, Misbehaviour, Planted, When};
 use crate::together::Together;
 use std::io::{self, BufReader, Write};
 use threadspec_judge::reference::Reference;
-use threadspec_runner::Testee;
-use threadspec_runner::{serve, serve_together};
+use threadspec_runner::{Served, Testee, serve, serve_together};
 
 impl Planted {
-    /// Answers protocol requests from stdin on stdout until they end.
+    /// Answers protocol requests from stdin on stdout until they end, or until a script kills the process.
     ///
     /// # Errors
     ///
     /// When stdin or stdout fails.
-    pub fn serve(&self) -> io::Result<()> {
+    pub fn serve(&self) -> io::Result<Served> {
         match self.kind {
             Kind::Clash(_) => {
                 let agent = Together::new(Some(self));
                 let requests = BufReader::new(io::stdin());
-                serve_together(agent.hello(), |requests| agent.answer(requests), requests, io::stdout().lock())
+                serve_together(agent.hello(), |requests| agent.answer(requests), requests, io::stdout().lock())?;
+                Ok(Served::All)
             }
             Kind::Misbehaviour(how) => misbehave(how),
             _ => serve(&mut self.implementation(), io::stdin().lock(), io::stdout().lock()),
@@ -27,14 +27,14 @@ impl Planted {
     }
 }
 
-fn misbehave(how: Misbehaviour) -> io::Result<()> {
+fn misbehave(how: Misbehaviour) -> io::Result<Served> {
     let mut replies = MisbehavingLines { how, number: 0, line: Vec::new(), last: Vec::new() };
-    serve(&mut Reference, BufReader::new(io::stdin().lock()), &mut replies)?;
-    if how.when == When::End {
+    let served = serve(&mut Reference, BufReader::new(io::stdin().lock()), &mut replies)?;
+    if served == Served::All && how.when == When::End {
         tell_that_it_begins();
         (how.how)(&replies.last);
     }
-    Ok(())
+    Ok(served)
 }
 
 /// Makes the file that the variable `DEED_BEGINS` names, so that a test need not guess when a deed is done.

@@ -4,6 +4,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
+use std::iter;
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -53,6 +54,11 @@ fn post(key: &str, body: &[u8]) -> Vec<u8> {
     [head(key, &format!("connection: close\r\ncontent-length: {}\r\n", body.len())).as_bytes(), body].concat()
 }
 
+/// The same as an agent does it: a connection that was closed before it could ask, because others had come, is made anew.
+fn answered(server: &Server<Engine>, request: &[u8]) -> String {
+    iter::repeat_with(|| said(server, request)).take(1000).find(|answer| !answer.is_empty()).unwrap_or_default()
+}
+
 /// Makes a whole run with a key of its own, as an agent would, and says what is wrong with it.
 fn run(server: &Server<Engine>, key: &str) -> Result<(), String> {
     let turn = |number: usize| json!({"content": "", "tool_calls": [{"id": format!("c{number}"), "name": "look", "args": {}}]});
@@ -64,7 +70,7 @@ fn run(server: &Server<Engine>, key: &str) -> Result<(), String> {
     for round in 1..=ROUNDS {
         let tools = json!([{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]);
         let body = json!({"model": "gpt-4.1", "messages": messages, "tools": tools}).to_string();
-        let answer = said(server, &post(key, body.as_bytes()));
+        let answer = answered(server, &post(key, body.as_bytes()));
         let content = answer.split_once("\r\n\r\n").ok_or_else(|| format!("no answer: {answer:?}"))?.1;
         let answer: Value = serde_json::from_str(content).map_err(|error| format!("{error}: {content}"))?;
         let message = answer["choices"][0]["message"].clone();

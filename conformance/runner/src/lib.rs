@@ -26,6 +26,7 @@
 //! | [`files`] | reading files, and writing them as a whole or not at all |
 //! | `folder` | reading a corpus from a folder |
 //! | `options` | how a run is made, as run files and transcripts tell it |
+//! | `reference` | the reference, whose sessions are stored on disk |
 //! | `transcript` | what was said in a run, from which it can be judged again |
 //! | `serve` | the loop that serves the protocol |
 //! | `testee` | what is being tested: a process, or an implementation in this process |
@@ -36,6 +37,7 @@ mod exit;
 pub mod files;
 mod folder;
 mod options;
+mod reference;
 mod run;
 mod serve;
 mod testee;
@@ -45,7 +47,8 @@ pub use error::Error;
 pub use exit::Exit;
 pub use folder::files_in;
 pub use options::{RunOptions, by_name, can_be_put};
+pub use reference::StoredReference;
 pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, run};
-pub use serve::{serve, serve_together};
+pub use serve::{Served, serve, serve_together};
 pub use testee::{Companion, InProcess, Process, Testee, Trouble, adopt_orphans, end_orphans, interrupt};
 pub use transcript::{Recorder, Transcript, TranscriptHeader};

@@ -11,7 +11,28 @@ use std::time::Duration;
 use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, RejectKind, Reply, Request};
 use threadspec_judge::{Error, json};
 
-/// Answers each request line with one reply line until the requests end.
+/// Why serving ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Served {
+    /// The requests have ended.
+    All,
+    /// A script kills the process now: the last reply was `cut`.
+    UntilKilled,
+}
+
+impl Served {
+    /// Ends this process without cleaning up, if the script kills it now.
+    pub fn or_die(self) {
+        if self == Self::UntilKilled {
+            #[cfg(unix)]
+            let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
+            std::process::abort();
+        }
+    }
+}
+
+/// Answers each request line with one reply line until the requests end, or until a reply says that the script kills the process.
 ///
 /// A line without an id cannot be answered; it is reported on stderr.
 ///
@@ -22,16 +43,27 @@ pub fn serve(
     implementation: &mut dyn Implementation,
     mut requests: impl BufRead,
     mut replies: impl Write,
-) -> io::Result<()> {
+) -> io::Result<Served> {
     let mut line = Vec::new();
     while requests.read_until(b'\n', &mut line)? > 0 {
         match answer(implementation, &line) {
-            Some(reply) => writeln!(replies, "{reply}").and_then(|()| replies.flush())?,
+            Some(reply) => {
+                writeln!(replies, "{reply}").and_then(|()| replies.flush())?;
+                if is_cut(&reply) {
+                    return Ok(Served::UntilKilled);
+                }
+            }
             None => not_a_request(&line),
         }
         line.clear();
     }
-    Ok(())
+    Ok(Served::All)
+}
+
+/// Whether a reply line says that the process ends now.
+fn is_cut(line: &str) -> bool {
+    // Long outputs are not read for this.
+    line.contains(r#""cut":true"#) && matches!(Reply::read(line), Ok((_, Reply::Cut { .. })))
 }
 
 /// Answers request lines that come at the same time together, until the requests end. Those that come within a few milliseconds of the
@@ -159,7 +191,7 @@ mod tests {
 
     fn replies(requests: &[u8]) -> Vec<String> {
         let mut out = Vec::new();
-        serve(&mut Echo, requests, &mut out).expect("memory does not fail");
+        assert_eq!(serve(&mut Echo, requests, &mut out).expect("memory does not fail"), Served::All);
         String::from_utf8(out).expect("UTF-8").lines().map(str::to_owned).collect()
     }
 
@@ -189,6 +221,38 @@ mod tests {
         lines.sort_unstable();
         assert!(lines.len() == 4 && lines[0].contains("protocol") && lines[1].contains("invalid-input"), "{lines:?}");
         assert_eq!(lines[2..], [r#"{"id":2,"ok":"literal 1"}"#, r#"{"id":3,"ok":"literal 2"}"#]);
+    }
+
+    /// Says where it stores and whence it goes on; it is killed the first time.
+    struct Killed;
+
+    impl Implementation for Killed {
+        fn hello(&self) -> Hello {
+            Reference.hello()
+        }
+
+        fn answer(&mut self, request: &Request) -> Reply {
+            let Request { input, storage, from, .. } = request;
+            match from {
+                None => Reply::Cut { runs: vec![json!([input, storage])] },
+                Some(from) => Reply::Ok(json!({"runs": [from]})),
+            }
+        }
+    }
+
+    #[test]
+    fn serving_ends_when_the_script_kills_the_process() {
+        let asked = r#"{"id":7,"op":"session","profile":"universal","input":{"storage":"/a","runs":[1.0]}}"#;
+        let mut out = Vec::new();
+        let served = serve(&mut Killed, format!("{asked}\n{asked}\n").as_bytes(), &mut out);
+        assert_eq!(served.expect("memory does not fail"), Served::UntilKilled);
+        let cut = Reply::Cut { runs: vec![json!([r#"{"runs":[1.0]}"#, "/a"])] };
+        assert_eq!(Reply::read(out), Ok((7, cut)));
+        let mut out = Vec::new();
+        let asked = asked.replace("}}", r#"},"from":2}"#);
+        let served = serve(&mut Killed, asked.as_bytes(), &mut out);
+        assert_eq!(served.expect("memory does not fail"), Served::All);
+        assert_eq!(Reply::read(out), Ok((7, Reply::Ok(json!({"runs": [2]})))));
     }
 
     #[test]

@@ -3,10 +3,10 @@
 use super::Stop;
 use crate::bugs::BUGS;
 use std::io;
-use threadspec_judge::protocol::{Hello, Implementation, Reply, Request};
+use threadspec_judge::protocol::{Hello, Implementation, Op, Reply, Request};
 use threadspec_judge::reference::Reference;
 use threadspec_provider::client::HttpModel;
-use threadspec_runner::{Exit, serve};
+use threadspec_runner::{Exit, Served, StoredReference, serve};
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,10 @@ impl Serve {
             None => serve(&mut AnyModel, requests, replies),
             Some(mut bug) => serve(&mut bug, requests, replies),
         };
-        served.map(|()| Exit::Ok).map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
+        served
+            .map(Served::or_die)
+            .map(|()| Exit::Ok)
+            .map_err(|error| Stop::new(Exit::Corpus, format!("serve: {error}")))
     }
 }
 
@@ -38,17 +41,20 @@ struct AnyModel;
 
 impl Implementation for AnyModel {
     fn hello(&self) -> Hello {
-        Reference.hello()
+        StoredReference.hello()
     }
 
     fn answer(&mut self, request: &Request) -> Reply {
-        Reference.answer(request)
+        StoredReference.answer(request)
     }
 
     fn line(&mut self, request: &Request) -> String {
         match HttpModel::of(request) {
+            Some(_) if request.op == Op::Session => {
+                Reply::Unsupported("sessions are not asked over HTTP".into()).line(request.id)
+            }
             Some(mut model) => Reference.line_with(request, &mut model),
-            None => Reference.line(request),
+            None => StoredReference.line(request),
         }
     }
 }

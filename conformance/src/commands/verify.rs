@@ -17,15 +17,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Request, Transport};
-use threadspec_judge::reference::Reference;
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Judgement;
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_report::Circumstances;
 use threadspec_runner::files::prepare;
 use threadspec_runner::{
-    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunOptions, Settings, Shard, Testee, TranscriptHeader,
-    Watch, adopt_orphans, interrupt, run,
+    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunOptions, Settings, Shard, StoredReference, Testee,
+    TranscriptHeader, Watch, adopt_orphans, interrupt, run,
 };
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -237,7 +236,7 @@ impl Verify {
             return Ok((testees, Some(provider)));
         }
         if self.command.is_empty() {
-            return Ok(((0..self.jobs).map(|_| Box::new(InProcess::new(Reference)) as _).collect(), None));
+            return Ok(((0..self.jobs).map(|_| Box::new(InProcess::new(StoredReference)) as _).collect(), None));
         }
         let first = Process::start(&self.command, self.timeout)?;
         let mut testees: Testees = Vec::new();

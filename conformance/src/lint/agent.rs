@@ -2,8 +2,8 @@
 
 use threadspec::oracle::Api;
 use threadspec_golden::clause;
-use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem, WIRE};
-use threadspec_judge::protocol::JudgeProfile;
+use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem, SESSION, WIRE};
+use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_judge::universal;
 use threadspec_provider::RunPlan;
 
@@ -15,9 +15,10 @@ pub(super) fn problems(corpus: &Corpus) -> Vec<Problem> {
 
 fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
     let mut wrong = Vec::new();
-    let is_here = [AGENT, WIRE].iter().any(|folder| case.id.starts_with(&format!("{folder}/")));
+    let is_here = [AGENT, WIRE, SESSION].iter().any(|folder| case.id.starts_with(&format!("{folder}/")));
     if is_here != (case.profiles == [JudgeProfile::Universal]) {
-        wrong.push(format!("the cases of `{AGENT}/` and `{WIRE}/` are those of profile `{}`", JudgeProfile::Universal));
+        let profile = JudgeProfile::Universal;
+        wrong.push(format!("the cases of `{AGENT}/`, `{WIRE}/` and `{SESSION}/` are those of profile `{profile}`"));
     }
     let Expect::Run(properties) = case.expect() else {
         if is_here {
@@ -26,7 +27,7 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         return wrong;
     };
     if !is_here {
-        wrong.push(format!("properties of a run belong in `{AGENT}/` or `{WIRE}/`"));
+        wrong.push(format!("properties of a run belong in `{AGENT}/`, `{WIRE}/` or `{SESSION}/`"));
     } else if case.severity.is_none() {
         wrong.push("it has no `severity`: how much a failure hurts".into());
     }
@@ -53,6 +54,10 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         // Turns are read as strictly as a provider reads them; they are the same for every API.
         let plans = case.inputs().map(|input| RunPlan::of_case_input(Api::OpenAiChat, input));
         wrong.extend(plans.filter_map(|plan| Some(format!("`input`: {}", plan.err()?))));
+    }
+    if case.op == Op::Session {
+        // They have checks of their own.
+        return wrong;
     }
     match universal::subjects(case.input()) {
         Err(why) => wrong.push(why.to_string()),

@@ -8,6 +8,7 @@ mod history;
 mod rules;
 mod scopes;
 mod seeds;
+mod session;
 
 pub(crate) use errata::ERRATA;
 
@@ -55,6 +56,7 @@ pub(crate) fn problems(files: &[File]) -> (Corpus, Vec<Problem>) {
     problems.extend(rules::problems(files));
     problems.extend(covering::problems(files));
     problems.extend(agent::problems(&corpus));
+    problems.extend(session::problems(&corpus));
     problems.extend(history::problems(files, &corpus));
     if corpus.cases.is_empty() {
         problems.push(Problem::in_file(".", "there is no case"));

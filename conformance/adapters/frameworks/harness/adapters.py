@@ -49,7 +49,7 @@ class Adapter:
     def reproductions(self):
         """The scripts of the folder by clause. One with a second suffix is for the entry point of that name alone."""
         own = {f".{argument}" for argument in self.arguments}
-        scripts = sorted(self.folder.glob("repro/*.*"))
+        scripts = [script for script in sorted(self.folder.glob("repro/*.*")) if not script.name.startswith("session-")]
         return {script.name.split(".")[0]: script for script in scripts if own.issuperset(script.suffixes[:-1])}
 
     @property
@@ -57,8 +57,38 @@ class Adapter:
         return HERE / f"recordings/{self.id}.jsonl.xz"
 
 
+class SessionAdapter(Adapter):
+    """The adapter of a folder behind op `session`, which has one entry point."""
+
+    @property
+    def command(self):
+        return self.start(next(self.folder.glob("session.*")))
+
+    @property
+    def known_failures(self):
+        return HERE / f"known-failures/sessions/{self.id}.toml"
+
+    @property
+    def reproductions(self):
+        """The scripts of the folder by clause: `session-VALID.py` shows a breach of SESSION-VALID."""
+        return {script.stem.upper(): script for script in sorted(self.folder.glob("repro/session-*.*"))}
+
+    @property
+    def recording(self):
+        return HERE / f"recordings/sessions/{self.id}.jsonl.xz"
+
+
+def session_adapters():
+    """All adapters behind op `session`."""
+    found = []
+    for path in sorted(HERE.glob("*/framework.json")):
+        if [*path.parent.glob("session.*")]:
+            found.append(SessionAdapter(path.parent.name, path.parent, json.loads(path.read_text())["runtime"]))
+    return found
+
+
 def adapters():
-    """All adapters."""
+    """All adapters behind op `tools`."""
     found = []
     for path in sorted(HERE.glob("*/framework.json")):
         manifest = json.loads(path.read_text())

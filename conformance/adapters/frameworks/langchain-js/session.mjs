@@ -55,7 +55,7 @@ async function open(session) {
   const summarizer = new ScriptedModel((messages) => new AIMessage(current.summarize(messages)));
   const checkpointer = SqliteSaver.fromConnString(`${session.storage}/threads.sqlite`);
   const toolsOf = (agent) => session.toolsOf(agent).map(({ name }) => tool(async (args, runtime) => {
-    const result = await current.call(name, args, runtime.toolCallId ?? runtime.toolCall?.id);
+    const result = await current.call(name, args, runtime.toolCallId ?? runtime.toolCall?.id, agent);
     const image = imageOf(result);
     const text = image?.text ? [{ type: 'text', text: image.text }] : [];
     return image ? [...text, { type: 'image', mimeType: image.mediaType, data: image.data }] : result;

@@ -5,7 +5,8 @@
 //
 // - it begins the run as `run.message`, `run.decisions` or `run.resume` says, behind a compaction if there is `run.compact`;
 // - its fake model calls `run.ask(request)`, and a summarizing model `run.summarize(request)`, which returns a text;
-// - its tools, `session.toolsOf(agent)`, call `await run.call(name, args, callId)`, which returns any JSON value or throws; here a run is cut;
+// - its tools, `session.toolsOf(agent)`, call `await run.call(name, args, callId, agent)`, which returns any JSON value or throws; here a run
+//   is cut;
 // - it hands `run.signal` to the framework, which is how a run is cancelled, and sets `run.pending` to the ids that wait for a decision;
 // - an exception that leaves it means that the framework refused or ended the run; where the framework says so by a value, it is thrown.
 //
@@ -28,14 +29,6 @@ class Session {
     this.agents = { main: { system: input.system, tools: input.tools ?? {} }, ...input.agents };
     this.script = input.runs;
     this.calls = new Map(input.runs.flatMap(({ model }) => model.flatMap((turn) => turn.tool_calls ?? [])).map((call) => [call.id, call]));
-    // Results belong to call ids, whichever agent has the tool.
-    this.tools = {};
-    for (const { tools } of Object.values(this.agents)) {
-      for (const [name, script] of Object.entries(tools ?? {})) {
-        const known = this.tools[name];
-        this.tools[name] = known?.byId && script.byId ? { ...script, byId: { ...known.byId, ...script.byId } } : script;
-      }
-    }
     this.runs = [];
   }
 
@@ -99,7 +92,7 @@ class SessionRun extends Run {
   #report;
 
   constructor(session, { message, decisions, resume, compact, model, maxRecursionDepth, cut }) {
-    super({ messages: [], model, tools: session.tools, maxRecursionDepth }, session.describe);
+    super({ messages: [], model, maxRecursionDepth }, session.describe);
     Object.assign(this, { message, decisions, resume, compact, pending: [], signal: this.#controller.signal });
     this.#session = session;
     this.#cut = cut;
@@ -120,26 +113,26 @@ class SessionRun extends Run {
   /** Records what the framework handed to its summarizing model, as messages of the protocol, and returns the scripted summary. */
   summarize(request) {
     this.#summaries.push(this.write(request));
-    return this.compact?.summary ?? '';
+    return this.compact?.summary ?? 'A summary.';
   }
 
-  /** Does a call: its scripted result, an exception, or the cut of the run. */
-  async call(name, args, callId) {
+  /** Does a call of an agent: its scripted result, an exception, or the cut of the run. */
+  async call(name, args, callId, agent = 'main') {
     const said = this.#said(name, args, callId);
     const entry = { id: said?.id ?? callId, name, args: structuredClone(args), returned: false };
     // A call that outlives its run is not a part of it any more.
     if (!this.ended) this.#executed.push(entry);
-    if (this.#cut && this.#cut.during === entry.id && !this.#cutBegan) return this.#cutDuring(entry);
+    if (this.#cut && this.#cut.during === entry.id && !this.#cutBegan) return this.#cutDuring(entry, agent);
     this.#working.add(entry);
     try {
-      return this.result(name, args, entry.id);
+      return this.#resultOf(entry, agent);
     } finally {
       entry.returned = !this.ended;
       this.#working.delete(entry);
     }
   }
 
-  async #cutDuring({ name, args, id }) {
+  async #cutDuring(entry, agent) {
     this.#cutBegan = true;
     for (let seen; seen !== this.#executed.length || this.#working.size;) {
       seen = this.#executed.length;
@@ -150,7 +143,12 @@ class SessionRun extends Run {
     this.#controller.abort();
     // It had not returned before the cut, and is never said to have. A framework that waits for it may have its result.
     await wait(PATIENCE, () => this.ended);
-    return this.ended ? new Promise(() => {}) : this.result(name, args, id);
+    return this.ended ? new Promise(() => {}) : this.#resultOf(entry, agent);
+  }
+
+  #resultOf({ name, args, id }, agent) {
+    this.scripts = new Map(Object.entries(this.#session.agents[agent].tools ?? {}));
+    return this.result(name, args, id);
   }
 
   /** The call of the script that a framework executes: by its id, else by name and arguments. */
@@ -196,9 +194,9 @@ export function imageOf(result) {
 /** SHA-256 of an image's bytes in hexadecimal, from base64 or a `data:` URL. */
 export const digest = (base64) => createHash('sha256').update(Buffer.from(base64.replace(/^data:[^,]*,/, ''), 'base64')).digest('hex');
 
-/** A call of a message in the protocol's form, from its arguments as the framework keeps them: a value, or a text that may be no object. */
+/** A call of a message in the protocol's form, from its arguments as the framework keeps them: a value, or a text, which may be no object. */
 export function callOf(id, name, args) {
-  const value = typeof args === 'string' ? fromJson(args) : args;
+  const value = typeof args === 'string' ? fromJson(args || '{}') : args;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? { id, name, args: value } : { id, name, args: {}, raw: typeof args === 'string' ? args : JSON.stringify(args) };
 }

@@ -156,8 +156,9 @@ class Session:
             for name, one in scripts.items()
         }
         self._describe, self._handoff, self._replies = describe, handoff, replies
-        # All calls that were said so far; those of the runs before a kill were.
-        self._said = [call for run in self.runs[: self.first] for turn in run.turns for call in self._calls(turn)]
+        # The calls of every response so far; those of the runs before a kill were said.
+        self._said = [self._calls(turn) for run in self.runs[: self.first] for turn in run.turns]
+        self._returned = set()
         self._taken = {}
         self._reports = []
 
@@ -172,7 +173,7 @@ class Session:
 
     def said(self, id):
         """The call of the script that has an id, the latest one."""
-        return next((call for call in reversed(self._said) if call.id == id), None)
+        return next((call for calls in reversed(self._said) for call in calls if call.id == id), None)
 
     def ask(self, request):
         """Records the request that the framework handed to its model, and returns the scripted answer, or raises `ModelFailed`."""
@@ -180,7 +181,7 @@ class Session:
         turn = next(self.run._left, {"error": "script exhausted"})
         if turn.get("error") is not None:
             raise ModelFailed(turn["error"])
-        self._said += self._calls(turn)
+        self._said.append(self._calls(turn))
         return Turn(turn.get("content") or "", self._calls(turn), [part for part in turn.get("opaque") or [] if part["kind"] != "signature"])
 
     def summarize(self, request):
@@ -190,7 +191,7 @@ class Session:
 
     async def call(self, name, args, call_id=None, agent=MAIN):
         """Executes a call: to be awaited by the framework's tool."""
-        one = self._begin(name, args, call_id)
+        one = self._begin(name, args, call_id, agent)
         try:
             for wait in self._cut(self.run, one):
                 await asyncio.sleep(wait)
@@ -200,7 +201,7 @@ class Session:
 
     def call_in_thread(self, name, args, call_id=None, agent=MAIN):
         """The same for a framework whose tools are plain functions, each in a thread."""
-        one = self._begin(name, args, call_id)
+        one = self._begin(name, args, call_id, agent)
         try:
             for wait in self._cut(self.run, one):
                 time.sleep(wait)
@@ -233,8 +234,8 @@ class Session:
         traceback.print_exception(error)
         return f"{type(error).__name__}: {error}"
 
-    def _begin(self, name, args, call_id):
-        said = self._find(name, args, call_id)
+    def _begin(self, name, args, call_id, agent):
+        said = self._find(name, args, call_id, agent)
         one = Execution(call_id if call_id is not None else said and said.id, name, json.loads(json.dumps(args)), said)
         self.run._begun.append(one)
         return one
@@ -267,6 +268,7 @@ class Session:
         result = self._result(self._tools[agent][one.name], one.name, one.args, one.said.id if one.said else one.id)
         # One that was cut had not returned before, whether or not the framework waits for it.
         one.returned = not is_cut(self.run, one)
+        self._returned.add(one.id)
         if isinstance(result, dict) and list(result) == ["error"] and isinstance(result["error"], str):
             raise ScriptedFailure(result["error"])
         if isinstance(result, dict) and "image" in result and result.keys() <= {"image", "text"}:
@@ -281,17 +283,24 @@ class Session:
             return next((result for given, result in script["byArgs"] if same(given, args)), "")
         return script.get("byId", {}).get(id, "")
 
-    def _find(self, name, args, call_id):
+    def _find(self, name, args, call_id, agent):
         """The call of the script; where the framework does not tell its tools the id, its name and arguments find it, or those that were decided."""
         if call_id is not None:
             return self.said(call_id)
-        begun = {one.id for one in self.run._begun}
-        calls = [call for call in self._said if call.name == name and call.id not in begun] or [call for call in self._said if call.name == name]
+        script = self._tools[agent].get(name)
+        results = script.get("byId", {}) if isinstance(script, dict) else {}
         decided = {id: decision.args for id, decision in self.run.decisions.items() if decision.args is not None}
-        exact = [call for call in calls if same(decided.get(call.id, call.args), args)]
-        if len({call.id for call in exact or calls}) > 1:
-            self.cannot_tell(f"the framework does not tell its tools which of the calls to {name!r} they answer")
-        return (exact or calls or [None])[-1]
+        denied = {id for id, decision in self.run.decisions.items() if not decision.approve}
+        done = {*self._returned, *denied, *(one.id for one in self.run._begun)}
+        named = [[call for call in calls if call.name == name] for calls in reversed(self._said)]
+        # The latest response that has such a call; the first of those that are left, with these arguments if there is one.
+        for left in [[call for call in calls if call.id not in done] for calls in named], named:
+            for calls in [[call for call in calls if same(decided.get(call.id, call.args), args)] for calls in left], left:
+                if found := next(filter(None, calls), None):
+                    if len({dump(results.get(call.id)) for call in found}) > 1:
+                        self.cannot_tell(f"the framework does not tell its tools which of the calls to {name!r} they answer")
+                    return found[0]
+        return None
 
     def _calls(self, turn):
         """Calls of their own for whoever asks, since a framework may change them."""

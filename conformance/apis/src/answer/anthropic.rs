@@ -150,7 +150,7 @@ fn message<'a>(
     }
 }
 
-pub(super) fn plain(answer: &ModelAnswer) -> Value {
+pub(super) fn plain(answer: &ModelAnswer) -> impl Serialize {
     let mut content = Vec::new();
     for thought in &answer.thinking {
         let seal = thought.seal.as_deref().unwrap_or_default();
@@ -166,8 +166,7 @@ pub(super) fn plain(answer: &ModelAnswer) -> Value {
         name: &call.name,
         input: input(call),
     }));
-    let message = message(answer, content, Some(answer.finish.name(Api::Anthropic)), answer.usage.output);
-    serde_json::to_value(message).unwrap_or_default()
+    message(answer, content, Some(answer.finish.name(Api::Anthropic)), answer.usage.output)
 }
 
 pub(super) fn events(answer: &ModelAnswer, shape: &StreamShape) -> Vec<StreamEvent> {

@@ -7,7 +7,6 @@ use crate::failure::{ApiError, OpenAiError};
 use crate::request::ApiRequest;
 use crate::usage::Usage;
 use serde::Serialize;
-use serde_json::Value;
 use threadspec::oracle::Api;
 
 const SERVICE_TIER: &str = "default";
@@ -181,7 +180,7 @@ fn finish(answer: &ModelAnswer) -> &str {
     answer.finish.name(Api::OpenAiChat)
 }
 
-pub(super) fn plain(answer: &ModelAnswer) -> Value {
+pub(super) fn plain(answer: &ModelAnswer) -> impl Serialize {
     let message = ChoiceMessage {
         role: "assistant",
         content: answer.has_text().then_some(&answer.text),
@@ -192,7 +191,7 @@ pub(super) fn plain(answer: &ModelAnswer) -> Value {
     };
     let choice = PlainChoice { index: 0, message, logprobs: (), finish_reason: finish(answer) };
     let usage = Some(CompletionUsage::of(&answer.usage));
-    serde_json::to_value(completion(answer, "chat.completion", vec![choice], usage)).unwrap_or_default()
+    completion(answer, "chat.completion", vec![choice], usage)
 }
 
 pub(super) fn events(answer: &ModelAnswer, request: &ApiRequest, shape: &StreamShape) -> Vec<StreamEvent> {

@@ -104,11 +104,23 @@ impl ModelAnswer {
     /// assert_eq!(body["stop_reason"], "end_turn");
     /// ```
     pub fn plain(&self, request: &ApiRequest) -> Value {
-        match request.api {
-            Api::OpenAiChat => chat::plain(self),
-            Api::OpenAiResponses => responses::plain(self, request),
-            Api::Anthropic => anthropic::plain(self),
-        }
+        let value = match request.api {
+            Api::OpenAiChat => serde_json::to_value(chat::plain(self)),
+            Api::OpenAiResponses => serde_json::to_value(responses::plain(self, request)),
+            Api::Anthropic => serde_json::to_value(anthropic::plain(self)),
+        };
+        // The forms have names and texts only, so that none can fail to be written.
+        value.unwrap_or_default()
+    }
+
+    /// The same as [`json_text`](crate::json_text) writes it, without a value in between.
+    pub fn plain_text(&self, request: &ApiRequest, ascii: bool) -> String {
+        let json = match request.api {
+            Api::OpenAiChat => serde_json::to_string(&chat::plain(self)),
+            Api::OpenAiResponses => serde_json::to_string(&responses::plain(self, request)),
+            Api::Anthropic => serde_json::to_string(&anthropic::plain(self)),
+        };
+        text::on_the_wire(json.unwrap_or_default(), ascii)
     }
 
     /// The events of a streamed answer to a request, as its API writes them.

@@ -304,8 +304,8 @@ fn whole<'a>(answer: &'a ModelAnswer, request: &'a ApiRequest, text_last: bool) 
     }
 }
 
-pub(super) fn plain(answer: &ModelAnswer, request: &ApiRequest) -> Value {
-    serde_json::to_value(whole(answer, request, false)).unwrap_or_default()
+pub(super) fn plain<'a>(answer: &'a ModelAnswer, request: &'a ApiRequest) -> impl Serialize + 'a {
+    whole(answer, request, false)
 }
 
 pub(super) fn events(answer: &ModelAnswer, request: &ApiRequest, shape: &StreamShape) -> Vec<StreamEvent> {

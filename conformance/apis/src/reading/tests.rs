@@ -151,7 +151,8 @@ proptest! {
     fn a_plain_answer_is_read_as_it_was_said(answer in answers(), ascii: bool) {
         for api in Api::ALL {
             let answer = answer.clone().with_ids(api, &mut IdSource::new(1));
-            let body = json_text(&answer.plain(&request(api)), ascii);
+            let body = answer.plain_text(&request(api), ascii);
+            prop_assert_eq!(&body, &json_text(&answer.plain(&request(api)), ascii));
             let said = read_answer(api, &read_json(&body).expect("JSON")).expect("an answer");
             prop_assert_eq!(&said.end, &AnswerEnd::Whole);
             prop_assert!(said.whole_calls.iter().all(|is_whole| *is_whole));

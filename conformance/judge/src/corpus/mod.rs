@@ -12,6 +12,7 @@ pub mod hazards;
 mod layout;
 pub(crate) mod mismatch;
 mod oracle;
+mod session;
 mod severity;
 mod written;
 
@@ -23,6 +24,7 @@ pub use expectation::{NOTHING, Pattern};
 pub use layout::{canonical, lay_out};
 pub use mismatch::{Mismatch, Side, SideKind, Sides};
 pub use oracle::Oracle;
+pub use session::{session_features, session_problems};
 pub use severity::Severity;
 
 use crate::error::Error;

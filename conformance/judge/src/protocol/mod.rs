@@ -6,8 +6,10 @@ mod profile;
 mod session;
 
 pub use crate::shape::{
-    AgentRun, Call, ChatMessage, EventBody, Input, LoopOutput, Part, Parts, Requests, ScriptedFault, ScriptedTurn,
-    ScriptedVerification, Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
+    AgentRun, Call, ChatMessage, Compaction, Decision, EventBody, Execution, Input, LoopOutput, Named, OpaqueItem,
+    Part, Parts, Requests, RunReport, ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionAgent,
+    SessionCall, SessionCut, SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn, Shape, Speaker,
+    ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
 pub use endpoint::{Endpoint, Transport};
 pub use output::Output;

@@ -26,6 +26,9 @@ impl ToolResults {
                 _ => Err(pair.error("expected arguments and a result")),
             };
             Ok(Self::ByArgs(by_args.elements()?.map(pair).collect::<Result<_, _>>()?))
+        } else if results.value().is_some_and(Value::is_object) {
+            // Of a session's tools, nothing but that it needs an approval.
+            Ok(Self::InOrder(Vec::new()))
         } else {
             Ok(Self::InOrder(results.elements()?.map(|result| value(&result)).collect()))
         }
@@ -42,18 +45,30 @@ impl KeyedTools {
         let tool = |(name, results)| Ok((without_marks(name).into_owned(), ToolResults::read(&results)?));
         tools.members()?.map(tool).collect::<Result<_, _>>().map(Self)
     }
-}
 
-impl Tools for KeyedTools {
-    fn call(&mut self, call: &ToolCall) -> Result<Value, ToolError> {
-        let result = match self.0.get(&call.name).ok_or(ToolError::NotFound)? {
+    /// Whether there is a tool of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// The scripted result of a call, if the script has one for it.
+    pub(super) fn scripted(&self, call: &ToolCall) -> Option<&Value> {
+        match self.0.get(&call.name)? {
             ToolResults::InOrder(results) => results.first(),
             ToolResults::ById(by_id) => by_id.get(&call.id),
             ToolResults::ByArgs(by_args) => {
                 by_args.iter().find(|(args, _)| *args == call.args).map(|(_, result)| result)
             }
-        };
-        let results: Vec<_> = result.into_iter().collect();
+        }
+    }
+}
+
+impl Tools for KeyedTools {
+    fn call(&mut self, call: &ToolCall) -> Result<Value, ToolError> {
+        if !self.has(&call.name) {
+            return Err(ToolError::NotFound);
+        }
+        let results: Vec<_> = self.scripted(call).into_iter().collect();
         // The scripted tools of the library tell results from failures.
         let tools = json!({ &*marked(&call.name): results });
         let tools = ScriptedTools::read(&Field::root(&tools, "tools"));

@@ -1,6 +1,9 @@
 //! The built-in implementation: the library behind the protocol.
 
 mod keyed;
+mod session;
+
+pub use session::play;
 
 use crate::json::plain;
 use crate::protocol::{self, Hello, Implementation, Op, RejectKind, Reply, Request};

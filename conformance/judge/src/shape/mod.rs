@@ -3,6 +3,7 @@
 mod input;
 mod output;
 mod part;
+mod session;
 
 pub use input::{Input, ScriptedFault, ScriptedTurn, ScriptedVerification};
 pub use output::{
@@ -10,3 +11,7 @@ pub use output::{
     WireReport,
 };
 pub use part::{Part, Parts, Shape};
+pub use session::{
+    Compaction, Decision, Execution, Named, OpaqueItem, RunReport, SentCall, SessionAgent, SessionCall, SessionCut,
+    SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn,
+};

@@ -6,7 +6,7 @@ use super::script::{ModelTurn, RunScript};
 
 /// How a run ended, compared with its script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RunEnd {
+pub(crate) enum RunEnd {
     /// A response had no calls; `extra` requests follow it.
     Stopped { extra: usize },
     /// A model call failed; `extra` requests follow it, apart from one retry that failed, too.
@@ -19,53 +19,53 @@ pub(super) enum RunEnd {
 
 /// A call of a response, with what came of it.
 #[derive(Clone, Debug)]
-pub(super) struct CallRecord<'a> {
+pub(crate) struct CallRecord<'a> {
     /// As the model said it.
-    pub(super) call: &'a AgentCall,
+    pub(crate) call: &'a AgentCall,
     /// As the next request has it.
-    pub(super) sent: Option<&'a AgentCall>,
+    pub(crate) sent: Option<&'a AgentCall>,
     /// What answers it.
-    pub(super) answers: Vec<Placed<'a>>,
+    pub(crate) answers: Vec<Placed<'a>>,
     /// Whether another call of the response is sent with the same id, so that their answers cannot be told apart.
-    pub(super) is_ambiguous: bool,
+    pub(crate) is_ambiguous: bool,
     /// Whether the answer has the id that the model gave, although the call was sent with another.
-    pub(super) answered_by_old_id: bool,
+    pub(crate) answered_by_old_id: bool,
 }
 
 /// A response with calls, and what follows it in the next request.
 #[derive(Clone, Debug)]
-pub(super) struct Round<'a> {
+pub(crate) struct Round<'a> {
     /// The number of the request that it answers, counted from 0; that is also the number of its turn.
-    pub(super) turn: usize,
+    pub(crate) turn: usize,
     /// Where the next request stops repeating the request that was answered; `None` if it repeats all of it.
-    pub(super) broken_prefix: Option<usize>,
+    pub(crate) broken_prefix: Option<usize>,
     /// The text of the response.
-    pub(super) content: &'a str,
+    pub(crate) content: &'a str,
     /// The message that repeats the response.
-    pub(super) response: Option<Placed<'a>>,
-    pub(super) calls: Vec<CallRecord<'a>>,
+    pub(crate) response: Option<Placed<'a>>,
+    pub(crate) calls: Vec<CallRecord<'a>>,
     /// Answers without a `tool_call_id`.
-    pub(super) nameless: Vec<Placed<'a>>,
+    pub(crate) nameless: Vec<Placed<'a>>,
     /// All other messages behind the response.
-    pub(super) others: Vec<Placed<'a>>,
+    pub(crate) others: Vec<Placed<'a>>,
 }
 
 /// A run beside its script.
 #[derive(Debug)]
-pub(super) struct Course<'a> {
-    pub(super) script: &'a RunScript,
-    pub(super) record: &'a Record,
+pub(crate) struct Course<'a> {
+    pub(crate) script: &'a RunScript,
+    pub(crate) record: &'a Record,
     /// Whether integers up to 2^64 must stay exact.
-    pub(super) exact: bool,
-    pub(super) requests: Vec<Conversation<'a>>,
-    pub(super) rounds: Vec<Round<'a>>,
-    pub(super) end: RunEnd,
+    pub(crate) exact: bool,
+    pub(crate) requests: Vec<Conversation<'a>>,
+    pub(crate) rounds: Vec<Round<'a>>,
+    pub(crate) end: RunEnd,
     /// The requests that repeat a failed one.
-    pub(super) retries: Vec<usize>,
+    pub(crate) retries: Vec<usize>,
 }
 
 impl<'a> Course<'a> {
-    pub(super) fn of(script: &'a RunScript, record: &'a Record, exact: bool) -> Self {
+    pub(crate) fn of(script: &'a RunScript, record: &'a Record, exact: bool) -> Self {
         let requests: Vec<Conversation<'a>> = record.requests.iter().map(|request| Conversation::of(request)).collect();
         let (end, retries) = end(script, record);
         let follows = |turn: &usize| turn + 1 < requests.len() && !script.calls(*turn).is_empty();
@@ -74,7 +74,7 @@ impl<'a> Course<'a> {
     }
 
     /// Whether each call of each round is answered exactly once, so that contents can be judged.
-    pub(super) fn pairs_up(&self) -> bool {
+    pub(crate) fn pairs_up(&self) -> bool {
         self.rounds.iter().all(|round| {
             let answered = round.calls.iter().all(|asked| asked.sent.is_some() && asked.answers.len() == 1);
             answered && round.response.is_some() && round.nameless.is_empty()

@@ -22,45 +22,45 @@ impl std::fmt::Display for Finding {
 
 /// Breaches, and what could not be seen.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Findings {
+pub(crate) struct Findings {
     /// In the order of the clauses' oracles.
-    pub(super) found: Vec<Finding>,
+    pub(crate) found: Vec<Finding>,
     /// Whether the first of them says that the run ended too early, or with a failure, so that others cannot be judged.
-    pub(super) cut_short: bool,
+    pub(crate) cut_short: bool,
     /// The property, and why it cannot be judged.
-    pub(super) unobserved: Vec<(Property, String)>,
+    pub(crate) unobserved: Vec<(Property, String)>,
     /// Breaches of `should` clauses that only a provider sees.
-    pub(super) recommended: Vec<Finding>,
+    pub(crate) recommended: Vec<Finding>,
     /// What a provider saw that is no breach.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Findings {
-    pub(super) fn add(&mut self, clause: &'static str, what: impl Into<String>) {
+    pub(crate) fn add(&mut self, clause: &'static str, what: impl Into<String>) {
         self.found.push(Finding { clause, what: what.into() });
     }
 
     /// Adds that the run ended too early, or with a failure; this is found before anything else.
-    pub(super) fn add_end(&mut self, clause: &'static str, what: impl Into<String>) {
+    pub(crate) fn add_end(&mut self, clause: &'static str, what: impl Into<String>) {
         self.cut_short = true;
         self.add(clause, what);
     }
 
     /// Keeps the first of equal findings: a long wrong reply has many.
-    pub(super) fn deduplicate(&mut self) {
+    pub(crate) fn deduplicate(&mut self) {
         let mut seen = HashSet::new();
         let is_new: Vec<bool> = self.found.iter().map(|finding| seen.insert(finding)).collect();
         let mut is_new = is_new.into_iter();
         self.found.retain(|_| is_new.next().unwrap_or_default());
     }
 
-    pub(super) fn breaks(&self, clauses: &[&str]) -> bool {
+    pub(crate) fn breaks(&self, clauses: &[&str]) -> bool {
         self.found.iter().any(|finding| clauses.contains(&finding.clause))
     }
 
     /// Adds differences of values under the clause `owner`, unless all of them are about texts, numbers and names, which have
     /// clauses of their own.
-    pub(super) fn add_differences(&mut self, owner: &'static str, place: &str, differences: &[ValueDifference]) {
+    pub(crate) fn add_differences(&mut self, owner: &'static str, place: &str, differences: &[ValueDifference]) {
         const SHOWN: usize = 3;
         let of_owner = differences.iter().any(|difference| difference.kind == DifferenceKind::Other);
         for difference in differences.iter().take(SHOWN) {
@@ -77,6 +77,6 @@ impl Findings {
 }
 
 /// "request 2, message 5" for the indexes 1 and 4.
-pub(super) fn at(request: usize, message: usize) -> String {
+pub(crate) fn at(request: usize, message: usize) -> String {
     format!("request {}, message {}", request + 1, message + 1)
 }

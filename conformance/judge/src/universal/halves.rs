@@ -59,12 +59,12 @@ fn again(text: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// Whether a text arrived: unchanged but for its halves, each of which may be up to eight characters.
-pub(super) fn arrived(expected: &str, actual: &str) -> bool {
+pub(crate) fn arrived(expected: &str, actual: &str) -> bool {
     expected == actual || has_marks(expected) && ends(expected, actual, BTreeSet::from([0])).contains(&actual.len())
 }
 
 /// Whether a text arrived somewhere inside another.
-pub(super) fn arrived_inside(expected: &str, actual: &str) -> bool {
+pub(crate) fn arrived_inside(expected: &str, actual: &str) -> bool {
     if !has_marks(expected) {
         return actual.contains(expected);
     }
@@ -73,7 +73,7 @@ pub(super) fn arrived_inside(expected: &str, actual: &str) -> bool {
 }
 
 /// Where in `actual` the expected text may end, if it begins at one of the starts.
-pub(super) fn ends(expected: &str, actual: &str, starts: BTreeSet<usize>) -> BTreeSet<usize> {
+pub(crate) fn ends(expected: &str, actual: &str, starts: BTreeSet<usize>) -> BTreeSet<usize> {
     let (mut ends, mut rest, mut room) = (starts, expected, 0);
     loop {
         let length = rest.find(is_mark).unwrap_or(rest.len());

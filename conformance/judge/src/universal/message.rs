@@ -5,24 +5,24 @@ use crate::shape::{self, ChatMessage, Part, Parts};
 use serde_json::{Map, Value};
 use threadspec::surrogates::without_marks;
 
-pub(super) use crate::shape::Speaker;
+pub(crate) use crate::shape::Speaker;
 
 /// A call in a message, or in a turn of the model.
 #[derive(Clone, Debug)]
-pub(super) struct AgentCall {
-    pub(super) id: Option<String>,
-    pub(super) name: Option<String>,
-    pub(super) args: Value,
+pub(crate) struct AgentCall {
+    pub(crate) id: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) args: Value,
 }
 
 /// A message of a request, of the given list, or of the list at the end.
 #[derive(Clone, Debug)]
-pub(super) struct AgentMessage {
-    pub(super) speaker: Speaker,
+pub(crate) struct AgentMessage {
+    pub(crate) speaker: Speaker,
     /// `None` for null.
-    pub(super) content: Option<String>,
-    pub(super) calls: Vec<AgentCall>,
-    pub(super) call_id: Option<String>,
+    pub(crate) content: Option<String>,
+    pub(crate) calls: Vec<AgentCall>,
+    pub(crate) call_id: Option<String>,
 }
 
 impl AgentCall {
@@ -36,24 +36,24 @@ impl AgentCall {
         })
     }
 
-    pub(super) fn read_all(calls: Part<Parts<shape::Call>>) -> Result<Vec<Self>, String> {
+    pub(crate) fn read_all(calls: Part<Parts<shape::Call>>) -> Result<Vec<Self>, String> {
         let calls = calls.optional(|| "`tool_calls` is not a list")?;
         calls.into_iter().flatten().map(Self::read).collect()
     }
 
     /// The id, empty where there is none.
-    pub(super) fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         self.id.as_deref().unwrap_or_default()
     }
 
     /// The name, empty where there is none.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or_default()
     }
 }
 
 impl AgentMessage {
-    fn read(message: Part<ChatMessage>) -> Result<Self, String> {
+    pub(crate) fn read(message: Part<ChatMessage>) -> Result<Self, String> {
         let Part::Proper(message) = message else { return Err("it is not an object".into()) };
         let ChatMessage { speaker: Part::Proper(speaker), content, calls, call_id } = message else {
             return Err("its `type` is none of system, human, ai, tool".into());
@@ -66,32 +66,32 @@ impl AgentMessage {
         })
     }
 
-    pub(super) fn read_all(messages: Part<Parts<ChatMessage>>) -> Result<Vec<Self>, String> {
+    pub(crate) fn read_all(messages: Part<Parts<ChatMessage>>) -> Result<Vec<Self>, String> {
         let Part::Proper(list) = messages else { return Err("it is not a list of messages".into()) };
         let read = |(index, message)| Self::read(message).map_err(|error| format!("message {}: {error}", index + 1));
         list.into_iter().enumerate().map(read).collect()
     }
 
     /// The text, empty for null.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         self.content.as_deref().unwrap_or_default()
     }
 
     /// Whether two messages are the same, value for value; what the assistant says may be null instead of empty.
-    pub(super) fn is(&self, other: &Self) -> bool {
+    pub(crate) fn is(&self, other: &Self) -> bool {
         let same_ids = self.calls.iter().map(|call| &call.id).eq(other.calls.iter().map(|call| &call.id));
         self.call_id == other.call_id && same_ids && self.is_but_for_ids(other)
     }
 
     /// The same, whatever the ids.
-    pub(super) fn is_but_for_ids(&self, other: &Self) -> bool {
+    pub(crate) fn is_but_for_ids(&self, other: &Self) -> bool {
         let content =
             if self.speaker == Speaker::Ai { self.text() == other.text() } else { self.content == other.content };
         content && self.speaker == other.speaker && same_calls(&self.calls, &other.calls)
     }
 
     /// For people: who says what.
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let says = match (self.speaker, &self.call_id) {
             (Speaker::System, _) => "a system message".to_owned(),
             (Speaker::Human, _) => "a human message".to_owned(),
@@ -122,22 +122,22 @@ fn text(text: Part<String>, name: &str) -> Result<Option<String>, String> {
 
 /// A message and its place in the list that it stands in, counted from 0.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Placed<'a> {
-    pub(super) index: usize,
-    pub(super) message: &'a AgentMessage,
+pub(crate) struct Placed<'a> {
+    pub(crate) index: usize,
+    pub(crate) message: &'a AgentMessage,
 }
 
 /// A list without its system messages, which stand apart.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Conversation<'a> {
+pub(crate) struct Conversation<'a> {
     /// How long the list is with them.
-    pub(super) length: usize,
-    pub(super) systems: Vec<Placed<'a>>,
-    pub(super) rest: Vec<Placed<'a>>,
+    pub(crate) length: usize,
+    pub(crate) systems: Vec<Placed<'a>>,
+    pub(crate) rest: Vec<Placed<'a>>,
 }
 
 impl<'a> Conversation<'a> {
-    pub(super) fn of(messages: &'a [AgentMessage]) -> Self {
+    pub(crate) fn of(messages: &'a [AgentMessage]) -> Self {
         let placed = messages.iter().enumerate().map(|(index, message)| Placed { index, message });
         let (systems, rest) = placed.partition(|placed| placed.message.speaker == Speaker::System);
         Self { length: messages.len(), systems, rest }

@@ -5,20 +5,20 @@
 //! for each clause (`oracle`), and names each fault once, by the clause that it breaks. Texts keep lone surrogates
 //! visible (`halves`); values are compared as JSON (`value`).
 
-mod course;
-mod finding;
+pub(crate) mod course;
+pub(crate) mod finding;
 pub mod halves;
-mod message;
-mod oracle;
-mod others;
+pub(crate) mod message;
+pub(crate) mod oracle;
+pub(crate) mod others;
 mod property;
-mod record;
+pub(crate) mod record;
 mod refusal;
 mod sameness;
-mod script;
+pub(crate) mod script;
 mod subjects;
-mod systems;
-mod valid;
+pub(crate) mod systems;
+pub(crate) mod valid;
 pub mod value;
 mod wire;
 
@@ -27,6 +27,7 @@ mod tests;
 
 use crate::Error;
 use crate::protocol::SessionAbilities;
+use crate::session::SessionState;
 use crate::shape::AgentRun;
 use course::Course;
 use finding::Findings;
@@ -85,6 +86,8 @@ pub struct Ruling {
     looks_shared: bool,
     /// What over the wire has to be said of the run as a whole; `None` of another run.
     over_wire: Option<WireState>,
+    /// What has to be said of several runs; `None` of a single one.
+    session: Option<SessionState>,
 }
 
 /// What a run over the wire shows.
@@ -136,6 +139,7 @@ fn judge_in(
     Ok(Ruling {
         findings,
         over_wire,
+        session: None,
         has_requests: !course.requests.is_empty(),
         pairs_up: course.pairs_up(),
         looks_shared: record.looks_shared,
@@ -162,6 +166,19 @@ pub fn judge_earlier(
 }
 
 impl Ruling {
+    /// The judgement of a session.
+    pub(crate) fn of_session(findings: Findings, session: SessionState, has_requests: bool) -> Self {
+        let pairs_up = session.pairing.is_empty();
+        Self { findings, has_requests, pairs_up, session: Some(session), ..Self::default() }
+    }
+
+    /// The judgement of a session that is refused as a whole.
+    pub(crate) fn of_refused_session(what: String) -> Self {
+        let mut findings = Findings::default();
+        findings.add_end(clause::AGENT_GOES_ON, what);
+        Self { findings, session: Some(SessionState::default()), ..Self::default() }
+    }
+
     /// Every breach.
     pub fn findings(&self) -> &[Finding] {
         &self.findings.found
@@ -174,7 +191,8 @@ impl Ruling {
 
     /// Why the run shows nothing, if so.
     pub fn unsupported(&self) -> Option<&str> {
-        self.over_wire.as_ref()?.unsupported.as_deref()
+        let of_session = self.session.as_ref().and_then(|session| session.unsupported.as_deref());
+        of_session.or_else(|| self.over_wire.as_ref()?.unsupported.as_deref())
     }
 
     /// What is to be said whatever the verdict.
@@ -189,6 +207,10 @@ impl Ruling {
             Property::WireRules => wire::is_rule(finding.clause),
             _ => finding.clause == property.clause(),
         };
+        if let (Property::SessionDeniedReason, Some(session)) = (property, &self.session) {
+            let own: Vec<&Finding> = session.reasons.iter().collect();
+            return if own.is_empty() { self.unless_blocked(property) } else { Holding::No(own) };
+        }
         let own: Vec<&Finding> = self.findings().iter().chain(&self.findings.recommended).filter(is_own).collect();
         if !own.is_empty() {
             return Holding::No(own);
@@ -198,7 +220,18 @@ impl Ruling {
             let unseen = "the run did not go over the wire (`--provider`)";
             return if self.over_wire.is_some() { Holding::Yes } else { Holding::Unsupported(unseen) };
         }
-        if let Some(finding) = self.in_the_way(property.clause()) {
+        self.unless_blocked(property)
+    }
+
+    /// Whether a property holds that no finding breaks.
+    fn unless_blocked(&self, property: Property) -> Holding<'_> {
+        let in_the_way = match &self.session {
+            Some(session) if property.is_of_session() && !self.findings.cut_short => {
+                session.in_the_way(property, self.findings())
+            }
+            _ => self.in_the_way(property.clause()),
+        };
+        if let Some(finding) = in_the_way {
             return Holding::Blocked(finding);
         }
         match self.findings.unobserved.iter().find(|(unobserved, _)| *unobserved == property) {

@@ -27,12 +27,12 @@ impl Others {
         Self(first)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Those of the first `step` runs, seen from another run.
-    pub(super) fn strangers(&self, input: &str, step: usize) -> Strangers<'_> {
+    pub(crate) fn strangers(&self, input: &str, step: usize) -> Strangers<'_> {
         let own = texts(input);
         // What a lone surrogate becomes may be what another run says.
         let halved = own.iter().filter(|text| has_marks(text)).cloned().collect();
@@ -41,7 +41,7 @@ impl Others {
 }
 
 /// The texts that only other runs have.
-pub(super) struct Strangers<'a> {
+pub(crate) struct Strangers<'a> {
     others: &'a Others,
     step: usize,
     own: HashSet<String>,
@@ -49,7 +49,7 @@ pub(super) struct Strangers<'a> {
 }
 
 impl Strangers<'_> {
-    pub(super) fn contain(&self, text: &str) -> bool {
+    pub(crate) fn contain(&self, text: &str) -> bool {
         self.others.0.get(text).is_some_and(|first| *first < self.step)
             && !self.own.contains(text)
             && !self.halved.iter().any(|own| arrived(own, text))

@@ -118,6 +118,69 @@ pub enum Property {
     /// WIRE-CACHE.
     #[strum(message = "tools, system and old messages are byte for byte those of the request before")]
     WireCache,
+    /// SESSION-VALID.
+    #[strum(message = "every request of every run is valid, whatever run came before")]
+    SessionValid,
+    /// SESSION-CUT.
+    #[strum(message = "after a cut the next run asks the model, or is refused with words and a run behind it asks")]
+    SessionCut,
+    /// SESSION-ANSWERED.
+    #[strum(message = "before the next user message each cut call is answered once, or gone")]
+    SessionAnswered,
+    /// SESSION-KEPT.
+    #[strum(message = "results that had returned before a cut, and earlier rounds, are in the next request")]
+    SessionKept,
+    /// SESSION-WHOLE.
+    #[strum(message = "a cut response of which anything is kept keeps its text and its returned calls")]
+    SessionWhole,
+    /// SESSION-ONCE.
+    #[strum(message = "what had returned or was told is not executed again, unless a later response asks for it")]
+    SessionOnce,
+    /// SESSION-SAID-ONCE.
+    #[strum(message = "no message stands twice in a request, and none is missing, changed or out of its order")]
+    SessionSaidOnce,
+    /// SESSION-PREFIX.
+    #[strum(message = "request 1 of a run begins with the last request of the run before")]
+    SessionPrefix,
+    /// SESSION-APPROVED.
+    #[strum(message = "a pending call is executed once, when it is approved, with exactly the approved arguments")]
+    SessionApproved,
+    /// SESSION-DENIED.
+    #[strum(message = "a denied call is never executed, and is told")]
+    SessionDenied,
+    /// A part of SESSION-DENIED.
+    #[strum(message = "the answer to a denied call holds the reason, if one is given")]
+    SessionDeniedReason,
+    /// SESSION-SIBLINGS.
+    #[strum(message = "calls beside a pending one are executed once, and keep their own results")]
+    SessionSiblings,
+    /// SESSION-PENDING.
+    #[strum(
+        message = "a user message past a pending call is refused, or the call is told or gone; a late decision executes nothing"
+    )]
+    SessionPending,
+    /// SESSION-COMPACT.
+    #[strum(message = "after compaction the request is valid, and has the system message and the open round")]
+    SessionCompact,
+    /// SESSION-COMPACT-WHOLE.
+    #[strum(
+        message = "compaction takes whole responses with their answers, and leaves the user message that begins the run"
+    )]
+    SessionCompactWhole,
+    /// SESSION-OPAQUE.
+    #[strum(message = "opaque parts come back byte for byte, once, at their place")]
+    SessionOpaque,
+    /// SESSION-RAW.
+    #[strum(message = "a call whose arguments are no JSON object is told, not executed, and the thread goes on")]
+    SessionRaw,
+    /// SESSION-HANDOFF.
+    #[strum(message = "after a hand-over the request is valid, and has the new agent's system message")]
+    SessionHandoff,
+    /// SESSION-IMAGE.
+    #[strum(
+        message = "the image of a result is in the next request and the later ones, or the answer says that it was left out"
+    )]
+    SessionImage,
 }
 
 impl Property {
@@ -165,6 +228,24 @@ impl Property {
             Self::WireOpaque => clause::WIRE_OPAQUE,
             Self::WireOpaqueBack => clause::WIRE_OPAQUE_BACK,
             Self::WireCache => clause::WIRE_CACHE,
+            Self::SessionValid => clause::SESSION_VALID,
+            Self::SessionCut => clause::SESSION_CUT,
+            Self::SessionAnswered => clause::SESSION_ANSWERED,
+            Self::SessionKept => clause::SESSION_KEPT,
+            Self::SessionWhole => clause::SESSION_WHOLE,
+            Self::SessionOnce => clause::SESSION_ONCE,
+            Self::SessionSaidOnce => clause::SESSION_SAID_ONCE,
+            Self::SessionPrefix => clause::SESSION_PREFIX,
+            Self::SessionApproved => clause::SESSION_APPROVED,
+            Self::SessionDenied | Self::SessionDeniedReason => clause::SESSION_DENIED,
+            Self::SessionSiblings => clause::SESSION_SIBLINGS,
+            Self::SessionPending => clause::SESSION_PENDING,
+            Self::SessionCompact => clause::SESSION_COMPACT,
+            Self::SessionCompactWhole => clause::SESSION_COMPACT_WHOLE,
+            Self::SessionOpaque => clause::SESSION_OPAQUE,
+            Self::SessionRaw => clause::SESSION_RAW,
+            Self::SessionHandoff => clause::SESSION_HANDOFF,
+            Self::SessionImage => clause::SESSION_IMAGE,
         }
     }
 
@@ -182,12 +263,22 @@ impl Property {
                 | Self::WireBackoff
                 | Self::WireOpaqueBack
                 | Self::WireCache
+                | Self::SessionKept
+                | Self::SessionWhole
+                | Self::SessionPrefix
+                | Self::SessionDeniedReason
+                | Self::SessionCompactWhole
         )
     }
 
     /// Whether it is about HTTP, so that only a provider can see it.
     pub fn is_of_wire(self) -> bool {
         self.clause().starts_with("WIRE-")
+    }
+
+    /// Whether it is about several runs on one thread (op `session`).
+    pub fn is_of_session(self) -> bool {
+        self.clause().starts_with("SESSION-")
     }
 
     /// What it demands, in a few words.

@@ -7,28 +7,28 @@ use crate::shape::{AgentRun, ChatMessage, Part, Parts, WireReport};
 use threadspec::oracle::Api;
 
 /// What is said of a record whose requests are no copies.
-pub(super) const LOOKS_SHARED: &str = "request 1 holds the response to it, so the adapter seems to have described the requests after the \
+pub(crate) const LOOKS_SHARED: &str = "request 1 holds the response to it, so the adapter seems to have described the requests after the \
                                        run: it has to copy each when the model gets it";
 
 /// The record of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// As the model got them.
-    pub(super) requests: Vec<Vec<AgentMessage>>,
+    pub(crate) requests: Vec<Vec<AgentMessage>>,
     /// The same objects after the run, if they can be seen.
-    pub(super) requests_at_end: Option<Vec<Vec<AgentMessage>>>,
+    pub(crate) requests_at_end: Option<Vec<Vec<AgentMessage>>>,
     /// Whether the requests were all one list that grew on, so that they had to be told apart.
-    pub(super) looks_shared: bool,
+    pub(crate) looks_shared: bool,
     /// Whether the reply was a `reject`.
-    pub(super) is_rejected: bool,
+    pub(crate) is_rejected: bool,
     /// The list at the end, if the run hands one back.
-    pub(super) messages: Option<Vec<AgentMessage>>,
+    pub(crate) messages: Option<Vec<AgentMessage>>,
     /// The caller's list after the run, if it can be seen.
-    pub(super) given: Option<Vec<AgentMessage>>,
+    pub(crate) given: Option<Vec<AgentMessage>>,
     /// How the run reported a failure, if it can be seen.
-    pub(super) failure: Option<String>,
+    pub(crate) failure: Option<String>,
     /// Whether a provider wrote the requests down.
-    pub(super) is_over_wire: bool,
+    pub(crate) is_over_wire: bool,
 }
 
 impl Record {
@@ -37,7 +37,7 @@ impl Record {
     /// # Errors
     ///
     /// Says why it is not one.
-    pub(super) fn read(output: AgentRun) -> Result<(Self, Option<WireReport>), String> {
+    pub(crate) fn read(output: AgentRun) -> Result<(Self, Option<WireReport>), String> {
         let Part::Proper(requests) = output.requests else { return Err("it has no list of `requests`".into()) };
         let at_end = "its `requestsAtEnd` is not a list of as many requests as `requests`";
         let requests_at_end = match output.requests_at_end.optional(|| at_end)? {
@@ -59,7 +59,7 @@ impl Record {
     }
 
     /// The record with requests in the form in which the script has its messages, where the API leaves the choice.
-    pub(super) fn aligned(self, script: &RunScript, api: Api) -> Self {
+    pub(crate) fn aligned(self, script: &RunScript, api: Api) -> Self {
         let mut requests = self.requests;
         for request in &mut requests {
             sameness::align(request, script, api);
@@ -68,18 +68,18 @@ impl Record {
     }
 
     /// The record of a run that was rejected with this message.
-    pub(super) fn rejected(message: &str) -> Self {
+    pub(crate) fn rejected(message: &str) -> Self {
         Self { failure: Some(message.to_owned()), is_rejected: true, ..Self::default() }
     }
 
     /// Whether the run says that it was refused or failed.
-    pub(super) fn says_why(&self) -> bool {
+    pub(crate) fn says_why(&self) -> bool {
         self.failure.as_ref().is_some_and(|failure| !failure.is_empty())
     }
 
     /// The record with requests as they were when they were sent, if they are all one list that grew later; `None` if they are not. Such a
     /// list shows in request 1, which then holds the response to it.
-    pub(super) fn unshared(&self, script: &RunScript) -> Option<Self> {
+    pub(crate) fn unshared(&self, script: &RunScript) -> Option<Self> {
         let first = Conversation::of(self.requests.first()?);
         let own = script.given.iter().filter(|message| message.speaker != Speaker::System).count();
         let start = if valid::faults(&script.given).is_empty() {

@@ -7,12 +7,13 @@ use crate::json::{is_beyond_doubles, is_deep, tokens};
 use crate::shape::{Input, Part, Parts, ScriptedFault, ScriptedTurn};
 use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use threadspec::oracle::Api;
 use threadspec::surrogates::has_marks;
 
 /// What the model answers to one request.
 #[derive(Clone, Debug)]
-pub(super) enum ModelTurn {
+pub(crate) enum ModelTurn {
     /// A response.
     Response { content: String, calls: Vec<AgentCall> },
     /// It fails.
@@ -32,9 +33,44 @@ enum ScriptedResults {
     ByArgs(Vec<(Value, Value)>),
 }
 
+/// The scripted results of all tools.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScriptedTools(Arc<HashMap<String, ScriptedResults>>);
+
+impl ScriptedTools {
+    /// Reads the results of each tool.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with one.
+    pub(crate) fn read(tools: impl IntoIterator<Item = (String, Value)>) -> Result<Self, String> {
+        let read = |(name, results)| {
+            let results = read_results(results).map_err(|error| format!("tool `{name}`: {error}"))?;
+            Ok::<_, String>((name, results))
+        };
+        tools.into_iter().map(read).collect::<Result<_, _>>().map(Arc::new).map(Self)
+    }
+
+    /// What comes of a call.
+    pub(crate) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
+        let Some(results) = self.0.get(call.name()) else { return CallOutcome::Unknown };
+        let result = match results {
+            ScriptedResults::Always(result) => result,
+            ScriptedResults::ById { results, .. } => results.get(call.id()).unwrap_or(&NOTHING),
+            ScriptedResults::ByArgs(results) => {
+                results.iter().find(|(args, _)| equal(args, &call.args, true)).map_or(&NOTHING, |(_, result)| result)
+            }
+        };
+        match result.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("error")) {
+            Some(Value::String(message)) => CallOutcome::Failure(message),
+            _ => CallOutcome::Result(result),
+        }
+    }
+}
+
 /// What comes of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum CallOutcome<'a> {
+pub(crate) enum CallOutcome<'a> {
     Result(&'a Value),
     /// The tool fails with this message.
     Failure(&'a str),
@@ -45,22 +81,22 @@ pub(super) enum CallOutcome<'a> {
 }
 
 impl CallOutcome<'_> {
-    pub(super) fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         !matches!(self, Self::Result(_))
     }
 }
 
 /// The script of a run.
 #[derive(Clone, Debug)]
-pub(super) struct RunScript {
-    pub(super) given: Vec<AgentMessage>,
-    pub(super) turns: Vec<ModelTurn>,
-    tools: HashMap<String, ScriptedResults>,
-    pub(super) limit: Option<usize>,
+pub(crate) struct RunScript {
+    pub(crate) given: Vec<AgentMessage>,
+    pub(crate) turns: Vec<ModelTurn>,
+    tools: ScriptedTools,
+    pub(crate) limit: Option<usize>,
     /// Whether a number of the input is beyond the doubles.
-    pub(super) has_huge_numbers: bool,
+    pub(crate) has_huge_numbers: bool,
     /// Whether the input is nested so deep that it may be refused, as in every profile (INP-3).
-    pub(super) is_deep: bool,
+    pub(crate) is_deep: bool,
     /// Over the wire: the turns whose responses were cut off at a limit.
     limited: HashSet<usize>,
     /// Over the wire: the turns whose responses were filtered or refused.
@@ -70,18 +106,18 @@ pub(super) struct RunScript {
     /// The API that the run speaks over the wire.
     api: Option<Api>,
     /// Over the wire: what can happen to the answers.
-    pub(super) events: WireEvents,
+    pub(crate) events: WireEvents,
 }
 
 /// What a script has that shows over the wire only.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct WireEvents {
+pub(crate) struct WireEvents {
     /// An attempt fails, and nothing says how long to wait.
-    pub(super) fails: bool,
+    pub(crate) fails: bool,
     /// An attempt fails, and the answer says how long to wait.
-    pub(super) says_when: bool,
+    pub(crate) says_when: bool,
     /// The model thinks.
-    pub(super) thinks: bool,
+    pub(crate) thinks: bool,
 }
 
 impl WireEvents {
@@ -106,24 +142,20 @@ impl RunScript {
     /// # Errors
     ///
     /// Says what is wrong with it.
-    pub(super) fn read(input: &str) -> Result<Self, String> {
+    pub(crate) fn read(input: &str) -> Result<Self, String> {
         let Input { messages, model, tools, max_recursion_depth, .. } =
             Input::of(read(input).map_err(|error| error.to_string())?);
         let Part::Proper(turns) = model else { return Err("`model` is not a list of turns".into()) };
         let events = WireEvents::of(&turns);
         let turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
-        let tools = tools.optional(|| "`tools` is not an object")?.unwrap_or_default().into_iter();
-        let tools = tools.map(|(name, results)| {
-            let results = read_results(results).map_err(|error| format!("tool `{name}`: {error}"))?;
-            Ok::<_, String>((name, results))
-        });
+        let tools = tools.optional(|| "`tools` is not an object")?.unwrap_or_default();
+        let tools = ScriptedTools::read(tools)?;
         let count = |limit: &Number| limit.as_u64().and_then(|limit| usize::try_from(limit).ok());
         let not_a_count = || "`maxRecursionDepth` is not a count";
         let limit = max_recursion_depth.optional(not_a_count)?;
         let limit = limit.map(|limit| count(&limit).ok_or_else(not_a_count)).transpose()?;
         let given = AgentMessage::read_all(messages).map_err(|error| format!("`messages`: {error}"))?;
         let has_huge_numbers = tokens(input).any(is_beyond_doubles);
-        let tools = tools.collect::<Result<_, _>>()?;
         let (limited, withheld, remains) = (HashSet::new(), HashSet::new(), HashMap::new());
         Ok(Self {
             given,
@@ -140,12 +172,35 @@ impl RunScript {
         })
     }
 
+    /// The script of a run of a session, which begins with this list.
+    pub(crate) fn of_session(
+        given: Vec<AgentMessage>,
+        turns: Vec<ModelTurn>,
+        tools: ScriptedTools,
+        limit: Option<usize>,
+        has_huge_numbers: bool,
+    ) -> Self {
+        Self {
+            given,
+            turns,
+            tools,
+            limit,
+            has_huge_numbers,
+            is_deep: false,
+            limited: HashSet::new(),
+            withheld: HashSet::new(),
+            remains: HashMap::new(),
+            api: None,
+            events: WireEvents::default(),
+        }
+    }
+
     /// Puts what was said over the wire of this API in the place of the first turns.
     ///
     /// # Errors
     ///
     /// Says what is wrong with it.
-    pub(super) fn hear(&mut self, api: Api, said: Parts<ScriptedTurn>) -> Result<(), String> {
+    pub(crate) fn hear(&mut self, api: Api, said: Parts<ScriptedTurn>) -> Result<(), String> {
         self.api = Some(api);
         for (index, turn) in said.into_iter().enumerate() {
             if let Part::Proper(turn) = &turn {
@@ -170,17 +225,17 @@ impl RunScript {
     }
 
     /// Whether the response to request `index` was cut off at a limit, so that the rest may be asked for.
-    pub(super) fn is_limited(&self, index: usize) -> bool {
+    pub(crate) fn is_limited(&self, index: usize) -> bool {
         self.limited.contains(&index)
     }
 
     /// Whether the response to request `index` was cut off at a limit, filtered or refused.
-    pub(super) fn is_cut_off(&self, index: usize) -> bool {
+    pub(crate) fn is_cut_off(&self, index: usize) -> bool {
         self.limited.contains(&index) || self.withheld.contains(&index)
     }
 
     /// What came whole of the answer to request `index`, which then failed.
-    pub(super) fn remains(&self, index: usize) -> Option<(&str, &[AgentCall])> {
+    pub(crate) fn remains(&self, index: usize) -> Option<(&str, &[AgentCall])> {
         match self.remains.get(&index)? {
             ModelTurn::Response { content, calls } => Some((content, calls)),
             ModelTurn::Failure => None,
@@ -188,59 +243,49 @@ impl RunScript {
     }
 
     /// The answer to request `index`; a script that has run out fails.
-    pub(super) fn turn(&self, index: usize) -> ModelTurn {
+    pub(crate) fn turn(&self, index: usize) -> ModelTurn {
         self.turns.get(index).cloned().unwrap_or_else(|| ModelTurn::Failure)
     }
 
     /// The calls of the response to request `index`.
-    pub(super) fn calls(&self, index: usize) -> &[AgentCall] {
+    pub(crate) fn calls(&self, index: usize) -> &[AgentCall] {
         match self.turns.get(index) {
             Some(ModelTurn::Response { calls, .. }) => calls,
             _ => &[],
         }
     }
 
-    pub(super) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
-        let Some(results) = self.tools.get(call.name()) else { return CallOutcome::Unknown };
-        if self.api.is_some_and(|api| !can_be_declared(api, call.name())) {
-            return CallOutcome::Undeclared;
-        }
-        let result = match results {
-            ScriptedResults::Always(result) => result,
-            ScriptedResults::ById { results, .. } => results.get(call.id()).unwrap_or(&NOTHING),
-            ScriptedResults::ByArgs(results) => {
-                results.iter().find(|(args, _)| equal(args, &call.args, true)).map_or(&NOTHING, |(_, result)| result)
-            }
-        };
-        match result.as_object().filter(|members| members.len() == 1).and_then(|members| members.get("error")) {
-            Some(Value::String(message)) => CallOutcome::Failure(message),
-            _ => CallOutcome::Result(result),
+    pub(crate) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
+        match self.tools.outcome(call) {
+            CallOutcome::Unknown => CallOutcome::Unknown,
+            _ if self.api.is_some_and(|api| !can_be_declared(api, call.name())) => CallOutcome::Undeclared,
+            outcome => outcome,
         }
     }
 
     /// What a call gives if it is run a second time, which nobody should see.
-    pub(super) fn again(&self, call: &AgentCall) -> Option<&Value> {
-        match self.tools.get(call.name())? {
+    pub(crate) fn again(&self, call: &AgentCall) -> Option<&Value> {
+        match self.tools.0.get(call.name())? {
             ScriptedResults::ById { again, .. } => again.get(call.id()),
             ScriptedResults::Always(_) | ScriptedResults::ByArgs(_) => None,
         }
     }
 
     /// Whether two calls of the response to request `index` have the same id.
-    pub(super) fn repeats_an_id(&self, index: usize) -> bool {
+    pub(crate) fn repeats_an_id(&self, index: usize) -> bool {
         let calls = self.calls(index);
         calls.iter().enumerate().any(|(at, call)| calls[..at].iter().any(|other| other.id() == call.id()))
     }
 
     /// Whether an id stands for two calls, of the given list or of responses.
-    pub(super) fn reuses_an_id(&self) -> bool {
+    pub(crate) fn reuses_an_id(&self) -> bool {
         let given = self.given.iter().flat_map(|message| &message.calls);
         let mut seen = HashSet::new();
         given.chain((0..self.turns.len()).flat_map(|turn| self.calls(turn))).any(|call| !seen.insert(call.id()))
     }
 
     /// Whether the given list has a lone surrogate.
-    pub(super) fn gives_halves(&self) -> bool {
+    pub(crate) fn gives_halves(&self) -> bool {
         self.given.iter().any(|message| {
             let texts = message.content.iter().chain(&message.call_id);
             texts.into_iter().any(|text| has_marks(text)) || message.calls.iter().any(call_has_half)
@@ -248,7 +293,7 @@ impl RunScript {
     }
 
     /// Whether the response to request `index` has a lone surrogate, or a result of its calls.
-    pub(super) fn meets_halves(&self, index: usize) -> bool {
+    pub(crate) fn meets_halves(&self, index: usize) -> bool {
         let said = matches!(self.turns.get(index), Some(ModelTurn::Response { content, .. }) if has_marks(content));
         let calls = self.calls(index);
         said || calls.iter().any(call_has_half)

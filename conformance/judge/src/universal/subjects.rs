@@ -74,6 +74,26 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         Property::WireWait => script.events.says_when,
         Property::WireBackoff => script.events.fails,
         Property::WireOpaque | Property::WireOpaqueBack => script.events.thinks,
+        // One run cannot break what holds between several.
+        Property::SessionValid
+        | Property::SessionCut
+        | Property::SessionAnswered
+        | Property::SessionKept
+        | Property::SessionWhole
+        | Property::SessionOnce
+        | Property::SessionSaidOnce
+        | Property::SessionPrefix
+        | Property::SessionApproved
+        | Property::SessionDenied
+        | Property::SessionDeniedReason
+        | Property::SessionSiblings
+        | Property::SessionPending
+        | Property::SessionCompact
+        | Property::SessionCompactWhole
+        | Property::SessionOpaque
+        | Property::SessionRaw
+        | Property::SessionHandoff
+        | Property::SessionImage => false,
     };
     Ok(Property::all().filter(can_break).collect())
 }

@@ -6,14 +6,14 @@ use threadspec::surrogates::{has_marks, is_mark};
 
 /// A way to place system messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(crate) enum Standing {
     AsGiven,
     First,
     Last,
 }
 
 /// The ways that explain where the system messages of a request stand.
-pub(super) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Vec<Standing> {
+pub(crate) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Vec<Standing> {
     let indexes = |list: &Conversation<'_>| list.systems.iter().map(|placed| placed.index).collect::<Vec<_>>();
     let (given, own) = (indexes(given), indexes(request));
     let count = own.len();
@@ -32,7 +32,7 @@ pub(super) fn places(given: &Conversation<'_>, request: &Conversation<'_>) -> Ve
 }
 
 /// Whether the system messages sent carry the texts of those given, in order; several may be joined into fewer.
-pub(super) fn carry(given: &[Placed<'_>], sent: &[Placed<'_>]) -> bool {
+pub(crate) fn carry(given: &[Placed<'_>], sent: &[Placed<'_>]) -> bool {
     /// How many bytes may stand between two joined texts.
     const SEPARATOR: usize = 8;
     if sent.len() > given.len() || sent.is_empty() != given.is_empty() {

@@ -5,16 +5,16 @@ use threadspec::surrogates::without_marks;
 
 /// A fault of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ListFault {
+pub(crate) struct ListFault {
     /// The message, counted from 0.
-    pub(super) index: usize,
+    pub(crate) index: usize,
     /// Whether it is about calls and their answers, rather than about a single message.
-    pub(super) pairing: bool,
-    pub(super) what: String,
+    pub(crate) pairing: bool,
+    pub(crate) what: String,
 }
 
 /// Everything that is wrong with a list; system messages may stand anywhere.
-pub(super) fn faults(messages: &[AgentMessage]) -> Vec<ListFault> {
+pub(crate) fn faults(messages: &[AgentMessage]) -> Vec<ListFault> {
     let conversation = Conversation::of(messages);
     let mut faults = Vec::new();
     // The calls of the group that is open: id, where, and whether it was answered.

@@ -21,13 +21,13 @@ pub fn read(text: &str) -> Result<Value, Error> {
 /// # Errors
 ///
 /// Says what is wrong when the text is not JSON.
-pub(super) fn read_inside(text: &str) -> Result<Value, Error> {
+pub(crate) fn read_inside(text: &str) -> Result<Value, Error> {
     json::read(&mark_surrogates(&unmark_surrogates(text)))
 }
 
 /// What a difference is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DifferenceKind {
+pub(crate) enum DifferenceKind {
     /// A text that AGENT-TEXT lists.
     Text,
     /// A number (AGENT-NUMBERS).
@@ -40,20 +40,20 @@ pub(super) enum DifferenceKind {
 
 /// A difference between what was expected and what came.
 #[derive(Clone, Debug)]
-pub(super) struct ValueDifference {
-    pub(super) kind: DifferenceKind,
-    pub(super) what: String,
+pub(crate) struct ValueDifference {
+    pub(crate) kind: DifferenceKind,
+    pub(crate) what: String,
 }
 
 /// The differences of two values; `exact` compares integers up to 2^64 digit by digit, else they are doubles.
-pub(super) fn differences(expected: &Value, actual: &Value, exact: bool) -> Vec<ValueDifference> {
+pub(crate) fn differences(expected: &Value, actual: &Value, exact: bool) -> Vec<ValueDifference> {
     let mut found = Vec::new();
     compare(expected, actual, exact, "", &mut found);
     found
 }
 
 /// Whether two values have no [`differences`]; ends at the first one, and describes none.
-pub(super) fn equal(expected: &Value, actual: &Value, exact: bool) -> bool {
+pub(crate) fn equal(expected: &Value, actual: &Value, exact: bool) -> bool {
     match (expected, actual) {
         (Value::Number(one), Value::Number(other)) => equal_numbers(one, other, exact),
         (Value::String(one), Value::String(other)) => arrived(one, other),
@@ -156,7 +156,7 @@ fn compare_members(expected: &Value, actual: &Value, exact: bool, path: &str, fo
 }
 
 /// How a text that was expected differs from what came; `None` when it arrived.
-pub(super) fn text_difference(expected: &str, actual: Option<&str>) -> Option<DifferenceKind> {
+pub(crate) fn text_difference(expected: &str, actual: Option<&str>) -> Option<DifferenceKind> {
     match actual {
         Some(actual) if arrived(expected, actual) => None,
         // A text that is gone altogether was not misread.
@@ -169,7 +169,7 @@ pub(super) fn text_difference(expected: &str, actual: Option<&str>) -> Option<Di
 }
 
 /// Whether AGENT-TEXT lists the text: one that templates, markup, tokenizers, trimming or buffers easily change.
-pub(super) fn is_listed_text(text: &str) -> bool {
+pub(crate) fn is_listed_text(text: &str) -> bool {
     const LONG: usize = 10_000;
     text.len() >= LONG
         || text.trim() != text
@@ -177,7 +177,7 @@ pub(super) fn is_listed_text(text: &str) -> bool {
 }
 
 /// Whether a name is one of the odd ones that AGENT-ORDINARY lists.
-pub(super) fn is_odd_name(name: &str) -> bool {
+pub(crate) fn is_odd_name(name: &str) -> bool {
     matches!(name, "" | "__proto__" | "constructor" | "toString" | "hasOwnProperty" | "valueOf" | "prototype")
 }
 
@@ -209,12 +209,12 @@ fn integer(number: &Number) -> Option<i128> {
 }
 
 /// A value for people, cut where it is long.
-pub(super) fn quote(value: &Value) -> String {
+pub(crate) fn quote(value: &Value) -> String {
     for_people(&value.to_string())
 }
 
 /// A text for people, cut where it is long.
-pub(super) fn quote_text(text: &str) -> String {
+pub(crate) fn quote_text(text: &str) -> String {
     quote(&Value::from(text))
 }
 

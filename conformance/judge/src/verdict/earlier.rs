@@ -8,7 +8,8 @@ use super::{Judgement, Outcome, Terms, Verdict};
 use crate::compare::{Difference, compare};
 use crate::corpus::{Case, Level, embedded};
 use crate::json;
-use crate::protocol::{JudgeProfile, Reply, Request};
+use crate::protocol::{JudgeProfile, Op, Reply, Request};
+use crate::session;
 use crate::universal::{self, AgentReply, Others};
 use threadspec::surrogates::unmark_surrogates;
 
@@ -101,7 +102,12 @@ fn run_of_any_agent(case: &Case, others: &Others, terms: Terms, step: usize, rep
         // Whoever plays a session joins what a kill cut.
         Reply::Unsupported(_) | Reply::Cut { .. } => return None,
     };
-    let findings = match universal::judge_earlier(&case.after()[step], others, step, terms.abilities, answer) {
+    let input = &case.after()[step];
+    let judged = match case.op {
+        Op::Session => session::judge_earlier(input, others, step, terms.abilities, answer),
+        _ => universal::judge_earlier(input, others, step, terms.abilities, answer),
+    };
+    let findings = match judged {
         Ok(findings) if findings.is_empty() => return None,
         Ok(findings) => findings,
         Err(why) => {

@@ -12,8 +12,9 @@ use crate::corpus::expectation::Pattern;
 use crate::corpus::mismatch::{Mismatch, Mismatches};
 use crate::corpus::{Case, Expect, Level, Oracle, Severity};
 use crate::json;
-use crate::protocol::JudgeProfile;
+use crate::protocol::{JudgeProfile, Op};
 use crate::protocol::{Output, Reply};
+use crate::session;
 use crate::text::{beginning, visible};
 use crate::tolerance::{self, Asked};
 use crate::universal::{self, Abilities, AgentReply, Finding, Holding, Others, Property};
@@ -258,7 +259,11 @@ fn judge_output(patterns: &[Pattern], output: &Value) -> Judgement {
 /// Judges a run by its properties. The note names the clause that is broken, even if another property was asked for.
 fn judge_run(properties: &[Property], case: &Case, terms: Terms, answer: AgentReply<'_>) -> Judgement {
     let others = Others::of(case.after());
-    let ruling = match universal::judge(case.input(), &others, terms.abilities, answer) {
+    let judged = match case.op {
+        Op::Session => session::judge(case.input(), &others, terms.abilities, answer),
+        _ => universal::judge(case.input(), &others, terms.abilities, answer),
+    };
+    let ruling = match judged {
         Ok(ruling) => ruling,
         Err(why) => return Judgement::new(Verdict::Fail, format!("this is not an output of `{}`: {why}", case.op)),
     };

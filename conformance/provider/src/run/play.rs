@@ -9,12 +9,9 @@ use crate::http::Head;
 use crate::options::EngineOptions;
 use crate::record::{Came, PlayedFault, Said};
 use crate::script::{CutEnd, Fault, Pace, WireTurn};
-use serde_json::Value;
 use std::time::Duration;
 use threadspec::oracle::Api;
-use threadspec_apis::{
-    ApiError, ApiRequest, Cut, EventPart, ModelAnswer, StreamEvent, StreamShape, json_text, kept_events, sse,
-};
+use threadspec_apis::{ApiError, ApiRequest, Cut, EventPart, ModelAnswer, StreamEvent, StreamShape, kept_events, sse};
 
 /// Between two writes of a chunked answer.
 const BETWEEN_CHUNKS: Duration = Duration::from_micros(500);
@@ -90,21 +87,17 @@ impl PlayedRun {
         let answer = answer_of(turn, request, head.now, &mut self.ids).with_usage(self.usage(body));
         let said = said_of(&answer, turn, request);
         let is_kept = fault.is_none() && self.plan.api == Api::OpenAiResponses;
-        let plain = (is_kept || !request.stream).then(|| answer.plain(request));
         let mut shape = turn.stream.shape.clone();
         if !turn.stream.has_pieces {
             shape.pieces = options.pieces.clone();
         }
         let told = Telling { head, request, answer: &answer, shape: &shape, pace: &turn.stream };
-        let mut played = match &plain {
-            Some(plain) if !request.stream => told.plain(fault, plain),
-            _ => told.streamed(fault),
-        };
+        let mut played = if request.stream { told.streamed(fault) } else { told.plain(fault) };
         if played.error.is_none() {
             played.said = Some(said);
         }
-        if let (true, Some(body), Some(plain)) = (is_kept, &body.value, plain) {
-            self.kept.keep(ask, body, plain);
+        if let Some(body) = body.value.as_ref().filter(|_| is_kept) {
+            self.kept.keep(ask, body, answer.plain(request));
         }
         played
     }
@@ -140,8 +133,8 @@ struct Telling<'a> {
 
 impl Telling<'_> {
     /// As one text of JSON.
-    fn plain(&self, fault: Option<&Fault>, body: &Value) -> Played {
-        let body = json_text(body, self.shape.ascii);
+    fn plain(&self, fault: Option<&Fault>) -> Played {
+        let body = self.answer.plain_text(self.request, self.shape.ascii);
         let half = body.len() / 2;
         let length = body.len() as u64;
         let (kept, length, ending) = match fault {

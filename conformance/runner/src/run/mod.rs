@@ -22,7 +22,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::json::DEEP_STACK;
-use threadspec_judge::protocol::{JudgeProfile, Op, Request};
+use threadspec_judge::protocol::{Feature, Hello, JudgeProfile, Request};
 use threadspec_judge::verdict::{Judgement, Terms, Verdict};
 use threadspec_judge::verdict::{Outcome, Unready};
 use worker::{ShareResults, Worker};
@@ -113,6 +113,8 @@ pub struct Run<'a> {
     pub shutdown: Vec<String>,
     /// What was not answered in time once, but was when everything was asked again; it does not count.
     pub late: Vec<String>,
+    /// What is to be said about its hello; it does not count.
+    pub remarks: Vec<String>,
     /// Why the run ended before its last case.
     pub stopped: Option<String>,
     /// Why the testee could not be started again in the middle of the run.
@@ -191,7 +193,7 @@ pub fn run<'a>(
         requests: AtomicI64::new(0),
         began: Instant::now(),
     };
-    let asked: Vec<usize> = (0..cases.len()).filter(|&index| hello.ops.contains(&cases[index].op)).collect();
+    let asked: Vec<usize> = (0..cases.len()).filter(|&index| lack(&hello, cases[index]).is_none()).collect();
     let jobs = testees.len();
     let parts = match testees {
         // The caller's own stack is deep enough.
@@ -212,7 +214,17 @@ pub fn run<'a>(
             workers.into_iter().map(join).collect()
         }),
     };
-    shared.conclude(parts, &hello.ops)
+    shared.conclude(parts, &hello)
+}
+
+/// What a testee lacks for a case by its hello, if anything: it is not asked then.
+fn lack(hello: &Hello, case: &Case) -> Option<String> {
+    if !hello.ops.contains(&case.op) {
+        return Some("not among the ops of its hello".to_owned());
+    }
+    let lacking = case.needs.without(hello.abilities.session.features);
+    let names: Vec<String> = lacking.iter().map(|feature: Feature| format!("`{feature}`")).collect();
+    (!lacking.is_empty()).then(|| format!("the framework has no {}", names.join(" and no ")))
 }
 
 impl<'a> Shared<'_, 'a> {
@@ -243,9 +255,10 @@ impl<'a> Shared<'_, 'a> {
         }
     }
 
-    fn conclude(self, parts: Vec<ShareResults>, ops: &[Op]) -> Run<'a> {
+    fn conclude(self, parts: Vec<ShareResults>, hello: &Hello) -> Run<'a> {
         let mut judgements: Vec<Option<Judgement>> = vec![None; self.cases.len()];
-        let mut run = Run { requests: self.requests.load(Ordering::Relaxed).unsigned_abs(), ..Run::default() };
+        let (requests, remarks) = (self.requests.load(Ordering::Relaxed).unsigned_abs(), hello.remarks.clone());
+        let mut run = Run { requests, remarks, ..Run::default() };
         for part in parts {
             run.declined += part.declined.len();
             run.late.extend(part.late);
@@ -270,10 +283,10 @@ impl<'a> Shared<'_, 'a> {
             }
         });
         let results = self.cases.iter().zip(judgements).map(|(&case, judgement)| {
-            let judgement = judgement.unwrap_or_else(|| match &run.stopped {
-                _ if !ops.contains(&case.op) => Judgement::new(Verdict::Unsupported, "not among the ops of its hello"),
-                Some(reason) => Judgement::new(Verdict::NotRun, reason.lines().next().unwrap_or_default()),
-                None => Judgement::new(Verdict::NotRun, "it was not asked"),
+            let judgement = judgement.unwrap_or_else(|| match (lack(hello, case), &run.stopped) {
+                (Some(lack), _) => Judgement::new(Verdict::Unsupported, lack),
+                (None, Some(reason)) => Judgement::new(Verdict::NotRun, reason.lines().next().unwrap_or_default()),
+                (None, None) => Judgement::new(Verdict::NotRun, "it was not asked"),
             });
             CaseResult { case, judgement }
         });

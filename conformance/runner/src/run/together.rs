@@ -1,7 +1,7 @@
 //! Runs at the same time: AGENT-INDEPENDENT, where the hello declares that several requests may be sent at once.
 
 use super::Ending;
-use super::worker::{Worker, join};
+use super::worker::{Worker, has_its_process_to_itself, join};
 use std::collections::HashMap;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::JudgeProfile;
@@ -24,7 +24,8 @@ impl Worker<'_, '_, '_> {
         for index in judged {
             let is_own = self.shared.cases[index].clauses.iter().any(|clause| clause == CLAUSE);
             let passes = self.part.judged.get(&index).is_some_and(|judgement| judgement.verdict == Verdict::Pass);
-            if is_own && passes && !self.shared.is_over() {
+            let is_alone = has_its_process_to_itself(self.shared.cases[index]);
+            if is_own && passes && !is_alone && !self.shared.is_over() {
                 self.put_together(index);
             }
         }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::{Accepted, Case};
-use threadspec_judge::protocol::{JudgeProfile, Reply, Request};
+use threadspec_judge::protocol::{Feature, JudgeProfile, Reply, Request};
 use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Verdict, judge};
 
@@ -112,7 +112,8 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     fn several_at_once(&mut self, window: usize) -> Trust {
         let cases = self.shared.cases;
         sort(cases, &mut self.share, self.shared.settings.seed, 0);
-        let share = self.share.clone();
+        let (alone, share): (Vec<usize>, Vec<usize>) =
+            self.share.iter().partition(|&&index| has_its_process_to_itself(cases[index]));
         let mut steps =
             share.into_iter().flat_map(|index| (0..=cases[index].after().len()).map(move |step| (index, step)));
         let (mut waiting, mut bytes): (HashMap<i64, (usize, usize, Request)>, usize) = (HashMap::new(), 0);
@@ -130,7 +131,7 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 waiting.insert(request.id, (index, step, request));
             }
             if waiting.is_empty() {
-                return Trust::Believed;
+                break;
             }
             let (id, outcome) = self.testee.receive();
             if self.shared.is_over() {
@@ -158,6 +159,13 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
                 self.answer(index);
             }
         }
+        for index in alone {
+            self.case(index);
+            if self.shared.is_over() {
+                break;
+            }
+        }
+        Trust::Believed
     }
 
     /// Notes that this process answered a case.
@@ -255,6 +263,10 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
     /// belongs to this case.
     pub(super) fn put(&mut self, index: usize) -> (Earlier, Outcome) {
         let case = self.shared.cases[index];
+        let before = self.answered.last().map(|&before| self.shared.cases[before]);
+        if before.into_iter().chain([case]).any(has_its_process_to_itself) {
+            self.restart();
+        }
         let mut earlier = Earlier::default();
         for step in 0..case.after().len() {
             let Some(request) = self.next_request(index, step) else {
@@ -351,6 +363,11 @@ impl<'w, 's, 'a> Worker<'w, 's, 'a> {
 /// The outputs that are accepted without parsing the reply. There are none for the requests that are sent first: nothing was prepared for them.
 fn accepted(case: &Case, step: usize) -> Accepted {
     if step == case.after().len() { case.accepted() } else { Accepted::default() }
+}
+
+/// Whether no other case may be put to the process that a case is put to: the script kills it.
+pub(super) fn has_its_process_to_itself(case: &Case) -> bool {
+    case.needs.contains(Feature::Kill)
 }
 
 /// Whether the outcome does not belong to the request, but to another one or to none.

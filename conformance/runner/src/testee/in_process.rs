@@ -1,5 +1,6 @@
 //! A testee in this process.
 
+use super::session::{Heard, Sessions};
 use super::{Testee, Trouble, id_and_output};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,13 +15,14 @@ pub struct InProcess<I> {
     implementation: I,
     hello: Hello,
     sent: VecDeque<(Request, Accepted)>,
+    sessions: Sessions,
 }
 
 impl<I: Implementation> InProcess<I> {
     /// Wraps an implementation.
     pub fn new(implementation: I) -> Self {
         let hello = implementation.hello();
-        Self { implementation, hello, sent: VecDeque::new() }
+        Self { implementation, hello, sent: VecDeque::new(), sessions: Sessions::default() }
     }
 }
 
@@ -39,27 +41,25 @@ impl<I: Implementation> Testee for InProcess<I> {
 
     fn receive(&mut self) -> (i64, Outcome) {
         let (request, accepted) = self.sent.pop_front().expect("a request was sent");
-        // Implementations answer each request independently, so a panic leaves no state that the next answer depends on.
-        let outcome = catch_unwind(AssertUnwindSafe(|| {
-            // Some characters change when a reply is read, so the reply must pass through text.
-            if matches!(accepted, Accepted::Values(_)) && !reads_otherwise(&request.input) {
-                return Outcome::Reply(self.implementation.answer(&request));
+        let mut asked = match self.sessions.begin(&request) {
+            Ok(asked) => asked.into_owned(),
+            Err(why) => return (request.id, Outcome::NotReady(why)),
+        };
+        loop {
+            let outcome = self.outcome(&asked, &accepted);
+            match self.sessions.heard(request.id, outcome) {
+                Heard::Whole(outcome) => {
+                    if !outcome.is_reply() {
+                        self.sessions.clear();
+                    }
+                    return (request.id, outcome);
+                }
+                Heard::Killed(next) => {
+                    self.implementation.start_over();
+                    asked = *next;
+                }
             }
-            let line = self.implementation.line(&request);
-            if id_and_output(line.as_bytes()).is_some_and(|(_, output)| accepted.has(output)) {
-                return Outcome::Accepted(line);
-            }
-            match Reply::read_for(request.profile, line.as_bytes()) {
-                Ok((_, reply)) => Outcome::Reply(reply),
-                Err(why) => Outcome::Garbage(why.to_string()),
-            }
-        }));
-        let outcome = outcome.unwrap_or_else(|panic| {
-            let message = panic.downcast_ref::<&str>().map(ToString::to_string);
-            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
-            Outcome::Crash(format!("panicked: {}", message.unwrap_or_default()))
-        });
-        (request.id, outcome)
+        }
     }
 
     fn restart(&mut self) {
@@ -68,5 +68,31 @@ impl<I: Implementation> Testee for InProcess<I> {
 
     fn finish(&mut self) -> Vec<Trouble> {
         Vec::new()
+    }
+}
+
+impl<I: Implementation> InProcess<I> {
+    /// The outcome of one request.
+    fn outcome(&mut self, request: &Request, accepted: &Accepted) -> Outcome {
+        // Implementations answer each request independently, so a panic leaves no state that the next answer depends on.
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            // Some characters change when a reply is read, so the reply must pass through text.
+            if matches!(accepted, Accepted::Values(_)) && !reads_otherwise(&request.input) {
+                return Outcome::Reply(self.implementation.answer(request));
+            }
+            let line = self.implementation.line(request);
+            if id_and_output(line.as_bytes()).is_some_and(|(_, output)| accepted.has(output)) {
+                return Outcome::Accepted(line);
+            }
+            match Reply::read_for(request.profile, line.as_bytes()) {
+                Ok((_, reply)) => Outcome::Reply(reply),
+                Err(why) => Outcome::Garbage(why.to_string()),
+            }
+        }));
+        outcome.unwrap_or_else(|panic| {
+            let message = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+            Outcome::Crash(format!("panicked: {}", message.unwrap_or_default()))
+        })
     }
 }

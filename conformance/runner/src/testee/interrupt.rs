@@ -1,6 +1,6 @@
 //! Ctrl-C ends a run in good order: the testee is killed, and the summary is still printed.
 
-use super::children;
+use super::{children, storage};
 use crate::exit::Exit;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Handles Ctrl-C (SIGINT, and also SIGTERM and SIGHUP) from now on. The second one ends the program at once, and its children with it.
+/// Handles Ctrl-C (SIGINT, and also SIGTERM and SIGHUP) from now on. The second one ends the program at once, its children with it, and removes
+/// the storage folders.
 ///
 /// # Errors
 ///
@@ -18,6 +19,7 @@ pub fn listen() -> io::Result<()> {
     ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             children::kill_all();
+            storage::remove_all();
             std::process::exit(Exit::Interrupted.code().into());
         }
     })

@@ -248,6 +248,31 @@ impl Live {
         }
     }
 
+    /// Waits for the end of a process that has said that it ends now.
+    pub(super) fn until_it_ends(mut self, timeout: Duration) -> Result<(), Outcome> {
+        let mut patience = Patience::of(timeout);
+        let late = |by_the_clock: &str| {
+            Outcome::Timeout(format!("it said `cut`, and did not end its process within {timeout:?}{by_the_clock}"))
+        };
+        match self.hear(&mut patience) {
+            Awaited::Line(line) => {
+                let printed = excerpt(&beginning(&line));
+                return Err(Outcome::Garbage(format!(
+                    "after `cut` it printed {printed}, where its process was to end"
+                )));
+            }
+            Awaited::TooLong => return Err(Outcome::Garbage("after `cut` it printed an endless line".into())),
+            Awaited::Silence => return Err(late(&patience.by_the_clock())),
+            Awaited::Interrupted => return Err(Outcome::Interrupted),
+            Awaited::Ended => {}
+        }
+        match self.wait(&mut patience) {
+            Some(_) => Ok(()),
+            None if interrupt::requested() => Err(Outcome::Interrupted),
+            None => Err(late(&patience.by_the_clock())),
+        }
+    }
+
     pub(super) fn finish(mut self, timeout: Duration) -> Vec<Trouble> {
         self.pipes.close();
         let mut patience = Patience::of(timeout);

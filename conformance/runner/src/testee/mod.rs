@@ -8,6 +8,8 @@ mod live;
 mod patience;
 mod pipes;
 mod process;
+mod session;
+mod storage;
 
 pub use children::{Companion, adopt_orphans, end_orphans};
 pub use in_process::InProcess;

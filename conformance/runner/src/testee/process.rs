@@ -1,6 +1,7 @@
 //! A testee that is another program.
 
 use super::live::Live;
+use super::session::{Heard, Sessions, is_the_same};
 use super::{Testee, Trouble, interrupt};
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub struct Process {
     late: Option<Duration>,
     /// The request that could not be sent because the process could not be started again, and why.
     failed: Option<(i64, Outcome)>,
+    /// The sessions that it plays. Their folders are removed when the process is gone, so they come last.
+    sessions: Sessions,
 }
 
 impl Process {
@@ -57,7 +60,17 @@ impl Process {
     ) -> Result<Self, Unready> {
         let command: Vec<OsString> = command.iter().map(|word| word.as_ref().to_owned()).collect();
         let (live, hello) = Live::start(&command, timeout, provider)?;
-        Ok(Self { command, timeout, provider, hello, live: Some(live), patience: 1, late: None, failed: None })
+        Ok(Self {
+            command,
+            timeout,
+            provider,
+            hello,
+            live: Some(live),
+            patience: 1,
+            late: None,
+            failed: None,
+            sessions: Sessions::default(),
+        })
     }
 
     /// Another one with the same command, which starts when it is first asked.
@@ -74,6 +87,7 @@ impl Process {
             patience: 1,
             late: None,
             failed: None,
+            sessions: Sessions::default(),
         }
     }
 
@@ -86,6 +100,39 @@ impl Process {
                 .map_err(|why| if interrupt::requested() { Outcome::Interrupted } else { Outcome::NotReady(why) })?,
         };
         Ok(self.live.insert(live))
+    }
+
+    /// Gives up the process, and what it was playing.
+    fn give_up(&mut self) {
+        self.live = None;
+        self.sessions.clear();
+    }
+
+    /// Starts the process anew that ends now by itself, as it said, and sends it a request.
+    fn go_on(&mut self, request: &Request) -> Result<(), Outcome> {
+        let ended = self.live.take().map(|live| live.until_it_ends(self.timeout * self.patience));
+        ended.unwrap_or(Ok(()))?;
+        let begun = Live::start(&self.command, self.timeout, self.provider);
+        let (mut live, hello) = begun.map_err(|why| match why {
+            _ if interrupt::requested() => Outcome::Interrupted,
+            Unready::Testee(why) => Outcome::Crash(format!("started anew after the kill, {why}")),
+            why @ Unready::Runner(_) => Outcome::NotReady(why),
+        })?;
+        is_the_same(&self.hello, &hello)?;
+        live.send(request, Accepted::default());
+        self.live = Some(live);
+        Ok(())
+    }
+
+    /// The next outcome of the process.
+    fn next(&mut self) -> (i64, Outcome) {
+        let timeout = self.timeout;
+        let Some(live) = &mut self.live else {
+            return (0, Outcome::NotReady("nothing was sent".to_owned().into()));
+        };
+        let received = live.receive(timeout * self.patience);
+        self.late = Some(live.took()).filter(|&took| took > timeout).or(self.late);
+        received
     }
 }
 
@@ -106,29 +153,30 @@ impl Testee for Process {
         if self.failed.is_some() {
             return;
         }
-        match self.live() {
-            Ok(live) => live.send(request, accepted),
-            Err(outcome) => self.failed = Some((request.id, outcome)),
-        }
+        let id = request.id;
+        let asked = self.sessions.begin(request).map_err(Outcome::NotReady);
+        let sent = asked.and_then(|request| self.live().map(|live| live.send(&request, accepted)));
+        self.failed = sent.err().map(|outcome| (id, outcome));
     }
 
     fn receive(&mut self) -> (i64, Outcome) {
         if let Some(failed) = self.failed.take() {
             return failed;
         }
-        let timeout = self.timeout;
-        let (id, outcome) = match &mut self.live {
-            Some(live) => {
-                let received = live.receive(timeout * self.patience);
-                self.late = Some(live.took()).filter(|&took| took > timeout).or(self.late);
-                received
+        loop {
+            let (id, outcome) = self.next();
+            let outcome = match self.sessions.heard(id, outcome) {
+                Heard::Whole(outcome) => outcome,
+                Heard::Killed(request) => match self.go_on(&request) {
+                    Ok(()) => continue,
+                    Err(outcome) => outcome,
+                },
+            };
+            if !outcome.is_reply() {
+                self.give_up();
             }
-            None => (0, Outcome::NotReady("nothing was sent".to_owned().into())),
-        };
-        if !outcome.is_reply() {
-            self.live = None;
+            return (id, outcome);
         }
-        (id, outcome)
     }
 
     fn be_patient(&mut self, times: u32) {
@@ -140,7 +188,8 @@ impl Testee for Process {
     }
 
     fn restart(&mut self) {
-        (self.live, self.failed) = (None, None);
+        self.give_up();
+        self.failed = None;
     }
 
     fn overhear(&mut self, time: Duration) -> Option<Outcome> {
@@ -149,7 +198,7 @@ impl Testee for Process {
             Err(outcome) => Some(outcome),
         };
         if overheard.is_some() {
-            self.live = None;
+            self.give_up();
         }
         overheard
     }

@@ -7,7 +7,7 @@ use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 /// `strangers` are the texts and ids that only other runs have.
-pub(in crate::universal) fn judge(course: &Course<'_>, strangers: &Strangers<'_>, findings: &mut Findings) {
+pub(crate) fn judge(course: &Course<'_>, strangers: &Strangers<'_>, findings: &mut Findings) {
     let lists = course.record.requests.iter().enumerate().map(|(number, list)| (Some(number), list));
     for (number, list) in lists.chain(course.record.messages.iter().map(|list| (None, list))) {
         for (index, message) in list.iter().enumerate() {

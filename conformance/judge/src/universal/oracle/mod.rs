@@ -24,14 +24,33 @@ mod valid;
 use super::course::Course;
 use super::finding::Findings;
 
-pub(super) use independent::judge as independent;
+pub(crate) use independent::judge as independent;
+pub(crate) use result::of_answer;
 
 /// An oracle. AGENT-TEXT, AGENT-NUMBERS and AGENT-ORDINARY have none of their own: their breaches come up wherever a value
 /// is compared, and are named by [`Findings::add_differences`].
-type ClauseOracle = fn(&Course<'_>, &mut Findings);
+pub(crate) type ClauseOracle = fn(&Course<'_>, &mut Findings);
+
+/// What is judged within each run of a session, whatever came before it; [`goes_on`], [`start`] and [`prefix`] only where nothing else
+/// explains what they would find.
+pub(crate) const WITHIN_SESSION: [ClauseOracle; 10] = [
+    stops::judge,
+    limit::judge,
+    model_failure::judge,
+    response::judge,
+    ids::judge,
+    answered::judge,
+    failure::judge,
+    result::judge,
+    result_compact::judge,
+    encodable::judge,
+];
+pub(crate) const GOES_ON: ClauseOracle = goes_on::judge;
+pub(crate) const START: ClauseOracle = start::judge;
+pub(crate) const PREFIX: ClauseOracle = prefix::judge;
 
 /// In this order, since what one finds may keep a later one from judging.
-pub(super) const ALL: [ClauseOracle; 19] = [
+pub(crate) const ALL: [ClauseOracle; 19] = [
     goes_on::judge,
     stops::judge,
     limit::judge,

@@ -90,7 +90,16 @@ fn judge_ambiguous(course: &Course<'_>, round: &Round<'_>, findings: &mut Findin
 }
 
 fn compare(course: &Course<'_>, result: &Value, answer: Placed<'_>) -> Vec<ValueDifference> {
-    let content = answer.message.content.as_deref();
+    of_answer(result, answer.message.content.as_deref(), course.script.has_huge_numbers, course.exact)
+}
+
+/// How the content of an answer differs from the result of its call.
+pub(crate) fn of_answer(
+    result: &Value,
+    content: Option<&str>,
+    has_huge_numbers: bool,
+    exact: bool,
+) -> Vec<ValueDifference> {
     let other = |what: String| vec![ValueDifference { kind: DifferenceKind::Other, what }];
     if let Value::String(text) = result {
         let Some(kind) = text_difference(text, content) else { return Vec::new() };
@@ -102,8 +111,8 @@ fn compare(course: &Course<'_>, result: &Value, answer: Placed<'_>) -> Vec<Value
     };
     match read_inside(content) {
         // What a language writes for a number that it cannot hold is not JSON.
-        Err(_) if course.script.has_huge_numbers => Vec::new(),
+        Err(_) if has_huge_numbers => Vec::new(),
         Err(_) => other(format!("the result {} became {}, which is no JSON text", quote(result), quote_text(content))),
-        Ok(value) => differences(result, &value, course.exact),
+        Ok(value) => differences(result, &value, exact),
     }
 }

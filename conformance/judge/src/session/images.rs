@@ -1,0 +1,124 @@
+//! SESSION-OPAQUE and SESSION-IMAGE, in every request.
+
+use super::judging::{Judging, Place};
+use super::layout::{Layout, sent_calls};
+use super::naming::image;
+use super::opaque;
+use std::fmt::Write;
+use threadspec::surrogates::without_marks;
+use threadspec_golden::clause;
+
+impl Judging<'_> {
+    /// Judges the opaque parts of the message that repeats a response.
+    pub(super) fn judge_opaque(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+        let Some(response) = self.thread.items[index].response() else { return };
+        let block = &layout.blocks[at];
+        if response.said.opaque.is_empty() && block.extras.opaque.is_empty() || self.opaque_faults.contains(&index) {
+            return;
+        }
+        let sent = sent_calls(&response.calls, block.message);
+        let is_open = layout.open_turn().contains(&at);
+        if let Some(what) = opaque::fault(response, block, block.extras, &sent, is_open) {
+            self.opaque_faults.insert(index);
+            self.add(clause::SESSION_OPAQUE, format!("{}: {what}", place.at(Some(block.index))));
+        }
+    }
+
+    /// Judges the images in the answers to the calls of a response.
+    pub(super) fn judge_images(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+        let Some(response) = self.thread.items[index].response() else { return };
+        let has_image = (0..response.calls.len()).any(|number| image(&self.thread, (index, number)).is_some());
+        if !has_image || index < self.thread.compacted.max(self.thread.filtered) {
+            return;
+        }
+        let block = &layout.blocks[at];
+        let sent = sent_calls(&response.calls, block.message);
+        let carried: Vec<&String> =
+            block.carriers.iter().flat_map(|carrier| &layout.request.extras[*carrier].images).collect();
+        let mut found = Vec::new();
+        for (number, there) in sent.iter().enumerate() {
+            let Some(call) = self.thread.call((index, number)).filter(|call| call.has_returned(place.run)) else {
+                continue;
+            };
+            let Some(sent_id) = there.map(|there| block.message.calls[there].id()) else { continue };
+            let is_answer = |answer: &&usize| layout.request.messages[**answer].call_id.as_deref() == Some(sent_id);
+            let Some(&answer) = block.answers.iter().find(is_answer) else { continue };
+            let (message, extras) = (&layout.request.messages[answer], &layout.request.extras[answer]);
+            let id = without_marks(&call.said.id);
+            let own = image(&self.thread, (index, number));
+            let digest = own.map(|(image, _)| digest(image));
+            let place_of = place.at(Some(answer));
+            if extras.images.iter().any(|image| Some(image) != digest.as_ref()) {
+                found.push((number, format!("{place_of}: the answer to `{id}` has an image that its result has not")));
+                continue;
+            }
+            let Some((base64, text)) = own else { continue };
+            let is_there =
+                digest.as_ref().is_some_and(|digest| extras.images.contains(digest) || carried.contains(&digest));
+            let said = message.text().trim();
+            let rest = text.map_or_else(|| said.to_owned(), |text| said.replacen(text.trim(), "", 1));
+            if base64.len() > SHORTEST && layout.request.messages.iter().any(|message| message.text().contains(base64))
+            {
+                found.push((number, format!("{place_of}: the bytes of the image of `{id}` are sent as text")));
+            } else if !is_there && rest.trim().is_empty() {
+                let what = format!("{place_of}: the image of `{id}` is missing, and its answer does not say so");
+                found.push((number, what));
+            } else if text.is_some_and(|text| !message.text().contains(text)) {
+                let what = format!("{place_of}: the text beside the image of `{id}` is missing in its answer");
+                found.push((number, what));
+            }
+        }
+        for (number, what) in found {
+            if self.image_faults.insert((index, number)) {
+                self.add(clause::SESSION_IMAGE, what);
+            }
+        }
+    }
+}
+
+/// Shorter base64 may be a word.
+const SHORTEST: usize = 8;
+
+/// The SHA-256 of the bytes, in hexadecimal.
+fn digest(base64: &str) -> String {
+    let digest = hmac_sha256::Hash::hash(&bytes(base64));
+    digest.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The bytes that base64 stands for, in either alphabet; what is none of its characters is left out.
+fn bytes(base64: &str) -> Vec<u8> {
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
+    for c in base64.bytes() {
+        let value = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => continue,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push((bits >> count & 0xff) as u8);
+        }
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_becomes_the_digest_of_its_bytes() {
+        assert_eq!(bytes("aGVsbG8="), b"hello");
+        assert_eq!(bytes("aGVs\nbG8"), b"hello");
+        assert_eq!(bytes("_-8="), bytes("/+8="));
+        assert_eq!(digest("aGVsbG8="), "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
+    }
+}

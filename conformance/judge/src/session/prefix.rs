@@ -1,0 +1,118 @@
+//! SESSION-PREFIX: request 1 of a run begins with the last request of the run before, its response and answers.
+
+use super::judging::{Judging, Place};
+use super::layout::Layout;
+use crate::universal::message::{AgentMessage, Conversation, Placed, Speaker};
+use crate::universal::systems::places;
+use crate::universal::value::read_inside;
+use std::collections::HashMap;
+use threadspec_golden::clause;
+
+impl Judging<'_> {
+    /// Judges the first request of a run in which nothing else was found.
+    pub(super) fn judge_prefix(&mut self, run: usize, ends: &[usize], found_before: usize) {
+        let is_first = |run: &usize| self.records[*run].asks();
+        let (Some(before), Some(&end)) = ((0..run).rev().find(is_first), ends.first()) else { return };
+        let is_moved = self.thread.handed_over
+            || (0..=run).any(|run| self.compacts(run))
+            || self.endings[..run].iter().any(|ending| ending.is_early)
+            || self.thread.responses().any(|(_, response)| response.is_passed());
+        if is_moved || self.findings.found.len() > found_before || !self.findings.found.is_empty() {
+            return;
+        }
+        let records = self.records;
+        let Some(last) = records[before].requests.last() else { return };
+        let now = &records[run].requests[0];
+        let (one, other) = (Conversation::of(&last.messages), Conversation::of(&now.messages));
+        let place = Place { run, request: 0 };
+        let systems = |list: &Conversation<'_>| {
+            list.systems.iter().map(|placed| placed.message.content.clone()).collect::<Vec<_>>()
+        };
+        if systems(&one) != systems(&other) {
+            let what = format!("{}: the system messages are not those of run {}", place.at(None), before + 1);
+            return self.add(clause::SESSION_PREFIX, what);
+        }
+        let standing = places(&one, &one);
+        if !places(&one, &other).iter().any(|standing_now| standing.contains(standing_now)) {
+            let what = format!("{}: the system message stands elsewhere than in run {}", place.at(None), before + 1);
+            return self.add(clause::SESSION_PREFIX, what);
+        }
+        if let Some(what) = difference(&one.rest, &other.rest) {
+            let of = records[before].requests.len();
+            let what = format!("{}: {what}, as in request {of} of run {}", place.at(None), before + 1);
+            return self.add(clause::SESSION_PREFIX, what);
+        }
+        // The response stands right behind.
+        let layout = Layout::of(now, &self.thread.items[..end]);
+        let response =
+            self.thread.items[..end].iter().rposition(|item| item.response().is_some() && item.run == before);
+        let at = response.and_then(|index| layout.block_of[index]).map(|at| layout.blocks[at].index);
+        let due = other.rest.get(one.rest.len()).map(|placed| placed.index);
+        if at.is_some()
+            && at != due
+            && let Some(due) = due
+        {
+            let what = format!(
+                "{}: the response to the last request of run {} should stand here",
+                place.at(Some(due)),
+                before + 1
+            );
+            self.add(clause::SESSION_PREFIX, what);
+        }
+    }
+}
+
+/// How a list does not begin with another; the answers to the calls of one message may stand in any order.
+fn difference(before: &[Placed<'_>], now: &[Placed<'_>]) -> Option<String> {
+    let mut index = 0;
+    while index < before.len() {
+        let one = before[index];
+        let Some(other) = now.get(index) else {
+            return Some(format!("message {} is missing: {}", one.index + 1, one.message.shown()));
+        };
+        if one.message.speaker != Speaker::Tool {
+            if !is_same(one.message, other.message) {
+                let (one, place) = (one.message.shown(), other.index + 1);
+                return Some(format!("message {place}: expected {one}, found {}", other.message.shown()));
+            }
+            index += 1;
+            continue;
+        }
+        let group = |list: &[Placed<'_>]| {
+            list[index..].iter().take_while(|placed| placed.message.speaker == Speaker::Tool).count()
+        };
+        let count = group(before);
+        let mut open: HashMap<Option<&str>, Vec<Placed<'_>>> = HashMap::new();
+        for placed in now[index..].iter().take(count) {
+            open.entry(placed.message.call_id.as_deref()).or_default().push(*placed);
+        }
+        for one in &before[index..index + count] {
+            let list = open.get_mut(&one.message.call_id.as_deref());
+            let found = list.and_then(|list| {
+                let at = list.iter().position(|other| is_same(one.message, other.message))?;
+                Some(list.remove(at))
+            });
+            if found.is_none() {
+                return Some(format!("{} is not there as it was", one.message.shown()));
+            }
+        }
+        index += count;
+    }
+    None
+}
+
+/// Whether a message is the same; empty contents beside images are equal.
+fn is_same(one: &AgentMessage, other: &AgentMessage) -> bool {
+    let is_blank = one.text().is_empty() && other.text().is_empty();
+    let is_json = || {
+        // The same value in other words is a new beginning for every cache, but a number's spelling is lost in reading.
+        matches!((read_inside(one.text()), read_inside(other.text())), (Ok(one), Ok(other)) if one == other)
+            && one.text().len() == other.text().len()
+    };
+    one.is(other)
+        || one.speaker == other.speaker
+            && one.call_id == other.call_id
+            && one.calls.is_empty()
+            && other.calls.is_empty()
+            && (is_blank || is_json())
+}

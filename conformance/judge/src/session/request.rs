@@ -1,0 +1,300 @@
+//! A request beside the thread: what is missing in it, what stands there twice, and what became of each response.
+
+use super::judging::{Judging, Place};
+use super::layout::{Layout, sent_calls};
+use super::naming::{AnswerFault, clause_of};
+use super::thread::Item;
+use crate::protocol::Saves;
+use crate::universal::halves::arrived;
+use crate::universal::message::{AgentMessage, Speaker};
+use crate::universal::value::quote_text;
+use threadspec::surrogates::without_marks;
+use threadspec_golden::clause;
+
+/// Which items of the thread are judged in a request.
+#[derive(Clone, Debug)]
+pub(super) struct Scope {
+    /// Whether the whole thread is judged, and not only what AGENT-PREFIX does not keep.
+    pub(super) is_whole: bool,
+    /// The responses of the run that no AGENT clause judges.
+    pub(super) special: Vec<usize>,
+    /// The response that the AGENT clauses judge in this request.
+    pub(super) other: Option<usize>,
+}
+
+impl Judging<'_> {
+    /// Judges what is missing in a request, and what nobody said.
+    pub(super) fn judge_items(&mut self, place: Place, layout: &Layout<'_>) {
+        let is_missing = |index: &usize| layout.block_of[*index].is_none() && !self.thread.items[*index].may_be_missing;
+        let missing: Vec<usize> = (0..layout.block_of.len()).filter(is_missing).collect();
+        // With a lost round its user message is lost, too.
+        let (responses, users): (Vec<usize>, Vec<usize>) =
+            missing.iter().partition(|index| self.thread.items[**index].response().is_some());
+        for index in responses {
+            self.missing_response(place, index, layout);
+        }
+        for index in users {
+            self.missing_user(place, index, layout);
+        }
+        for index in missing {
+            self.thread.items[index].may_be_missing = true;
+        }
+        for at in 0..layout.blocks.len() {
+            if layout.item_of[at].is_none() {
+                self.judge_stranger(place, at, layout);
+            }
+        }
+    }
+
+    /// Whether a response must survive compaction in this run: the open round.
+    fn is_open_round(&self, place: Place, index: usize, layout: &Layout<'_>) -> bool {
+        let items = &self.thread.items[..layout.block_of.len()];
+        let last = items.iter().rposition(|item| item.response().is_some());
+        let is_open = last == Some(index) && items[index..].iter().all(|item| item.user().is_none());
+        let has_calls = items[index].response().is_some_and(|response| !response.calls.is_empty());
+        self.compacts(place.run) && is_open && has_calls
+    }
+
+    fn missing_response(&mut self, place: Place, index: usize, layout: &Layout<'_>) {
+        let item = &self.thread.items[index];
+        let Some(response) = item.response() else { return };
+        let shown = shown(item);
+        let what = format!("{}: {shown} is missing", place.at(None));
+        if self.is_open_round(place, index, layout) {
+            return self.add(clause::SESSION_COMPACT, format!("{what}, though its turn is open"));
+        }
+        if index < self.thread.compacted || index < self.thread.filtered {
+            return;
+        }
+        let run = item.run;
+        if self.is_first_look(index) {
+            return self.missing_cut(index, layout, &what);
+        }
+        let returned = response.calls.iter().any(|call| call.has_returned(place.run));
+        let clause = if let Some(number) = response.calls.iter().position(|call| call.decision.is_some()) {
+            clause_of(&self.thread, (index, number), place.run, AnswerFault::Pairing)
+        } else if response.is_passed() || response.calls.iter().any(|call| call.is_pending) {
+            if !returned && response.is_passed() {
+                return;
+            }
+            clause::SESSION_PENDING
+        } else if response.has_raw() && self.thread.items[index].seen.is_none() {
+            clause::SESSION_RAW
+        } else {
+            clause::SESSION_SAID_ONCE
+        };
+        let found = Self::stand_in(index, Speaker::Ai, layout);
+        let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
+        self.add(clause, format!("{what}, which run {} received{found}", run + 1));
+    }
+
+    /// Whether no run after it has sent an item yet, and its own run ended early.
+    fn is_first_look(&self, index: usize) -> bool {
+        let item = &self.thread.items[index];
+        let cut_in = match item.response() {
+            Some(response) => response.cut_in,
+            None => self.ended_early(item.run).then_some(item.run),
+        };
+        cut_in.is_some_and(|run| item.seen.is_none_or(|seen| seen <= run))
+    }
+
+    /// A response of a run that ended early is missing in the next request.
+    fn missing_cut(&mut self, index: usize, layout: &Layout<'_>, what: &str) {
+        let item = &self.thread.items[index];
+        let Some(response) = item.response() else { return };
+        let run = item.run;
+        let is_last = self.thread.items[index + 1..].iter().all(|other| other.run != run || other.response().is_none());
+        let is_open = response.ends_run && !response.calls.is_empty();
+        let returned = response.calls.iter().any(|call| response.had_returned(call));
+        if is_open && !returned {
+            return;
+        }
+        let is_whole_run_gone = self.thread.items.iter().enumerate().all(|(other, item)| {
+            item.run != run || item.response().is_none() || layout.block_of.get(other).is_none_or(Option::is_none)
+        });
+        let saves = self.abilities.session.saves;
+        let is_documented = match saves {
+            Saves::Call => false,
+            Saves::Round => is_last && is_open,
+            Saves::Run => is_whole_run_gone,
+        };
+        if is_documented {
+            let kept = if saves == Saves::Run { "whole runs" } else { "whole rounds" };
+            self.note(&format!("{what}; the hello says that only {kept} are saved"));
+            return;
+        }
+        let returned: Vec<String> = response
+            .calls
+            .iter()
+            .filter(|call| response.had_returned(call))
+            .map(|call| format!("`{}`", without_marks(&call.said.id)))
+            .collect();
+        let had = if is_open {
+            format!(", though {} had returned before the cut", returned.join(", "))
+        } else {
+            format!(", a round of run {} from before the cut", run + 1)
+        };
+        self.lost.insert(run);
+        self.add(clause::SESSION_KEPT, format!("{what}{had}"));
+    }
+
+    fn missing_user(&mut self, place: Place, index: usize, layout: &Layout<'_>) {
+        let item = &self.thread.items[index];
+        let (run, Some(text)) = (item.run, item.user()) else { return };
+        if text.trim().is_empty() || self.is_joined(index, text, layout) {
+            return;
+        }
+        let what = format!("{}: the user message {} of run {} is missing", place.at(None), quote_text(text), run + 1);
+        let is_own = run == place.run;
+        let items = &self.thread.items[..layout.block_of.len()];
+        let is_last = items[index + 1..].iter().all(|item| item.user().is_none());
+        let is_turn_open = items[index + 1..]
+            .last()
+            .is_some_and(|item| item.response().is_some_and(|response| !response.calls.is_empty()));
+        if self.compacts(place.run) && (is_own || is_last && is_turn_open) {
+            return self.add(clause::SESSION_COMPACT_WHOLE, what);
+        }
+        if index < self.thread.compacted || index < self.thread.filtered {
+            return;
+        }
+        if self.is_first_look(index) && !is_own {
+            let own = || items.iter().enumerate().filter(|(_, item)| item.run == run && item.response().is_some());
+            let gone = |(other, _): (usize, &Item<'_>)| layout.block_of[other].is_none();
+            let is_documented = match self.abilities.session.saves {
+                Saves::Call => false,
+                Saves::Round => own().next().is_none_or(gone),
+                Saves::Run => own().all(gone),
+            };
+            if is_documented || self.lost.contains(&run) {
+                return;
+            }
+        }
+        let found = Self::stand_in(index, Speaker::Human, layout);
+        let found = found.map(|found| format!("; {found} stands in its place")).unwrap_or_default();
+        self.add(clause::SESSION_SAID_ONCE, format!("{what}{found}"));
+    }
+
+    /// Whether a user message is joined with a neighbour.
+    fn is_joined(&self, index: usize, text: &str, layout: &Layout<'_>) -> bool {
+        let items = &self.thread.items[..layout.block_of.len()];
+        layout.blocks.iter().zip(&layout.item_of).any(|(block, item)| {
+            let is_near =
+                item.is_none_or(|item| items[item].user().is_some() && layout.are_neighbours(items, item, index));
+            block.message.speaker == Speaker::Human && is_near && block.message.text().contains(text)
+        })
+    }
+
+    /// A message that is nothing of the thread, and stands where an item should.
+    fn stand_in(index: usize, speaker: Speaker, layout: &Layout<'_>) -> Option<String> {
+        let before = layout.block_of[..index].iter().rev().flatten().next().map_or(0, |block| block + 1);
+        let behind = layout.block_of[index + 1..].iter().flatten().next().copied().unwrap_or(layout.blocks.len());
+        let mut between = (before..behind).filter(|at| layout.item_of[*at].is_none());
+        let at = between.find(|at| layout.blocks[*at].message.speaker == speaker)?;
+        Some(layout.blocks[at].message.shown())
+    }
+
+    /// A message that is nothing of the thread: it may be there a second time.
+    fn judge_stranger(&mut self, place: Place, at: usize, layout: &Layout<'_>) {
+        let block = &layout.blocks[at];
+        let (message, shown) = (block.message, block.message.shown());
+        let place_of = place.at(Some(block.index));
+        let items = &self.thread.items[..layout.block_of.len()];
+        let is_bare = message.speaker == Speaker::Ai && message.text().trim().is_empty() && message.calls.is_empty();
+        if is_bare {
+            let own = block.extras.opaque.first();
+            if own.is_some_and(|part| {
+                items.iter().any(|item| item.response().is_some_and(|response| response.said.opaque.contains(part)))
+            }) {
+                self.add(
+                    clause::SESSION_WHOLE,
+                    format!("{place_of}: opaque parts stand alone, without the text and the calls of their response"),
+                );
+            }
+            return;
+        }
+        let same = items.iter().position(|item| is_again(item, message));
+        // Of equal ones, one that is there already explains a second one best.
+        let there = items
+            .iter()
+            .enumerate()
+            .position(|(index, item)| layout.block_of[index].is_some() && is_again(item, message));
+        if there.is_some() {
+            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands there twice"));
+        } else if let Some(same) = same {
+            let is_taken = items[same].may_be_missing && same < self.thread.compacted.max(self.thread.filtered);
+            if !is_taken {
+                self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: {shown} stands out of its order"));
+            }
+        } else if !message.calls.is_empty() {
+            self.add(clause::SESSION_SAID_ONCE, format!("{place_of}: the model never said {shown}"));
+        }
+    }
+
+    /// Judges the message that repeats a response, and the answers behind it.
+    pub(super) fn judge_response(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+        self.judge_text(place, index, at, layout);
+        let block = &layout.blocks[at];
+        let Some(response) = self.thread.items[index].response() else { return };
+        let sent = sent_calls(&response.calls, block.message);
+        self.judge_calls(place, index, at, layout, &sent);
+        self.judge_answers(place, index, at, layout, &sent);
+    }
+
+    fn judge_text(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+        let (item, block) = (&self.thread.items[index], &layout.blocks[at]);
+        let Some(response) = item.response() else { return };
+        let (said, now) = (&response.said.text, block.message.text());
+        let is_same = arrived(said, now) || said.trim().is_empty() && now.trim().is_empty();
+        if item.differs || is_same {
+            return;
+        }
+        let is_first_look = self.is_first_look(index);
+        let clause = if item.run == place.run {
+            clause::AGENT_RESPONSE
+        } else if index < self.thread.compacted {
+            if !now.trim().is_empty() {
+                return;
+            }
+            clause::SESSION_COMPACT_WHOLE
+        } else if index < self.thread.filtered {
+            return;
+        } else if response.is_open_cut() && is_first_look {
+            clause::SESSION_WHOLE
+        } else {
+            clause::SESSION_SAID_ONCE
+        };
+        let what = format!("the text {} became {}", quote_text(said), quote_text(now));
+        self.thread.items[index].differs = true;
+        self.add(clause, format!("{}: {what}", place.at(Some(block.index))));
+    }
+}
+
+/// Whether a message says again what an item is.
+fn is_again(item: &Item<'_>, message: &AgentMessage) -> bool {
+    if let Some(text) = item.user() {
+        return message.speaker == Speaker::Human && !text.trim().is_empty() && arrived(text, message.text());
+    }
+    let Some(response) = item.response().filter(|_| message.speaker == Speaker::Ai) else { return false };
+    if response.calls.is_empty() {
+        return message.calls.is_empty() && arrived(&response.said.text, message.text());
+    }
+    let shares_id = message.calls.iter().any(|sent| response.said.calls.iter().any(|call| call.id == sent.id()));
+    let is_text = message.calls.is_empty()
+        && !response.said.text.trim().is_empty()
+        && arrived(&response.said.text, message.text());
+    shares_id || is_text
+}
+
+/// An item for people.
+pub(super) fn shown(item: &Item<'_>) -> String {
+    let Some(response) = item.response() else {
+        return format!("the user message {}", quote_text(item.user().unwrap_or_default()));
+    };
+    let ids: Vec<String> = response.said.calls.iter().map(|call| format!("`{}`", without_marks(&call.id))).collect();
+    let text = quote_text(&response.said.text);
+    match &ids[..] {
+        [] => format!("the response {text}"),
+        [id] => format!("the response {text} with the call {id}"),
+        _ => format!("the response {text} with the calls {}", ids.join(", ")),
+    }
+}

@@ -1,0 +1,146 @@
+//! SESSION-CUT, and every other clause about a run that does not ask the model.
+
+use super::execution::Decisions;
+use super::judging::Judging;
+use super::script::Beginning;
+use crate::universal::value::quote_text;
+use threadspec_golden::clause;
+
+impl Judging<'_> {
+    /// Judges a run without a request.
+    pub(super) fn judge_silence(&mut self, run: usize, pending: &[(usize, usize)], decisions: &Decisions) {
+        let (session, records) = (self.session, self.records);
+        let (plan, record) = (&session.runs[run], &records[run]);
+        if record.asks() || self.endings[run].is_cut {
+            return;
+        }
+        let refused = record.refused.is_some();
+        let words = match record.refused.as_ref().or(record.failure.as_ref()) {
+            Some(words) if !words.trim().is_empty() => format!(": {}", quote_text(words)),
+            _ => String::new(),
+        };
+        let how = if refused { "is refused" } else { "does not ask the model" };
+        let at = format!("run {}", run + 1);
+        let is_after_cut = self.last_before(run).is_some_and(|before| self.ended_early(before));
+        match &plan.beginning {
+            // Whether a thread is stuck is seen when everything was judged.
+            Beginning::Resume => {}
+            Beginning::Message(_) if !pending.is_empty() => {
+                if !record.says_why() {
+                    self.add(
+                        clause::SESSION_PENDING,
+                        format!(
+                            "{at}: its user message, sent while calls are pending, {how}{words}, and no words say why"
+                        ),
+                    );
+                }
+            }
+            Beginning::Message(_) if is_after_cut => {}
+            Beginning::Message(_) => {
+                let is_raw = self.thread.responses().any(|(_, response)| response.has_raw());
+                let clause = if plan.compacts {
+                    clause::SESSION_COMPACT
+                } else if is_raw {
+                    clause::SESSION_RAW
+                } else {
+                    clause::AGENT_GOES_ON
+                };
+                let what = format!("{at}: the user message {how}{words}");
+                if clause == clause::AGENT_GOES_ON {
+                    self.findings.add_end(clause, what);
+                } else {
+                    self.add(clause, what);
+                }
+            }
+            Beginning::Decisions(ruled) => {
+                let is_due = decisions.is_complete;
+                if refused && is_due {
+                    let clause = if ruled.values().any(|ruled| ruled.approves) {
+                        clause::SESSION_APPROVED
+                    } else {
+                        clause::SESSION_DENIED
+                    };
+                    self.add(clause, format!("{at}: complete decisions are refused{words}"));
+                } else if is_due {
+                    let is_lost = decisions.taken.iter().any(|place| {
+                        self.thread.call(*place).is_some_and(|call| call.is_approved() && call.executions.is_empty())
+                    });
+                    if !is_lost {
+                        let what = format!("{at}: the model is not asked again after the decisions{words}");
+                        self.findings.add_end(clause::AGENT_GOES_ON, what);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The last run before one that was not refused.
+    fn last_before(&self, run: usize) -> Option<usize> {
+        (0..run).rev().find(|before| {
+            let record = &self.records[*before];
+            record.asks() || self.endings[*before].is_cut || !record.executed.is_empty()
+        })
+    }
+
+    /// Judges whether the thread goes on after each cut.
+    pub(super) fn judge_stuck(&mut self) {
+        if self.findings.breaks(&[clause::SESSION_ANSWERED]) {
+            return;
+        }
+        for run in 0..self.endings.len() {
+            if !self.endings[run].is_early {
+                continue;
+            }
+            let found = self.stuck_after(run);
+            if let Some(what) = found {
+                self.add(clause::SESSION_CUT, what);
+                return;
+            }
+        }
+    }
+
+    /// How the thread is stuck after a run that ended early, if it is.
+    fn stuck_after(&mut self, cut: usize) -> Option<String> {
+        let records = self.records;
+        // What has nothing to go on with need not ask.
+        let is_silent = |run: usize| !records[run].asks() && !self.endings[run].is_cut;
+        let next = (cut + 1..self.endings.len())
+            .find(|&run| !is_silent(run) || matches!(self.session.runs[run].beginning, Beginning::Message(_)))?;
+        if !is_silent(next) {
+            return None;
+        }
+        let record = &records[next];
+        let waited = self.waited(next);
+        if waited {
+            return None;
+        }
+        let what = format!("after the cut of run {}, run {}", cut + 1, next + 1);
+        if !record.says_why() {
+            let failure = record.failure.as_deref().filter(|failure| !failure.trim().is_empty());
+            let says = failure.map(|failure| format!(" and fails: {}", quote_text(failure))).unwrap_or_default();
+            return Some(format!("{what} does not ask the model{says}"));
+        }
+        let words = quote_text(record.refused.as_deref().unwrap_or_default());
+        let goes_on = |run: &usize| !matches!(self.session.runs[*run].beginning, Beginning::Message(_));
+        let behind: Vec<usize> = (next + 1..self.endings.len()).filter(goes_on).collect();
+        if behind.is_empty() {
+            self.note(&format!(
+                "{what} is refused: {words}; the case does not go on by `resume`, so that is not judged"
+            ));
+            return None;
+        }
+        if behind.iter().any(|run| !is_silent(*run)) {
+            return None;
+        }
+        Some(format!(
+            "{what} is refused: {words}; and run {}, which should go on, does not ask the model",
+            behind[0] + 1
+        ))
+    }
+
+    /// Whether calls were pending when a run began, so that it is no matter of a cut.
+    fn waited(&self, run: usize) -> bool {
+        let pending = run.checked_sub(1).and_then(|before| self.records[before].pending.as_ref());
+        pending.is_some_and(|ids| !ids.is_empty())
+    }
+}

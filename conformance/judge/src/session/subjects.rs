@@ -1,0 +1,81 @@
+//! What a session can show: a property that nothing in it can break would hold of every agent.
+
+use super::naming::image;
+use super::script::{Beginning, Session, Turn};
+use super::thread::Thread;
+use crate::Error;
+use crate::universal::Property;
+use crate::universal::script::CallOutcome;
+
+/// The properties that an agent can break in a session.
+///
+/// # Errors
+///
+/// Says why the input is no session.
+pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
+    let session = Session::read(input).map_err(Error::new)?;
+    let mut thread = Thread::new(&session);
+    for (run, plan) in session.runs.iter().enumerate() {
+        for turn in &plan.turns {
+            if let Turn::Response(said) = turn {
+                thread.say(run, said);
+            }
+        }
+    }
+    let any =
+        |test: &dyn Fn(&super::thread::Response<'_>) -> bool| thread.responses().any(|(_, response)| test(response));
+    let has_calls = any(&|response| !response.calls.is_empty());
+    let decides = |approves: bool| {
+        session.runs.iter().any(|run| match &run.beginning {
+            Beginning::Decisions(ruled) => ruled.values().any(|ruled| ruled.approves == approves),
+            Beginning::Message(_) | Beginning::Resume => false,
+        })
+    };
+    let is_cut = session.runs.iter().any(|run| {
+        run.cut.is_some() || run.limit.is_some() || run.turns.iter().any(|turn| matches!(turn, Turn::Failure))
+    });
+    let fails = thread.calls().any(|(_, call)| !matches!(thread.outcome(call), CallOutcome::Result(_)));
+    let goes_on = session.runs.len() > 1;
+    let compacts = session.runs.iter().any(|run| run.compacts);
+    let can_break = |property: &Property| match property {
+        Property::AgentStart
+        | Property::AgentGoesOn
+        | Property::AgentStops
+        | Property::AgentValid
+        | Property::AgentEncodable
+        | Property::AgentIndependent => true,
+        Property::AgentPrefix
+        | Property::AgentResponse
+        | Property::AgentIds
+        | Property::AgentAnswered
+        | Property::AgentResult
+        | Property::AgentResultCompact
+        | Property::AgentText
+        | Property::AgentNumbers
+        | Property::AgentOrdinary
+        | Property::SessionOnce => has_calls,
+        Property::AgentFailure | Property::AgentFailureTold => fails,
+        Property::AgentLimit => session.runs.iter().any(|run| run.limit.is_some()),
+        Property::AgentModelFailure | Property::AgentModelFailureReported => {
+            session.runs.iter().any(|run| run.turns.iter().any(|turn| matches!(turn, Turn::Failure)))
+        }
+        Property::SessionValid | Property::SessionSaidOnce | Property::SessionPrefix => goes_on,
+        Property::SessionCut => is_cut && goes_on,
+        Property::SessionAnswered | Property::SessionKept | Property::SessionWhole => is_cut && has_calls && goes_on,
+        Property::SessionApproved => any(&|response| response.waits()),
+        Property::SessionDenied => decides(false),
+        Property::SessionDeniedReason => session.runs.iter().any(|run| match &run.beginning {
+            Beginning::Decisions(ruled) => ruled.values().any(|ruled| !ruled.approves && ruled.reason.is_some()),
+            Beginning::Message(_) | Beginning::Resume => false,
+        }),
+        Property::SessionSiblings => any(&|response| response.waits() && response.calls.len() > 1),
+        Property::SessionPending => any(&|response| response.waits()) && goes_on,
+        Property::SessionCompact | Property::SessionCompactWhole => compacts,
+        Property::SessionOpaque => any(&|response| !response.said.opaque.is_empty()),
+        Property::SessionRaw => any(&|response| response.has_raw()),
+        Property::SessionHandoff => any(&|response| response.has_hand_over()),
+        Property::SessionImage => thread.calls().any(|(place, _)| image(&thread, place).is_some()),
+        _ => false,
+    };
+    Ok(Property::all().filter(can_break).collect())
+}

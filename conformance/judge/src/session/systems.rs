@@ -1,0 +1,118 @@
+//! System messages, and the hand-over from one agent to another.
+
+use super::judging::{Judging, Place};
+use super::layout::Layout;
+use super::script::CallKind;
+use crate::universal::value::quote_text;
+use threadspec_golden::clause;
+
+/// The system message of an agent, and how often it stands in a request.
+struct Known<'a> {
+    agent: usize,
+    text: &'a str,
+    count: usize,
+}
+
+impl<'a> Judging<'a> {
+    /// After a hand-over: which agents may speak now, and what a filter may have taken.
+    pub(super) fn hand_over(&mut self, place: Place, end: usize, begin: usize) {
+        let Some(response) = self.thread.items[end - 1].response().filter(|response| response.has_hand_over()) else {
+            return;
+        };
+        let target = |kind: &CallKind| match kind {
+            CallKind::HandOver(name) => self.session.agents.iter().position(|agent| agent.name == *name),
+            CallKind::Plain(_) | CallKind::Raw { .. } => None,
+        };
+        let targets: Vec<usize> = response.said.calls.iter().filter_map(|call| target(&call.kind)).collect();
+        debug_assert!(end > begin && place.request > 0, "a hand-over is followed by a request");
+        self.thread.agents = targets;
+        self.thread.handed_over = true;
+        self.thread.filtered = self.thread.filtered.max(end);
+    }
+
+    /// Judges the system messages of a request.
+    pub(super) fn judge_systems(&mut self, place: Place, layout: &Layout<'_>, handed_over: bool) {
+        let known = self.known_systems(layout);
+        let at = place.at(None);
+        let name = |agent: usize| self.session.agents[agent].name.clone();
+        if let Some(twice) = known.iter().find(|known| known.count > 1) {
+            let what = format!("{at}: the system message {} stands there twice", quote_text(twice.text));
+            return self.add(clause::SESSION_SAID_ONCE, what);
+        }
+        let (allowed, others): (Vec<&Known<'_>>, Vec<&Known<'_>>) =
+            known.iter().partition(|known| self.thread.agents.contains(&known.agent));
+        let there = allowed.iter().filter(|known| known.count > 0).count();
+        let may_be_joined = self.abilities.session.both_systems && self.thread.handed_over;
+        // An agent without instructions has none to send.
+        let is_due = allowed.len() == self.thread.agents.len() && !allowed.is_empty();
+        let sent: Vec<&str> = layout.systems.iter().map(|at| layout.request.messages[*at].text()).collect();
+        let found = match sent.first() {
+            Some(text) => format!("; found {}", quote_text(text)),
+            None => String::new(),
+        };
+        if is_due && there == 0 {
+            let clause = if self.compacts(place.run) && !handed_over {
+                clause::SESSION_COMPACT
+            } else if self.thread.handed_over {
+                clause::SESSION_HANDOFF
+            } else if self.thread.compacted > 0 {
+                clause::SESSION_COMPACT
+            } else {
+                clause::SESSION_SAID_ONCE
+            };
+            let due: Vec<String> = allowed.iter().map(|known| quote_text(known.text)).collect();
+            return self.add(clause, format!("{at}: the system message {} is missing{found}", due.join(" or ")));
+        }
+        if may_be_joined {
+            return;
+        }
+        if let Some(other) = others.iter().find(|known| known.count > 0) {
+            let (text, agent) = (quote_text(other.text), name(other.agent));
+            return self.add(
+                clause::SESSION_HANDOFF,
+                format!("{at}: it has the system message {text} of the agent `{agent}`, which does not speak here"),
+            );
+        }
+        if there > 1 {
+            self.add(clause::SESSION_HANDOFF, format!("{at}: it has the system messages of several agents"));
+        }
+    }
+
+    /// How often the system message of each agent stands in a request, joined ones too.
+    fn known_systems(&self, layout: &Layout<'_>) -> Vec<Known<'a>> {
+        let mut texts: Vec<String> =
+            layout.systems.iter().map(|at| layout.request.messages[*at].text().to_owned()).collect();
+        let session = self.session;
+        let mut known: Vec<Known<'a>> = Vec::new();
+        for (agent, said) in session.agents.iter().enumerate() {
+            if let Some(text) = said.system.as_deref().filter(|text| !text.trim().is_empty()) {
+                known.push(Known { agent, text, count: 0 });
+            }
+        }
+        // One may be a part of another.
+        known.sort_by_key(|known| std::cmp::Reverse(known.text.len()));
+        for one in &mut known {
+            for text in &mut texts {
+                let count = text.matches(one.text).count();
+                if count > 0 {
+                    one.count += count;
+                    *text = text.replace(one.text, "\n");
+                }
+            }
+        }
+        known
+    }
+
+    /// Judges whether the words of the last user message are there after a hand-over.
+    pub(super) fn judge_words(&mut self, place: Place, end: usize, layout: &Layout<'_>) {
+        let items = &self.thread.items[..end];
+        let Some(at) = items.iter().rposition(|item| item.user().is_some()) else { return };
+        let text = items[at].user().unwrap_or_default();
+        let is_there = layout.request.messages.iter().any(|message| message.text().contains(text.trim()));
+        if is_there || std::mem::replace(&mut self.thread.items[at].differs, true) {
+            return;
+        }
+        let what = format!("{}: the words of the last user message, {}, are missing", place.at(None), quote_text(text));
+        self.add(clause::SESSION_HANDOFF, what);
+    }
+}

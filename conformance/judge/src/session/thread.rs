@@ -1,0 +1,243 @@
+//! What has been said on the thread so far, and what became of each call.
+
+use super::script::{CallKind, Said, SaidCall, Session};
+use crate::universal::message::AgentCall;
+use crate::universal::script::CallOutcome;
+use crate::universal::value::read_inside;
+use serde_json::{Map, Value};
+
+/// The thread, as the script and the reports say that it went.
+#[derive(Debug)]
+pub(super) struct Thread<'a> {
+    pub(super) session: &'a Session,
+    pub(super) items: Vec<Item<'a>>,
+    /// Compaction may have taken what stands before, but for the user messages that it must keep.
+    pub(super) compacted: usize,
+    /// A hand-over's filter may have taken what stands before.
+    pub(super) filtered: usize,
+    /// The agents, by their numbers, whose system messages a request may have.
+    pub(super) agents: Vec<usize>,
+    /// Whether a call has handed over.
+    pub(super) handed_over: bool,
+}
+
+/// A user message or a response.
+#[derive(Debug)]
+pub(super) struct Item<'a> {
+    /// The run in which it was said.
+    pub(super) run: usize,
+    pub(super) kind: ItemKind<'a>,
+    /// Whether it may be missing from now on: because it may be, or since that was said.
+    pub(super) may_be_missing: bool,
+    /// The last run one of whose requests has it.
+    pub(super) seen: Option<usize>,
+    /// Whether a difference between it and its script was named in its own run.
+    pub(super) differs: bool,
+}
+
+/// What an item is.
+#[derive(Debug)]
+pub(super) enum ItemKind<'a> {
+    User(&'a str),
+    Response(Response<'a>),
+}
+
+/// A response, and what became of its calls.
+#[derive(Debug)]
+pub(super) struct Response<'a> {
+    pub(super) said: &'a Said,
+    pub(super) calls: Vec<CallState<'a>>,
+    /// Whether its run ended with it, so that its calls were open then.
+    pub(super) ends_run: bool,
+    /// The run that ended early, by a cut, a limit or a failure, while it was the last to be said or its calls ran.
+    pub(super) cut_in: Option<usize>,
+}
+
+/// What became of a call.
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each says something of its own")]
+pub(super) struct CallState<'a> {
+    pub(super) said: &'a SaidCall,
+    /// Whether its tool needs an approval.
+    pub(super) is_guarded: bool,
+    /// In which runs it was executed, and whether it returned.
+    pub(super) executions: Vec<(usize, bool)>,
+    /// The run of the decision on it, once it was taken.
+    pub(super) decision: Option<Decided<'a>>,
+    /// The run whose user message went past it while it was pending.
+    pub(super) passed: Option<usize>,
+    /// Whether it is pending: it waits for a decision.
+    pub(super) is_pending: bool,
+    /// What the last request that had an answer to it said, and in which run.
+    pub(super) answer: Option<(usize, Option<String>)>,
+    /// Whether it is known to be gone.
+    pub(super) is_gone: bool,
+    /// Whether a fault of its answer was named.
+    pub(super) is_reported: bool,
+}
+
+/// A decision that was taken.
+#[derive(Clone, Debug)]
+pub(super) struct Decided<'a> {
+    pub(super) run: usize,
+    pub(super) ruled: &'a super::script::Ruled,
+}
+
+impl<'a> Thread<'a> {
+    pub(super) fn new(session: &'a Session) -> Self {
+        Self { session, items: Vec::new(), compacted: 0, filtered: 0, agents: vec![0], handed_over: false }
+    }
+
+    /// Adds a user message.
+    pub(super) fn hear(&mut self, run: usize, text: &'a str, may_be_missing: bool) {
+        self.items.push(Item::new(run, ItemKind::User(text), may_be_missing));
+    }
+
+    /// Adds a response.
+    pub(super) fn say(&mut self, run: usize, said: &'a Said) {
+        let call = |said: &'a SaidCall| CallState {
+            said,
+            is_guarded: self.session.guarded.contains(&said.name) && !said.is_raw(),
+            executions: Vec::new(),
+            decision: None,
+            passed: None,
+            is_pending: false,
+            answer: None,
+            is_gone: false,
+            is_reported: false,
+        };
+        let calls = said.calls.iter().map(call).collect();
+        // An empty response leaves nothing that anybody would miss.
+        let is_empty = said.calls.is_empty() && said.text.trim().is_empty();
+        let response = Response { said, calls, ends_run: false, cut_in: None };
+        self.items.push(Item::new(run, ItemKind::Response(response), is_empty));
+    }
+
+    /// The responses, with their places.
+    pub(super) fn responses(&self) -> impl DoubleEndedIterator<Item = (usize, &Response<'a>)> {
+        self.items.iter().enumerate().filter_map(|(index, item)| Some((index, item.response()?)))
+    }
+
+    /// The calls, each with its place: the item, and the number of the call in it.
+    pub(super) fn calls(&self) -> impl DoubleEndedIterator<Item = ((usize, usize), &CallState<'a>)> {
+        self.responses().flat_map(|(index, response)| {
+            response.calls.iter().enumerate().map(move |(number, call)| ((index, number), call))
+        })
+    }
+
+    /// A call by its place.
+    pub(super) fn call(&self, (item, number): (usize, usize)) -> Option<&CallState<'a>> {
+        self.items.get(item)?.response()?.calls.get(number)
+    }
+
+    pub(super) fn call_mut(&mut self, (item, number): (usize, usize)) -> Option<&mut CallState<'a>> {
+        self.items.get_mut(item)?.response_mut()?.calls.get_mut(number)
+    }
+
+    /// What comes of a call, given the decision on it.
+    pub(super) fn outcome(&self, call: &CallState<'a>) -> CallOutcome<'a> {
+        let made = AgentCall { id: Some(call.said.id.clone()), name: Some(call.said.name.clone()), args: call.args() };
+        self.session.tools.outcome(&made)
+    }
+
+    /// Whether a text is the scripted result of another call, and not of this one.
+    pub(super) fn is_result_of_another(&self, place: (usize, usize), text: &str, upto: usize) -> bool {
+        let is = |call: &CallState<'a>| match self.outcome(call) {
+            CallOutcome::Result(Value::String(result)) => !result.trim().is_empty() && result == text,
+            CallOutcome::Result(Value::Object(members)) if members.contains_key("image") => false,
+            CallOutcome::Result(result) => read_inside(text).is_ok_and(|value| value == *result),
+            CallOutcome::Failure(_) | CallOutcome::Unknown | CallOutcome::Undeclared => false,
+        };
+        let own = self.call(place).is_some_and(is);
+        !own && self.calls().any(|(other, call)| other.0 < upto && other != place && is(call))
+    }
+}
+
+impl<'a> Item<'a> {
+    fn new(run: usize, kind: ItemKind<'a>, may_be_missing: bool) -> Self {
+        Self { run, kind, may_be_missing, seen: None, differs: false }
+    }
+
+    pub(super) fn response(&self) -> Option<&Response<'a>> {
+        match &self.kind {
+            ItemKind::User(_) => None,
+            ItemKind::Response(response) => Some(response),
+        }
+    }
+
+    pub(super) fn response_mut(&mut self) -> Option<&mut Response<'a>> {
+        match &mut self.kind {
+            ItemKind::User(_) => None,
+            ItemKind::Response(response) => Some(response),
+        }
+    }
+
+    pub(super) fn user(&self) -> Option<&'a str> {
+        match self.kind {
+            ItemKind::User(text) => Some(text),
+            ItemKind::Response(_) => None,
+        }
+    }
+}
+
+impl Response<'_> {
+    pub(super) fn has_hand_over(&self) -> bool {
+        self.said.calls.iter().any(SaidCall::is_hand_over)
+    }
+
+    pub(super) fn has_raw(&self) -> bool {
+        self.said.calls.iter().any(SaidCall::is_raw)
+    }
+
+    /// Whether a call of it is, or was, pending.
+    pub(super) fn waits(&self) -> bool {
+        self.calls.iter().any(|call| call.is_guarded)
+    }
+
+    /// Whether its calls were open when a run ended early.
+    pub(super) fn is_open_cut(&self) -> bool {
+        self.cut_in.is_some() && self.ends_run
+    }
+
+    /// Whether one of its calls had returned when its run ended early.
+    pub(super) fn had_returned(&self, call: &CallState<'_>) -> bool {
+        self.cut_in.is_some_and(|run| call.has_returned(run))
+    }
+
+    /// Whether a user message went past a pending call of it.
+    pub(super) fn is_passed(&self) -> bool {
+        self.calls.iter().any(|call| call.passed.is_some())
+    }
+}
+
+impl CallState<'_> {
+    /// Whether it had returned in one of the runs up to this one.
+    pub(super) fn has_returned(&self, upto: usize) -> bool {
+        self.executions.iter().any(|(run, returned)| *returned && *run <= upto)
+    }
+
+    /// The arguments with which it is executed.
+    pub(super) fn args(&self) -> Value {
+        if let Some(args) = self.decision.as_ref().and_then(|decided| decided.ruled.args.clone()) {
+            return args;
+        }
+        self.own_args()
+    }
+
+    /// The arguments that the model gave.
+    pub(super) fn own_args(&self) -> Value {
+        match &self.said.kind {
+            CallKind::Plain(args) => args.clone(),
+            CallKind::Raw { repaired } => repaired.clone().unwrap_or_else(|| Map::new().into()),
+            CallKind::HandOver(_) => Map::new().into(),
+        }
+    }
+
+    pub(super) fn is_approved(&self) -> bool {
+        self.decision.as_ref().is_some_and(|decided| decided.ruled.approves)
+    }
+
+    pub(super) fn is_denied(&self) -> bool {
+        self.decision.as_ref().is_some_and(|decided| !decided.ruled.approves)
+    }
+}

@@ -1,0 +1,272 @@
+//! Sessions: each gets a storage folder, and goes on when the script has killed the process in which it began.
+//!
+//! Nothing here starts or ends a process: what came is handed in, and what is to be done comes out.
+
+use super::storage::Storage;
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use threadspec_judge::protocol::{Hello, Op, Reply, Request};
+use threadspec_judge::text::{count, visible};
+use threadspec_judge::verdict::{Outcome, Unready};
+
+/// The sessions whose replies are awaited, by the ids of their requests.
+#[derive(Debug, Default)]
+pub(super) struct Sessions(HashMap<i64, Session>);
+
+#[derive(Debug)]
+struct Session {
+    request: Request,
+    storage: Storage,
+    /// For each run whether the script kills the process in it.
+    kills: Vec<bool>,
+    /// The runs that were reported before the process ended.
+    runs: Vec<Value>,
+}
+
+/// What comes of an outcome.
+#[derive(Debug, PartialEq)]
+pub(super) enum Heard {
+    /// It is that of the whole request.
+    Whole(Outcome),
+    /// The process ends now. When it has, and was started anew, it gets this request.
+    Killed(Box<Request>),
+}
+
+impl Sessions {
+    /// The request as the testee gets it: a session's with a folder of its own.
+    ///
+    /// # Errors
+    ///
+    /// When no folder can be made.
+    pub(super) fn begin<'r>(&mut self, request: &'r Request) -> Result<Cow<'r, Request>, Unready> {
+        if request.op != Op::Session || request.storage.is_some() {
+            return Ok(Cow::Borrowed(request));
+        }
+        let storage = Storage::new().map_err(|error| Unready::Runner(format!("no storage folder: {error}")))?;
+        let request = Request { storage: Some(storage.path().to_owned()), ..request.clone() };
+        let session = Session { kills: kills(&request.input), request: request.clone(), storage, runs: Vec::new() };
+        self.0.insert(request.id, session);
+        Ok(Cow::Owned(request))
+    }
+
+    /// What comes of the outcome of a request. The folder of a session whose process is lost stays until [`Sessions::clear`]: the process
+    /// may still write to it.
+    pub(super) fn heard(&mut self, id: i64, outcome: Outcome) -> Heard {
+        let Some(session) = self.0.get_mut(&id) else {
+            return Heard::Whole(match outcome {
+                Outcome::Reply(Reply::Cut { .. }) => {
+                    Outcome::Garbage("it says `cut`, and was not asked to play a session".to_owned())
+                }
+                other => other,
+            });
+        };
+        let outcome = match outcome {
+            Outcome::Reply(Reply::Cut { runs }) => match session.cut(runs) {
+                Ok(request) => return Heard::Killed(Box::new(request)),
+                Err(what) => Outcome::Garbage(what),
+            },
+            Outcome::Reply(Reply::Ok(output)) => session.joined(output),
+            Outcome::Crash(what) if session.awaits_a_kill() => {
+                Outcome::Crash(format!("without a word of `cut` {what}"))
+            }
+            other => other,
+        };
+        if !outcome.is_reply() {
+            return Heard::Whole(outcome);
+        }
+        let beside: Vec<String> =
+            session.storage.beside().iter().map(|name| format!("`{}`", visible(&name.to_string_lossy()))).collect();
+        self.0.remove(&id);
+        Heard::Whole(if beside.is_empty() {
+            outcome
+        } else {
+            Outcome::Garbage(format!("it wrote outside its storage folder: beside it stands {}", beside.join(", ")))
+        })
+    }
+
+    /// Gives up all sessions: whoever played them is gone.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Session {
+    /// The request with which the session goes on when the process has ended in the last of these runs.
+    fn cut(&mut self, runs: Vec<Value>) -> Result<Request, String> {
+        let (before, asked) = (self.runs.len(), self.kills.len());
+        let reached = before + runs.len();
+        if runs.is_empty() {
+            return Err(format!("it says `cut` without a new run: {} before", told(before)));
+        }
+        match self.kills.get(reached - 1) {
+            None => return Err(format!("it says `cut` after {reached} runs, and {asked} were asked")),
+            Some(false) => return Err(format!("it says `cut` in run {reached}, which has no kill")),
+            Some(true) => {}
+        }
+        self.runs.extend(runs);
+        Ok(Request { from: Some(reached), ..self.request.clone() })
+    }
+
+    /// The output with the runs that were reported before.
+    fn joined(&mut self, mut output: Value) -> Outcome {
+        let (before, asked) = (self.runs.len(), self.kills.len());
+        if before > 0
+            && let Some(Value::Array(runs)) = output.get_mut("runs")
+        {
+            if before + runs.len() != asked {
+                let was = if runs.len() == 1 { "was" } else { "were" };
+                return Outcome::Garbage(format!(
+                    "after the kill in run {before} {} {was} reported, where {} of {asked} were left",
+                    count(runs.len(), "run"),
+                    asked - before
+                ));
+            }
+            let rest = std::mem::replace(runs, std::mem::take(&mut self.runs));
+            runs.extend(rest);
+        }
+        Outcome::Reply(Reply::Ok(output))
+    }
+
+    /// Whether the script kills the process in a run that was not reported yet.
+    fn awaits_a_kill(&self) -> bool {
+        self.kills.iter().skip(self.runs.len()).any(|kill| *kill)
+    }
+}
+
+/// How many runs were reported.
+fn told(runs: usize) -> String {
+    if runs == 1 { "run 1 was reported".to_owned() } else { format!("{} were reported", count(runs, "run")) }
+}
+
+/// For each run of a session whether the script kills the process in it.
+fn kills(input: &str) -> Vec<bool> {
+    #[derive(Default, Deserialize)]
+    struct Script {
+        runs: Vec<Run>,
+    }
+    #[derive(Deserialize)]
+    struct Run {
+        cut: Option<Cut>,
+    }
+    #[derive(Deserialize)]
+    struct Cut {
+        how: String,
+    }
+    let script: Script = serde_json::from_str(input).unwrap_or_default();
+    script.runs.into_iter().map(|run| run.cut.is_some_and(|cut| cut.how == "kill")).collect()
+}
+
+/// What is wrong with a process that was started anew, if its hello is another one now.
+pub(super) fn is_the_same(before: &Hello, now: &Hello) -> Result<(), Outcome> {
+    if before == now {
+        return Ok(());
+    }
+    let what = "after the kill it says another hello";
+    Err(Outcome::Garbage(format!("{what}: {} instead of {}", now.to_json(), before.to_json())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::path::Path;
+    use threadspec_judge::protocol::JudgeProfile;
+
+    fn begun(kills: &[bool]) -> (Sessions, Request) {
+        let run = |kill: &bool| if *kill { json!({"cut": {"during": "a", "how": "kill"}}) } else { json!({}) };
+        let input = json!({"runs": kills.iter().map(run).collect::<Vec<_>>()}).to_string();
+        let mut sessions = Sessions::default();
+        let asked = Request::new(7, Op::Session, JudgeProfile::Universal, input);
+        let request = sessions.begin(&asked).expect("a folder").into_owned();
+        (sessions, request)
+    }
+
+    fn cut(runs: &[u64]) -> Outcome {
+        Outcome::Reply(Reply::Cut { runs: runs.iter().map(|run| json!(run)).collect() })
+    }
+
+    fn ok(runs: &[u64]) -> Outcome {
+        Outcome::Reply(Reply::Ok(json!({"runs": runs})))
+    }
+
+    #[test]
+    fn runs_before_and_after_kills_are_joined() {
+        let (mut sessions, request) = begun(&[false, true, true, false, false]);
+        let folder = request.storage.clone().expect("a folder");
+        assert!(Path::new(&folder).is_dir());
+        for (runs, from) in [(&[0, 1][..], 2), (&[2], 3)] {
+            let next = Request { from: Some(from), ..request.clone() };
+            assert_eq!(sessions.heard(7, cut(runs)), Heard::Killed(Box::new(next)));
+        }
+        assert_eq!(sessions.heard(7, ok(&[3, 4])), Heard::Whole(ok(&[0, 1, 2, 3, 4])));
+        assert!(!Path::new(&folder).exists());
+    }
+
+    #[test]
+    fn a_kill_that_was_not_played_is_passed_over() {
+        let (mut sessions, _) = begun(&[true, true, false]);
+        assert!(matches!(sessions.heard(7, cut(&[0, 1])), Heard::Killed(request) if request.from == Some(2)));
+        assert_eq!(sessions.heard(7, ok(&[2])), Heard::Whole(ok(&[0, 1, 2])));
+        let (mut sessions, _) = begun(&[true, false]);
+        assert_eq!(sessions.heard(7, ok(&[0, 1])), Heard::Whole(ok(&[0, 1])));
+    }
+
+    #[test]
+    fn what_is_no_such_cut_is_garbage() {
+        for (cuts, says) in [
+            (&[&[][..]][..], "without a new run: 0 runs were reported before"),
+            (&[&[0]], "in run 1, which has no kill"),
+            (&[&[0, 1, 2, 3, 4]], "after 5 runs, and 4 were asked"),
+            (&[&[0, 1], &[]], "without a new run: 2 runs were reported before"),
+            (&[&[0, 1], &[1]], "in run 3, which has no kill"),
+        ] {
+            let (mut sessions, _) = begun(&[false, true, false, false]);
+            let last = cuts.iter().map(|runs| sessions.heard(7, cut(runs))).last();
+            let Some(Heard::Whole(Outcome::Garbage(what))) = last else { panic!("{cuts:?}: {last:?}") };
+            assert!(what.contains(says), "{what}");
+        }
+    }
+
+    #[test]
+    fn too_few_and_too_many_runs_after_a_kill_are_garbage() {
+        for (runs, says) in [(&[0, 1, 2][..], "3 runs were"), (&[], "0 runs were"), (&[2], "1 run was")] {
+            let (mut sessions, _) = begun(&[true, false, false]);
+            let _ = sessions.heard(7, cut(&[0]));
+            let heard = sessions.heard(7, ok(runs));
+            let Heard::Whole(Outcome::Garbage(what)) = heard else { panic!("{heard:?}") };
+            assert!(what.contains(says) && what.ends_with("where 2 of 3 were left"), "{what}");
+        }
+    }
+
+    #[test]
+    fn the_folder_stays_while_a_lost_process_may_write_to_it() {
+        let (mut sessions, request) = begun(&[true, false]);
+        let folder = request.storage.expect("a folder");
+        let lost = sessions.heard(7, Outcome::Crash("before its reply it ended (exit status: 1)".to_owned()));
+        let what = "without a word of `cut` before its reply it ended (exit status: 1)".to_owned();
+        assert_eq!(lost, Heard::Whole(Outcome::Crash(what)));
+        assert!(Path::new(&folder).exists());
+        sessions.clear();
+        assert!(!Path::new(&folder).exists());
+    }
+
+    #[test]
+    fn what_is_written_beside_the_folder_is_named() -> std::io::Result<()> {
+        let (mut sessions, request) = begun(&[false]);
+        std::fs::write(format!("{}/../notes.json", request.storage.expect("a folder")), "{}")?;
+        let what = "it wrote outside its storage folder: beside it stands `notes.json`".to_owned();
+        assert_eq!(sessions.heard(7, ok(&[0])), Heard::Whole(Outcome::Garbage(what)));
+        Ok(())
+    }
+
+    #[test]
+    fn other_operations_have_no_folder_and_no_cut() {
+        let mut sessions = Sessions::default();
+        let asked = Request::new(7, Op::Tools, JudgeProfile::Universal, "{}");
+        assert_eq!(sessions.begin(&asked).expect("no folder is made").as_ref(), &asked);
+        assert!(matches!(sessions.heard(7, cut(&[0])), Heard::Whole(Outcome::Garbage(_))));
+        assert_eq!(sessions.heard(7, ok(&[0])), Heard::Whole(ok(&[0])));
+    }
+}

@@ -1,0 +1,83 @@
+//! What happens to a thread, as it is kept.
+
+use super::said::{ModelReply, ToolOutput};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Something that happened to a thread, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// When it happened, by the session's clock, in milliseconds.
+    pub at: u64,
+    /// What happened.
+    pub fact: Fact,
+}
+
+/// Something that happened to a thread. The thread is what its facts make of it, and nothing else.
+///
+/// The call of a fact is one of the newest response.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fact {
+    /// The user said something.
+    User {
+        /// The text.
+        text: String,
+    },
+    /// The model answered.
+    Replied(ModelReply),
+    /// A call is about to be executed. From here on it may have had an effect.
+    Began {
+        /// Its id.
+        call: String,
+    },
+    /// A call waits for a decision from here on.
+    Asked {
+        /// Its id.
+        call: String,
+    },
+    /// Somebody decided on a call.
+    Decided {
+        /// Its id.
+        call: String,
+        /// The decision.
+        approval: Approval,
+    },
+    /// A call was answered, by its tool or by the session in its place.
+    Answered {
+        /// Its id.
+        call: String,
+        /// What the model is shown.
+        output: ToolOutput,
+    },
+    /// A call was answered by a hand-over.
+    HandedOver {
+        /// Its id.
+        call: String,
+        /// The agent that goes on.
+        agent: String,
+    },
+    /// All but some items of the thread were taken away.
+    Compacted {
+        /// The positions of those that stay.
+        kept: Vec<usize>,
+        /// What stands before them now.
+        summary: Option<String>,
+    },
+}
+
+/// A decision on a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Approval {
+    /// It may run.
+    Approved {
+        /// With these arguments in the place of its own.
+        args: Option<Map<String, Value>>,
+    },
+    /// It may not.
+    Denied {
+        /// Why.
+        reason: Option<String>,
+    },
+}

@@ -1,0 +1,206 @@
+//! A thread, as its facts make it.
+//!
+//! A call is never apart from its answer: both stand in one item, and a request is written from items. So no request can have an answer
+//! without a call, a call with two answers, or something between a call and its answer (SESSION-VALID).
+
+use super::fact::{Approval, Fact};
+use super::said::{ModelReply, OpaqueBlock, RequestedCall, SentMessage, ToolOutput};
+use crate::ids::Ids;
+use crate::{Error, Message, ToolCall};
+use serde_json::{Map, Value};
+
+/// What the model is told of a call that began and was cut (SESSION-ANSWERED).
+pub(super) const INTERRUPTED: &str = "Interrupted: the run ended before this call returned. It may have had an effect.";
+
+/// The thread after some facts.
+#[derive(Debug, Default)]
+pub(super) struct Thread {
+    pub(super) items: Vec<Item>,
+    /// The agent that a hand-over chose, if there was one.
+    pub(super) agent: Option<String>,
+    /// The ids of all calls.
+    pub(super) ids: Ids,
+}
+
+/// What stays together in a thread.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    User(String),
+    Summary(String),
+    Round(Round),
+}
+
+/// A response with the answers to its calls; one without calls ends a turn.
+#[derive(Clone, Debug)]
+pub(super) struct Round {
+    content: String,
+    opaque: Vec<OpaqueBlock>,
+    pub(super) calls: Vec<ThreadCall>,
+}
+
+/// A call of a round.
+#[derive(Clone, Debug)]
+pub(super) struct ThreadCall {
+    pub(super) call: RequestedCall,
+    /// The arguments, if they are an object.
+    pub(super) args: Option<Map<String, Value>>,
+    pub(super) state: CallState,
+}
+
+/// How far a call has come.
+#[derive(Clone, Debug)]
+pub(super) enum CallState {
+    /// Nothing was done about it yet.
+    New,
+    /// It waits for a decision.
+    Pending,
+    /// It may run, perhaps with other arguments.
+    Approved(Option<Map<String, Value>>),
+    /// It began, and may have had an effect.
+    Begun,
+    Answered(ToolOutput),
+}
+
+impl Thread {
+    /// The thread after all facts of a store.
+    pub(super) fn of<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Result<Self, Error> {
+        let mut thread = Self::default();
+        facts.into_iter().try_for_each(|fact| thread.apply(fact))?;
+        Ok(thread)
+    }
+
+    /// Takes in what happened.
+    ///
+    /// # Errors
+    /// If the fact is about something that the thread does not have: the store holds what no session wrote.
+    pub(super) fn apply(&mut self, fact: &Fact) -> Result<(), Error> {
+        match fact {
+            Fact::User { text } => self.items.push(Item::User(text.clone())),
+            Fact::Replied(reply) => {
+                for call in &reply.calls {
+                    self.ids.take(&call.id);
+                }
+                self.items.push(Item::Round(Round::new(reply)));
+            }
+            Fact::Began { call } => self.call(call)?.state = CallState::Begun,
+            Fact::Asked { call } => self.call(call)?.state = CallState::Pending,
+            Fact::Decided { call, approval } => {
+                self.call(call)?.state = match approval {
+                    Approval::Approved { args } => CallState::Approved(args.clone()),
+                    Approval::Denied { reason } => CallState::Answered(text(denied(reason.as_deref()))),
+                };
+            }
+            Fact::Answered { call, output } => self.call(call)?.state = CallState::Answered(output.clone()),
+            Fact::HandedOver { call, agent } => {
+                self.call(call)?.state = CallState::Answered(text(format!("Handed over to {agent}.")));
+                self.agent = Some(agent.clone());
+            }
+            Fact::Compacted { kept, summary } => {
+                let mut items: Vec<Item> = summary.clone().map(Item::Summary).into_iter().collect();
+                for position in kept {
+                    let item = self.items.get(*position);
+                    items.push(item.cloned().ok_or_else(|| Error::store_failure("it keeps what is not there"))?);
+                }
+                self.items = items;
+            }
+        }
+        Ok(())
+    }
+
+    /// A call of the newest response.
+    fn call(&mut self, id: &str) -> Result<&mut ThreadCall, Error> {
+        let call = match self.items.last_mut() {
+            Some(Item::Round(round)) => round.calls.iter_mut().find(|call| call.call.id == id),
+            _ => None,
+        };
+        call.ok_or_else(|| Error::store_failure(format!("the newest response has no call {id:?}")))
+    }
+
+    /// The calls of the newest response, if nothing stands behind it. Only they can be open.
+    pub(super) fn newest_calls(&self) -> &[ThreadCall] {
+        match self.items.last() {
+            Some(Item::Round(round)) => &round.calls,
+            _ => &[],
+        }
+    }
+
+    /// The ids of the calls that wait for a decision.
+    pub(super) fn pending(&self) -> Vec<String> {
+        let waits = |call: &&ThreadCall| matches!(call.state, CallState::Pending);
+        self.newest_calls().iter().filter(waits).map(|call| call.call.id.clone()).collect()
+    }
+
+    /// Whether the model has something to go on with: a message, a summary or results that it has not answered yet.
+    pub(super) fn waits_for_model(&self) -> bool {
+        match self.items.last() {
+            None => false,
+            Some(Item::Round(round)) => !round.calls.is_empty(),
+            Some(_) => true,
+        }
+    }
+}
+
+impl Item {
+    /// The messages of the item.
+    pub(super) fn messages(&self) -> Vec<SentMessage> {
+        match self {
+            Self::User(text) => vec![Message::human(text).into()],
+            Self::Summary(text) => vec![Message::human(format!("Summary of what was said so far:\n{text}")).into()],
+            Self::Round(round) => round.messages(),
+        }
+    }
+}
+
+impl Round {
+    fn new(reply: &ModelReply) -> Self {
+        let call = |call: &RequestedCall| ThreadCall { call: call.clone(), args: call.args(), state: CallState::New };
+        let ModelReply { content, calls, opaque } = reply;
+        Self { content: content.clone(), opaque: opaque.clone(), calls: calls.iter().map(call).collect() }
+    }
+
+    /// The response, and one answer behind it for each of its calls. A response that says nothing is no message: providers refuse one
+    /// without text and calls, and opaque parts never stand alone (SESSION-WHOLE).
+    fn messages(&self) -> Vec<SentMessage> {
+        if self.content.is_empty() && self.calls.is_empty() {
+            return Vec::new();
+        }
+        let tool_calls = self.calls.iter().map(ThreadCall::sent).collect();
+        let message = Message::Ai { content: self.content.clone(), tool_calls };
+        let response = SentMessage { message, opaque: self.opaque.clone(), images: Vec::new() };
+        let answer = |call: &ThreadCall| {
+            let (content, images) = match &call.state {
+                CallState::Answered(output) => (&*output.text, output.images.clone()),
+                // No model is asked before all calls are answered. If one were, this would be the truth.
+                _ => (INTERRUPTED, Vec::new()),
+            };
+            SentMessage { message: Message::tool(&call.call.id, content), opaque: Vec::new(), images }
+        };
+        [response].into_iter().chain(self.calls.iter().map(answer)).collect()
+    }
+}
+
+impl ThreadCall {
+    /// The call as the model is shown it. Strict providers refuse arguments that are no object; what the model wrote stands in the answer
+    /// (SESSION-RAW).
+    fn sent(&self) -> ToolCall {
+        let RequestedCall { id, name, .. } = self.call.clone();
+        ToolCall { id, name, args: self.args.clone().unwrap_or_default() }
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        matches!(self.state, CallState::Answered(_))
+    }
+}
+
+/// An answer that is only text.
+pub(super) fn text(text: impl Into<String>) -> ToolOutput {
+    ToolOutput { text: text.into(), images: Vec::new() }
+}
+
+/// What the model is told of a call that was denied (SESSION-DENIED).
+fn denied(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!("Not executed: the user denied this call: {reason}"),
+        None => "Not executed: the user denied this call.".to_owned(),
+    }
+}
