@@ -7,8 +7,9 @@ use rig_agent::completion::PromptError;
 use rig_core::message::Message;
 use rig_core::providers::{anthropic::AnthropicConfig, openai::OpenAIConfig};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use testee::{Outcome, Script};
+use tokio::runtime::Runtime;
 
 #[path = "../../frameworks/shared/rig.rs"]
 mod messages;
@@ -25,13 +26,12 @@ fn builder(endpoint: &Value) -> AgentBuilder {
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn run(script: Arc<Script>) -> Result<Outcome, String> {
+/// One for all runs, since their connections are in one pool.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
+
+async fn answer(script: Arc<Script>) -> Result<Outcome, String> {
     let mut given = script.messages.iter().map(to_message).collect::<Result<Vec<_>, _>>()?;
-    let prompt = given
-        .pop()
-        .filter(|last| matches!(last, Message::User { .. }))
-        .ok_or("rig wants a prompt of the user behind the history")?;
+    let Some(prompt @ Message::User { .. }) = given.pop() else { return Err("rig wants a prompt of the user".into()) };
     let tools = script.declarable().map(|name| scripted_tool(&script, name, || 0)).collect::<Result<Vec<_>, _>>()?;
     let agent = builder(&script.endpoint).max_tokens(8192).dynamic_tools(tools).build();
     let runner = agent.prompt(prompt).history(given.clone()).max_turns(script.rounds + 1);
@@ -46,14 +46,15 @@ async fn run(script: Arc<Script>) -> Result<Outcome, String> {
 
 async fn last(mut items: StreamingResult) -> Result<PromptResponse, PromptError> {
     let mut last = None;
-    while let Some(item) = items.next().await {
-        last = if let MultiTurnStreamItem::FinalResponse(response) = item? { Some(response) } else { last };
+    while let Some(item) = items.next().await.transpose()? {
+        last = if let MultiTurnStreamItem::FinalResponse(response) = item { Some(response) } else { last };
     }
     Ok(last.expect("a stream ends with a response or an error"))
 }
 
 fn main() {
-    let url = "https://github.com/0xPlaygrounds/rig";
-    let about = json!({"name": "rig", "version": "0.44.0", "language": "Rust", "url": url});
-    testee::serve(about, Some(json!(["openai-chat", "openai-responses", "anthropic"])), run);
+    let rig =
+        json!({"name": "rig", "version": "0.44.0", "language": "Rust", "url": "https://github.com/0xPlaygrounds/rig"});
+    let apis = json!(["openai-chat", "openai-responses", "anthropic"]);
+    testee::serve(rig, Some(apis), |script| RUNTIME.block_on(answer(script)));
 }
