@@ -28,7 +28,6 @@ fn builder(endpoint: &Value) -> AgentBuilder {
 
 /// One for all runs, since their connections are in one pool.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().expect("a runtime"));
-
 async fn answer(script: Arc<Script>) -> Result<Outcome, String> {
     let mut given = script.messages.iter().map(to_message).collect::<Result<Vec<_>, _>>()?;
     let Some(prompt @ Message::User { .. }) = given.pop() else { return Err("rig wants a prompt of the user".into()) };
