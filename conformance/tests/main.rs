@@ -16,6 +16,8 @@ mod provider;
 mod readme;
 mod schema;
 #[cfg(unix)]
+mod sessions;
+#[cfg(unix)]
 mod shell_testees;
 mod snapshots;
 mod speed;

@@ -14,6 +14,9 @@ pub enum Budget {
 
 impl Budget {
     fn cost(self, item: &Item) -> usize {
+        if matches!(item, Item::Summary(_)) {
+            return 0;
+        }
         let messages = item.messages();
         match self {
             Self::Messages(_) => messages.len(),
@@ -55,6 +58,10 @@ pub(super) fn kept(items: &[Item], budget: Budget) -> Vec<usize> {
             left -= cost;
             kept.splice(0..0, turn.clone());
         }
+    }
+    // An earlier summary stays, unless a new one tells what it told.
+    if matches!(items[0], Item::Summary(_)) && kept[0] != 0 {
+        kept.insert(0, 0);
     }
     kept
 }

@@ -63,6 +63,9 @@ mod said;
 mod store;
 mod thread;
 
+#[cfg(test)]
+mod tests;
+
 pub use compact::Budget;
 pub use fact::{Approval, Fact, Record};
 pub use run::{AgentSpec, Beginning, RunEnd, Session, Summarize};

@@ -27,6 +27,7 @@
 //! | `error` | why a text is not what it should be |
 //! | [`text`] | text in which every character is visible, and what a file is that is not UTF-8 |
 //! | [`json`] | raw JSON text: tokens, values as a testee may send them, a stack deep enough for both |
+//! | `feature` | what a framework has for its sessions |
 //! | `shape` | what messages, events, runs and inputs are in JSON |
 //! | [`protocol`] | the messages of the protocol, and what implements it |
 //! | [`corpus`] | cases, clauses, expectations, and the layout of their files |
@@ -40,6 +41,7 @@
 pub mod compare;
 pub mod corpus;
 mod error;
+mod feature;
 pub mod json;
 pub mod protocol;
 pub mod reference;

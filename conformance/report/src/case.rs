@@ -6,7 +6,10 @@ use crate::terminal::{FAINT, STRONG, styled};
 use std::fmt::Write;
 use strum::EnumMessage;
 use threadspec_judge::corpus::{Case, Corpus, Expect, lay_out};
-use threadspec_judge::protocol::{JudgeProfile, Request};
+use threadspec_judge::protocol::{JudgeProfile, Op, Request};
+
+/// What stands for the storage folder of a session in a request that is pasted.
+const STORAGE: &str = "/tmp/session";
 
 /// A whole case: what it is for, what it demands, and for each of these profiles the request to paste to a testee by hand.
 pub fn case(case: &Case, corpus: &Corpus, profiles: &[JudgeProfile]) -> String {
@@ -28,10 +31,14 @@ pub fn case(case: &Case, corpus: &Corpus, profiles: &[JudgeProfile]) -> String {
     }
     let _ = write!(out, "\n{}", lay_out(case.source(), 1));
     for &profile in profiles {
-        let title = if case.after().is_empty() { "request:" } else { "requests, the last of which is judged:" };
-        let _ = writeln!(out, "\n{}", styled(FAINT, title));
+        let title = if case.after().is_empty() { "request" } else { "requests, the last of which is judged" };
+        // Whoever puts a session makes the folder.
+        let storage = (case.op == Op::Session).then(|| STORAGE.to_owned());
+        let made = if storage.is_some() { " (make a fresh folder, and put its path where `storage` is)" } else { "" };
+        let _ = writeln!(out, "\n{}", styled(FAINT, format_args!("{title}{made}:")));
         for (id, input) in (1..).zip(case.inputs()) {
-            let request = Request { input: input.to_owned(), ..case.request(id, profile) };
+            let input = input.to_owned();
+            let request = Request { input, storage: storage.clone(), ..case.request(id, profile) };
             let _ = writeln!(out, "{}", request.line());
         }
     }

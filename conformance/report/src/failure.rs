@@ -1,10 +1,12 @@
 //! One failure, for people: of a case of the corpus, or found by fuzzing.
 
+use super::conversation::{ConversationLine, LineKind, conversation};
 use super::diff;
 use super::words::{self, gravity};
 use crate::terminal::{BAD, FAINT, GOOD, STRONG, WARNING, styled};
 use std::fmt::Write;
 use threadspec_judge::corpus::{Clause, Corpus, Level, Mismatch, Severity, Sides, lay_out};
+use threadspec_judge::protocol::Op;
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::CaseResult;
@@ -39,6 +41,8 @@ pub struct Failure<'a> {
     pub mismatches: Vec<Mismatch>,
     /// How many more mismatches there are.
     pub more: usize,
+    /// The runs of a session, with what is wrong where it belongs.
+    pub conversation: Vec<ConversationLine>,
     /// The input that shows it, as JSON text, if no case has it.
     pub input: Option<String>,
     /// The command that repeats it alone.
@@ -61,6 +65,7 @@ impl<'a> Failure<'a> {
             note: judgement.note.clone(),
             mismatches: judgement.mismatches.clone(),
             more: judgement.more,
+            conversation: conversation_of(result),
             input: None,
             repeat,
         }
@@ -90,6 +95,14 @@ impl<'a> Failure<'a> {
         for mismatch in self.mismatches.iter().take(MISMATCHES) {
             out.push_str(&difference(mismatch));
         }
+        for ConversationLine { kind, text } in &self.conversation {
+            let style = match kind {
+                LineKind::Run => STRONG,
+                LineKind::Finding => BAD,
+                LineKind::Event | LineKind::Message => anstyle::Style::new(),
+            };
+            let _ = writeln!(out, "{:indent$}{}", "", styled(style, text), indent = kind.indent());
+        }
         let more = self.more + self.mismatches.len().saturating_sub(MISMATCHES);
         if more > 0 {
             let _ = writeln!(out, "  … and {}", count(more, "more difference"));
@@ -100,6 +113,14 @@ impl<'a> Failure<'a> {
             let _ = write!(out, "  the smallest input that shows it:\n{}", lines.concat());
         }
         out
+    }
+}
+
+/// The conversation of a failed case of op `session`.
+fn conversation_of(CaseResult { case, judgement }: &CaseResult<'_>) -> Vec<ConversationLine> {
+    match &judgement.actual {
+        Some(actual) if case.op == Op::Session => conversation(case.input(), actual, &judgement.note),
+        _ => Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs as one self-contained page. It is also the readable specification: it shows every clause and every case.
 
 use super::causes::{Cause, by_severity, causes_of};
+use super::conversation::{ConversationLine, LineKind, conversation};
 use super::diff::{self, DiffPiece};
 use super::record::{CaseRecord, MismatchRecord, RunRecord, expectation};
 use super::words::shortened;
@@ -87,6 +88,7 @@ fn run(run: &RunRecord) -> Value {
     );
     let mut troubles: Vec<String> = run.stopped.iter().map(|why| format!("stopped early: {}", visible(why))).collect();
     troubles.extend(run.against.iter().map(|what| format!("against it: {}", visible(what))));
+    troubles.extend(run.remarks.iter().map(|what| format!("note: {}", visible(what))));
     troubles.extend(run.out_of_date.iter().map(|what| format!("known failures: {}", visible(what))));
     troubles.extend(run.shutdown.iter().map(|what| format!("at its end: {}", visible(what.trim_end()))));
     let command = shlex::try_join(run.command.iter().map(String::as_str)).unwrap_or_else(|_| run.command.join(" "));
@@ -179,7 +181,7 @@ fn case(case: &Case, runs: &[RunRecord], corpus: &Corpus, results: &ResultsByCas
         input => laid_out(&case.written_input(), room),
         expect => laid_out(&expectation(case), room),
         badges => badges(case, runs, results),
-        results => results.iter().map(|(number, result)| self::result(&runs[*number], result)).collect::<Vec<_>>(),
+        results => results.iter().map(|(number, result)| self::result(&runs[*number], result, case)).collect::<Vec<_>>(),
     }
 }
 
@@ -214,7 +216,7 @@ fn state(case: &CaseRecord) -> &'static str {
     }
 }
 
-fn result(run: &RunRecord, case: &CaseRecord) -> Value {
+fn result(run: &RunRecord, case: &CaseRecord, asked: &Case) -> Value {
     let details = case.details.as_ref();
     context! {
         run => format!("{}, {}", run.name(), run.options.terms()),
@@ -223,10 +225,21 @@ fn result(run: &RunRecord, case: &CaseRecord) -> Value {
         failed => case.failed(),
         note => case.note.lines().map(|line| shortened(line, LONGEST_VALUE)).collect::<Vec<_>>(),
         mismatches => case.mismatches.iter().take(MISMATCHES).map(mismatch).collect::<Vec<_>>(),
+        conversation => told(case, asked),
         more => case.more_mismatches + case.mismatches.len().saturating_sub(MISMATCHES),
         actual => details.and_then(|details| details.actual.as_deref()).map(|text| laid_out(text, FAILED)).unwrap_or_default(),
         repeat => details.map(|details| visible(&details.repeat)).unwrap_or_default(),
     }
+}
+
+/// The conversation of a failed session.
+fn told(case: &CaseRecord, asked: &Case) -> Vec<Value> {
+    let actual = case.details.as_ref().and_then(|details| details.actual.as_deref());
+    let Some(actual) = actual.filter(|_| asked.op == Op::Session && case.failed()) else { return Vec::new() };
+    let line = |line: ConversationLine| {
+        context! { wrong => line.kind == LineKind::Finding, text => format!("{:indent$}{}", "", line.text, indent = line.kind.indent() - 2) }
+    };
+    conversation(asked.input(), actual, &case.note).into_iter().map(line).collect()
 }
 
 fn mismatch(mismatch: &MismatchRecord) -> Value {

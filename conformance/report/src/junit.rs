@@ -23,7 +23,9 @@ fn suites(run: &RunRecord) -> Vec<Value> {
         let mut of_it: Vec<&CaseRecord> = run.cases.iter().filter(|case| case.op == op).collect();
         of_it.sort_by_key(|case| case.severity);
         let cases: Vec<Value> = of_it.into_iter().map(case).collect();
-        (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases))
+        let sessions = run.summary.sessions.as_ref().filter(|_| op == Op::Session);
+        let property = sessions.map(|sessions| context! { name => "sessions", value => sessions.to_string() });
+        (!cases.is_empty()).then(|| suite(&format!("{name}: {op}"), cases, property))
     };
     let mut suites: Vec<Value> = Op::iter().filter_map(of_op).collect();
     let stopped: Vec<String> = run.stopped.iter().cloned().collect();
@@ -38,18 +40,18 @@ fn suites(run: &RunRecord) -> Vec<Value> {
             context! { name => format!("{class}-{number}"), class, kind => "error", type => class, text }
         };
         if !troubles.is_empty() {
-            suites.push(suite(&format!("{name}: {class}"), troubles.iter().enumerate().map(trouble).collect()));
+            suites.push(suite(&format!("{name}: {class}"), troubles.iter().enumerate().map(trouble).collect(), None));
         }
     }
     suites
 }
 
-fn suite(name: &str, cases: Vec<Value>) -> Value {
+fn suite(name: &str, cases: Vec<Value>, property: Option<Value>) -> Value {
     let count = |kind: &str| {
         cases.iter().filter(|case| case.get_attr("kind").is_ok_and(|is| is.as_str() == Some(kind))).count()
     };
     let (failures, errors, skipped) = (count("failure"), count("error"), count("skipped"));
-    context! { name, failures, errors, skipped, cases }
+    context! { name, failures, errors, skipped, cases, property }
 }
 
 fn case(case: &CaseRecord) -> Value {

@@ -12,7 +12,9 @@
 //! | `merge` | one run from its shards |
 //! | `comparison` | two runs, an earlier and a later one |
 //! | `summary`, `judged`, `conclusion` | the numbers of a run, how much of the profile it judged, and what that says |
+//! | `sessions` | how much of op `session` it judged, by features |
 //! | `failure`, `causes`, `diff` | one failure, failures by cause, and how two texts differ |
+//! | `conversation` | the runs of a session, as who said what |
 //! | `case` | a case, as it is shown before it is run |
 //! | `output` | the forms of reports, and writing them to files |
 //! | `badge`, `html`, `junit`, `markdown` | one form each |
@@ -25,6 +27,7 @@ mod case;
 mod causes;
 mod comparison;
 mod conclusion;
+mod conversation;
 mod diff;
 mod error;
 mod failure;
@@ -36,6 +39,7 @@ mod merge;
 mod output;
 mod pages;
 mod record;
+mod sessions;
 mod summary;
 pub mod terminal;
 mod words;
@@ -44,10 +48,12 @@ pub use case::case;
 pub use causes::{Cause, Symptoms, causes};
 pub use comparison::Comparison;
 pub use conclusion::Conclusion;
+pub use conversation::{ConversationLine, LineKind};
 pub use error::Error;
 pub use failure::Failure;
 pub use judged::Judged;
 pub use merge::merge;
 pub use output::{ReportFormat, Target};
 pub use record::{Circumstances, Counts, RUN_SCHEMA, Repeat, RunRecord};
+pub use sessions::JudgedFeatures;
 pub use summary::Summary;

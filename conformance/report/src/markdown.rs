@@ -62,6 +62,9 @@ fn failures(run: &RunRecord) -> String {
     for what in &run.shutdown {
         let _ = writeln!(out, "\n⚠️ {}, at its end: {}", escaped(&run.name()), code(what));
     }
+    for what in &run.remarks {
+        let _ = writeln!(out, "\nℹ️ {}: {}", escaped(&run.name()), code(what));
+    }
     for what in &run.against {
         let _ = writeln!(out, "\n⚠️ {}: {}", escaped(&run.name()), code(what));
     }

@@ -84,6 +84,7 @@ fn whole(shards: Vec<RunRecord>, corpus: &Corpus) -> Result<Vec<RunRecord>, Erro
         let both = [
             (&mut merged.shutdown, shard.shutdown),
             (&mut merged.against, shard.against),
+            (&mut merged.remarks, shard.remarks),
             (&mut merged.out_of_date, shard.out_of_date),
         ];
         for (all, found) in both {

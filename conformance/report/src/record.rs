@@ -2,14 +2,14 @@
 //!
 //! Inputs, expectations and replies stand in it as strings of JSON text: they may hold what not every JSON parser reads.
 
-use super::{Conclusion, Error, Judged, words};
+use super::{Conclusion, Error, Judged, JudgedFeatures, words};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 use threadspec_judge::corpus::{Case, Corpus, Level, Mismatch, NOTHING, Severity, Side, SideKind, Sides};
 use threadspec_judge::json;
-use threadspec_judge::protocol::{Hello, JudgeProfile, Op};
+use threadspec_judge::protocol::{Features, Hello, JudgeProfile, Op};
 use threadspec_judge::text::visible;
 use threadspec_judge::verdict::Verdict;
 use threadspec_runner::{CaseResult, Exit, Run, RunOptions, by_name};
@@ -51,6 +51,9 @@ pub struct RunRecord {
     /// What else counts against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) against: Vec<String>,
+    /// What is to be said about its hello; it does not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) remarks: Vec<String>,
     /// What is out of date in the file of known failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) out_of_date: Vec<String>,
@@ -81,6 +84,11 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn has_none(features: &Features) -> bool {
+    features.is_empty()
+}
+
 /// The numbers of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
@@ -102,6 +110,9 @@ pub struct Counts {
     /// How much of the profile was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
+    /// Which features of sessions were judged, if any session was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<JudgedFeatures>,
 }
 
 /// One case and how it ended.
@@ -115,6 +126,9 @@ pub(super) struct CaseRecord {
     /// What the testee was asked to do.
     #[serde(with = "by_name")]
     pub(super) op: Op,
+    /// The features of sessions that a framework must have for it.
+    #[serde(default, skip_serializing_if = "has_none")]
+    pub(super) needs: Features,
     /// The clauses that it tests.
     pub(super) clauses: Vec<String>,
     /// How binding it is.
@@ -233,6 +247,7 @@ impl RunRecord {
             shutdown: run.shutdown.clone(),
             declined: run.declined,
             against,
+            remarks: run.remarks.clone(),
             out_of_date,
             exit_code: code,
             summary: Counts::default(),
@@ -291,6 +306,7 @@ impl RunRecord {
             excused,
             verdicts,
             judged: Some(Judged::of(self.cases.iter().map(|case| (&*case.id, case.verdict)), (corpus, &self.options))),
+            sessions: JudgedFeatures::of(self.cases.iter().map(|case| (case.op, case.needs, case.verdict))),
         };
     }
 
@@ -326,6 +342,8 @@ impl RunRecord {
         }
         let judged = self.summary.judged.filter(|judged| !judged.is_all());
         limits.extend(judged.map(|judged| format!("judged: {judged}")));
+        let sessions = self.summary.sessions.as_ref().filter(|sessions| !sessions.is_all());
+        limits.extend(sessions.map(|sessions| format!("sessions: {sessions}")));
         limits
     }
 
@@ -372,6 +390,7 @@ impl CaseRecord {
             id: case.id.clone(),
             hash: case.hash(),
             op: case.op,
+            needs: case.needs,
             clauses: case.clauses.clone(),
             level: case.level,
             severity: case.severity,

@@ -1,6 +1,6 @@
 //! The summary of a run: the numbers, and the conclusion.
 
-use super::{Conclusion, Judged};
+use super::{Conclusion, Judged, JudgedFeatures};
 use crate::terminal::{BAD, GOOD, STRONG, WARNING, styled};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +45,8 @@ pub struct Summary {
     terms: String,
     /// How much of it was judged.
     judged: Judged,
+    /// Which features of sessions were judged, if any session was.
+    sessions: Option<JudgedFeatures>,
     /// The cases that were left out because they take too long for every day.
     left_out: usize,
 }
@@ -86,6 +88,9 @@ impl Summary {
             untested: of_profile.filter(|op| !tested.contains(op)).collect(),
             terms: options.terms(),
             judged: Judged::of(judged, (corpus, options)),
+            sessions: JudgedFeatures::of(
+                run.results.iter().map(|result| (result.case.op, result.case.needs, result.judgement.verdict)),
+            ),
             left_out,
         }
     }
@@ -114,6 +119,12 @@ impl Summary {
         let broken = broken_clauses(run);
         if !broken.is_empty() {
             let _ = writeln!(out, "  {:<10} {broken}", "clauses");
+        }
+        if let Some(sessions) = &self.sessions {
+            let _ = writeln!(out, "sessions: {sessions}");
+        }
+        for what in &run.remarks {
+            let _ = writeln!(out, "{}: {}", styled(WARNING, "note"), visible(what));
         }
         for what in &run.shutdown {
             let _ = writeln!(out, "{}: {}", styled(BAD, "shutdown"), what.trim_end());

@@ -1,6 +1,7 @@
 //! `threadspec explain`.
 
 use super::explain_rule::rule_text;
+use super::explain_session::seen_text;
 use super::{Stop, corpus_and_errata, did_you_mean};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -64,7 +65,9 @@ impl Explain {
 }
 
 fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
-    let mut out = format!("{} ({}; {})\n  {}\n", styled(STRONG, &clause.id), clause.level, clause.source, clause.text);
+    let name = styled(STRONG, &clause.id);
+    let mut out = seen_text(clause).map(|seen| format!("{name}: {seen}")).unwrap_or_default();
+    let _ = writeln!(out, "{name} ({}; {})\n  {}", clause.level, clause.source, clause.text);
     for entry in clause.errata() {
         let section = errata.split("\n## ").find(|section| section.split(' ').next() == Some(entry));
         let _ = write!(out, "\n{}\n", section.unwrap_or_default().trim_end());
@@ -98,10 +101,11 @@ fn verdict_text(verdict: Verdict) -> &'static str {
         }
         Verdict::Garbage => {
             "something on stdout that is not the one reply to the request: a log line, a second reply, no JSON, another id. It \
-             counts against the testee. Logs go to stderr."
+             counts against the testee. Logs go to stderr. In a session also a `cut` where nothing is killed, other runs after a kill than were left, \
+             and files beside the storage folder."
         }
         Verdict::Unsupported => {
-            "the testee does not do this, and says so: the op is not in its hello, or it answered `unsupported`. The case is \
+            "the testee does not do this, and says so: the op, or a feature that a session needs, is not in its hello, or it answered `unsupported`. The case is \
              not applicable, and shows nothing."
         }
         Verdict::NotRun => "the run ended before the case. It counts against the testee, since nothing was shown.",

@@ -198,6 +198,7 @@ impl Fuzz {
             note: note.clone(),
             mismatches: mismatch.iter().cloned().collect(),
             more: 0,
+            conversation: Vec::new(),
             input: Some(input.clone()),
             repeat: self.repeat(finding, settings),
         })

@@ -14,7 +14,7 @@ use threadspec_judge::verdict::Outcome;
 use threadspec_judge::verdict::{Earlier, Judgement, Terms, Verdict, judge};
 use threadspec_provider::{Talk, judge_again};
 use threadspec_report::terminal::print;
-use threadspec_runner::{CaseResult, Exit, Run, Transcript, files};
+use threadspec_runner::{CaseResult, Exit, Run, Transcript, files, lack};
 
 /// Judge a recorded exchange again, without the testee
 ///
@@ -116,7 +116,8 @@ impl Judge {
 /// The recorded outcomes as a run.
 fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, profile: JudgeProfile) -> Run<'a> {
     let terms = Terms { profile, abilities: hello.abilities };
-    let mut run = Run { shutdown: std::mem::take(&mut transcript.shutdown), ..Run::default() };
+    let (shutdown, remarks) = (std::mem::take(&mut transcript.shutdown), hello.remarks.clone());
+    let mut run = Run { shutdown, remarks, ..Run::default() };
     for &case in cases {
         let mut earlier = Earlier::default();
         for (step, input) in case.after().iter().enumerate() {
@@ -124,12 +125,10 @@ fn judged<'a>(transcript: &mut Transcript, cases: &[&'a Case], hello: &Hello, pr
                 earlier.hear(case, terms, step, &outcome);
             }
         }
-        let judgement = match transcript.take(&case.request(0, profile)) {
-            _ if !hello.ops.contains(&case.op) => {
-                Judgement::new(Verdict::Unsupported, "not among the ops of its hello")
-            }
-            None => Judgement::new(Verdict::NotRun, "it was not recorded"),
-            Some(outcome) => {
+        let judgement = match (lack(hello, case), transcript.take(&case.request(0, profile))) {
+            (Some(lack), _) => Judgement::new(Verdict::Unsupported, lack),
+            (None, None) => Judgement::new(Verdict::NotRun, "it was not recorded"),
+            (None, Some(outcome)) => {
                 run.declined +=
                     usize::from(!case.reasoning && matches!(outcome, Outcome::Reply(Reply::Unsupported(_))));
                 earlier.with(judge(case, terms, outcome))

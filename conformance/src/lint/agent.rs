@@ -4,7 +4,7 @@ use threadspec::oracle::Api;
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem, SESSION, WIRE};
 use threadspec_judge::protocol::{JudgeProfile, Op};
-use threadspec_judge::universal;
+use threadspec_judge::{session, universal};
 use threadspec_provider::RunPlan;
 
 /// Cases in the wrong folder, cases whose level, clauses and properties do not fit together, and scripts that cannot show
@@ -55,18 +55,15 @@ fn wrong(case: &Case, corpus: &Corpus) -> Vec<String> {
         let plans = case.inputs().map(|input| RunPlan::of_case_input(Api::OpenAiChat, input));
         wrong.extend(plans.filter_map(|plan| Some(format!("`input`: {}", plan.err()?))));
     }
-    if case.op == Op::Session {
-        // They have checks of their own.
-        return wrong;
-    }
-    match universal::subjects(case.input()) {
+    let subjects = if case.op == Op::Session { session::subjects } else { universal::subjects };
+    match subjects(case.input()) {
         Err(why) => wrong.push(why.to_string()),
         Ok(subjects) => {
             let missing = properties.iter().filter(|property| !subjects.contains(property));
             wrong.extend(missing.map(|property| format!("nothing in its script can break `{property}`")));
         }
     }
-    wrong.extend(case.after().iter().filter_map(|input| Some(universal::subjects(input).err()?.to_string())));
+    wrong.extend(case.after().iter().filter_map(|input| Some(subjects(input).err()?.to_string())));
     wrong
 }
 

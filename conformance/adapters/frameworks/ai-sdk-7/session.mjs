@@ -42,9 +42,8 @@ async function open(session) {
     model, tools, toolApproval, instructions: session.system, maxRetries: 0, stopWhen: stepCountIs(rounds + 1),
     prepareStep: ({ messages }) => (compact ? { messages: pruned(messages, compact) } : undefined),
   });
-  const onError = (error) => String(error?.message ?? error);
   const chat = new Chat({
-    transport: { sendMessages: (request) => new DirectChatTransport({ agent: agentOf(current), onError }).sendMessages(request) },
+    transport: { sendMessages: (request) => new DirectChatTransport({ agent: agentOf(current) }).sendMessages(request) },
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   });
   const pending = () => chat.messages.flatMap(({ parts }) => parts).filter((part) => isToolUIPart(part) && part.state === 'approval-requested');
@@ -73,7 +72,7 @@ async function open(session) {
 }
 
 const pruned = (messages, { keepMessages }) => pruneMessages({
-  messages, reasoning: 'before-last-message', toolCalls: `before-last-${keepMessages}-messages`, emptyMessages: 'remove',
+  messages, toolCalls: `before-last-${keepMessages}-messages`, emptyMessages: 'remove',
 });
 
 function toModelOutput({ output }) {

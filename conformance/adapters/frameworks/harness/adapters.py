@@ -46,6 +46,16 @@ class Adapter:
         return HERE / f"known-failures/{self.id}.toml"
 
     @property
+    def notes(self):
+        """What the framework documents as its choice."""
+        return self.folder / "notes.toml"
+
+    @property
+    def day(self):
+        """Its name in `recordings/days.json`."""
+        return self.id
+
+    @property
     def reproductions(self):
         """The scripts of the folder by clause. One with a second suffix is for the entry point of that name alone."""
         own = {f".{argument}" for argument in self.arguments}
@@ -67,6 +77,14 @@ class SessionAdapter(Adapter):
     @property
     def known_failures(self):
         return HERE / f"known-failures/sessions/{self.id}.toml"
+
+    @property
+    def notes(self):
+        return self.folder / "session-notes.toml"
+
+    @property
+    def day(self):
+        return f"sessions of {self.id}"
 
     @property
     def reproductions(self):

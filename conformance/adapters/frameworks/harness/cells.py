@@ -11,7 +11,7 @@ from pathlib import Path
 from .adapters import ROOT, Adapter
 
 # A clause, or, over the wire, a rule of the provider.
-FINDING = re.compile(r"^((?:AGENT|WIRE|OAI|ANT)-[A-Z0-9-]+): (.*)", re.MULTILINE)
+FINDING = re.compile(r"^((?:AGENT|SESSION|WIRE|OAI|ANT)-[A-Z0-9-]+): (.*)", re.MULTILINE)
 PLACE = re.compile(r"\brequest (\d+)")
 
 
@@ -80,7 +80,7 @@ class Cell:
 
     @property
     def text(self):
-        blocked = "by " + ", ".join(sorted(clause.removeprefix("AGENT-") for clause in self.in_the_way))
+        blocked = "by " + ", ".join(sorted(short(clause) for clause in self.in_the_way))
         texts = {"fail": f"FAIL {len(self.faults)}", "warn": f"warn {len(self.faults)}", "note": f"note {len(self.choices)}", "contrived": f"C {len(self.contrived)}", "blocked": blocked, "none": ""}
         return texts.get(self.state, self.state)
 
@@ -128,9 +128,9 @@ def registry():
     return json.loads((ROOT / "golden/clauses.json").read_text())["clauses"]
 
 
-def clauses():
-    """The AGENT clauses in the order of the registry: id, level, text."""
-    return [clause for clause in registry() if clause["id"].startswith("AGENT-")]
+def clauses(prefixes=("AGENT-",)):
+    """The AGENT clauses, or others, in the order of the registry: id, level, text."""
+    return [clause for clause in registry() if clause["id"].startswith(prefixes)]
 
 
 def recommendations():
@@ -138,8 +138,16 @@ def recommendations():
     return {clause["id"] for clause in registry() if clause["level"] == "should"}
 
 
-def choices(folder):
-    path = folder / "notes.toml"
+def short(clause):
+    """A clause without the word that all of its page begin with."""
+    return clause.removeprefix("AGENT-").removeprefix("SESSION-")
+
+
+def choices(adapter):
+    return choices_in(adapter.notes)
+
+
+def choices_in(path):
     return [Choice(**entry) for entry in tomllib.loads(path.read_text())["choice"]] if path.exists() else []
 
 
@@ -154,10 +162,10 @@ def is_excused(case):
 
 
 def column(adapter, run, day, documented=None):
-    """What a run file says of each clause. `documented` are the choices that count, if they are not those of the adapter's folder."""
+    """What a run file says of each clause. `documented` are the choices that count, if they are not those of the adapter."""
     cells, recommended = {clause["id"]: Cell(clause["level"] == "should") for clause in clauses()}, recommendations()
     is_own = documented is None
-    documented = choices(adapter.folder) if is_own else documented
+    documented = choices(adapter) if is_own else documented
     as_documented = 0
     for case in run["cases"]:
         found = {}
@@ -189,13 +197,13 @@ def column(adapter, run, day, documented=None):
     testee = run["testee"]
     made = Column(adapter, testee["implementation"], day, run["summary"]["verdicts"], as_documented, cells)
     if is_own:
-        require_needed(documented, [made], adapter.folder)
+        require_needed(documented, [made], adapter.notes)
     return made
 
 
-def require_needed(documented, columns, folder):
+def require_needed(documented, columns, path):
     """Raises ValueError for a choice that explains no finding."""
     used = {finding.choice for column in columns for cell in column.cells.values() for finding in cell.choices}
     for choice in documented:
         if choice not in used:
-            raise ValueError(f"{folder.parent.name}/{folder.name}/notes.toml: no finding about {choice.clause} needs the note {choice.note!r}")
+            raise ValueError(f"{path.parent.parent.name}/{path.parent.name}/{path.name}: no finding about {choice.clause} needs the note {choice.note!r}")

@@ -101,11 +101,10 @@ def judged_modes(judge, modes):
 
 
 def program(modes, days, runs):
-    folder = modes[0].folder
-    own = cells.choices(folder)
-    documented = [*cells.choices(HERE / folder.name), *own]
+    folder, own = modes[0].folder, cells.choices(modes[0])
+    documented = [*cells.choices_in(HERE / folder.name / "notes.toml"), *own]
     columns = {client.mode: cells.column(client, runs[client.mode], days[client.id], documented) for client in modes if client.mode in runs}
-    cells.require_needed(own, columns.values(), folder)
+    cells.require_needed(own, columns.values(), modes[0].notes)
     return Program(folder.name, columns, runs, documented)
 
 

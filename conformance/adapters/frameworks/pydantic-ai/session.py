@@ -3,18 +3,20 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 from pydantic_ai import Agent, BinaryContent, CancellationToken, Conversation, DeferredToolRequests, DeferredToolResults, Tool, ToolApproved, ToolDenied
-from pydantic_ai import RunCancelled, UsageLimits, UserError, capture_run_messages
+from pydantic_ai import RunCancelled, RunContext, UsageLimits, UserError, capture_run_messages
 from pydantic_ai.conversation_store import InMemoryConversationStore
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
-from adapter import ANY_ARGUMENTS, describe_part, describe_response
+from adapter import describe_part, describe_response
 from session import Image, Thread, described_call, fingerprint, serve_sessions
+from testee import UNLIMITED
 
 FEATURES = ["message", "error", "cancel", "limit", "resume", "approval", "edit", "compact", "opaque", "raw", "image"]
 SIGNATURE = "thought_signature"
@@ -70,16 +72,15 @@ def approval(decision):
 
 
 def tool(session, name, is_gated):
-    async def call(context, /, **args):
+    async def call(context: RunContext, **args: Any):
         result = await session.call(name, args, context.tool_call_id)
         if not isinstance(result, Image):
             return result
         image = BinaryContent(data=result.bytes, media_type=result.media_type)
         return [result.text, image] if result.text is not None else image
 
-    made = Tool.from_schema(call, name, "A scripted tool.", ANY_ARGUMENTS, takes_ctx=True)
-    made.requires_approval = is_gated
-    return made
+    # One that is asked for again after arguments that are no object, as often as the model says them.
+    return Tool(call, name=name, description="A scripted tool.", takes_ctx=True, requires_approval=is_gated, max_retries=UNLIMITED)
 
 
 def to_call(call):

@@ -3,8 +3,8 @@
 mod endpoint;
 mod output;
 mod profile;
-mod session;
 
+pub use crate::feature::{Feature, Features, Saves, SessionAbilities};
 pub use crate::shape::{
     AgentRun, Call, ChatMessage, Compaction, Decision, EventBody, Execution, Input, LoopOutput, Named, OpaqueItem,
     Part, Parts, Requests, RunReport, ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionAgent,
@@ -14,7 +14,6 @@ pub use crate::shape::{
 pub use endpoint::{Endpoint, Transport};
 pub use output::Output;
 pub use profile::JudgeProfile;
-pub use session::{Feature, Features, Saves, SessionAbilities};
 
 use crate::Error;
 use crate::json;

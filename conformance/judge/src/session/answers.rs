@@ -4,7 +4,7 @@ use super::judging::{Judging, Place};
 use super::layout::{Layout, sent_calls};
 use super::naming::{AnswerFault, clause_of, image};
 use super::script::CallKind;
-use super::thread::CallState;
+use super::thread::{CallState, Thread};
 use crate::universal::halves::{arrived, arrived_inside};
 use crate::universal::oracle::of_answer;
 use crate::universal::script::CallOutcome;
@@ -287,7 +287,7 @@ impl Judging<'_> {
         let outcome = self.thread.outcome(call);
         let is_result = self.is_result(call, content);
         let is_nothing = matches!(outcome, CallOutcome::Result(Value::String(result)) if result.trim().is_empty());
-        let of_another = self.thread.is_result_of_another(at, now, layout.block_of.len());
+        let of_another = |thread: &Thread<'_>| thread.is_result_of_another(at, now, layout.block_of.len());
         let another =
             || Some((None, format!("`{id}` is answered with the result of another call: {}", quote_text(now))));
         if call.is_denied() {
@@ -304,13 +304,15 @@ impl Judging<'_> {
                 );
                 self.add_reason(what);
             }
-            return if of_another { another() } else { None };
+            return if of_another(&self.thread) { another() } else { None };
         }
         if returned && !call.is_denied() {
-            if is_result || may_be_told && !of_another {
+            if is_result || may_be_told && !of_another(&self.thread) {
                 return None;
             }
-            let CallOutcome::Result(result) = outcome else { return if of_another { another() } else { None } };
+            let CallOutcome::Result(result) = outcome else {
+                return if of_another(&self.thread) { another() } else { None };
+            };
             let has_note = call.decision.as_ref().is_some_and(|decided| decided.ruled.args.is_some());
             let is_noted = match result {
                 Value::String(text) => arrived_inside(text, now),
@@ -328,7 +330,7 @@ impl Judging<'_> {
         if is_invented {
             return Some((None, format!("`{id}`, which was not executed, is answered with its result")));
         }
-        if of_another { another() } else { None }
+        if of_another(&self.thread) { another() } else { None }
     }
 }
 

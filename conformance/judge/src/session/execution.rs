@@ -45,7 +45,18 @@ impl Judging<'_> {
                 continue;
             }
             let passed = self.thread.calls().rev().find(|(_, call)| call.said.id == *id && call.passed.is_some());
-            found.late.extend(passed.map(|(place, _)| place));
+            if let Some((place, _)) = passed {
+                found.late.push(place);
+                continue;
+            }
+            // One that was never shown as pending, as its run was cut, may be taken all the same.
+            let open = self.thread.calls().rev().find(|(_, call)| {
+                call.said.id == *id && call.is_guarded && call.decision.is_none() && call.answer.is_none()
+            });
+            let open = open.map(|(place, _)| place).filter(|_| self.records[run].refused.is_none());
+            if let Some(call) = open.and_then(|place| self.thread.call_mut(place)) {
+                call.decision = Some(Decided { run, ruled });
+            }
         }
         found.is_complete = !pending.is_empty() && pending.iter().all(|place| decided.contains(place));
         found

@@ -29,6 +29,8 @@ pub(super) struct Judging<'a> {
     pub(super) executed: Vec<Finding>,
     /// Those about the reasons of denials.
     pub(super) reasons: Vec<Finding>,
+    /// For each run the one with which it goes on: itself, unless it begins with decisions or is resumed.
+    pub(super) roots: Vec<usize>,
     /// The runs of which more was lost than may be.
     pub(super) lost: HashSet<usize>,
     /// The ids of answers to calls that nobody made.
@@ -70,6 +72,7 @@ impl<'a> Judging<'a> {
             pairing: Vec::new(),
             executed: Vec::new(),
             reasons: Vec::new(),
+            roots: Vec::new(),
             lost: HashSet::new(),
             strange: HashSet::new(),
             opaque_faults: HashSet::new(),
@@ -132,10 +135,7 @@ impl<'a> Judging<'a> {
         if plan.compacts {
             self.thread.compacted = self.thread.compacted.max(self.thread.items.len());
         }
-        if self.thread.handed_over {
-            let last = self.thread.agents.last().copied().unwrap_or(0);
-            self.thread.agents = if last == 0 { vec![0] } else { vec![0, last] };
-        }
+        self.begin_with_agent();
         if let Beginning::Message(text) = &plan.beginning {
             // What was refused, or came to nothing, has a name of its own.
             self.thread.hear(run, text, !record.asks());
@@ -147,6 +147,9 @@ impl<'a> Judging<'a> {
                 }
             }
         }
+        let goes_on = !matches!(plan.beginning, Beginning::Message(_));
+        let root = self.roots.last().copied().filter(|_| goes_on).unwrap_or(run);
+        self.roots.push(root);
         let late = self.take_decisions(run, &pending);
         let begin = self.thread.items.len();
         let mut ends = Vec::new();
@@ -226,18 +229,21 @@ impl<'a> Judging<'a> {
         let handed_over = (begin..end)
             .any(|index| self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over));
         if place.request > 0 {
-            self.hand_over(place, end, begin);
+            self.hand_over(end, begin);
             if self.compacts(place.run) {
                 self.thread.compacted = self.thread.compacted.max(end.saturating_sub(1));
             }
         }
         let layout = Layout::of(request, &self.thread.items[..end]);
-        let own = place.request > 0 && !special.contains(&(end - 1));
+        let last = end.checked_sub(1).filter(|last| place.request > 0 && !special.contains(last));
         let scope = Scope {
             is_whole: place.request == 0 && place.run > 0 || handed_over || self.compacts(place.run),
             special: special.to_vec(),
-            other: own.then(|| end - 1),
+            other: last,
         };
+        if !scope.is_whole {
+            self.judge_lost(place, &layout, special);
+        }
         if scope.is_whole {
             self.judge_systems(place, &layout, handed_over);
             self.judge_items(place, &layout);
@@ -276,7 +282,7 @@ impl<'a> Judging<'a> {
 
     /// Judges what is wrong with the lists of a run, and what nothing else explains.
     fn judge_valid(&mut self, run: usize, found_before: usize) {
-        const EXPLAIN: [&str; 19] = [
+        const EXPLAIN: [&str; 20] = [
             clause::AGENT_PREFIX,
             clause::AGENT_START,
             clause::AGENT_RESPONSE,
@@ -296,6 +302,7 @@ impl<'a> Judging<'a> {
             clause::SESSION_COMPACT_WHOLE,
             clause::SESSION_RAW,
             clause::SESSION_HANDOFF,
+            clause::SESSION_IMAGE,
         ];
         let is_explained = self.findings.found[found_before..].iter().any(|found| EXPLAIN.contains(&found.clause));
         for (number, request) in self.records[run].requests.iter().enumerate() {

@@ -36,7 +36,6 @@ mod opaque;
 mod prefix;
 mod report;
 mod request;
-mod ruling;
 mod script;
 mod stuck;
 mod subjects;
@@ -48,12 +47,12 @@ mod within;
 mod tests;
 
 use crate::Error;
+use crate::universal::several::SessionState;
 use crate::universal::{Abilities, AgentReply, Finding, Others, Property, Ruling};
 use judging::Judging;
 use script::Session;
 use threadspec_golden::clause;
 
-pub(crate) use ruling::SessionState;
 pub use subjects::subjects;
 
 /// Judges a session by every clause. `others` are the sessions before it in the same process.

@@ -4,7 +4,7 @@ use super::judging::{Judging, Place};
 use super::layout::{Layout, sent_calls};
 use super::naming::{AnswerFault, clause_of};
 use super::thread::Item;
-use crate::protocol::Saves;
+use crate::feature::Saves;
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentMessage, Speaker};
 use crate::universal::value::quote_text;
@@ -46,6 +46,24 @@ impl Judging<'_> {
         }
     }
 
+    /// Judges whether the responses of the run that no AGENT clause judges are there in a later request of it.
+    pub(super) fn judge_lost(&mut self, place: Place, layout: &Layout<'_>, special: &[usize]) {
+        for &index in special.iter().filter(|index| layout.block_of.get(**index) == Some(&None)) {
+            let item = &self.thread.items[index];
+            if item.may_be_missing {
+                continue;
+            }
+            let what = format!("{}: {} is missing", place.at(None), shown(item));
+            let clause = match clause_of(&self.thread, (index, 0), place.run, AnswerFault::Pairing) {
+                clause::SESSION_RAW => clause::SESSION_RAW,
+                clause::SESSION_IMAGE => clause::SESSION_IMAGE,
+                _ => clause::AGENT_RESPONSE,
+            };
+            self.thread.items[index].may_be_missing = true;
+            self.add(clause, what);
+        }
+    }
+
     /// Whether a response must survive compaction in this run: the open round.
     fn is_open_round(&self, place: Place, index: usize, layout: &Layout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];
@@ -67,6 +85,10 @@ impl Judging<'_> {
             return;
         }
         let run = item.run;
+        if self.is_lost_with_its_run(index, layout) {
+            self.note(&format!("{what}; the hello says that only whole runs are saved"));
+            return;
+        }
         if self.is_first_look(index) {
             return self.missing_cut(index, layout, &what);
         }
@@ -96,6 +118,21 @@ impl Judging<'_> {
             None => self.ended_early(item.run).then_some(item.run),
         };
         cut_in.is_some_and(|run| item.seen.is_none_or(|seen| seen <= run))
+    }
+
+    /// Whether nothing is left of a run that ended early where only whole runs are saved. A run and the decisions that go on with it
+    /// count as one.
+    fn is_lost_with_its_run(&self, index: usize, layout: &Layout<'_>) -> bool {
+        let root = |run: usize| self.roots.get(run).copied().unwrap_or(run);
+        let own = root(self.thread.items[index].run);
+        let is_of_it = |run: usize| root(run) == own;
+        let last = (0..self.endings.len()).rev().find(|run| is_of_it(*run) && self.endings[*run].is_early);
+        let Some(last) = last.filter(|_| self.abilities.session.saves == Saves::Run) else { return false };
+        self.thread.items.iter().take(layout.block_of.len()).enumerate().all(|(other, item)| {
+            !is_of_it(item.run)
+                || item.response().is_none()
+                || layout.block_of[other].is_none() && item.seen.is_none_or(|seen| seen <= last)
+        })
     }
 
     /// A response of a run that ended early is missing in the next request.
@@ -155,6 +192,9 @@ impl Judging<'_> {
             return self.add(clause::SESSION_COMPACT_WHOLE, what);
         }
         if index < self.thread.compacted || index < self.thread.filtered {
+            return;
+        }
+        if self.is_lost_with_its_run(index, layout) {
             return;
         }
         if self.is_first_look(index) && !is_own {

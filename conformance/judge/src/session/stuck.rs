@@ -3,6 +3,7 @@
 use super::execution::Decisions;
 use super::judging::Judging;
 use super::script::Beginning;
+use crate::universal::script::CallOutcome;
 use crate::universal::value::quote_text;
 use threadspec_golden::clause;
 
@@ -38,8 +39,18 @@ impl Judging<'_> {
             Beginning::Message(_) if is_after_cut => {}
             Beginning::Message(_) => {
                 let is_raw = self.thread.responses().any(|(_, response)| response.has_raw());
-                let clause = if plan.compacts {
+                let behind = (run + 1..session.runs.len()).any(|later| {
+                    records[later].asks() && !matches!(session.runs[later].beginning, Beginning::Message(_))
+                });
+                let clause = if (0..run).any(|before| self.endings[before].is_early) {
+                    if record.says_why() && behind {
+                        return;
+                    }
+                    clause::SESSION_CUT
+                } else if plan.compacts {
                     clause::SESSION_COMPACT
+                } else if self.thread.responses().any(|(_, response)| response.is_passed()) {
+                    clause::SESSION_PENDING
                 } else if is_raw {
                     clause::SESSION_RAW
                 } else {
@@ -67,11 +78,24 @@ impl Judging<'_> {
                     });
                     if !is_lost {
                         let what = format!("{at}: the model is not asked again after the decisions{words}");
-                        self.findings.add_end(clause::AGENT_GOES_ON, what);
+                        let clause =
+                            if self.a_tool_fails(decisions) { clause::AGENT_FAILURE } else { clause::AGENT_GOES_ON };
+                        self.findings.add_end(clause, what);
                     }
                 }
             }
         }
+    }
+
+    /// Whether one of the calls that run with a decision fails.
+    fn a_tool_fails(&self, decisions: &Decisions) -> bool {
+        decisions.taken.iter().any(|place| {
+            let Some(response) = self.thread.items[place.0].response() else { return false };
+            response
+                .calls
+                .iter()
+                .any(|call| !call.executions.is_empty() && matches!(self.thread.outcome(call), CallOutcome::Failure(_)))
+        })
     }
 
     /// The last run before one that was not refused.

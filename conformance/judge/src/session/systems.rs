@@ -3,6 +3,7 @@
 use super::judging::{Judging, Place};
 use super::layout::Layout;
 use super::script::CallKind;
+use super::thread::{Item, Response};
 use crate::universal::value::quote_text;
 use threadspec_golden::clause;
 
@@ -15,19 +16,35 @@ struct Known<'a> {
 
 impl<'a> Judging<'a> {
     /// After a hand-over: which agents may speak now, and what a filter may have taken.
-    pub(super) fn hand_over(&mut self, place: Place, end: usize, begin: usize) {
-        let Some(response) = self.thread.items[end - 1].response().filter(|response| response.has_hand_over()) else {
-            return;
-        };
+    pub(super) fn hand_over(&mut self, end: usize, begin: usize) {
+        let last = self.thread.items[begin..end].last().and_then(Item::response);
+        let Some(response) = last.filter(|response| response.has_hand_over()) else { return };
+        let targets = self.targets(response);
+        self.thread.agents = targets;
+        self.thread.handed_over = true;
+        self.thread.filtered = self.thread.filtered.max(end);
+    }
+
+    /// The agents to which a response hands over.
+    fn targets(&self, response: &Response<'_>) -> Vec<usize> {
         let target = |kind: &CallKind| match kind {
             CallKind::HandOver(name) => self.session.agents.iter().position(|agent| agent.name == *name),
             CallKind::Plain(_) | CallKind::Raw { .. } => None,
         };
-        let targets: Vec<usize> = response.said.calls.iter().filter_map(|call| target(&call.kind)).collect();
-        debug_assert!(end > begin && place.request > 0, "a hand-over is followed by a request");
-        self.thread.agents = targets;
-        self.thread.handed_over = true;
-        self.thread.filtered = self.thread.filtered.max(end);
+        response.said.calls.iter().filter_map(|call| target(&call.kind)).collect()
+    }
+
+    /// The next run begins with the first agent or the last one, which may be the one to which a run was handing over when it ended.
+    pub(super) fn begin_with_agent(&mut self) {
+        let last = self.thread.responses().next_back().map(|(_, response)| response);
+        let targets = last.filter(|response| response.ends_run).map(|response| self.targets(response));
+        let targets = targets.unwrap_or_default();
+        self.thread.handed_over |= !targets.is_empty();
+        for agent in targets.into_iter().chain([0]) {
+            if !self.thread.agents.contains(&agent) {
+                self.thread.agents.push(agent);
+            }
+        }
     }
 
     /// Judges the system messages of a request.

@@ -183,7 +183,7 @@ impl Judging<'_> {
         let is_raw = last.is_some_and(super::thread::Response::has_raw);
         let place = Place { run, request: course.requests.len().saturating_sub(1) };
         match course.end {
-            RunEnd::TooEarly { .. } if is_raw && !ending.is_cut => {
+            RunEnd::TooEarly { .. } if is_raw && !ending.is_cut && !ending.waits => {
                 let failure = self.records[run].failure.as_deref().unwrap_or_default();
                 let says = if failure.is_empty() { String::new() } else { format!("; it says: {failure}") };
                 let what = "the model is not asked again after a call whose arguments are no JSON object";

@@ -16,6 +16,7 @@ pub(crate) mod record;
 mod refusal;
 mod sameness;
 pub(crate) mod script;
+pub(crate) mod several;
 mod subjects;
 pub(crate) mod systems;
 pub(crate) mod valid;
@@ -26,14 +27,14 @@ mod wire;
 mod tests;
 
 use crate::Error;
-use crate::protocol::SessionAbilities;
-use crate::session::SessionState;
+use crate::feature::SessionAbilities;
 use crate::shape::AgentRun;
 use course::Course;
 use finding::Findings;
 use record::Record;
 use script::RunScript;
 use serde_json::Value;
+use several::SessionState;
 use threadspec_golden::clause;
 use wire::ProviderView;
 

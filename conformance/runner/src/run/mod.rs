@@ -22,7 +22,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 use threadspec_judge::corpus::Case;
 use threadspec_judge::json::DEEP_STACK;
-use threadspec_judge::protocol::{Feature, Hello, JudgeProfile, Request};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Request};
 use threadspec_judge::verdict::{Judgement, Terms, Verdict};
 use threadspec_judge::verdict::{Outcome, Unready};
 use worker::{ShareResults, Worker};
@@ -218,12 +218,12 @@ pub fn run<'a>(
 }
 
 /// What a testee lacks for a case by its hello, if anything: it is not asked then.
-fn lack(hello: &Hello, case: &Case) -> Option<String> {
+pub fn lack(hello: &Hello, case: &Case) -> Option<String> {
     if !hello.ops.contains(&case.op) {
         return Some("not among the ops of its hello".to_owned());
     }
     let lacking = case.needs.without(hello.abilities.session.features);
-    let names: Vec<String> = lacking.iter().map(|feature: Feature| format!("`{feature}`")).collect();
+    let names: Vec<String> = lacking.iter().map(|feature| format!("`{feature}`")).collect();
     (!lacking.is_empty()).then(|| format!("the framework has no {}", names.join(" and no ")))
 }
 

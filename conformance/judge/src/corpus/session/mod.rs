@@ -196,7 +196,10 @@ fn is_sound_image(result: &Value) -> bool {
     let is_base64 = |text: &str| {
         let digits = text.trim_end_matches('=');
         let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
-        !digits.is_empty() && text.len() % 4 == 0 && text.len() - digits.len() < 3 && digits.bytes().all(is_digit)
+        !digits.is_empty()
+            && text.len().is_multiple_of(4)
+            && text.len() - digits.len() < 3
+            && digits.bytes().all(is_digit)
     };
     result.as_object().is_some_and(|members| {
         members.iter().all(|(name, value)| match (&**name, value) {

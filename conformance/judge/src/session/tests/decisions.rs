@@ -195,3 +195,33 @@ fn an_agent_that_answers_a_pending_call_itself() {
     let ruling = ruling_of(&input, &[run(&[&begin(), &list], &[])], Abilities::default());
     assert!(ruling.unsupported().is_some_and(|why| why.contains("`p`")));
 }
+
+#[test]
+fn a_thread_that_a_late_decision_kills() {
+    let mut input = passed();
+    let behind = json!({"message": "Hello?", "model": [{"content": "Hi."}]});
+    input["runs"].as_array_mut().expect("runs").push(behind);
+    let waits = json!({"requests": [begin()], "executed": [ran("a")], "pending": ["p"]});
+    let list = [begin(), vec![a("", &["a"]), t("a", "r-a"), h("Wait")]].concat();
+    let late = json!({"requests": [], "executed": []});
+    let dead = json!({"requests": [], "executed": [], "refused": "No result for p."});
+    let found = ["SESSION-PENDING: run 4: the user message is refused: \"No result for p.\""];
+    assert_found(&input, &[waits, run(&[&list], &[]), late, dead], &found);
+}
+
+#[test]
+fn a_decision_on_a_call_whose_run_was_cut() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a", "p"])], "cut": {"during": "a", "how": "kill"}},
+        {"decisions": {"p": {"approve": true}}, "model": [{"content": "Paid."}]},
+    ]));
+    let list = [begin(), vec![a("", &["a", "p"]), t("a", "interrupted"), t("p", "r-p")]].concat();
+    assert_sound(&input, &[run(&[&begin()], &[cut("a")]), run(&[&list], &[ran("p")])]);
+}
+
+#[test]
+fn a_run_that_only_resumes() {
+    let input = script(&json!([{"resume": true, "model": [{"error": "503"}, {"content": "Hi."}]}]));
+    let failed = json!({"requests": [[s("Be brief.")], [s("Be brief.")]], "executed": [], "failure": "503"});
+    assert!(found_in(&ruling_of(&input, &[failed], Abilities::default())).is_empty());
+}

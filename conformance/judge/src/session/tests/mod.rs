@@ -7,7 +7,7 @@ mod replies;
 mod threads;
 
 use super::*;
-use crate::protocol::{Saves, SessionAbilities};
+use crate::feature::{Saves, SessionAbilities};
 use crate::universal::{Holding, value};
 use serde_json::{Value, json};
 

@@ -226,3 +226,11 @@ fn images_of_results() {
         ["SESSION-IMAGE: run 2, request 1, message 5: the image of `b` is missing, and its answer does not say so"];
     assert_found(&images(), &later, &found);
 }
+
+#[test]
+fn a_raw_response_that_is_dropped() {
+    let mut runs = raw_runs(json!({"id": "b", "name": "look", "args": {}}), "No JSON.", &[ran("a")]);
+    runs[0]["requests"][1] = json!([s("Be brief."), h("Go"), h("Try again.")]);
+    let found = "SESSION-RAW: run 1, request 2: the response \"\" with the calls `a`, `b` is missing";
+    assert_eq!(found_in(&ruling_of(&raw("{"), &runs, Abilities::default()))[0], found);
+}

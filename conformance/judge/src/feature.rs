@@ -1,13 +1,21 @@
 //! What the hello of a testee says about op `session`: which features its framework has, and what that promises.
 
 use crate::Error;
+use crate::json;
 use crate::text::closest;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use std::fmt;
 use strum::{Display, EnumIter, EnumString, IntoEnumIterator};
 
+/// How much is shown of what a testee says instead of a name, in characters.
+const LONGEST_NAME: usize = 200;
+
 /// Something that a framework has for its sessions, by itself or as documented for its users; a case says which it needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Display, EnumIter, EnumString, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Feature {
     /// Another run on the same thread begins with a user message. Every session needs it.
@@ -113,6 +121,19 @@ impl FromIterator<Feature> for Features {
     }
 }
 
+/// A list of names, in the order of the protocol.
+impl Serialize for Features {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Features {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::<Feature>::deserialize(deserializer).map(Self::from_iter)
+    }
+}
+
 impl fmt::Display for Features {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = self.iter().map(|feature| feature.to_string()).collect();
@@ -146,7 +167,7 @@ pub struct SessionAbilities {
 
 impl SessionAbilities {
     /// Writes the members of a hello.
-    pub(super) fn write(self, hello: &mut Value) {
+    pub(crate) fn write(self, hello: &mut Value) {
         let Self { features, saves, both_systems } = self;
         if !features.is_empty() {
             hello["session"] = features.iter().map(|feature| feature.to_string()).collect();
@@ -164,7 +185,7 @@ impl SessionAbilities {
     /// # Errors
     ///
     /// Says what is wrong. A feature that is not known is no error: it stands for cases that a later corpus has.
-    pub(super) fn read(hello: &Value, has_op: bool) -> Result<(Self, Vec<String>), Error> {
+    pub(crate) fn read(hello: &Value, has_op: bool) -> Result<(Self, Vec<String>), Error> {
         let mut remarks = Vec::new();
         let features = match &hello["session"] {
             Value::Null => Features::default(),
@@ -207,5 +228,5 @@ fn feature(name: &Value, remarks: &mut Vec<String>) -> Option<Feature> {
 }
 
 fn shown(value: &Value) -> String {
-    super::shortened(value)
+    json::shortened(value, LONGEST_NAME)
 }

@@ -1,6 +1,6 @@
-//! What of a session's judgement is more than findings: what keeps a clause from being judged.
+//! What of the judgement of several runs on one thread, a session, is more than findings: what keeps a clause from being judged.
 
-use crate::universal::{Finding, Property};
+use super::{Finding, Property};
 use threadspec_golden::clause;
 
 /// What is known of a session beside its findings.

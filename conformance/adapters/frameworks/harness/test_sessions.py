@@ -1,0 +1,50 @@
+"""The page of sessions, and what belongs to a session adapter alone."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from . import cells, sessions
+from .adapters import HERE, Adapter, SessionAdapter
+
+
+def case(id, note="", clause="SESSION-VALID", level="must"):
+    return {"id": id, "verdict": "fail" if note else "pass", "note": note, "clauses": [clause], "level": level, "counts": bool(note), "input": "{}"}
+
+
+class Page(unittest.TestCase):
+    def column(self, name, *cases, repro=None):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory())) / name
+        (folder / "repro").mkdir(parents=True)
+        if repro:
+            (folder / "repro" / repro).touch()
+        verdicts = {"pass": sum(not one["note"] for one in cases), "fail": sum(bool(one["note"]) for one in cases), "unsupported": 5}
+        run = {"testee": {"implementation": {"name": name, "version": "1"}}, "summary": {"verdicts": verdicts}, "cases": cases}
+        return cells.column(SessionAdapter(name, folder, "python"), run, "2026-01-02")
+
+    def test_the_worst_is_first(self):
+        bad = self.column("bad", case("a", "SESSION-VALID: run 2, request 1: open"), case("b", "SESSION-VALID: run 2: open"), repro="session-VALID.py")
+        warned = self.column("warned", case("a", "SESSION-KEPT: run 2: lost", "SESSION-KEPT", "should"))
+        good = self.column("a-good-one", case("a"))
+        text = "\n".join(sessions.page([good, warned, bad]))
+        self.assertLess(text.index("[bad](#bad)"), text.index("[warned](#warned)"))
+        self.assertLess(text.index("[warned](#warned)"), text.index("[a-good-one](#a-good-one)"))
+        self.assertIn("VALID 2 |  | 2 of 7 |", text)
+        self.assertIn("session-VALID.py", text)
+        self.assertEqual(cells.unshown([bad]), [])
+
+    def test_clauses_of_a_single_run_are_shown_where_they_are_broken(self):
+        self.assertNotIn("AGENT-FAILURE", "\n".join(sessions.page([self.column("one", case("a"))])))
+        self.assertIn("| AGENT-FAILURE |", "\n".join(sessions.page([self.column("one", case("a", "AGENT-FAILURE: run 1: it ends"))])))
+
+    def test_a_folder_keeps_what_belongs_to_each_op_apart(self):
+        folder = HERE / "strands"
+        tools, of_sessions = Adapter("strands", folder, "python"), SessionAdapter("strands", folder, "python")
+        self.assertFalse(set(tools.reproductions) & set(of_sessions.reproductions))
+        self.assertIn("SESSION-RAW", of_sessions.reproductions)
+        for name in "recording", "known_failures", "notes", "day", "command":
+            self.assertNotEqual(getattr(tools, name), getattr(of_sessions, name), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
