@@ -216,9 +216,9 @@ impl SessionAgent {
             match (self.step)(run, &json!({"call": call, "made": turn["tool_calls"][place], "place": place})) {
                 Step::Execute => executed.push(call),
                 Step::Wait => run.thread.pending.extend(call["id"].as_str().map(str::to_owned)),
-                Step::Tell(words) => self.answer(run, crate::agent::answer(&call, words)),
+                Step::Tell(words) => self.answer(run, &crate::agent::answer(&call, words)),
                 Step::HandOver(agent) => {
-                    self.answer(run, crate::agent::answer(&call, format!("Handed over to {agent}.")));
+                    self.answer(run, &crate::agent::answer(&call, format!("Handed over to {agent}.")));
                 }
                 Step::Leave => {}
             }
@@ -244,7 +244,7 @@ impl SessionAgent {
             for call in others {
                 run.executed.push(deed(&call));
                 let answer = (self.execute)(run, &call);
-                self.answer(run, answer);
+                self.answer(run, &answer);
             }
             let Some(call) = cut.first() else { continue };
             let mut deed = deed(call);
@@ -252,7 +252,7 @@ impl SessionAgent {
             run.executed.push(deed);
             let by = run.cut_during(call).unwrap_or(CutBy::Cancel);
             if !(self.is_cut)(run, &by) {
-                self.answer(run, crate::agent::answer(call, "The tool failed: it broke."));
+                self.answer(run, &crate::agent::answer(call, "The tool failed: it broke."));
                 continue;
             }
             run.cut = Some(by);
@@ -267,8 +267,8 @@ impl SessionAgent {
         true
     }
 
-    fn answer(&self, run: &mut SessionRun, answer: Value) {
-        self.save(run, Moment::Answer, |run| (self.place)(run, &answer));
+    fn answer(&self, run: &mut SessionRun, answer: &Value) {
+        self.save(run, Moment::Answer, |run| (self.place)(run, answer));
     }
 
     /// Changes the thread, and saves it, or keeps what was saved before.

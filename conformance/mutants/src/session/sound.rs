@@ -127,10 +127,11 @@ pub(crate) fn made(turn: &Value) -> Value {
             *call = json!({"id": call["id"], "name": format!("transfer_to_{agent}"), "args": {}});
         } else if let Some(raw) = call["arguments"].as_str().map(str::to_owned) {
             *call = json!({"id": call["id"], "name": call["name"]});
-            match object(&raw) {
-                Some(args) => call["args"] = args,
-                None => (call["args"], call["raw"]) = (json!({}), raw.into()),
+            let args = object(&raw);
+            if args.is_none() {
+                call["raw"] = raw.into();
             }
+            call["args"] = args.unwrap_or_else(|| json!({}));
         }
     }
     turn

@@ -13,10 +13,12 @@ use threadspec_judge::json::list;
 
 const ONCE: &[&str] = &[clause::SESSION_ONCE];
 
+/// Where calls that were run before a cut can be run again.
+const AFTER_A_CUT_CALL: &[Shows] =
+    &[Always, ThirdRun, ThirdCall, TwoCuts, SecondSession, NewStart, LongThread, BY_CANCEL, BY_THROW, BY_KILL];
+
 pub(super) fn all() -> Vec<Planted> {
     let mut all = Vec::new();
-    const AFTER_A_CUT_CALL: &[Shows] =
-        &[Always, ThirdRun, ThirdCall, TwoCuts, SecondSession, NewStart, LongThread, BY_CANCEL, BY_THROW, BY_KILL];
     all.extend(bugs("returned-calls-run-again-after-a-cut", ONCE, AFTER_A_CUT_CALL, |agent, shows| {
         agent.mend = Box::new(move |run| {
             for response in

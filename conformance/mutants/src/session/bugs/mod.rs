@@ -112,9 +112,12 @@ fn on_cut_responses(agent: &mut SessionAgent, shows: Shows, change: fn(&mut Sess
     agent.mend = Box::new(move |run| {
         let mut responses: Vec<usize> = cut_calls(run).iter().map(|open| open.response).collect();
         responses.dedup();
-        let is_mended = responses.is_empty()
-            || !shows.holds(run)
-            || responses.into_iter().rev().fold(true, |is_mended, response| change(run, response) && is_mended);
+        let mut is_mended = true;
+        if !responses.is_empty() && shows.holds(run) {
+            for response in responses.into_iter().rev() {
+                is_mended &= change(run, response);
+            }
+        }
         if is_mended {
             sound::mend(run);
         }

@@ -181,13 +181,12 @@ fn ended() -> Vec<Planted> {
                 _ => false,
             });
         }),
-        reading("only-whole-rounds-saved", |agent| saves_rounds(agent)),
+        reading("only-whole-rounds-saved", saves_rounds),
         reading("user-messages-joined-after-a-failing-model", |agent| {
             agent.message = Box::new(|run, words| {
                 let before = run.thread.list.pop_if(|last| last["type"] == "human");
                 let joined = before.map(|last| format!("{}\n\n{words}", last["content"].as_str().unwrap_or_default()));
-                let taken = sound::message(run, joined.as_deref().unwrap_or(words));
-                taken
+                sound::message(run, joined.as_deref().unwrap_or(words))
             });
         }),
         reading("cancelled-runs-say-so-as-a-failure", |agent| {

@@ -64,7 +64,7 @@ fn opaque() -> Vec<Planted> {
 fn with_images() -> Vec<Planted> {
     vec![
         reading("images-in-a-user-message-behind-the-answers", |agent| {
-            agent.after_round = Box::new(|run| show_images(run));
+            agent.after_round = Box::new(show_images);
         }),
         reading("images-left-out-as-the-answer-says", |agent| {
             agent.execute = Box::new(|run, call| {
