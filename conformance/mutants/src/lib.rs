@@ -34,6 +34,7 @@ mod planted;
 mod readings;
 mod serving;
 mod session;
+mod threads;
 mod together;
 mod trial;
 mod twin;

@@ -1,7 +1,7 @@
 //! What can be planted: bugs, permitted readings and misbehaving processes, each with a name and with what is needed to make it.
 
 use crate::agent::{Agent, RunState};
-use crate::session::SessionAgent;
+use crate::threads::SessionAgent;
 use crate::twin::Twin;
 use crate::wire::{Modes, WireAgent};
 use std::fmt;

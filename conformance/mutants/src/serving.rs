@@ -2,7 +2,7 @@
 
 use crate::deeds::say;
 use crate::planted::{Kind, Misbehaviour, OnSession, Planted, When};
-use crate::session::SessionAgent;
+use crate::threads::SessionAgent;
 use crate::together::Together;
 use std::io::{self, BufReader, Write};
 use threadspec_judge::reference::Reference;

@@ -1,18 +1,12 @@
 //! What is planted in an agent that keeps threads from run to run: bugs, each of which breaks a SESSION clause, and readings, which §5 of the
 //! specification permits.
 
-mod agent;
 mod bugs;
-mod images;
 mod readings;
-mod run;
-mod sound;
-mod store;
 mod when;
 
-pub(crate) use agent::SessionAgent;
-
 use crate::planted::{Kind, OnSession, Planted};
+use crate::threads::SessionAgent;
 use threadspec_judge::protocol::JudgeProfile;
 use when::Shows;
 

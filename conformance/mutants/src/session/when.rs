@@ -1,6 +1,6 @@
 //! Where a planted bug of a session shows: everywhere, or only where something has happened before.
 
-use super::run::{CutBy, SessionRun};
+use crate::threads::run::{CutBy, SessionRun};
 use serde_json::Value;
 use threadspec_judge::json::{list, text};
 

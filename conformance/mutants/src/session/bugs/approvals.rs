@@ -7,8 +7,8 @@ use super::{
 };
 use crate::agent::answer;
 use crate::planted::Planted;
-use crate::session::run::{Step, place};
-use crate::session::sound::{self, INTERRUPTED};
+use crate::threads::run::{Step, place};
+use crate::threads::sound::{self, INTERRUPTED};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::text;
@@ -206,7 +206,7 @@ fn otherwise() -> Vec<Planted> {
 fn on_approved(
     agent: &mut crate::session::SessionAgent,
     shows: Shows,
-    change: fn(&mut crate::session::run::SessionRun, Value) -> Option<Value>,
+    change: fn(&mut crate::threads::run::SessionRun, Value) -> Option<Value>,
 ) {
     agent.decisions = Box::new(move |run, decisions| {
         let approved = sound::decisions(run, decisions)?;

@@ -3,9 +3,9 @@
 use super::{Always, LongThread, NewStart, SecondSession, Shows, ThirdCall, ThirdRun, TwoCuts, bugs, is};
 use crate::agent::calls;
 use crate::planted::Planted;
-use crate::session::SessionAgent;
-use crate::session::run::{SessionRun, answers_behind};
-use crate::session::sound;
+use crate::threads::SessionAgent;
+use crate::threads::run::{SessionRun, answers_behind};
+use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::list;

@@ -3,8 +3,8 @@
 use super::{AFTER_ANY_CUT, Always, BY_LIMIT, ThirdCall, ThirdRun, TwoCuts, bugs, is, on_cut_calls, on_cut_responses};
 use crate::agent::answer;
 use crate::planted::Planted;
-use crate::session::run::{answers_behind, place};
-use crate::session::sound::{self, INTERRUPTED, cut_calls};
+use crate::threads::run::{answers_behind, place};
+use crate::threads::sound::{self, INTERRUPTED, cut_calls};
 use serde_json::json;
 use threadspec_golden::clause;
 

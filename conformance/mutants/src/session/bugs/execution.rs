@@ -5,8 +5,8 @@ use super::{
     bugs, on_loaded,
 };
 use crate::planted::Planted;
-use crate::session::run::{SessionRun, answers_behind};
-use crate::session::sound::{self, cut_calls};
+use crate::threads::run::{SessionRun, answers_behind};
+use crate::threads::sound::{self, cut_calls};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::list;

@@ -3,9 +3,9 @@
 use super::{Always, LongThread, SecondSession, Shows, ThirdCall, ThirdRun, bugs, is};
 use crate::agent::answer;
 use crate::planted::Planted;
-use crate::session::SessionAgent;
-use crate::session::run::{SessionRun, Step, answers_behind, place};
-use crate::session::sound;
+use crate::threads::SessionAgent;
+use crate::threads::run::{SessionRun, Step, answers_behind, place};
+use crate::threads::sound;
 use serde_json::json;
 use threadspec_golden::clause;
 use threadspec_judge::json::list;

@@ -3,9 +3,9 @@
 use super::{Always, LongThread, NewStart, SecondSession, Shows, ThirdCall, ThirdRun, bugs, is, on_later_runs};
 use crate::agent::answer;
 use crate::planted::Planted;
-use crate::session::SessionAgent;
-use crate::session::images;
-use crate::session::sound;
+use crate::threads::SessionAgent;
+use crate::threads::images;
+use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 

@@ -15,13 +15,13 @@ mod stuck;
 mod waiting;
 mod whole;
 
-use super::agent::SessionAgent;
 use super::bugs;
-use super::run::{CutBy, Open, SessionRun, place};
-use super::sound::{self, INTERRUPTED, cut_calls};
 use super::when::Shows;
 use super::when::Shows::{Always, LongThread, NewStart, SecondSession, ThirdCall, ThirdRun, TwoCuts};
 use crate::planted::Planted;
+use crate::threads::SessionAgent;
+use crate::threads::run::{CutBy, Open, SessionRun, place};
+use crate::threads::sound::{self, INTERRUPTED, cut_calls};
 use serde_json::Value;
 
 const BY_CANCEL: Shows = Shows::After(CutBy::Cancel);

@@ -5,8 +5,8 @@ use super::{
     on_request,
 };
 use crate::planted::Planted;
-use crate::session::SessionAgent;
-use crate::session::sound;
+use crate::threads::SessionAgent;
+use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::{list, text};

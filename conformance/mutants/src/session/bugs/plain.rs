@@ -3,8 +3,8 @@
 use super::{Always, LongThread, NewStart, SecondSession, Shows, ThirdCall, ThirdRun, bugs, is, on_later_runs};
 use crate::agent::calls;
 use crate::planted::Planted;
-use crate::session::run::SessionRun;
-use crate::session::sound;
+use crate::threads::run::SessionRun;
+use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 

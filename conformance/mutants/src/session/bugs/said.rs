@@ -6,7 +6,7 @@ use super::{
 };
 use crate::agent::calls;
 use crate::planted::Planted;
-use crate::session::sound;
+use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::text;

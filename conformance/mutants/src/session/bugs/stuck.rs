@@ -5,7 +5,7 @@ use super::{
     TwoCuts, bugs,
 };
 use crate::planted::Planted;
-use crate::session::sound;
+use crate::threads::sound;
 use serde_json::json;
 use threadspec_golden::clause;
 

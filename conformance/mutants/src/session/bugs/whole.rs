@@ -5,8 +5,8 @@ use super::{
     on_cut_responses,
 };
 use crate::planted::Planted;
-use crate::session::run::{Moment, answers_behind};
-use crate::session::sound::{self, INTERRUPTED, take_round};
+use crate::threads::run::{Moment, answers_behind};
+use crate::threads::sound::{self, INTERRUPTED, take_round};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
 

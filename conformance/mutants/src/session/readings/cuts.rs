@@ -3,8 +3,8 @@
 use super::{SessionAgent, reading, tells};
 use crate::agent::{answer, calls};
 use crate::planted::Planted;
-use crate::session::run::{CutBy, Moment, SessionRun, answers_behind, place};
-use crate::session::sound::{self, INTERRUPTED, cut_calls};
+use crate::threads::run::{CutBy, Moment, SessionRun, answers_behind, place};
+use crate::threads::sound::{self, INTERRUPTED, cut_calls};
 use serde_json::{Value, json};
 use threadspec_judge::protocol::Saves;
 

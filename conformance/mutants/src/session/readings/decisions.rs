@@ -3,8 +3,8 @@
 use super::{SessionAgent, reading};
 use crate::agent::answer;
 use crate::planted::Planted;
-use crate::session::run::{MAIN, SessionRun, Step, answers_behind, place};
-use crate::session::sound;
+use crate::threads::run::{MAIN, SessionRun, Step, answers_behind, place};
+use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_judge::json::{list, text};
 

@@ -3,8 +3,8 @@
 use super::{SessionAgent, reading};
 use crate::agent::calls;
 use crate::planted::Planted;
-use crate::session::run::answers_behind;
-use crate::session::sound;
+use crate::threads::run::answers_behind;
+use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_judge::json::text;
 

@@ -5,11 +5,11 @@ mod decisions;
 mod histories;
 mod parts;
 
-use super::agent::SessionAgent;
 use super::reading;
-use super::run::SessionRun;
-use super::sound;
 use crate::planted::Planted;
+use crate::threads::SessionAgent;
+use crate::threads::run::SessionRun;
+use crate::threads::sound;
 use serde_json::Value;
 
 /// Every reading.

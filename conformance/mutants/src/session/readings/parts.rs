@@ -3,9 +3,9 @@
 use super::{SessionAgent, reading};
 use crate::agent::calls;
 use crate::planted::Planted;
-use crate::session::images;
-use crate::session::run::SessionRun;
-use crate::session::sound;
+use crate::threads::images;
+use crate::threads::run::SessionRun;
+use crate::threads::sound;
 use serde_json::{Value, json};
 
 pub(super) fn all() -> Vec<Planted> {
