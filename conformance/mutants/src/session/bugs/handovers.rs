@@ -90,7 +90,7 @@ pub(super) fn all() -> Vec<Planted> {
             request.splice(0..0, sound::system_of(&run.input));
         });
     }));
-    all.extend(bugs("system-messages-joined", HANDOFF, &[Always], |agent, shows| {
+    all.extend(bugs("system-messages-of-both-agents-joined", HANDOFF, &[Always], |agent, shows| {
         on_others(agent, shows, |run, request| {
             let first = run.input["system"].as_str().unwrap_or_default().to_owned();
             for message in request.iter_mut().filter(|message| is(message, "system")) {

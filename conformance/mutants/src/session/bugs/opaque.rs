@@ -90,7 +90,7 @@ pub(super) fn all() -> Vec<Planted> {
     all.extend(bugs("opaque-parts-turned-round", OPAQUE, &[Always], |agent, shows| {
         on_open_turn(agent, shows, |parts| parts.reverse());
     }));
-    all.extend(bugs("thinking-trimmed", OPAQUE, &[Always, ThirdRun], |agent, shows| {
+    all.extend(bugs("stored-thinking-trimmed", OPAQUE, &[Always, ThirdRun], |agent, shows| {
         on_open_turn(agent, shows, |parts| {
             for part in parts.iter_mut().filter(|part| part["kind"] == "thinking") {
                 part["text"] = text(&part["text"]).trim().replace('\n', " ").into();
