@@ -20,16 +20,17 @@ def table(columns, clauses, differing=()):
 
 
 def overview(columns, clauses, folder, over_wire):
-    """For the README: a line for each framework, with the clauses that it breaks and in how many cases. `over_wire` says it of an adapter's program."""
-    yield f"Recorded on {max(column.day for column in columns)}: the clauses that are broken, each with the number of cases, by an adapter, and over the wire, where the framework's own"
-    yield f"model clients speak to `verify --provider`. Where the two differ, the wire counts, and [the matrix]({folder}/MATRIX.md#over-the-wire) says why. It also has"
-    yield "what is documented as a choice or contrived, the requests, and reproductions without threadspec.\n"
-    yield "| framework | by its adapter | recommendations | over the wire |"
-    yield "|---|---|---|---|"
+    """For the README: a line for each framework, with the clauses that it breaks and in how many cases. `over_wire` says it of an adapter's program, if that is recorded; then it counts."""
+    yield f"Recorded on {max(column.day for column in columns)}: the clauses that are broken, and in how many cases; over the wire where it says so. [The matrix]({folder}/MATRIX.md) has"
+    yield "documented choices, requests, and reproductions without threadspec.\n"
+    yield "| framework | breaks | recommendations |"
+    yield "|---|---|---|"
     for column in columns:
         cells = [(clause["id"].removeprefix("AGENT-"), column.cells.get(clause["id"], Cell())) for clause in clauses]
-        broken = [", ".join(f"{name} {len(cell.faults)}" for name, cell in cells if cell.state == state) for state in ("fail", "warn")]
-        yield f"| [{column.id}]({folder}/MATRIX.md#{column.id}) {column.version} | " + " | ".join([*broken, over_wire(column)]) + " |"
+        broken, neglected = (", ".join(f"{name} {len(cell.faults)}" for name, cell in cells if cell.state == state) for state in ("fail", "warn"))
+        seen = over_wire(column)
+        broken = broken if seen is None else f"{seen} (wire)".strip()
+        yield f"| [{column.id}]({folder}/MATRIX.md#{column.id}) {column.version} | {broken} | {neglected} |"
 
 
 def page(columns, clauses, differing):

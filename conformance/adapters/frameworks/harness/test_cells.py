@@ -86,7 +86,8 @@ class Cells(unittest.TestCase):
         self.assertIn("&lt;b&gt;", page)
         self.assertNotIn("<script>", page)
         self.assertIn("message 1: \\<script\\>", "\n".join(markdown.page([column], clauses, [])))
-        self.assertIn(" | IDS 1 |  | IDS 2 |", "\n".join(markdown.overview([column], clauses, "folder", lambda column: "IDS 2")))
+        for over_wire, shown in (None, "| IDS 1 |"), ("IDS 2", "| IDS 2 (wire) |"), ("", "| (wire) |"):
+            self.assertIn(shown, "\n".join(markdown.overview([column], clauses, "folder", lambda column: over_wire)))
 
     def test_known_failures_name_each_failing_case_and_why(self):
         column = self.column(case("a", "fail", 'AGENT-IDS: "twice"'), case("b", "pass"), case("c", "timeout", "no reply"))

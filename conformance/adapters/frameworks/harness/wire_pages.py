@@ -25,9 +25,9 @@ def modes(program):
 
 
 def said(program, adapter):
-    """For the README: what the program of an adapter breaks, in the modes that are like its entry point."""
+    """For the README: what the program of an adapter breaks, in the modes that are like its entry point; nothing if it is not recorded."""
     if program is None:
-        return "not recorded"
+        return None
     program = program.like(adapter)
     return ", ".join(part for part in (counts(program, True), counts(program, False)) if part)
 
