@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use threadspec::Profile;
-use threadspec_campaign::generate::{GoldenThread, ScriptPlan, StreamPlan, golden_inputs, seeds};
+use threadspec_campaign::generate::{GoldenThread, ScriptPlan, SessionPlan, StreamPlan, golden_inputs, seeds};
 use threadspec_campaign::laws;
 use threadspec_judge::protocol::Op;
 
@@ -60,6 +60,11 @@ fn plain() {
             laws::plain(&decoded::<GoldenThread>(bytes).events(), profile);
         }
     });
+}
+
+#[test]
+fn session() {
+    replay("session", |bytes| laws::session(&decoded::<SessionPlan>(bytes)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use threadspec::{Profile, read_events};
-use threadspec_campaign::generate::{GoldenThread, RequestPlan, ScriptPlan, Text, Thread};
+use threadspec_campaign::generate::{GoldenThread, RequestPlan, ScriptPlan, SessionPlan, Text, Thread};
 use threadspec_campaign::laws;
 use threadspec_judge::protocol::{Implementation, Reply, Request};
 use threadspec_judge::reference::Reference;
@@ -67,6 +67,11 @@ proptest! {
     #[test]
     fn the_context_mode_changes_no_event_of_a_loop(script: ScriptPlan) {
         laws::run_loop(&script.loop_input());
+    }
+
+    #[test]
+    fn a_session_goes_on_whatever_happened_before(session: SessionPlan) {
+        laws::session(&session);
     }
 
     #[test]

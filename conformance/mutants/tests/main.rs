@@ -3,6 +3,7 @@
 
 mod engine;
 mod fuzz;
+mod fuzz_session;
 mod fuzz_universal;
 mod hazards;
 mod kill_matrix;

@@ -25,8 +25,8 @@ const SAID_EVERY: Duration = Duration::from_secs(10);
 
 /// Compare a program with the reference on generated inputs, or judge it by the properties of any agent
 ///
-/// Each case goes to both; in profile universal to the program alone, whose runs are judged by the AGENT clauses. An input
-/// whose reply the profile does not accept is made as small as possible, and findings of one cause are reported once. A case
+/// Each case goes to both; in profile universal to the program alone, whose runs are judged by the AGENT clauses, and whose
+/// sessions by the SESSION clauses, with the features that it declares. An input whose reply the profile does not accept is made as small as possible, and findings of one cause are reported once. A case
 /// depends on the seed and its number alone.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
@@ -113,7 +113,11 @@ impl Fuzz {
         let hello = testee.hello().clone();
         testee.finish();
         let profile = verify::judged_by(self.profile, &hello)?;
-        let has = |op: &Op| hello.ops.contains(op) && (profile != JudgeProfile::Universal || *op == Op::Tools);
+        let is_judged = |op: &Op| {
+            let is_of_agents = [Op::Tools, Op::Session].contains(op);
+            if profile == JudgeProfile::Universal { is_of_agents } else { *op != Op::Session }
+        };
+        let has = |op: &Op| hello.ops.contains(op) && is_judged(op);
         if let Some(op) = self.op.iter().find(|op| !has(op)) {
             return Err(Stop::new(
                 Exit::Usage,
@@ -192,6 +196,9 @@ impl Fuzz {
             counts: verdict.counts_against(level, false),
             clauses: vec![clause],
             why: match settings.profile {
+                JudgeProfile::Universal if *op == Op::Session => {
+                    format!("a user can lose this thread, or finds it changed, {times}")
+                }
                 JudgeProfile::Universal => format!("the run breaks what any agent owes its model, {times}"),
                 profile => format!("the {profile} profile does not accept the reply, {times}"),
             },

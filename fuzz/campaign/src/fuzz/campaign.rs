@@ -183,7 +183,7 @@ fn no_thread(error: &io::Error) -> Unready {
 /// When a testee cannot be started.
 pub fn first_failure(settings: &FuzzOptions, start: Start<'_>) -> Result<Option<u64>, Unready> {
     let mut probe = Probe::new(start()?, settings.profile);
-    let draw = Draw::new(settings.seed, &settings.ops, settings.profile);
+    let draw = Draw::new(settings.seed, &settings.ops, settings.profile, probe.testee.hello());
     let fails = |&case: &u64| {
         let (op, index) = Draw::place(&settings.ops, case);
         let plan = draw.plan(op, index).map(|tree| tree.current());
@@ -217,7 +217,7 @@ impl Campaign<'_> {
     fn work(&self, worker: u64) -> Result<(), Unready> {
         let FuzzOptions { seed, cases, jobs, ops, profile, .. } = self.settings;
         let mut probe = self.probe()?;
-        let draw = Draw::new(*seed, ops, *profile);
+        let draw = Draw::new(*seed, ops, *profile, probe.testee.hello());
         let mut lost = 0;
         let mut case = cases.start.saturating_add(worker);
         while case < cases.end && !self.over.load(Ordering::Relaxed) {
@@ -296,7 +296,7 @@ impl Campaign<'_> {
         }
         let check = Relation::of(key.op, index);
         let mut probe = self.probe()?;
-        let draw = Draw::new(self.settings.seed, &[key.op], self.settings.profile);
+        let draw = Draw::new(self.settings.seed, &[key.op], self.settings.profile, probe.testee.hello());
         let Some(mut tree) = draw.plan(key.op, index) else { return Ok(None) };
         let smallest = probe.shrink(key.op, check, &mut *tree, key);
         probe.testee.finish();

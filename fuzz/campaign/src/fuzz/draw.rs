@@ -1,12 +1,13 @@
-//! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else.
+//! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else; but for sessions, which
+//! leave out the features that the testee has not.
 
-use crate::generate::{Enlargement, Mode, RequestPlan, Scenario, ScriptPlan, Text, Thread};
+use crate::generate::{Enlargement, Mode, RequestPlan, Scenario, ScriptPlan, SessionPlan, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 use threadspec_judge::json;
-use threadspec_judge::protocol::{JudgeProfile, Op};
+use threadspec_judge::protocol::{Hello, JudgeProfile, Op};
 
 /// One case in so many is large.
 const LARGE: u64 = 50;
@@ -63,10 +64,13 @@ struct Plans {
 }
 
 impl Draw {
-    pub(super) fn new(seed: u64, ops: &[Op], profile: JudgeProfile) -> Self {
+    pub(super) fn new(seed: u64, ops: &[Op], profile: JudgeProfile, hello: &Hello) -> Self {
+        let features = hello.abilities.session.features;
         let strategy = |&op: &Op| {
             let usual = match op {
-                Op::Session => return None,
+                Op::Session => {
+                    any::<SessionPlan>().prop_map(move |session| RequestPlan::Session(session, features)).boxed()
+                }
                 Op::Escape => any::<Text>().prop_map(RequestPlan::Escape).boxed(),
                 Op::Serialize => {
                     any::<(Thread, Option<Text>)>().prop_map(|(log, text)| RequestPlan::Serialize(log, text)).boxed()
@@ -83,9 +87,9 @@ impl Draw {
             // The growth comes first, so that a failing case that shrinks loses it first.
             let large = (any::<Enlargement>(), usual.clone())
                 .prop_map(|(growth, plan)| RequestPlan::Large(growth, Box::new(plan)));
-            Some((op, Plans { usual, large: large.boxed() }))
+            (op, Plans { usual, large: large.boxed() })
         };
-        Self { seed, ops: ops.iter().filter_map(strategy).collect() }
+        Self { seed, ops: ops.iter().map(strategy).collect() }
     }
 
     /// The operation of a case, and its number among those of the operation: the number that it has when it is run alone.

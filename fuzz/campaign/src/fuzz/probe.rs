@@ -3,11 +3,12 @@
 
 use super::cause::{Leads, likeness};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
-use super::property;
+use super::property::{self, Broken, Judged};
 use super::simpler;
 use crate::generate::{Mode, RequestPlan};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use threadspec_golden::clause;
 use threadspec_judge::compare::{Difference, answering_clause, compare};
@@ -72,11 +73,13 @@ pub(super) struct Probe<'a> {
     last_id: i64,
     /// The request of the case before.
     earlier: Option<(Op, String)>,
+    /// The last request of each operation: what a case of a corpus may have before it.
+    earlier_of: BTreeMap<Op, String>,
 }
 
 impl<'a> Probe<'a> {
     pub(super) fn new(testee: Box<dyn Testee + 'a>, profile: JudgeProfile) -> Self {
-        Self { testee, profile, last_id: 0, earlier: None }
+        Self { testee, profile, last_id: 0, earlier: None, earlier_of: BTreeMap::new() }
     }
 
     fn request(&mut self, op: Op, input: &str) -> Request {
@@ -93,8 +96,10 @@ impl<'a> Probe<'a> {
     fn answer(&mut self, op: Op, input: &str) -> Result<Reply, Probed> {
         let request = self.request(op, input);
         let is_universal = self.profile == JudgeProfile::Universal;
-        let clause = if is_universal { property::ANSWERING } else { answering_clause(op) };
-        let earlier = self.earlier.as_ref().map(|(_, input)| input.clone());
+        let clause = if is_universal { property::answering(op) } else { answering_clause(op) };
+        let earlier =
+            if is_universal { self.earlier_of.get(&op) } else { self.earlier.as_ref().map(|(_, input)| input) };
+        let earlier = earlier.cloned();
         let failed = |verdict, what: String, expected| {
             let (key, input, after) = (Key { op, clause, what }, input.to_owned(), earlier.clone());
             FailedCase { key, verdict, input, expected, after, note: String::new(), mismatch: None }
@@ -105,9 +110,12 @@ impl<'a> Probe<'a> {
             Outcome::Accepted(..) => unreachable!("no output was said to be accepted"),
             Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
             Outcome::Reply(reply) if is_universal => {
-                let broken = property::broken(input, earlier.as_deref(), self.testee.hello().abilities, &reply);
-                let failure = |Difference { clause, note, .. }| {
-                    let mut failure = failed(Verdict::Fail, String::new(), None);
+                let abilities = self.testee.hello().abilities;
+                let Judged::Broken(broken) = property::judged(op, input, earlier.as_deref(), abilities, &reply) else {
+                    return Err(Probed::Unsupported);
+                };
+                let failure = |Broken { difference: Difference { clause, note, .. }, part }| {
+                    let mut failure = failed(Verdict::Fail, part.to_owned(), None);
                     failure.key.clause = clause;
                     FailedCase { note, ..failure }
                 };
@@ -140,6 +148,7 @@ impl<'a> Probe<'a> {
             Ok(Some(failure)) => Probed::Failed(vec![failure]),
             Err(probed) => probed,
         };
+        self.earlier_of.insert(op, input.clone());
         self.earlier = Some((op, input));
         probed
     }

@@ -1,30 +1,75 @@
 //! Which properties of profile `universal` a reply breaks: no reference is needed.
 
 use threadspec_golden::clause;
-use threadspec_judge::compare::Difference;
-use threadspec_judge::protocol::Reply;
-use threadspec_judge::universal::{self, Abilities, AgentReply, Finding, Others};
+use threadspec_judge::Error;
+use threadspec_judge::compare::{Difference, answering_clause};
+use threadspec_judge::protocol::{Op, Reply};
+use threadspec_judge::universal::{Abilities, AgentReply, Finding, Holding, Others, Property, Ruling};
+use threadspec_judge::{session, universal};
+
+/// A part of SESSION-DENIED that is only a `should`, by the name that it has in cases.
+pub(super) const DENIED_REASON: &str = "session-denied-reason";
 
 /// The clause that is broken when a valid input gets no proper answer.
-pub(super) const ANSWERING: &str = clause::AGENT_GOES_ON;
+pub(super) fn answering(op: Op) -> &'static str {
+    if op == Op::Session { answering_clause(op) } else { clause::AGENT_GOES_ON }
+}
 
-/// The clauses that a reply breaks, each with the first finding.
-pub(super) fn broken(input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> Vec<Difference> {
+/// What is held against a reply.
+pub(super) enum Judged {
+    /// The clauses that it breaks, each with the first finding.
+    Broken(Vec<Broken>),
+    /// It shows nothing.
+    Unsupported,
+}
+
+/// A clause that is broken.
+pub(super) struct Broken {
+    pub(super) difference: Difference,
+    /// The part of the clause, if it is not the clause as such.
+    pub(super) part: &'static str,
+}
+
+/// Judges a reply.
+pub(super) fn judged(op: Op, input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> Judged {
     let answer = match reply {
         Reply::Ok(output) => AgentReply::Output(output.clone()),
         Reply::Reject { message, .. } => AgentReply::Refusal(message),
-        Reply::Unsupported(_) | Reply::Cut { .. } => return Vec::new(),
+        Reply::Unsupported(_) | Reply::Cut { .. } => return Judged::Unsupported,
     };
-    match universal::judge(input, &Others::of(earlier), abilities, answer) {
-        Err(why) => vec![Difference::note(ANSWERING, format!("this is not an output of `tools`: {why}"))],
-        Ok(ruling) => {
-            let mut broken: Vec<Difference> = Vec::new();
-            for Finding { clause, what } in ruling.findings() {
-                if broken.iter().all(|known| known.clause != *clause) {
-                    broken.push(Difference::note(clause, what.clone()));
-                }
-            }
-            broken
+    match ruling(op, input, earlier, abilities, answer) {
+        Err(why) => {
+            let difference = Difference::note(answering(op), format!("this is not an output of `{op}`: {why}"));
+            Judged::Broken(vec![Broken { difference, part: "" }])
+        }
+        Ok(ruling) if ruling.unsupported().is_some() => Judged::Unsupported,
+        Ok(ruling) => Judged::Broken(broken(&ruling)),
+    }
+}
+
+fn ruling(
+    op: Op,
+    input: &str,
+    earlier: Option<&str>,
+    abilities: Abilities,
+    answer: AgentReply<'_>,
+) -> Result<Ruling, Error> {
+    let others = Others::of(earlier);
+    match op {
+        Op::Session => session::judge(input, &others, abilities, answer),
+        _ => universal::judge(input, &others, abilities, answer),
+    }
+}
+
+fn broken(ruling: &Ruling) -> Vec<Broken> {
+    let mut broken: Vec<Broken> = Vec::new();
+    for Finding { clause, what } in ruling.findings() {
+        if broken.iter().all(|known| known.difference.clause != *clause) {
+            let is_reason =
+                *clause == clause::SESSION_DENIED && !matches!(ruling.holds(Property::SessionDenied), Holding::No(_));
+            let part = if is_reason { DENIED_REASON } else { "" };
+            broken.push(Broken { difference: Difference::note(clause, what.clone()), part });
         }
     }
+    broken
 }

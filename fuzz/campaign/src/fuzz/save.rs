@@ -1,13 +1,14 @@
 //! Writes findings as candidate cases of the corpus.
 
 use super::FuzzFinding;
+use super::property::DENIED_REASON;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 use threadspec_golden::clause;
-use threadspec_judge::corpus::{AGENT, Corpus, File, Level, Pattern, canonical, cases_in};
-use threadspec_judge::protocol::{JudgeProfile, Reply};
+use threadspec_judge::corpus::{AGENT, Corpus, File, Level, Pattern, canonical, cases_in, session_features};
+use threadspec_judge::protocol::{Features, JudgeProfile, Op, Reply};
 use threadspec_runner::files::write;
 
 const ABOUT: &str = "Found by fuzzing; candidates for a topic of their own.";
@@ -44,7 +45,8 @@ pub fn save_findings(
     }
     let mut files = Vec::new();
     for (op, findings) in by_op {
-        let subfolder = if profile == JudgeProfile::Universal { AGENT.to_owned() } else { op.to_string() };
+        let subfolder =
+            if profile == JudgeProfile::Universal && op == Op::Tools { AGENT.to_owned() } else { op.to_string() };
         let name = format!("{subfolder}/found.json");
         let file = folder.join(&name);
         let mut cases = Cases::read(&file, &name)?;
@@ -96,7 +98,8 @@ impl Cases {
         let numbered = (2..).map(|number| format!("{clause}-{number}"));
         let mut names = std::iter::once(clause.clone()).chain(numbered);
         let Some(name) = names.find(|name| self.names.insert(name.clone())) else { return };
-        let should = corpus.clause(finding.clause).is_some_and(|clause| clause.level == Level::Should);
+        let is_part = finding.what == DENIED_REASON;
+        let should = is_part || corpus.clause(finding.clause).is_some_and(|clause| clause.level == Level::Should);
         let level = if should { r#""level":"should","# } else { "" };
         let about = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
         let why = Value::from(format!("Fuzzing found an implementation that breaks {} here{about}.", finding.clause));
@@ -112,15 +115,27 @@ impl Cases {
         };
         let expect = match &finding.expected {
             Some(expected) => with_visible_characters(&expectation(expected).to_string()),
+            None if is_part => json!({"holds": [finding.what]}).to_string(),
             None => json!({"holds": [finding.clause.to_lowercase()]}).to_string(),
         };
+        let needs = needs(finding);
         // What a generator made up is contrived until somebody reports it.
         let severity = if profile == JudgeProfile::Universal { r#""severity":"C","# } else { "" };
         self.sources.push(format!(
-            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{severity}{after}{member},"expect":{expect}}}"#,
+            r#"{{"name":"{name}","why":{why},"clauses":["{}"],{level}"profiles":["{profile}"],{severity}{needs}{after}{member},"expect":{expect}}}"#,
             finding.clause
         ));
     }
+}
+
+/// The features that a session and the one before it use, as a member of the case.
+fn needs(finding: &FuzzFinding) -> String {
+    if finding.op != Op::Session {
+        return String::new();
+    }
+    let inputs = finding.after.iter().chain([&finding.input]);
+    let used = inputs.filter_map(|input| session_features(input).ok()).fold(Features::default(), Features::with);
+    if used.is_empty() { String::new() } else { format!(r#""needs":{},"#, json!(used)) }
 }
 
 fn expectation(reply: &Reply) -> Value {

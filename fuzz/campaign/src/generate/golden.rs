@@ -142,8 +142,8 @@ fn connections() -> Vec<Seed> {
 /// The seeds of a fuzz target; empty for an unknown target.
 ///
 /// A target that takes text begins with texts of the golden corpus, one that takes a [`GoldenThread`] with the
-/// corpus's threads, each followed by nothing, and one that takes a [`ScriptPlan`](super::ScriptPlan) or a
-/// [`StreamPlan`](super::StreamPlan) with random bytes, each of which is one.
+/// corpus's threads, each followed by nothing, and one that takes a [`ScriptPlan`](super::ScriptPlan), a
+/// [`SessionPlan`](super::SessionPlan) or a [`StreamPlan`](super::StreamPlan) with random bytes, each of which is one.
 pub fn seeds(target: &str) -> Vec<Seed> {
     let text = |(name, text): (String, String)| Seed { name, bytes: text.into_bytes() };
     match target {
@@ -152,7 +152,7 @@ pub fn seeds(target: &str) -> Vec<Seed> {
             numbered.map(|(which, (id, _))| Seed { name: id.clone(), bytes: which.to_le_bytes().into() }).collect()
         }
         "provider_http" => connections(),
-        "loop" | "provider_sse" => (0..200)
+        "loop" | "provider_sse" | "session" => (0..200)
             .zip(samples::<Vec<u8>>(0))
             .map(|(number, bytes)| Seed { name: format!("{number:03}"), bytes: bytes.current() })
             .collect(),

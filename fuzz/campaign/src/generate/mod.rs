@@ -14,6 +14,7 @@
 //! | [`Thread`] | a log of events; one reference in ten is deliberately wrong | the above |
 //! | [`ScriptPlan`] | a model, tools, a verifier and limits | the above |
 //! | `Scenario` | a run of any agent, for profile `universal` | texts, values, odd names |
+//! | [`SessionPlan`] | several runs on one thread, for op `session` | numbers, texts |
 //! | [`RequestPlan`] | an operation of the protocol with its input | all of it |
 //! | `Enlargement` | what of a request is made large, and how far | |
 //! | [`StreamPlan`] | an answer of a model as a stream, which arrives in pieces | texts, names, values |
@@ -29,6 +30,7 @@ mod odd;
 mod request;
 mod scenario;
 mod script;
+mod session;
 mod stream;
 mod text;
 mod thread;
@@ -37,6 +39,7 @@ mod wide;
 pub use golden::{GoldenThread, golden_inputs, seeds};
 pub use request::{RequestPlan, samples};
 pub use script::ScriptPlan;
+pub use session::SessionPlan;
 pub use stream::StreamPlan;
 pub use text::{CLASSES, Text};
 pub use thread::Thread;
@@ -73,12 +76,20 @@ pub struct Limits {
     pub results: usize,
     /// Talks and rounds of a history.
     pub past: usize,
+    /// Runs of a session.
+    pub runs: usize,
+    /// Responses with calls in one of them.
+    pub session_rounds: usize,
+    /// Calls in one of these.
+    pub session_calls: usize,
     /// Answers of a scripted verifier.
     pub verifications: usize,
     /// Events of a long thread, or talks and rounds of a long history.
     pub many_events: usize,
     /// Turns of a long script, or calls of a wide response.
     pub many_turns: usize,
+    /// Plain runs in front of a long session.
+    pub many_runs: usize,
     /// Elements or members of a wide value, and what else an input has a list of.
     pub many_values: usize,
     /// Levels of a deep value; with what is around it fewer than 50, beyond which an input may be refused (INP-3).
@@ -102,9 +113,13 @@ pub const LIMITS: Limits = Limits {
     calls: 3,
     results: 3,
     past: 3,
+    runs: 5,
+    session_rounds: 2,
+    session_calls: 4,
     verifications: 4,
     many_events: 1_000,
     many_turns: 240,
+    many_runs: 80,
     many_values: 1_000,
     depth: 40,
     large_run: 3_500_000,

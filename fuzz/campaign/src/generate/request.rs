@@ -1,12 +1,12 @@
 //! Generates whole requests.
 
 use super::wide::widened;
-use super::{Enlargement, Scenario, ScriptPlan, Text, Thread};
+use super::{Enlargement, Scenario, ScriptPlan, SessionPlan, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::fmt;
-use threadspec_judge::protocol::Op;
+use threadspec_judge::protocol::{Features, Op};
 
 /// A context mode as a request names it.
 #[derive(Clone, Copy, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
@@ -50,6 +50,10 @@ pub enum RequestPlan {
     #[arbitrary(skip)]
     #[proptest(skip)]
     Agent(Scenario),
+    /// `session`, for a testee with these features, drawn only where it is asked for.
+    #[arbitrary(skip)]
+    #[proptest(skip)]
+    Session(SessionPlan, Features),
     /// Another request made large, drawn only where it is asked for.
     #[arbitrary(skip)]
     #[proptest(skip)]
@@ -65,6 +69,7 @@ impl RequestPlan {
             Self::Messages(..) => Op::Messages,
             Self::Tools(_) | Self::Agent(_) => Op::Tools,
             Self::Loop(_) => Op::Loop,
+            Self::Session(..) => Op::Session,
             Self::Large(_, plan) => plan.op(),
         }
     }
@@ -76,6 +81,7 @@ impl RequestPlan {
             Self::Tools(script) => return script.tools_input(),
             Self::Loop(script) => return script.loop_input(),
             Self::Agent(scenario) => return scenario.input(),
+            Self::Session(session, features) => return session.input(*features),
             Self::Large(growth, plan) => return plan.grown_input(*growth),
             Self::Escape(escaped) => vec![text("text", escaped)],
             Self::Serialize(thread, prefix) => {
@@ -97,6 +103,7 @@ impl RequestPlan {
 impl RequestPlan {
     fn grown_input(&self, growth: Enlargement) -> String {
         match (self, growth.inside()) {
+            (Self::Session(session, features), _) => session.grown(growth).input(*features),
             _ if growth.is_of_a_text() => growth.with_long_text(&self.input()),
             (_, Some(kind)) if self.op() != Op::Escape => widened(growth, kind, &self.input()),
             (Self::Serialize(thread, prefix), _) => Self::Serialize(thread.grown(growth), prefix.clone()).input(),

@@ -10,6 +10,7 @@ mod input;
 mod messages;
 mod plain;
 mod reply;
+mod session;
 mod stream;
 
 use std::fmt::Display;
@@ -22,6 +23,7 @@ pub use input::input;
 pub use messages::{equivalence, messages};
 pub use plain::plain;
 pub use reply::reply;
+pub use session::{run_session, session};
 pub use stream::provider_sse;
 
 use threadspec::{Event, Profile};

@@ -1,0 +1,198 @@
+//! The fuzzer of sessions finds planted bugs of an agent that keeps threads, names them by their clause and makes them small, and accuses no
+//! reading.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::process::{Command, Output};
+use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, first_failure, run};
+use threadspec_golden::clause;
+use threadspec_judge::corpus::{session_features, session_problems};
+use threadspec_judge::json::on_deep_stack;
+use threadspec_judge::protocol::{Feature, Features, JudgeProfile, Op};
+use threadspec_mutants::{Kind, Planted, all, find, sound_sessions};
+use threadspec_runner::{InProcess, StoredReference, Testee};
+
+fn settings(cases: Range<u64>) -> FuzzOptions {
+    FuzzOptions { seed: 1, cases, time: None, jobs: 2, profile: JudgeProfile::Universal, ops: vec![Op::Session] }
+}
+
+fn campaign(start: &(dyn Fn() -> Box<dyn Testee> + Sync), cases: Range<u64>) -> FuzzReport {
+    run(&settings(cases), &|| Ok(start()), &mut |_| {})
+}
+
+fn fuzz(planted: &Planted, cases: Range<u64>) -> FuzzReport {
+    campaign(&|| Box::new(InProcess::new(planted.implementation())), cases)
+}
+
+fn bugs() -> impl Iterator<Item = &'static Planted> {
+    all().filter(|planted| matches!(planted.kind, Kind::SessionBug(_)))
+}
+
+fn readings() -> impl Iterator<Item = &'static Planted> {
+    all().filter(|planted| matches!(planted.kind, Kind::SessionReading(_)))
+}
+
+fn input(finding: &FuzzFinding) -> Value {
+    threadspec_judge::json::read(&finding.input).expect("JSON")
+}
+
+fn calls(input: &Value) -> usize {
+    let turns = input["runs"].as_array().into_iter().flatten().flat_map(|run| run["model"].as_array());
+    turns.flatten().filter_map(|turn| turn["tool_calls"].as_array()).map(Vec::len).sum()
+}
+
+/// What is found, in a few words.
+fn found(report: &FuzzReport) -> String {
+    let line =
+        |finding: &FuzzFinding| format!("{} {:?} {}\n{}\n", finding.clause, finding.cases, finding.note, finding.input);
+    report.findings.iter().map(line).collect()
+}
+
+#[test]
+fn planted_bugs_are_found_and_made_small() {
+    for (name, clause, most_runs, most_calls) in [
+        ("approved-calls-run-twice", clause::SESSION_APPROVED, 3, 1),
+        ("results-of-siblings-swapped-in-later-runs", clause::SESSION_SAID_ONCE, 3, 3),
+        ("raw-calls-left-open", clause::SESSION_RAW, 2, 2),
+        ("hand-overs-left-open", clause::SESSION_HANDOFF, 2, 2),
+        ("threads-refused-after-a-cut", clause::SESSION_CUT, 4, 2),
+    ] {
+        let bug = find(name).expect(name);
+        let report = fuzz(&bug, 0..150);
+        let Some(finding) = report.findings.iter().find(|finding| finding.clause == clause) else {
+            panic!("{name}: {}", found(&report));
+        };
+        let input = input(finding);
+        let runs = input["runs"].as_array().map_or(0, Vec::len);
+        assert!(runs <= most_runs && calls(&input) <= most_calls, "{name}: {}", finding.input);
+        assert!(finding.expected.is_none() && !finding.note.is_empty(), "{finding:?}");
+        assert_eq!(session_problems(&finding.input), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn the_agent_without_a_bug_is_no_finding() {
+    for start in [
+        || -> Box<dyn Testee> { Box::new(InProcess::new(sound_sessions())) },
+        || -> Box<dyn Testee> { Box::new(InProcess::new(StoredReference)) },
+    ] {
+        let report = campaign(&start, 0..100);
+        assert!(report.findings.is_empty(), "{}", found(&report));
+        assert_eq!((report.coverage.total(), report.unsupported), (100, 0));
+    }
+}
+
+#[test]
+fn a_reading_is_no_finding() {
+    // The ignored test below draws thousands.
+    for reading in readings() {
+        let report = fuzz(reading, 0..8);
+        assert!(report.findings.is_empty(), "{}: {}", reading.name, found(&report));
+    }
+}
+
+#[test]
+#[ignore = "slow: minutes, for changes of the generator or of the judge"]
+fn no_reading_is_accused_in_many_sessions() {
+    let cases = std::env::var("CASES").map_or(3_000, |cases| cases.parse().expect("a number"));
+    let mut accused = found(&campaign(&|| Box::new(InProcess::new(sound_sessions())), 0..cases));
+    accused += &found(&campaign(&|| Box::new(InProcess::new(StoredReference)), 0..cases));
+    for reading in readings() {
+        let report = fuzz(reading, 0..cases);
+        if !report.findings.is_empty() {
+            accused += &format!("{} ({} unsupported): {}", reading.name, report.unsupported, found(&report));
+        }
+    }
+    assert!(accused.is_empty(), "{accused}");
+}
+
+/// Which bugs show within so many sessions; a minute of `fuzz` on one processor plays more, whoever is asked.
+#[test]
+#[ignore = "slow: some minutes, for changes of the generator"]
+fn bugs_are_found_in_a_minute() {
+    let cases = std::env::var("CASES").map_or(3_000, |cases| cases.parse().expect("a number"));
+    let all: Vec<&Planted> = bugs().collect();
+    let first = |bug: &Planted| {
+        let start = || -> Box<dyn Testee> { Box::new(InProcess::new(bug.implementation())) };
+        on_deep_stack(|| first_failure(&settings(0..cases), &|| Ok(start()))).expect("a thread").expect("it starts")
+    };
+    let (even, odd) = all.split_at(all.len() / 2);
+    let found: Vec<Option<u64>> = std::thread::scope(|scope| {
+        let others = scope.spawn(|| odd.iter().map(|bug| first(bug)).collect::<Vec<_>>());
+        let mut found: Vec<_> = even.iter().map(|bug| first(bug)).collect();
+        found.extend(others.join().expect("no panic"));
+        found
+    });
+    let within = |most: u64| found.iter().flatten().filter(|case| **case < most).count();
+    println!(
+        "{} bugs; within 100 sessions {}, 1000 {}, {cases} {}",
+        all.len(),
+        within(100),
+        within(1_000),
+        within(cases)
+    );
+    let missed: Vec<&&Planted> =
+        all.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(bug, _)| bug).collect();
+    let mut by_clause: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
+    for (bug, found) in all.iter().zip(&found) {
+        for clause in bug.breaks {
+            let counts = by_clause.entry(clause).or_default();
+            counts[0] += usize::from(found.is_some());
+            counts[1] += 1;
+        }
+    }
+    println!("{by_clause:#?}");
+    println!("missed: {:#?}", missed.iter().map(|bug| bug.name).collect::<Vec<_>>());
+    let unfound: Vec<_> = by_clause.iter().filter(|(_, [found, _])| *found == 0).collect();
+    assert!(unfound.is_empty(), "no bug of these clauses is found: {unfound:?}");
+    assert!(missed.len() * 20 <= all.len(), "{} of {} are missed", missed.len(), all.len());
+}
+
+#[test]
+fn sessions_use_what_the_testee_has_and_nothing_else() {
+    let mut used = Features::default();
+    for start in [Features::default(), [Feature::Message, Feature::Cancel, Feature::Approval].into_iter().collect()] {
+        let plans = threadspec_campaign::generate::samples::<threadspec_campaign::generate::SessionPlan>(1);
+        for plan in plans.take(200) {
+            use proptest::strategy::ValueTree;
+            let input = plan.current().input(start);
+            assert_eq!(session_problems(&input), [""; 0], "{input}");
+            let features = session_features(&input).expect("a script");
+            assert!(features.without(start).is_empty(), "{features}: {input}");
+            used = used.with(features);
+        }
+    }
+    assert_eq!(used.to_string(), "cancel, approval");
+}
+
+fn threadspec(arguments: &[&str], testee: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadspec-tested"));
+    command.args(arguments);
+    if !testee.is_empty() {
+        command.arg("--").arg(env!("CARGO_BIN_EXE_threadspec-mutants")).args(testee);
+    }
+    command.output().expect("the program starts")
+}
+
+#[test]
+fn what_is_found_is_saved_as_cases_that_lint_accepts_and_verify_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let found = folder.path().join("candidates");
+    let found = found.to_str().expect("a path");
+    let profile = ["--profile", "universal"];
+    for bug in ["denied-calls-run", "results-kept-by-id-in-the-process"] {
+        let bug = ["serve", "--bug", bug];
+        let options = [&["fuzz", "--seed", "1", "--cases", "60", "--op", "session", "--save", found][..], &profile];
+        let output = threadspec(&options.concat(), &bug);
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("repeat:") && said.contains("features of sessions"), "{said}");
+        let lint = threadspec(&["lint", "--corpus", found], &[]);
+        assert!(lint.status.success(), "{}", String::from_utf8_lossy(&lint.stdout));
+        let verify = [&["verify", "--corpus", found][..], &profile].concat();
+        assert_eq!(threadspec(&verify, &bug).status.code(), Some(1), "{said}");
+    }
+    let output = threadspec(&[&["verify", "--corpus", found][..], &profile].concat(), &["serve"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}
