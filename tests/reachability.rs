@@ -6,9 +6,10 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{Event, EventKind, EventType, is_xml_char, read_events};
-use threadspec_campaign::generate::{CLASSES, LIMITS, RequestPlan, samples};
-use threadspec_judge::json::tokens;
-use threadspec_judge::protocol::{JudgeProfile, Op};
+use threadspec_campaign::generate::{CLASSES, LIMITS, RequestPlan, SessionPlan, samples};
+use threadspec_judge::corpus::{session_features, session_problems};
+use threadspec_judge::json::{list, tokens};
+use threadspec_judge::protocol::{Feature, Features, JudgeProfile, Op};
 
 /// A request, prepared for the situations below.
 struct Seen {
@@ -190,4 +191,56 @@ fn libfuzzer_reaches_everything_from_random_bytes() {
         let bytes: Vec<u8> = (0..256).flat_map(|_| random().to_le_bytes()).collect();
         RequestPlan::arbitrary(&mut Unstructured::new(&bytes)).ok()
     }));
+}
+
+/// What sessions must show, as their input spells it.
+const SESSION_SITUATIONS: [(&str, fn(&Value) -> bool); 10] = [
+    ("two cuts", |input| runs(input).filter(|run| run["cut"].is_object()).count() >= 2),
+    ("a cut in a run of decisions", |input| {
+        runs(input).any(|run| run["cut"].is_object() && run["decisions"].is_object())
+    }),
+    ("a cut beside two other calls", |input| runs(input).any(|run| run["cut"].is_object() && most_calls(run) >= 3)),
+    ("decisions that differ", |input| {
+        let approve = |run: &Value, wanted: bool| {
+            run["decisions"].as_object().is_some_and(|all| all.values().any(|one| one["approve"] == wanted))
+        };
+        runs(input).any(|run| approve(run, true) && approve(run, false))
+    }),
+    ("a reason", |input| input.to_string().contains("\"reason\":")),
+    ("a summary", |input| runs(input).any(|run| run["compact"]["summary"].is_string())),
+    ("a compaction before decisions", |input| {
+        runs(input).any(|run| run["compact"].is_object() && run["decisions"].is_object())
+    }),
+    ("two hand-overs in a response", |input| input.to_string().matches("\"handoff\":").count() >= 2),
+    ("a long thread", |input| runs(input).count() > 20),
+    ("a run of many rounds", |input| runs(input).any(|run| list(&run["model"]).len() > 10)),
+];
+
+fn runs(input: &Value) -> impl Iterator<Item = &Value> {
+    list(&input["runs"]).iter()
+}
+
+fn most_calls(run: &Value) -> usize {
+    list(&run["model"]).iter().map(|turn| list(&turn["tool_calls"]).len()).max().unwrap_or(0)
+}
+
+#[test]
+fn sessions_use_each_feature_that_the_testee_has_and_no_other() {
+    let few: Features = [Feature::Message, Feature::Cancel, Feature::Approval].into_iter().collect();
+    for has in [Features::all(), few, Features::default()] {
+        let (mut used, mut seen) = (Features::default(), BTreeSet::new());
+        for plan in samples::<SessionPlan>(1).take(600) {
+            let input = plan.current().input(has);
+            assert_eq!(session_problems(&input), [""; 0], "{input}");
+            used = used.with(session_features(&input).expect("a script"));
+            let input = serde_json::from_str(&input).expect("JSON");
+            seen.extend(SESSION_SITUATIONS.iter().filter(|(_, is_there)| is_there(&input)).map(|(name, _)| *name));
+        }
+        // Each session has messages, which no case names.
+        let message = [Feature::Message].into_iter().collect();
+        assert_eq!(used, has.without(message));
+        if has == Features::all() {
+            assert_eq!(seen.len(), SESSION_SITUATIONS.len(), "{seen:?}");
+        }
+    }
 }

@@ -2,14 +2,14 @@
 //! reading.
 
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::process::{Command, Output};
 use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, first_failure, run};
 use threadspec_golden::clause;
-use threadspec_judge::corpus::{session_features, session_problems};
+use threadspec_judge::corpus::session_problems;
 use threadspec_judge::json::on_deep_stack;
-use threadspec_judge::protocol::{Feature, Features, JudgeProfile, Op};
+use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_mutants::{Kind, Planted, all, find, sound_sessions};
 use threadspec_runner::{InProcess, StoredReference, Testee};
 
@@ -147,23 +147,6 @@ fn bugs_are_found_in_a_minute() {
     let unfound: Vec<_> = by_clause.iter().filter(|(_, [found, _])| *found == 0).collect();
     assert!(unfound.is_empty(), "no bug of these clauses is found: {unfound:?}");
     assert!(missed.len() * 20 <= all.len(), "{} of {} are missed", missed.len(), all.len());
-}
-
-#[test]
-fn sessions_use_what_the_testee_has_and_nothing_else() {
-    let mut used = Features::default();
-    for start in [Features::default(), [Feature::Message, Feature::Cancel, Feature::Approval].into_iter().collect()] {
-        let plans = threadspec_campaign::generate::samples::<threadspec_campaign::generate::SessionPlan>(1);
-        for plan in plans.take(200) {
-            use proptest::strategy::ValueTree;
-            let input = plan.current().input(start);
-            assert_eq!(session_problems(&input), [""; 0], "{input}");
-            let features = session_features(&input).expect("a script");
-            assert!(features.without(start).is_empty(), "{features}: {input}");
-            used = used.with(features);
-        }
-    }
-    assert_eq!(used.to_string(), "cancel, approval");
 }
 
 fn threadspec(arguments: &[&str], testee: &[&str]) -> Output {
