@@ -24,6 +24,7 @@
 //! | `engine` | all runs, by their keys |
 //! | `judging` | what is wrong with what an agent sent |
 //! | `compose` | from a record to the output of op `tools` |
+//! | `session` | several runs on one thread: their plan, their turns, the output of op `session` |
 //! | `standalone` | for programs: conversations instead of runs, rules instead of lists, and a proxy that watches |
 //! | `serve` | the socket, the clock and the thread around all this |
 //! | `told` | what a testee is told of a case |
@@ -44,6 +45,7 @@ mod record;
 mod run;
 mod script;
 mod serve;
+mod session;
 mod standalone;
 mod told;
 
@@ -62,5 +64,6 @@ pub use record::{
 };
 pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
 pub use serve::{Answers, Server, ServerLimits, Upstream, UpstreamPart};
+pub use session::{PlannedRun, PlannedTurn, SessionPlan};
 pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, example_of, header, judge_again};
 pub use told::told;

@@ -154,7 +154,7 @@ impl Answers for Standalone {
 fn found_in(record: &WireRecord) -> Vec<WireFinding> {
     let first = record.asks().saturating_sub(ASKS_KEPT);
     let attempts = record.attempts.iter().filter(|attempt| attempt.ask >= first).cloned().collect();
-    let last = WireRecord { attempts, strays: Vec::new(), key: record.key.clone(), ..*record };
+    let last = WireRecord { attempts, strays: Vec::new(), runs: Vec::new(), key: record.key.clone(), ..*record };
     judge(&RunPlan::of_turns(record.api, Vec::new()), &last)
 }
 

@@ -1,0 +1,134 @@
+//! What is to happen in each run of a session.
+
+use super::hand_over::hand_over_tool;
+use super::script;
+use crate::Error;
+use crate::script::WireTurn;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use threadspec::oracle::Api;
+use threadspec_apis::ApiRequest;
+use threadspec_judge::json::{self, list};
+use threadspec_judge::universal::value;
+
+/// What is to happen in the runs of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionPlan {
+    /// The runs, in order.
+    pub runs: Vec<PlannedRun>,
+    /// The names of the tools of each agent, marked; those of `main` are the first.
+    pub agents: Vec<Vec<String>>,
+}
+
+/// What is to happen in a run of a session.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedRun {
+    /// The user message that it begins with, if it does.
+    pub message: Option<String>,
+    /// What the model answers, one turn for each ask.
+    pub turns: Vec<PlannedTurn>,
+    /// Whether the thread is compacted before it.
+    pub compacts: bool,
+    /// What the summarizing model answers, if there is one.
+    pub summary: Option<String>,
+}
+
+/// What the model answers to an ask of a session.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedTurn {
+    /// As the script has it.
+    pub script: Value,
+    /// As it is said. The calls that hand over have no names yet.
+    pub turn: WireTurn,
+    /// The calls that hand over, by their positions, and to which agents.
+    pub hand_overs: Vec<(usize, String)>,
+    /// The kinds of its opaque parts.
+    pub kinds: Vec<String>,
+}
+
+impl SessionPlan {
+    /// Reads the input of a case of op `session`.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it, and where.
+    pub(crate) fn of_case_input(input: &str) -> Result<Self, Error> {
+        let read = value::read(input).map_err(|error| Error::new("", error))?;
+        let texts = json::member(input, "runs").ok_or_else(|| Error::new("runs", "it is missing"))?;
+        let mut runs = script::read_runs(&texts)?;
+        for (run, script) in runs.iter_mut().zip(list(&read["runs"])) {
+            for (turn, script) in run.turns.iter_mut().zip(list(&script["model"])) {
+                turn.script = script.clone();
+            }
+        }
+        let others = read["agents"].as_object().into_iter().flat_map(|agents| agents.values());
+        let names = |agent: &Value| agent["tools"].as_object().map(|tools| tools.keys().cloned().collect());
+        let agents = std::iter::once(&read).chain(others).map(|agent| names(agent).unwrap_or_default());
+        Ok(Self { runs, agents: agents.collect() })
+    }
+
+    /// The messages that an agent may repeat: those of the user, and the system messages of the agents of the input.
+    pub(crate) fn given(&self, input: &str) -> Vec<Value> {
+        let read = value::read(input).unwrap_or_default();
+        let others = read["agents"].as_object().into_iter().flat_map(|agents| agents.values());
+        let systems = std::iter::once(&read).chain(others).filter_map(|agent| agent["system"].as_str());
+        let users = self.runs.iter().filter_map(|run| run.message.as_deref());
+        let system = systems.map(|text| json!({"type": "system", "content": text}));
+        system.chain(users.map(|text| json!({"type": "human", "content": text}))).collect()
+    }
+
+    /// The kinds of opaque parts in the script that an API does not have.
+    pub(crate) fn unsaid_kinds(&self, api: Api) -> Vec<&str> {
+        let has: &[&str] = match api {
+            Api::OpenAiChat => &[],
+            Api::OpenAiResponses => &["reasoning"],
+            Api::Anthropic => &["thinking", "redacted"],
+        };
+        let mut seen = HashSet::new();
+        self.kinds().filter(|kind| !has.contains(kind) && seen.insert(*kind)).collect()
+    }
+
+    /// Whether the model thinks, in parts that the API has.
+    pub(crate) fn thinks(&self, api: Api) -> bool {
+        self.kinds().next().is_some() && self.unsaid_kinds(api).is_empty()
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().flat_map(|run| &run.turns).flat_map(|turn| &turn.kinds).map(String::as_str)
+    }
+
+    /// Whether something other than a new message changes what a request begins with: compaction, or another agent.
+    pub(crate) fn moves_history(&self) -> bool {
+        self.agents.len() > 1 || self.runs.iter().any(|run| run.compacts)
+    }
+
+    /// Whether a request of a run is for a summary: it has none of the tools. Where nobody has tools, it is the first one of the run and does
+    /// not end with the message that the run begins with.
+    pub(crate) fn is_for_summary(&self, run: usize, is_first: bool, request: &ApiRequest) -> bool {
+        let Some(run) = self.runs.get(run).filter(|run| run.summary.is_some()) else { return false };
+        let mut tools = self.agents.iter().flatten().peekable();
+        if tools.peek().is_none() {
+            let last = request.messages.last().map(|message| message.content.as_str());
+            return is_first && last != run.message.as_deref();
+        }
+        !tools.any(|name| request.tools.iter().any(|tool| tool.name.as_ref() == Some(name)))
+    }
+}
+
+impl PlannedTurn {
+    /// The turn with the names of the tools that hand over, as the request declares them.
+    ///
+    /// # Errors
+    ///
+    /// The agent to which no tool of the request hands over.
+    pub(crate) fn said_to(&self, request: &ApiRequest) -> Result<WireTurn, &str> {
+        let mut turn = self.turn.clone();
+        for (position, agent) in &self.hand_overs {
+            let tool = hand_over_tool(request, agent).ok_or(agent.as_str())?;
+            if let Some(call) = turn.calls.get_mut(*position) {
+                (call.name, call.arguments) = (tool.name, tool.arguments);
+            }
+        }
+        Ok(turn)
+    }
+}
