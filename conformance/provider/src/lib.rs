@@ -64,6 +64,6 @@ pub use record::{
 };
 pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
 pub use serve::{Answers, Server, ServerLimits, Upstream, UpstreamPart};
-pub use session::{PlannedRun, PlannedTurn, SessionPlan};
+pub use session::{PlannedAgent, PlannedRun, PlannedTurn, SessionPlan};
 pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, example_of, header, judge_again};
 pub use told::told;

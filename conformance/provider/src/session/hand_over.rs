@@ -52,6 +52,6 @@ mod tests {
         assert_eq!(found("Big C").as_deref(), Some("send_to_big_c"));
         assert_eq!(found("pay"), None);
         let tool = hand_over_tool(&request, "b").expect("a tool");
-        assert_eq!(tool.arguments, r#"{"why":""}"#);
+        assert_eq!(tool.arguments, r#"{"why":"x"}"#);
     }
 }

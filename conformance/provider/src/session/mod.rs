@@ -22,6 +22,6 @@ mod told;
 mod turns;
 
 pub(crate) use compose::compose;
-pub use plan::{PlannedRun, PlannedTurn, SessionPlan};
+pub use plan::{PlannedAgent, PlannedRun, PlannedTurn, SessionPlan};
 pub(crate) use told::told;
 pub(crate) use turns::SessionTurns;

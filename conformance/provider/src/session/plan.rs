@@ -16,8 +16,17 @@ use threadspec_judge::universal::value;
 pub struct SessionPlan {
     /// The runs, in order.
     pub runs: Vec<PlannedRun>,
-    /// The names of the tools of each agent, marked; those of `main` are the first.
-    pub agents: Vec<Vec<String>>,
+    /// The agents; `main` is the first.
+    pub agents: Vec<PlannedAgent>,
+}
+
+/// An agent of a session.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedAgent {
+    /// Its name, marked.
+    pub name: String,
+    /// The names of its tools, marked.
+    pub tools: Vec<String>,
 }
 
 /// What is to happen in a run of a session.
@@ -61,17 +70,17 @@ impl SessionPlan {
                 turn.script = script.clone();
             }
         }
-        let others = read["agents"].as_object().into_iter().flat_map(|agents| agents.values());
-        let names = |agent: &Value| agent["tools"].as_object().map(|tools| tools.keys().cloned().collect());
-        let agents = std::iter::once(&read).chain(others).map(|agent| names(agent).unwrap_or_default());
-        Ok(Self { runs, agents: agents.collect() })
+        let agent = |(name, agent): (&str, &Value)| {
+            let tools = agent["tools"].as_object().into_iter().flat_map(|tools| tools.keys().cloned());
+            PlannedAgent { name: name.to_owned(), tools: tools.collect() }
+        };
+        Ok(Self { runs, agents: agents(&read).map(agent).collect() })
     }
 
     /// The messages that an agent may repeat: those of the user, and the system messages of the agents of the input.
     pub(crate) fn given(&self, input: &str) -> Vec<Value> {
         let read = value::read(input).unwrap_or_default();
-        let others = read["agents"].as_object().into_iter().flat_map(|agents| agents.values());
-        let systems = std::iter::once(&read).chain(others).filter_map(|agent| agent["system"].as_str());
+        let systems = agents(&read).filter_map(|(_, agent)| agent["system"].as_str());
         let users = self.runs.iter().filter_map(|run| run.message.as_deref());
         let system = systems.map(|text| json!({"type": "system", "content": text}));
         system.chain(users.map(|text| json!({"type": "human", "content": text}))).collect()
@@ -102,17 +111,24 @@ impl SessionPlan {
         self.agents.len() > 1 || self.runs.iter().any(|run| run.compacts)
     }
 
-    /// Whether a request of a run is for a summary: it has none of the tools. Where nobody has tools, it is the first one of the run and does
-    /// not end with the message that the run begins with.
+    /// Whether a request of a run is for a summary: it has none of the tools, and none that hands over to another agent. Where nobody has
+    /// either, it is the first one of the run and does not end with the message that the run begins with.
     pub(crate) fn is_for_summary(&self, run: usize, is_first: bool, request: &ApiRequest) -> bool {
         let Some(run) = self.runs.get(run).filter(|run| run.summary.is_some()) else { return false };
-        let mut tools = self.agents.iter().flatten().peekable();
-        if tools.peek().is_none() {
+        let mut tools = self.agents.iter().flat_map(|agent| &agent.tools).peekable();
+        if tools.peek().is_none() && self.agents.len() == 1 {
             let last = request.messages.last().map(|message| message.content.as_str());
             return is_first && last != run.message.as_deref();
         }
         !tools.any(|name| request.tools.iter().any(|tool| tool.name.as_ref() == Some(name)))
+            && !self.agents.iter().any(|agent| hand_over_tool(request, &agent.name).is_some())
     }
+}
+
+/// The agents of an input, by their names.
+fn agents(input: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let others = input["agents"].as_object().into_iter().flatten();
+    std::iter::once(("main", input)).chain(others.map(|(name, agent)| (name.as_str(), agent)))
 }
 
 impl PlannedTurn {
