@@ -1,11 +1,11 @@
 //! From what went over the wire to the output of op `tools`, which the judge of profile `universal` reads.
 
-pub(crate) mod names;
+mod names;
+mod session;
 
 use crate::judging::{WireFinding, judge};
 use crate::plan::RunPlan;
 use crate::record::{Attempt, Said, SaidByModel, WireRecord};
-use crate::session;
 use names::{KnownCall, Renamed};
 use serde_json::{Map, Value, json};
 use threadspec::oracle::Api;
@@ -151,7 +151,7 @@ fn args(arguments: &str) -> Value {
 }
 
 /// Why the case cannot be judged with this agent.
-pub(crate) fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
+fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     let requests: Vec<_> = record.attempts.iter().filter_map(|attempt| attempt.request.as_ref()).collect();
     if requests.is_empty() {
         return None;

@@ -7,14 +7,14 @@ use threadspec_judge::universal::can_be_declared;
 
 /// A call that an agent was given or that the model said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KnownCall {
-    pub(crate) id: String,
-    pub(crate) name: String,
+pub(super) struct KnownCall {
+    pub(super) id: String,
+    pub(super) name: String,
 }
 
 /// What was sent instead of ids and of names: one to one.
 #[derive(Debug, Default)]
-pub(crate) struct Renamed {
+pub(super) struct Renamed {
     ids: OneToOne,
     names: OneToOne,
 }
@@ -46,7 +46,7 @@ impl OneToOne {
 
 impl Renamed {
     /// Lays the calls of a request beside those that are known, in their order.
-    pub(crate) fn learn(&mut self, api: Api, known: &[KnownCall], messages: &[WireMessage]) {
+    pub(super) fn learn(&mut self, api: Api, known: &[KnownCall], messages: &[WireMessage]) {
         let is_known = |own: &dyn Fn(&KnownCall) -> &str, sent: &str| known.iter().any(|call| own(call) == sent);
         for (call, sent) in known.iter().zip(messages.iter().flat_map(|message| &message.calls)) {
             if call.name != sent.name && can_be_declared(api, &call.name) {
@@ -65,7 +65,7 @@ impl Renamed {
     }
 
     /// Gives the calls and answers of a request their own ids and names back.
-    pub(crate) fn restore(&self, messages: &mut [WireMessage]) {
+    pub(super) fn restore(&self, messages: &mut [WireMessage]) {
         if self.ids.own.is_empty() && self.names.own.is_empty() {
             return;
         }

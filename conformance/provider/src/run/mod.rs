@@ -7,9 +7,11 @@ mod judge;
 mod kept;
 mod play;
 mod said;
+mod session_turns;
 mod turns;
 
 pub(crate) use judge::RuleHeaders;
+pub(crate) use session_turns::SessionTurns;
 pub(crate) use turns::{Listed, Turns};
 
 use crate::exchange::Reaction;

@@ -1,6 +1,6 @@
 //! Which declared tool hands over to an agent. Its name is the framework's own.
 
-use crate::standalone::example_of;
+use crate::example::example_of;
 use threadspec::surrogates::unmark_surrogates;
 use threadspec_apis::ApiRequest;
 

@@ -7,21 +7,10 @@
 //! |---|---|
 //! | `plan` | what is to happen in each run |
 //! | `script` | the turns of a session, read strictly from JSON |
-//! | `turns` | which turn answers a request |
 //! | `hand_over` | the declared tool that hands over to an agent |
-//! | `compose` | from a record to the output of op `session` |
-//! | `told` | what a testee is told of a session |
 
-mod compose;
 mod hand_over;
 mod plan;
 mod script;
-#[cfg(test)]
-mod tests;
-mod told;
-mod turns;
 
-pub(crate) use compose::compose;
 pub use plan::{PlannedAgent, PlannedRun, PlannedTurn, SessionPlan};
-pub(crate) use told::told;
-pub(crate) use turns::SessionTurns;

@@ -1,7 +1,6 @@
 //! A provider for agents that are programs: it tells their conversations apart, answers each from a script, and judges it by itself.
 
 mod conversations;
-mod example;
 mod proxy;
 mod script;
 mod step;
@@ -10,7 +9,6 @@ mod talks;
 mod tests;
 mod transcript;
 
-pub use example::example_of;
 pub use proxy::Proxy;
 pub use script::{ExpectedCounts, Script};
 pub use talks::{News, Talk};

@@ -1,6 +1,7 @@
 //! What a testee is told of a case: its input without the answers, which come over the wire.
 
-use crate::session;
+mod session;
+
 use serde_json::Value;
 use std::collections::HashMap;
 use threadspec_judge::json::Node;
@@ -40,7 +41,7 @@ fn is_session(input: &str) -> bool {
 }
 
 /// Adds to each tool whose results are found by the id of a call the arguments of these calls.
-pub(crate) fn with_args<'a>(tools: &mut Node<'a>, known: &HashMap<String, ArgsById<'a>>) {
+fn with_args<'a>(tools: &mut Node<'a>, known: &HashMap<String, ArgsById<'a>>) {
     let Node::Object(tools) = tools else { return };
     for (name, results) in tools {
         let Node::Object(results) = results else { continue };
@@ -53,10 +54,10 @@ pub(crate) fn with_args<'a>(tools: &mut Node<'a>, known: &HashMap<String, ArgsBy
 }
 
 /// The arguments of a tool's calls: ids as they are written, each once.
-pub(crate) type ArgsById<'a> = Vec<(&'a str, Node<'a>)>;
+type ArgsById<'a> = Vec<(&'a str, Node<'a>)>;
 
 /// Adds the arguments of all calls that turns make, by the name of the tool.
-pub(crate) fn calls<'a>(turns: &Node<'a>, found: &mut HashMap<String, ArgsById<'a>>) {
+fn calls<'a>(turns: &Node<'a>, found: &mut HashMap<String, ArgsById<'a>>) {
     let Node::Array(turns) = turns else { return };
     for turn in turns {
         let Some(Node::Array(calls)) = member(turn, "tool_calls") else { continue };
@@ -72,13 +73,13 @@ pub(crate) fn calls<'a>(turns: &Node<'a>, found: &mut HashMap<String, ArgsById<'
     }
 }
 
-pub(crate) fn member<'n, 'a>(object: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
+fn member<'n, 'a>(object: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
     let Node::Object(members) = object else { return None };
     members.iter().find(|(key, _)| read(key) == name).map(|(_, value)| value)
 }
 
 /// The text of a string, lone surrogates marked.
-pub(crate) fn read(token: &str) -> String {
+fn read(token: &str) -> String {
     value::read(token)
         .ok()
         .and_then(|value| match value {

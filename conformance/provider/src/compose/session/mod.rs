@@ -1,10 +1,13 @@
 //! From what went over the wire to the output of op `session`.
 
-use super::plan::SessionPlan;
-use crate::compose::names::{KnownCall, Renamed};
+#[cfg(test)]
+mod tests;
+
+use super::names::{KnownCall, Renamed};
 use crate::judging::{WireFinding, judge};
 use crate::plan::RunPlan;
 use crate::record::{Attempt, WireRecord};
+use crate::session::SessionPlan;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec::surrogates::without_marks;
@@ -13,7 +16,7 @@ use threadspec_judge::protocol::{Reply, Speaker};
 
 /// The reply of a testee whose model was the provider in all runs of a session: what it said itself, with the requests of each run as they
 /// went over the wire, and in `wire` what was really said and what was found.
-pub(crate) fn compose(plan: &RunPlan, session: &SessionPlan, record: &WireRecord, mut output: Value) -> Reply {
+pub(super) fn compose(plan: &RunPlan, session: &SessionPlan, record: &WireRecord, mut output: Value) -> Reply {
     let asks = SessionAsks::of(plan, session, record);
     let (mut reported, mut said) = (0, Vec::new());
     for (run, report) in output["runs"].as_array_mut().into_iter().flatten().enumerate() {
@@ -166,7 +169,7 @@ fn unsupported(plan: &RunPlan, session: &SessionPlan, record: &WireRecord, repor
     if let [first, ..] = session.unsaid_kinds(plan.api)[..] {
         return Some(format!("{} has no opaque parts of the kind `{first}`", plan.api));
     }
-    if let Some(why) = crate::compose::unsupported(plan, record) {
+    if let Some(why) = super::unsupported(plan, record) {
         return Some(why);
     }
     let requests = || record.attempts.iter().filter_map(|attempt| attempt.request.as_ref());

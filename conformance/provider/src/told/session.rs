@@ -1,12 +1,12 @@
 //! What a testee is told of a session: its input without the answers, which come over the wire.
 
-use crate::told::{ArgsById, calls, read, with_args};
+use super::{ArgsById, calls, read, with_args};
 use std::collections::HashMap;
 use threadspec_judge::json::Node;
 
 /// An input of op `session` as a testee gets it whose model is the provider: its runs have no `model`, and results that are found by the id of
 /// a call have `args`, the arguments of these calls.
-pub(crate) fn told(input: &str) -> String {
+pub(super) fn told(input: &str) -> String {
     let Node::Object(mut members) = Node::of(input) else { return input.to_owned() };
     let mut known: HashMap<String, ArgsById<'_>> = HashMap::new();
     if let Some((_, Node::Array(runs))) = members.iter_mut().find(|(name, _)| read(name) == "runs") {

@@ -1,8 +1,8 @@
 //! Which turn answers a request of a session: the next one of the run that began last.
 
-use super::plan::SessionPlan;
-use crate::run::Turns;
+use super::turns::Turns;
 use crate::script::WireTurn;
+use crate::session::SessionPlan;
 use std::collections::HashMap;
 use threadspec_apis::ApiRequest;
 
