@@ -67,6 +67,6 @@ pub use record::{
 };
 pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
 pub use serve::{Answers, Server, ServerLimits, Upstream, UpstreamPart};
-pub use session::{PlannedAgent, PlannedRun, PlannedTurn, SessionPlan};
+pub use session::{SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
 pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, header, judge_again};
 pub use told::told;

@@ -3,7 +3,7 @@
 use super::tools::{names, shown, wrong_by_itself};
 use super::{WireFindings, numbered};
 use crate::record::WireRecord;
-use crate::session::{PlannedAgent, SessionPlan};
+use crate::session::{SessionAgentPlan, SessionPlan};
 use std::collections::BTreeSet;
 use threadspec::oracle::Api;
 use threadspec_golden::clause;
@@ -27,7 +27,7 @@ pub(super) fn judge_tools(api: Api, session: &SessionPlan, record: &WireRecord, 
 
 /// A tool that is not declared; `None` if all tools of one of the agents are.
 fn lost(api: Api, session: &SessionPlan, declared: &BTreeSet<&str>) -> Option<String> {
-    let lost = |agent: &PlannedAgent| {
+    let lost = |agent: &SessionAgentPlan| {
         agent.tools.iter().find(|name| can_be_declared(api, name) && !declared.contains(name.as_str())).cloned()
     };
     let lost: Option<Vec<String>> = session.agents.iter().map(lost).collect();

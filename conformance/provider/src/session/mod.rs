@@ -13,4 +13,4 @@ mod hand_over;
 mod plan;
 mod script;
 
-pub use plan::{PlannedAgent, PlannedRun, PlannedTurn, SessionPlan};
+pub use plan::{SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};

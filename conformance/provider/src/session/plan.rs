@@ -15,14 +15,14 @@ use threadspec_judge::universal::value;
 #[derive(Clone, Debug, Default)]
 pub struct SessionPlan {
     /// The runs, in order.
-    pub runs: Vec<PlannedRun>,
+    pub runs: Vec<SessionRunPlan>,
     /// The agents; `main` is the first.
-    pub agents: Vec<PlannedAgent>,
+    pub agents: Vec<SessionAgentPlan>,
 }
 
 /// An agent of a session.
 #[derive(Clone, Debug, Default)]
-pub struct PlannedAgent {
+pub struct SessionAgentPlan {
     /// Its name, marked.
     pub name: String,
     /// The names of its tools, marked.
@@ -31,11 +31,11 @@ pub struct PlannedAgent {
 
 /// What is to happen in a run of a session.
 #[derive(Clone, Debug, Default)]
-pub struct PlannedRun {
+pub struct SessionRunPlan {
     /// The user message that it begins with, if it does.
     pub message: Option<String>,
     /// What the model answers, one turn for each ask.
-    pub turns: Vec<PlannedTurn>,
+    pub turns: Vec<SessionTurnPlan>,
     /// Whether the thread is compacted before it.
     pub compacts: bool,
     /// What the summarizing model answers, if there is one.
@@ -44,7 +44,7 @@ pub struct PlannedRun {
 
 /// What the model answers to an ask of a session.
 #[derive(Clone, Debug, Default)]
-pub struct PlannedTurn {
+pub struct SessionTurnPlan {
     /// As the script has it.
     pub script: Value,
     /// As it is said. The calls that hand over have no names yet.
@@ -72,7 +72,7 @@ impl SessionPlan {
         }
         let agent = |(name, agent): (&str, &Value)| {
             let tools = agent["tools"].as_object().into_iter().flat_map(|tools| tools.keys().cloned());
-            PlannedAgent { name: name.to_owned(), tools: tools.collect() }
+            SessionAgentPlan { name: name.to_owned(), tools: tools.collect() }
         };
         Ok(Self { runs, agents: agents(&read).map(agent).collect() })
     }
@@ -131,7 +131,7 @@ fn agents(input: &Value) -> impl Iterator<Item = (&str, &Value)> {
     std::iter::once(("main", input)).chain(others.map(|(name, agent)| (name.as_str(), agent)))
 }
 
-impl PlannedTurn {
+impl SessionTurnPlan {
     /// The turn with the names of the tools that hand over, as the request declares them.
     ///
     /// # Errors

@@ -1,17 +1,18 @@
 //! The runs of a session, read strictly from JSON, so that arguments keep the spelling of the script.
 
-use super::plan::{PlannedRun, PlannedTurn};
+use super::plan::{SessionRunPlan, SessionTurnPlan};
 use crate::Error;
 use crate::script::{ObjectReading, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
 
 /// Reads the list of the runs. What only the judge and the testee need is not looked at.
-pub(super) fn read_runs(text: &str) -> Result<Vec<PlannedRun>, Error> {
+pub(super) fn read_runs(text: &str) -> Result<Vec<SessionRunPlan>, Error> {
     read_text(text, "runs", |runs| runs.list()?.into_iter().map(read_run).collect())
 }
 
-fn read_run(reading: StrictReading<'_>) -> Result<PlannedRun, Error> {
+fn read_run(reading: StrictReading<'_>) -> Result<SessionRunPlan, Error> {
     let mut members = reading.members()?;
-    let mut run = PlannedRun { message: members.read("message", StrictReading::string)?, ..PlannedRun::default() };
+    let mut run =
+        SessionRunPlan { message: members.read("message", StrictReading::string)?, ..SessionRunPlan::default() };
     if let Some(compaction) = members.take("compact") {
         run.compacts = true;
         run.summary = compaction.members()?.read("summary", StrictReading::string)?;
@@ -20,9 +21,9 @@ fn read_run(reading: StrictReading<'_>) -> Result<PlannedRun, Error> {
     Ok(run)
 }
 
-fn read_turn(reading: StrictReading<'_>) -> Result<PlannedTurn, Error> {
+fn read_turn(reading: StrictReading<'_>) -> Result<SessionTurnPlan, Error> {
     let mut members = reading.members()?;
-    let mut planned = PlannedTurn::default();
+    let mut planned = SessionTurnPlan::default();
     let mut thinking = Vec::new();
     for part in members.read("opaque", StrictReading::list)?.unwrap_or_default() {
         let (kind, thought) = read_opaque(part)?;
