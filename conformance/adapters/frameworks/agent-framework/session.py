@@ -40,9 +40,9 @@ class FrameworkThread(Thread):
         super().__init__(session)
         self.client = ScriptedClient(session)
         tools = [tool(session, name, is_gated) for name, is_gated in session.main.tools.items()]
-        # History is written after each call of the model, and what is known of approvals after each run.
-        options = {"context_providers": [FileHistoryProvider(session.storage / "history")], "require_per_service_call_history_persistence": True}
-        self.agent = Agent(client=self.client, instructions=session.main.system, tools=tools, tokenizer=CharacterEstimatorTokenizer(), **options)
+        # Both are written when a run is over: the history by its provider, what is known of approvals by the store.
+        history = FileHistoryProvider(session.storage / "history")
+        self.agent = Agent(client=self.client, instructions=session.main.system, tools=tools, tokenizer=CharacterEstimatorTokenizer(), context_providers=[history])
         self.store = FileSessionStore(session.storage / "sessions")
         self.thread, self.requests = None, []
 
@@ -120,5 +120,5 @@ def opaque_part(content):
 
 
 if __name__ == "__main__":
-    options = {"features": FEATURES, "package": "agent-framework-core", "name": "Microsoft Agent Framework", "url": "https://github.com/microsoft/agent-framework"}
+    options = {"features": FEATURES, "saves": "run", "package": "agent-framework-core", "name": "Microsoft Agent Framework", "url": "https://github.com/microsoft/agent-framework"}
     serve_sessions(FrameworkThread, describe, **options)

@@ -1,16 +1,11 @@
-"""AutoGen's `AssistantAgent`, which keeps its thread in its model context, behind op `session`; hand-overs are those of a `Swarm`."""
+"""AutoGen's `AssistantAgent`, which keeps its thread in its model context, behind op `session`."""
 
 import sys
-from functools import reduce
-from operator import or_
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "shared"))
 
 from autogen_agentchat.agents import AssistantAgent
-from autogen_agentchat.base import Handoff
-from autogen_agentchat.conditions import TextMessageTermination
-from autogen_agentchat.teams import Swarm
 from autogen_core import CancellationToken, FunctionCall
 from autogen_core.model_context import BufferedChatCompletionContext, UnboundedChatCompletionContext
 from autogen_core.models import CreateResult, RequestUsage
@@ -21,18 +16,18 @@ import adapter
 from adapter import Arguments, describe_one
 from session import Thread, described_call, serve_sessions
 
-FEATURES = ["message", "error", "cancel", "limit", "resume", "compact", "handoff", "raw"]
+FEATURES = ["message", "error", "cancel", "limit", "resume", "compact", "raw"]
 
 
 class ScriptedTool(BaseTool):
-    def __init__(self, session, agent, name):
+    def __init__(self, session, name):
         super().__init__(Arguments, BaseModel, name, "A scripted tool.")
-        self.session, self.agent = session, agent
+        self.session = session
 
     run = None
 
     async def run_json(self, args, cancellation_token, call_id=None):
-        return await self.session.call(self.name, args, call_id, self.agent)
+        return await self.session.call(self.name, args, call_id)
 
 
 class ScriptedClient(adapter.ScriptedClient):
@@ -48,18 +43,10 @@ class AutogenThread(Thread):
         super().__init__(session)
         self.state = None
 
-    def team(self, limit, buffer):
-        """The agent, or the team of those that hand over, which ends with the text of one of them."""
-        agents = [self.agent(one, limit, buffer) for one in self.session.agents.values()]
-        if len(agents) == 1:
-            return agents[0]
-        return Swarm(agents, termination_condition=reduce(or_, [TextMessageTermination(agent.name) for agent in agents]))
-
-    def agent(self, one, limit, buffer):
-        context = BufferedChatCompletionContext(buffer) if buffer else UnboundedChatCompletionContext()
-        tools = [ScriptedTool(self.session, one.name, name) for name in one.tools]
-        handoffs = [Handoff(target=other, name=f"transfer_to_{other}") for other in one.others]
-        options = {"model_context": context, "system_message": one.system, "max_tool_iterations": limit, "handoffs": handoffs}
+    def agent(self, limit, buffer):
+        one, context = self.session.main, BufferedChatCompletionContext(buffer) if buffer else UnboundedChatCompletionContext()
+        tools = [ScriptedTool(self.session, name) for name in one.tools]
+        options = {"model_context": context, "system_message": one.system, "max_tool_iterations": limit}
         return AssistantAgent(one.name, ScriptedClient(self.session), tools=tools, **options)
 
     async def play(self, run):
@@ -69,13 +56,13 @@ class AutogenThread(Thread):
         token, stop = CancellationToken(), run.cancel
         run.cancel = lambda: (token.cancel(), stop())
         # Limit and context belong to the agent; its state is loaded into the next one, as the documentation does.
-        team = self.team(run.rounds + 1, (run.compact or {}).get("keepMessages"))
+        agent = self.agent(run.rounds + 1, (run.compact or {}).get("keepMessages"))
         if self.state:
-            await team.load_state(self.state)
+            await agent.load_state(self.state)
         try:
-            await team.run(task=run.message, cancellation_token=token)
+            await agent.run(task=run.message, cancellation_token=token)
         finally:
-            self.state = await team.save_state()
+            self.state = await agent.save_state()
 
 
 def describe(messages):
@@ -91,5 +78,5 @@ def described(message):
 
 
 if __name__ == "__main__":
-    options = {"features": FEATURES, "handoff": lambda agent: f"transfer_to_{agent}", "package": "autogen-agentchat", "name": "AutoGen", "url": "https://github.com/microsoft/autogen"}
+    options = {"features": FEATURES, "package": "autogen-agentchat", "name": "AutoGen", "url": "https://github.com/microsoft/autogen"}
     serve_sessions(AutogenThread, describe, **options)

@@ -20,8 +20,7 @@ from session import MAIN, Image, Thread, described_call, fingerprint, serve_sess
 
 FEATURES = ["message", "error", "cancel", "kill", "limit", "resume", "approval", "compact", "handoff", "opaque", "image"]
 CONFIRMATION, TRANSFER = "adk_request_confirmation", "transfer_to_agent"
-# A context that is full until it is compacted: tokens.
-FULL = 1_000_000
+FULL = 1_000_000  # tokens of a context that is full until it is compacted
 OWNER = {"user_id": "user", "session_id": "thread"}
 
 
@@ -62,10 +61,8 @@ class ScriptedTool(BaseTool):
         if self.is_gated and not confirmation.confirmed:
             return {"error": confirmation.payload or "This tool call is rejected."}
         result = await self.session.call(self.name, args, tool_context.function_call_id, self.agent)
-        if isinstance(result, Image):
-            image = Part.from_bytes(data=result.bytes, mime_type=result.media_type)
-            return {"result": result.text, "image": image} if result.text is not None else image
-        return result
+        image = Part.from_bytes(data=result.bytes, mime_type=result.media_type) if isinstance(result, Image) else None
+        return ({"result": result.text, "image": image} if result.text is not None else image) if image else result
 
 
 class AdkThread(Thread):
@@ -79,8 +76,8 @@ class AdkThread(Thread):
         if "tokens" in budget:
             self.session.cannot_tell("the framework keeps a number of events, not of tokens")
         compaction = EventsCompactionConfig(token_threshold=FULL, event_retention_size=budget.get("keepMessages", 0)) if budget else None
-        app = App(name="app", root_agent=self.agent(self.session.main, others), events_compaction_config=compaction, resumability_config=ResumabilityConfig(is_resumable=True))
-        return Runner(app=app, session_service=self.service)
+        options = {"events_compaction_config": compaction, "resumability_config": ResumabilityConfig(is_resumable=True)}
+        return Runner(app=App(name="app", root_agent=self.agent(self.session.main, others), **options), session_service=self.service)
 
     def agent(self, one, others=()):
         tools = [ScriptedTool(self.session, one, name) for name in one.tools]
@@ -104,8 +101,8 @@ class AdkThread(Thread):
             # The runner finds the invocation that asked by the ids of the answers.
             begins = {"new_message": Content(role="user", parts=[Part(function_response=FunctionResponse(id=id, name=CONFIRMATION, response=answer)) for id, answer in answers])}
         run.cancel = stop.set
+        config = RunConfig(max_llm_calls=run.rounds + 1)
         try:
-            config = RunConfig(max_llm_calls=run.rounds + 1)
             [_ async for _ in self.runner(run).run_async(**OWNER, **begins, run_config=config, abort_signal=stop)]
         finally:
             run.pending = pending(await self.events())
@@ -139,8 +136,7 @@ def describe(request):
 
 
 def images(answer):
-    found = [fingerprint(part.inline_data.data) for part in answer.parts or []]
-    return {"images": found} if found else {}
+    return {"images": [fingerprint(part.inline_data.data) for part in answer.parts]} if answer.parts else {}
 
 
 def opaque_part(part):
