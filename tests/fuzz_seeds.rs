@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use threadspec::Profile;
-use threadspec_campaign::generate::{GoldenThread, ScriptPlan, SessionPlan, StreamPlan, golden_inputs, seeds};
+use threadspec_campaign::generate::{GoldenThread, ScriptPlan, SessionScenario, StreamPlan, golden_inputs, seeds};
 use threadspec_campaign::laws;
 use threadspec_judge::protocol::Op;
 
@@ -64,7 +64,7 @@ fn plain() {
 
 #[test]
 fn session() {
-    replay("session", |bytes| laws::session(&decoded::<SessionPlan>(bytes)));
+    replay("session", |bytes| laws::session(&decoded::<SessionScenario>(bytes)));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::FileFailurePersistence;
 use threadspec::{Profile, read_events};
-use threadspec_campaign::generate::{GoldenThread, RequestPlan, ScriptPlan, SessionPlan, Text, Thread};
+use threadspec_campaign::generate::{GoldenThread, RequestPlan, ScriptPlan, SessionScenario, Text, Thread};
 use threadspec_campaign::laws;
 use threadspec_judge::protocol::{Implementation, Reply, Request};
 use threadspec_judge::reference::Reference;
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn a_session_goes_on_whatever_happened_before(session: SessionPlan) {
+    fn a_session_goes_on_whatever_happened_before(session: SessionScenario) {
         laws::session(&session);
     }
 

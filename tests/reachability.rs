@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use threadspec::surrogates::repair_surrogates;
 use threadspec::{Event, EventKind, EventType, is_xml_char, read_events};
-use threadspec_campaign::generate::{CLASSES, LIMITS, RequestPlan, SessionPlan, samples};
+use threadspec_campaign::generate::{CLASSES, LIMITS, RequestPlan, SessionScenario, samples};
 use threadspec_judge::corpus::{session_features, session_problems};
 use threadspec_judge::json::{list, tokens};
 use threadspec_judge::protocol::{Feature, Features, JudgeProfile, Op};
@@ -229,7 +229,7 @@ fn sessions_use_each_feature_that_the_testee_has_and_no_other() {
     let few: Features = [Feature::Message, Feature::Cancel, Feature::Approval].into_iter().collect();
     for has in [Features::all(), few, Features::default()] {
         let (mut used, mut seen) = (Features::default(), BTreeSet::new());
-        for plan in samples::<SessionPlan>(1).take(600) {
+        for plan in samples::<SessionScenario>(1).take(600) {
             let input = plan.current().input(has);
             assert_eq!(session_problems(&input), [""; 0], "{input}");
             used = used.with(session_features(&input).expect("a script"));

@@ -1,7 +1,7 @@
 //! What is asked in a case: it depends on the seed, the operation and the number of the case, and on nothing else; but for sessions, which
 //! leave out the features that the testee has not.
 
-use crate::generate::{Enlargement, Mode, RequestPlan, Scenario, ScriptPlan, SessionPlan, Text, Thread};
+use crate::generate::{Enlargement, Mode, RequestPlan, Scenario, ScriptPlan, SessionScenario, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -69,7 +69,7 @@ impl Draw {
         let strategy = |&op: &Op| {
             let usual = match op {
                 Op::Session => {
-                    any::<SessionPlan>().prop_map(move |session| RequestPlan::Session(session, features)).boxed()
+                    any::<SessionScenario>().prop_map(move |session| RequestPlan::Session(session, features)).boxed()
                 }
                 Op::Escape => any::<Text>().prop_map(RequestPlan::Escape).boxed(),
                 Op::Serialize => {

@@ -3,6 +3,7 @@
 //! - `draw` makes a case from a seed and a number; one case in fifty is large.
 //! - `probe` puts a case to the testee, judges the reply, checks relations between the testee's own replies, and makes a failing case
 //!   small. [`threadspec_judge::compare`] judges by the reference and what the profile accepts, `property` by the properties of any agent.
+//!   `smaller_session` knows what a session can do without.
 //! - `campaign` does so for many cases. `cause` makes one finding of what has one cause: what fails as it does in `simpler` forms.
 //! - `save` writes findings as candidate cases of the corpus.
 
@@ -14,6 +15,7 @@ mod probe;
 mod property;
 mod save;
 mod simpler;
+mod smaller_session;
 
 pub use campaign::{FuzzFinding, FuzzOptions, FuzzReport, Progress, Start, first_failure, run};
 pub use coverage::Coverage;

@@ -3,16 +3,19 @@
 
 use super::cause::{Leads, likeness};
 use super::draw::{Relation, half_and_whole, with_unknown_fields, with_wrong_event};
-use super::property::{self, Broken, Judged};
+use super::property::{self, BrokenClause, JudgedReply};
 use super::simpler;
+use super::smaller_session;
 use crate::generate::{Mode, RequestPlan};
 use proptest::strategy::ValueTree;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use threadspec_golden::clause;
+
 use threadspec_judge::compare::{Difference, answering_clause, compare};
 use threadspec_judge::corpus::{Mismatch, Sides};
+use threadspec_judge::json::read;
 use threadspec_judge::protocol::{JudgeProfile, Op, Reply, Request};
 use threadspec_judge::verdict::{Outcome, Unready, Verdict};
 use threadspec_runner::Testee;
@@ -111,10 +114,11 @@ impl<'a> Probe<'a> {
             Outcome::Reply(Reply::Unsupported(_)) => return Err(Probed::Unsupported),
             Outcome::Reply(reply) if is_universal => {
                 let abilities = self.testee.hello().abilities;
-                let Judged::Broken(broken) = property::judged(op, input, earlier.as_deref(), abilities, &reply) else {
+                let JudgedReply::Clauses(broken) = property::judged(op, input, earlier.as_deref(), abilities, &reply)
+                else {
                     return Err(Probed::Unsupported);
                 };
-                let failure = |Broken { difference: Difference { clause, note, .. }, part }| {
+                let failure = |BrokenClause { difference: Difference { clause, note, .. }, part }| {
                     let mut failure = failed(Verdict::Fail, part.to_owned(), None);
                     failure.key.clause = clause;
                     FailedCase { note, ..failure }
@@ -243,6 +247,9 @@ impl<'a> Probe<'a> {
         tree: &mut dyn ValueTree<Value = RequestPlan>,
         key: &Key,
     ) -> Option<Shrunk> {
+        if op == Op::Session {
+            return self.shrink_session(check, tree.current(), key);
+        }
         let started = Instant::now();
         let (mut smallest, mut simpler) = (None, Vec::new());
         for _ in 0..SHRINK_TRIES {
@@ -272,6 +279,27 @@ impl<'a> Probe<'a> {
         }
         let (plan, failure) = smallest?;
         Some(Shrunk { plan, failure, simpler })
+    }
+
+    /// The same for a session, whose runs depend on each other: what goes with a run that is left out, no plan knows.
+    fn shrink_session(&mut self, check: Relation, plan: RequestPlan, key: &Key) -> Option<Shrunk> {
+        let own = |probe: &mut Self, plan: &RequestPlan| match probe.probe(Op::Session, check, plan) {
+            Probed::Failed(failures) => failures.into_iter().find(|failure| failure.key == *key),
+            _ => None,
+        };
+        let started = Instant::now();
+        let mut smallest = Shrunk { failure: own(self, &plan)?, plan, simpler: Vec::new() };
+        let Ok(input) = read(&smallest.failure.input) else { return Some(smallest) };
+        smaller_session::smallest(&input, SHRINK_TRIES, &mut |form| {
+            if started.elapsed() > SHRINK_TIME {
+                return false;
+            }
+            let plan = RequestPlan::Written(Op::Session, form.to_owned());
+            let Some(failure) = own(self, &plan) else { return false };
+            smallest = Shrunk { failure, plan, simpler: Vec::new() };
+            true
+        });
+        Some(smallest)
     }
 
     /// Names a failure made small by the clause of what is special in its input, if without that the answer is right, or says how

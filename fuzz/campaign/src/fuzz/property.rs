@@ -16,34 +16,34 @@ pub(super) fn answering(op: Op) -> &'static str {
 }
 
 /// What is held against a reply.
-pub(super) enum Judged {
+pub(super) enum JudgedReply {
     /// The clauses that it breaks, each with the first finding.
-    Broken(Vec<Broken>),
+    Clauses(Vec<BrokenClause>),
     /// It shows nothing.
     Unsupported,
 }
 
 /// A clause that is broken.
-pub(super) struct Broken {
+pub(super) struct BrokenClause {
     pub(super) difference: Difference,
     /// The part of the clause, if it is not the clause as such.
     pub(super) part: &'static str,
 }
 
 /// Judges a reply.
-pub(super) fn judged(op: Op, input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> Judged {
+pub(super) fn judged(op: Op, input: &str, earlier: Option<&str>, abilities: Abilities, reply: &Reply) -> JudgedReply {
     let answer = match reply {
         Reply::Ok(output) => AgentReply::Output(output.clone()),
         Reply::Reject { message, .. } => AgentReply::Refusal(message),
-        Reply::Unsupported(_) | Reply::Cut { .. } => return Judged::Unsupported,
+        Reply::Unsupported(_) | Reply::Cut { .. } => return JudgedReply::Unsupported,
     };
     match ruling(op, input, earlier, abilities, answer) {
         Err(why) => {
             let difference = Difference::note(answering(op), format!("this is not an output of `{op}`: {why}"));
-            Judged::Broken(vec![Broken { difference, part: "" }])
+            JudgedReply::Clauses(vec![BrokenClause { difference, part: "" }])
         }
-        Ok(ruling) if ruling.unsupported().is_some() => Judged::Unsupported,
-        Ok(ruling) => Judged::Broken(broken(&ruling)),
+        Ok(ruling) if ruling.unsupported().is_some() => JudgedReply::Unsupported,
+        Ok(ruling) => JudgedReply::Clauses(broken(&ruling)),
     }
 }
 
@@ -61,14 +61,14 @@ fn ruling(
     }
 }
 
-fn broken(ruling: &Ruling) -> Vec<Broken> {
-    let mut broken: Vec<Broken> = Vec::new();
+fn broken(ruling: &Ruling) -> Vec<BrokenClause> {
+    let mut broken: Vec<BrokenClause> = Vec::new();
     for Finding { clause, what } in ruling.findings() {
         if broken.iter().all(|known| known.difference.clause != *clause) {
             let is_reason =
                 *clause == clause::SESSION_DENIED && !matches!(ruling.holds(Property::SessionDenied), Holding::No(_));
             let part = if is_reason { DENIED_REASON } else { "" };
-            broken.push(Broken { difference: Difference::note(clause, what.clone()), part });
+            broken.push(BrokenClause { difference: Difference::note(clause, what.clone()), part });
         }
     }
     broken

@@ -143,7 +143,7 @@ fn connections() -> Vec<Seed> {
 ///
 /// A target that takes text begins with texts of the golden corpus, one that takes a [`GoldenThread`] with the
 /// corpus's threads, each followed by nothing, and one that takes a [`ScriptPlan`](super::ScriptPlan), a
-/// [`SessionPlan`](super::SessionPlan) or a [`StreamPlan`](super::StreamPlan) with random bytes, each of which is one.
+/// [`SessionScenario`](super::SessionScenario) or a [`StreamPlan`](super::StreamPlan) with random bytes, each of which is one.
 pub fn seeds(target: &str) -> Vec<Seed> {
     let text = |(name, text): (String, String)| Seed { name, bytes: text.into_bytes() };
     match target {

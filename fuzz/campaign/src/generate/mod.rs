@@ -14,7 +14,7 @@
 //! | [`Thread`] | a log of events; one reference in ten is deliberately wrong | the above |
 //! | [`ScriptPlan`] | a model, tools, a verifier and limits | the above |
 //! | `Scenario` | a run of any agent, for profile `universal` | texts, values, odd names |
-//! | [`SessionPlan`] | several runs on one thread, for op `session` | numbers, texts |
+//! | [`SessionScenario`] | several runs on one thread, for op `session` | numbers, texts |
 //! | [`RequestPlan`] | an operation of the protocol with its input | all of it |
 //! | `Enlargement` | what of a request is made large, and how far | |
 //! | [`StreamPlan`] | an answer of a model as a stream, which arrives in pieces | texts, names, values |
@@ -39,7 +39,7 @@ mod wide;
 pub use golden::{GoldenThread, golden_inputs, seeds};
 pub use request::{RequestPlan, samples};
 pub use script::ScriptPlan;
-pub use session::SessionPlan;
+pub use session::SessionScenario;
 pub use stream::StreamPlan;
 pub use text::{CLASSES, Text};
 pub use thread::Thread;

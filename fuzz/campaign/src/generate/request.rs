@@ -1,7 +1,7 @@
 //! Generates whole requests.
 
 use super::wide::widened;
-use super::{Enlargement, Scenario, ScriptPlan, SessionPlan, Text, Thread};
+use super::{Enlargement, Scenario, ScriptPlan, SessionScenario, Text, Thread};
 use proptest::arbitrary::any;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -53,7 +53,11 @@ pub enum RequestPlan {
     /// `session`, for a testee with these features, drawn only where it is asked for.
     #[arbitrary(skip)]
     #[proptest(skip)]
-    Session(SessionPlan, Features),
+    Session(SessionScenario, Features),
+    /// An input as it is, where a smaller form of another plan is none of its own.
+    #[arbitrary(skip)]
+    #[proptest(skip)]
+    Written(Op, String),
     /// Another request made large, drawn only where it is asked for.
     #[arbitrary(skip)]
     #[proptest(skip)]
@@ -70,6 +74,7 @@ impl RequestPlan {
             Self::Tools(_) | Self::Agent(_) => Op::Tools,
             Self::Loop(_) => Op::Loop,
             Self::Session(..) => Op::Session,
+            Self::Written(op, _) => *op,
             Self::Large(_, plan) => plan.op(),
         }
     }
@@ -82,6 +87,7 @@ impl RequestPlan {
             Self::Loop(script) => return script.loop_input(),
             Self::Agent(scenario) => return scenario.input(),
             Self::Session(session, features) => return session.input(*features),
+            Self::Written(_, input) => return input.clone(),
             Self::Large(growth, plan) => return plan.grown_input(*growth),
             Self::Escape(escaped) => vec![text("text", escaped)],
             Self::Serialize(thread, prefix) => {
@@ -112,7 +118,9 @@ impl RequestPlan {
             }
             (Self::Tools(script), _) => Self::Tools(script.grown(growth, false)).input(),
             (Self::Loop(script), _) => Self::Loop(script.grown(growth, true)).input(),
-            (Self::Escape(_) | Self::Agent(_) | Self::Large(..), _) => growth.with_long_text(&self.input()),
+            (Self::Escape(_) | Self::Agent(_) | Self::Written(..) | Self::Large(..), _) => {
+                growth.with_long_text(&self.input())
+            }
         }
     }
 }

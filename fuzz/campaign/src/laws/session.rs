@@ -1,6 +1,6 @@
 //! What must hold of a session of the reference, whatever happened in the runs before.
 
-use crate::generate::SessionPlan;
+use crate::generate::SessionScenario;
 use threadspec::Error;
 use threadspec::session::{MemoryStore, Record, Store};
 use threadspec_judge::corpus::session_problems;
@@ -10,9 +10,9 @@ use threadspec_judge::session::judge;
 use threadspec_judge::universal::{Abilities, AgentReply, Others};
 
 /// A store that outlives the process that is killed.
-struct Disk<'s>(&'s mut MemoryStore);
+struct KeptStore<'s>(&'s mut MemoryStore);
 
-impl Store for Disk<'_> {
+impl Store for KeptStore<'_> {
     fn load(&mut self) -> Result<Vec<Record>, Error> {
         self.0.load()
     }
@@ -27,7 +27,7 @@ impl Store for Disk<'_> {
 ///
 /// # Panics
 /// When that does not hold.
-pub fn session(plan: &SessionPlan) {
+pub fn session(plan: &SessionScenario) {
     run_session(&plan.input(Features::all()));
 }
 
@@ -47,7 +47,7 @@ pub fn run_session(input: &str) {
             time += 1;
             time
         };
-        match play(&request, Disk(&mut disk), clock) {
+        match play(&request, KeptStore(&mut disk), clock) {
             Reply::Cut { runs } => {
                 output.extend(runs);
                 request.from = Some(output.len());

@@ -7,8 +7,8 @@ use threadspec_judge::protocol::{Feature, Features};
 
 /// A response with calls.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct PlannedRound {
-    calls: AtMost<{ LIMITS.session_calls }, AskedCall>,
+pub struct DrawnRound {
+    calls: AtMost<{ LIMITS.session_calls }, DrawnCall>,
     /// Whether it has a text, and what that is.
     says: u8,
     words: Words,
@@ -17,7 +17,7 @@ pub struct PlannedRound {
 
 /// A call, and what comes of it. The choices are numbers of which 0 is the plainest.
 #[derive(Clone, Debug, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct AskedCall {
+pub struct DrawnCall {
     kind: u8,
     tool: u8,
     args: u8,
@@ -28,7 +28,7 @@ pub struct AskedCall {
 
 /// What a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallFate {
+pub(super) enum CallStart {
     /// It begins at once.
     Begins,
     /// It waits for a decision.
@@ -38,9 +38,9 @@ pub(super) enum CallFate {
 }
 
 /// A call as it is written.
-pub(super) struct AskedAs {
+pub(super) struct CallText {
     pub(super) id: String,
-    pub(super) fate: CallFate,
+    pub(super) fate: CallStart,
     /// The tool and its result; a hand-over has none.
     pub(super) result: Option<(&'static str, Value)>,
     json: Value,
@@ -49,8 +49,8 @@ pub(super) struct AskedAs {
 }
 
 /// A response as it is written.
-pub(super) struct RoundAs {
-    pub(super) calls: Vec<AskedAs>,
+pub(super) struct RoundText {
+    pub(super) calls: Vec<CallText>,
     /// The agents to which it hands over.
     pub(super) agents: Vec<usize>,
     turn: Value,
@@ -136,16 +136,16 @@ impl Numbers {
     }
 }
 
-impl PlannedRound {
+impl DrawnRound {
     /// The response; `None` without a call.
-    pub(super) fn write(&self, used: Features, numbers: &mut Numbers, repeats: usize) -> Option<RoundAs> {
+    pub(super) fn write(&self, used: Features, numbers: &mut Numbers, repeats: usize) -> Option<RoundText> {
         if self.calls.is_empty() {
             return None;
         }
-        let is_handed = |call: &AskedCall| used.contains(Feature::Handoff) && call.kind % 16 == 15;
+        let is_handed = |call: &DrawnCall| used.contains(Feature::Handoff) && call.kind % 16 == 15;
         let hands_over = self.calls.iter().any(is_handed);
         let mut agents = Vec::new();
-        let mut calls: Vec<AskedAs> = Vec::new();
+        let mut calls: Vec<CallText> = Vec::new();
         for call in self.calls.iter() {
             numbers.calls += 1;
             // Of two agents, one gets the thread. What a third hand-over does is not known.
@@ -155,7 +155,7 @@ impl PlannedRound {
                 agents.push(agent);
                 let id = format!("h{}", numbers.calls);
                 let json = json!({"id": id, "handoff": OTHERS[agent]});
-                AskedAs { id, fate: CallFate::Neither, result: None, json, opaque: None }
+                CallText { id, fate: CallStart::Neither, result: None, json, opaque: None }
             } else {
                 call.write(used, numbers, hands_over, repeats)
             });
@@ -170,11 +170,11 @@ impl PlannedRound {
             turn["opaque"] = opaque.into();
         }
         turn["tool_calls"] = calls.iter().map(|call| call.json.clone()).collect();
-        Some(RoundAs { calls, agents, turn })
+        Some(RoundText { calls, agents, turn })
     }
 }
 
-impl RoundAs {
+impl RoundText {
     /// A response of three plain calls.
     pub(super) fn plain(numbers: &mut Numbers) -> Self {
         let call = |name: &&'static str| {
@@ -182,14 +182,14 @@ impl RoundAs {
             let id = format!("c{}", numbers.calls);
             let json = json!({"id": id, "name": name, "args": {"n": numbers.calls}});
             let result = Some((*name, format!("result {id}{}", numbers.mark()).into()));
-            AskedAs { id, fate: CallFate::Begins, result, json, opaque: None }
+            CallText { id, fate: CallStart::Begins, result, json, opaque: None }
         };
-        let calls: Vec<AskedAs> = FREE.iter().map(call).collect();
+        let calls: Vec<CallText> = FREE.iter().map(call).collect();
         let turn = json!({"tool_calls": calls.iter().map(|call| call.json.clone()).collect::<Vec<_>>()});
         Self { calls, agents: Vec::new(), turn }
     }
 
-    pub(super) fn has(&self, fate: CallFate) -> bool {
+    pub(super) fn has(&self, fate: CallStart) -> bool {
         self.calls.iter().any(|call| call.fate == fate)
     }
 
@@ -198,27 +198,27 @@ impl RoundAs {
     }
 }
 
-impl AskedCall {
+impl DrawnCall {
     /// Beside a hand-over no call waits: who would decide on it, the framework says.
-    fn write(&self, used: Features, numbers: &mut Numbers, beside_a_handover: bool, repeats: usize) -> AskedAs {
+    fn write(&self, used: Features, numbers: &mut Numbers, beside_a_handover: bool, repeats: usize) -> CallText {
         let number = numbers.calls;
         let id = format!("c{number}");
         let mut raw = None;
         let (fate, name) = match self.kind % 16 {
             6..=10 if used.contains(Feature::Approval) && !beside_a_handover => {
-                (CallFate::Waits, GUARDED[usize::from(self.tool) % GUARDED.len()])
+                (CallStart::Waits, GUARDED[usize::from(self.tool) % GUARDED.len()])
             }
             11 | 12 if used.contains(Feature::Raw) => {
                 let text = RAW[usize::from(self.args) % RAW.len()];
                 raw = Some(text.to_owned());
-                (CallFate::Neither, FREE[usize::from(self.tool) % FREE.len()])
+                (CallStart::Neither, FREE[usize::from(self.tool) % FREE.len()])
             }
             // The text of an object is that object.
             5 if used.contains(Feature::Raw) => {
                 raw = Some(if self.args.is_multiple_of(3) { String::new() } else { format!("{{ \"n\": {number} }}") });
-                (CallFate::Begins, FREE[usize::from(self.tool) % FREE.len()])
+                (CallStart::Begins, FREE[usize::from(self.tool) % FREE.len()])
             }
-            _ => (CallFate::Begins, FREE[usize::from(self.tool) % FREE.len()]),
+            _ => (CallStart::Begins, FREE[usize::from(self.tool) % FREE.len()]),
         };
         let mut json = json!({"id": id, "name": name});
         match raw {
@@ -247,6 +247,6 @@ impl AskedCall {
         let is_signed = used.contains(Feature::Opaque) && self.is_signed % 4 == 3;
         let opaque = is_signed
             .then(|| json!({"kind": "signature", "call": id, "data": format!("sign{number}{}==", numbers.mark())}));
-        AskedAs { id, fate, result: Some((name, result)), json, opaque }
+        CallText { id, fate, result: Some((name, result)), json, opaque }
     }
 }

@@ -5,7 +5,7 @@ mod writer;
 
 use super::growth::Enlargement;
 use super::{AtMost, LIMITS, Rarely, Text};
-use calls::PlannedRound;
+use calls::DrawnRound;
 use std::fmt;
 use threadspec_judge::protocol::{Feature, Features};
 use writer::SessionWriter;
@@ -18,7 +18,7 @@ const OPTIONAL: usize = 12;
 /// Every choice makes a script that the lint of cases accepts, whichever features its agent has. What a run may do depends on what came
 /// before: only a pending call is decided on in time, and only one that can begin is cut.
 #[derive(Clone, arbitrary::Arbitrary, proptest_derive::Arbitrary)]
-pub struct SessionPlan {
+pub struct SessionScenario {
     /// Which features the session uses, so that each is also seen without the others.
     uses: [bool; OPTIONAL],
     /// A part of all texts, so that those of two sessions differ.
@@ -47,7 +47,7 @@ pub struct DrawnRun {
     /// What is decided on the pending calls, one after the other.
     decisions: [u8; 4],
     compacts: u8,
-    rounds: AtMost<{ LIMITS.session_rounds }, PlannedRound>,
+    rounds: AtMost<{ LIMITS.session_rounds }, DrawnRound>,
     cut: u8,
     cut_place: u8,
     limited: u8,
@@ -70,7 +70,7 @@ impl Words {
     }
 }
 
-impl SessionPlan {
+impl SessionScenario {
     /// The input of op `session` for an agent that has these features, without `storage`.
     pub fn input(&self, features: Features) -> String {
         let optional = Feature::all().filter(|feature| *feature != Feature::Message);
@@ -109,7 +109,7 @@ const LONG_RUNS: usize = 21;
 /// At least so many rounds of three calls do.
 const LONG_ROUNDS: usize = 10;
 
-impl fmt::Debug for SessionPlan {
+impl fmt::Debug for SessionScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.input(Features::all()))
     }

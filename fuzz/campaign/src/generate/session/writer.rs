@@ -2,7 +2,7 @@
 //! what is expected has it so: what is written is a script for every other agent, too.
 
 use super::DrawnRun;
-use super::calls::{CallFate, GUARDED, Numbers, OTHERS, RoundAs};
+use super::calls::{CallStart, GUARDED, Numbers, OTHERS, RoundText};
 use crate::generate::list::pick;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -58,7 +58,7 @@ impl SessionWriter {
     pub(super) fn long_run(&mut self, rounds: usize) {
         let message = self.message();
         self.begin_with_message();
-        let rounds: Vec<RoundAs> = (0..rounds).map(|_| RoundAs::plain(&mut self.numbers)).collect();
+        let rounds: Vec<RoundText> = (0..rounds).map(|_| RoundText::plain(&mut self.numbers)).collect();
         let mut model: Vec<Value> = rounds.into_iter().map(|round| self.keep(round)).collect();
         model.push(json!({"content": self.numbers.text("Answer")}));
         self.runs.push(json!({"message": message, "model": model}));
@@ -86,7 +86,9 @@ impl SessionWriter {
                 goes_on = start == RunStart::Decide;
             }
         }
-        if self.used.contains(Feature::Compact) && plan.compacts % 3 == 2 {
+        // A user message of the framework on `resume` closes the turn, and then compaction may take it.
+        let may_compact = start != RunStart::Resume && self.used.contains(Feature::Compact);
+        if may_compact && plan.compacts % 3 == 2 {
             run["compact"] = self.compaction(plan.compacts / 3);
         }
         let mut rounds = if goes_on { self.rounds(plan) } else { Vec::new() };
@@ -107,7 +109,7 @@ impl SessionWriter {
             run["maxRecursionDepth"] = limit.into();
         }
         if let Some(round) = rounds.last().filter(|_| !is_limited) {
-            let waits = round.calls.iter().filter(|call| call.fate == CallFate::Waits);
+            let waits = round.calls.iter().filter(|call| call.fate == CallStart::Waits);
             self.pending.extend(waits.map(|call| call.id.clone()));
         }
         let mut model: Vec<Value> = rounds.into_iter().map(|round| self.keep(round)).collect();
@@ -244,11 +246,11 @@ impl SessionWriter {
     }
 
     /// The responses with calls: behind one of which a call waits, none comes.
-    fn rounds(&mut self, plan: &DrawnRun) -> Vec<RoundAs> {
-        let mut rounds: Vec<RoundAs> = Vec::new();
+    fn rounds(&mut self, plan: &DrawnRun) -> Vec<RoundText> {
+        let mut rounds: Vec<RoundText> = Vec::new();
         for round in plan.rounds.iter() {
             rounds.extend(round.write(self.used, &mut self.numbers, self.repeats));
-            if rounds.last().is_some_and(|round| round.has(CallFate::Waits)) {
+            if rounds.last().is_some_and(|round| round.has(CallStart::Waits)) {
                 break;
             }
         }
@@ -256,13 +258,13 @@ impl SessionWriter {
     }
 
     /// The call during which the run is cut, how, and how many rounds the run has then.
-    fn cut(&self, plan: &DrawnRun, begun: &[String], rounds: &[RoundAs]) -> Option<(String, &'static str, usize)> {
+    fn cut(&self, plan: &DrawnRun, begun: &[String], rounds: &[RoundText]) -> Option<(String, &'static str, usize)> {
         let hows = [(Feature::Cancel, "cancel"), (Feature::Error, "throw"), (Feature::Kill, "kill")];
         let hows: Vec<&str> =
             hows.iter().filter(|(feature, _)| self.used.contains(*feature)).map(|(_, how)| *how).collect();
         let approved = begun.iter().map(|id| (id, 0));
         let own = rounds.iter().enumerate().flat_map(|(place, round)| {
-            let begins = round.calls.iter().filter(|call| call.fate == CallFate::Begins);
+            let begins = round.calls.iter().filter(|call| call.fate == CallStart::Begins);
             begins.map(move |call| (&call.id, place + 1))
         });
         let places: Vec<(&String, usize)> = approved.chain(own).collect();
@@ -274,7 +276,7 @@ impl SessionWriter {
     }
 
     /// The turn of a response; its calls get their results, and its agents are named.
-    fn keep(&mut self, mut round: RoundAs) -> Value {
+    fn keep(&mut self, mut round: RoundText) -> Value {
         self.agents.extend(round.agents.drain(..));
         for call in &mut round.calls {
             let Some((tool, result)) = call.result.take() else { continue };
