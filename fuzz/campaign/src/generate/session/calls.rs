@@ -40,7 +40,7 @@ pub(super) enum CallStart {
 /// A call as it is written.
 pub(super) struct CallText {
     pub(super) id: String,
-    pub(super) fate: CallStart,
+    pub(super) start: CallStart,
     /// The tool and its result; a hand-over has none.
     pub(super) result: Option<(&'static str, Value)>,
     json: Value,
@@ -155,7 +155,7 @@ impl DrawnRound {
                 agents.push(agent);
                 let id = format!("h{}", numbers.calls);
                 let json = json!({"id": id, "handoff": OTHERS[agent]});
-                CallText { id, fate: CallStart::Neither, result: None, json, opaque: None }
+                CallText { id, start: CallStart::Neither, result: None, json, opaque: None }
             } else {
                 call.write(used, numbers, hands_over, repeats)
             });
@@ -182,15 +182,15 @@ impl RoundText {
             let id = format!("c{}", numbers.calls);
             let json = json!({"id": id, "name": name, "args": {"n": numbers.calls}});
             let result = Some((*name, format!("result {id}{}", numbers.mark()).into()));
-            CallText { id, fate: CallStart::Begins, result, json, opaque: None }
+            CallText { id, start: CallStart::Begins, result, json, opaque: None }
         };
         let calls: Vec<CallText> = FREE.iter().map(call).collect();
         let turn = json!({"tool_calls": calls.iter().map(|call| call.json.clone()).collect::<Vec<_>>()});
         Self { calls, agents: Vec::new(), turn }
     }
 
-    pub(super) fn has(&self, fate: CallStart) -> bool {
-        self.calls.iter().any(|call| call.fate == fate)
+    pub(super) fn has(&self, start: CallStart) -> bool {
+        self.calls.iter().any(|call| call.start == start)
     }
 
     pub(super) fn into_turn(self) -> Value {
@@ -204,7 +204,7 @@ impl DrawnCall {
         let number = numbers.calls;
         let id = format!("c{number}");
         let mut raw = None;
-        let (fate, name) = match self.kind % 16 {
+        let (start, name) = match self.kind % 16 {
             6..=10 if used.contains(Feature::Approval) && !beside_a_handover => {
                 (CallStart::Waits, GUARDED[usize::from(self.tool) % GUARDED.len()])
             }
@@ -247,6 +247,6 @@ impl DrawnCall {
         let is_signed = used.contains(Feature::Opaque) && self.is_signed % 4 == 3;
         let opaque = is_signed
             .then(|| json!({"kind": "signature", "call": id, "data": format!("sign{number}{}==", numbers.mark())}));
-        CallText { id, fate, result: Some((name, result)), json, opaque }
+        CallText { id, start, result: Some((name, result)), json, opaque }
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct SessionWriter {
     passed: Vec<String>,
     /// Whether the last run ended early.
     is_open: bool,
+    /// Whether a message came behind a run that ended early: an agent may refuse it and all that follows until the thread is resumed.
+    may_be_refused: bool,
 }
 
 /// How a run begins.
@@ -43,7 +45,7 @@ impl SessionWriter {
         let numbers = Numbers { key, calls: 0, texts: 0, opaque: 0, images: 0, handed: 0 };
         let (tools, agents, runs) = (Map::new(), BTreeSet::new(), Vec::new());
         let (pending, passed) = (Vec::new(), Vec::new());
-        Self { used, numbers, repeats: 0, tools, agents, runs, pending, passed, is_open: false }
+        Self { used, numbers, repeats: 0, tools, agents, runs, pending, passed, is_open: false, may_be_refused: false }
     }
 
     /// A run of a message and its answer.
@@ -78,6 +80,7 @@ impl SessionWriter {
             RunStart::Resume => {
                 run["resume"] = true.into();
                 goes_on = self.is_open && self.pending.is_empty();
+                self.may_be_refused = false;
             }
             RunStart::Decide | RunStart::DecidePart | RunStart::DecideLate => {
                 let (decisions, approved) = self.decisions(start, plan);
@@ -92,8 +95,10 @@ impl SessionWriter {
             run["compact"] = self.compaction(plan.compacts / 3);
         }
         let mut rounds = if goes_on { self.rounds(plan) } else { Vec::new() };
-        // How rounds are counted that begin with a decision is the framework's own.
-        let may_be_limited = start == RunStart::Message && self.used.contains(Feature::Limit) && !rounds.is_empty();
+        // How rounds are counted that begin with a decision is the framework's own. Calls that would never have begun at once are no cut.
+        let begins = |round: &RoundText| round.calls.iter().all(|call| call.start == CallStart::Begins);
+        let may_be_limited =
+            start == RunStart::Message && self.used.contains(Feature::Limit) && rounds.last().is_some_and(begins);
         let limit = match plan.limited % 6 {
             4 if may_be_limited => Some(rounds.len()),
             5 if may_be_limited => Some(rounds.len() - 1),
@@ -109,7 +114,7 @@ impl SessionWriter {
             run["maxRecursionDepth"] = limit.into();
         }
         if let Some(round) = rounds.last().filter(|_| !is_limited) {
-            let waits = round.calls.iter().filter(|call| call.fate == CallStart::Waits);
+            let waits = round.calls.iter().filter(|call| call.start == CallStart::Waits);
             self.pending.extend(waits.map(|call| call.id.clone()));
         }
         let mut model: Vec<Value> = rounds.into_iter().map(|round| self.keep(round)).collect();
@@ -145,9 +150,10 @@ impl SessionWriter {
         if self.used.contains(Feature::Resume) && end % 8 >= 4 {
             // A thread that refuses a message is not lost if it can be resumed.
             self.push_closing(json!({"resume": true}));
+            self.may_be_refused = false;
             self.plain_run();
         }
-        if !self.passed.is_empty() && end % 4 != 3 {
+        if !self.passed.is_empty() && !self.may_be_refused && end % 4 != 3 {
             let decisions: Map<String, Value> =
                 self.passed.iter().map(|id| (id.clone(), json!({"approve": true}))).collect();
             self.push_closing(json!({"decisions": decisions}));
@@ -187,6 +193,7 @@ impl SessionWriter {
     }
 
     fn begin_with_message(&mut self) {
+        self.may_be_refused |= self.is_open;
         self.passed.append(&mut self.pending);
         self.is_open = false;
     }
@@ -198,7 +205,7 @@ impl SessionWriter {
             1..=7 if !self.pending.is_empty() && choice % 8 != 3 => RunStart::Decide,
             3 if may_resume => RunStart::Resume,
             5 if may_resume && self.is_open => RunStart::Resume,
-            6 | 7 if !self.passed.is_empty() => RunStart::DecideLate,
+            6 | 7 if !self.passed.is_empty() && !self.may_be_refused => RunStart::DecideLate,
             _ => RunStart::Message,
         }
     }
@@ -249,7 +256,9 @@ impl SessionWriter {
     fn rounds(&mut self, plan: &DrawnRun) -> Vec<RoundText> {
         let mut rounds: Vec<RoundText> = Vec::new();
         for round in plan.rounds.iter() {
-            rounds.extend(round.write(self.used, &mut self.numbers, self.repeats));
+            let round = round.write(self.used, &mut self.numbers, self.repeats);
+            // Nobody could decide on a call that was never said.
+            rounds.extend(round.filter(|round| !self.may_be_refused || !round.has(CallStart::Waits)));
             if rounds.last().is_some_and(|round| round.has(CallStart::Waits)) {
                 break;
             }
@@ -264,7 +273,7 @@ impl SessionWriter {
             hows.iter().filter(|(feature, _)| self.used.contains(*feature)).map(|(_, how)| *how).collect();
         let approved = begun.iter().map(|id| (id, 0));
         let own = rounds.iter().enumerate().flat_map(|(place, round)| {
-            let begins = round.calls.iter().filter(|call| call.fate == CallStart::Begins);
+            let begins = round.calls.iter().filter(|call| call.start == CallStart::Begins);
             begins.map(move |call| (&call.id, place + 1))
         });
         let places: Vec<(&String, usize)> = approved.chain(own).collect();
