@@ -6,9 +6,9 @@ use threadspec_judge::corpus::session_problems;
 use threadspec_judge::json::{list, text};
 
 /// The smallest form that still fails, among so many that are tried.
-pub(super) fn smallest(input: &Value, tries: usize, fails: &mut dyn FnMut(&str) -> bool) -> Value {
+pub(super) fn smallest(input: &Value, most: usize, fails: &mut dyn FnMut(&str) -> bool) -> Value {
     let (mut smallest, mut at, mut tried, mut is_smaller) = (input.clone(), 0, 0, false);
-    while tried < tries {
+    while tried < most {
         let Some(form) = forms(&smallest).into_iter().nth(at) else {
             if !is_smaller {
                 break;
@@ -60,7 +60,7 @@ fn forms(input: &Value) -> Vec<Value> {
         less(&|form| leave_out(&mut form["runs"][number]["compact"], "summary"));
         if !run["message"].is_string() {
             less(&|form| {
-                form["runs"][number] = json!({"message": format!("Message {}", number + 1), "model": run["model"]})
+                form["runs"][number] = json!({"message": format!("Message {}", number + 1), "model": run["model"]});
             });
         }
         for id in names(&run["decisions"]) {
