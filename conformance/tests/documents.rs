@@ -35,7 +35,7 @@ const CRATES: [(&str, &[&str]); 11] = [
     ("conformance/apis", &["threadspec", "threadspec-golden", "threadspec-judge"]),
     ("conformance/logs", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
     ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
-    ("conformance/runner", &["threadspec-golden", "threadspec-judge"]),
+    ("conformance/runner", &["threadspec", "threadspec-golden", "threadspec-judge"]),
     ("conformance/report", &["threadspec-judge", "threadspec-runner"]),
     (
         "fuzz/campaign",

@@ -232,7 +232,9 @@ fn a_feature_that_a_framework_has_not_is_unsupported_by_name_and_counted() -> io
     let reports =
         ["junit", "markdown", "html"].map(|form| format!("{form}={}", place.at(&format!("reports/{form}")).display()));
     let mut options = vec!["--timeout", FAR_AWAY];
-    reports.iter().for_each(|report| options.extend(["--report", report]));
+    for report in &reports {
+        options.extend(["--report", report]);
+    }
     let command = place.command(&options, "", r#"["message","limit","telepathy"]"#, &reply);
     let (code, said, report) = place.verify(command)?;
     let counted = "judged 2 of 13 features (message, limit); left out: kill 2 cases, approval 2 cases";

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 use threadspec_judge::corpus::{Case, Corpus, embedded};
-use threadspec_judge::protocol::{JudgeProfile, Op};
+use threadspec_judge::protocol::{Feature, JudgeProfile, Op};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::verdict::Verdict;
-use threadspec_runner::{InProcess, Process, Settings, Testee, run};
+use threadspec_runner::{InProcess, Process, Settings, StoredReference, Testee, run};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const WINDOW: usize = 16;
@@ -103,4 +103,20 @@ fn the_whole_corpus_on_the_reference_takes_no_time() {
     })
     .expect("a thread");
     println!("corpus read in {read:?}, run in {:?}", begun.elapsed());
+}
+
+/// Sessions on files, by four testees, without the cases that end a process.
+#[test]
+#[ignore = "a measurement, for a machine that does nothing else"]
+fn all_sessions_of_the_reference_take_less_than_five_seconds() {
+    let corpus = embedded().0;
+    let is_session = |case: &&Case| case.op == Op::Session && !case.needs.contains(Feature::Kill);
+    let cases: Vec<&Case> = corpus.cases.iter().filter(is_session).collect();
+    let mut testees: Vec<Box<dyn Testee + Send>> =
+        (0..4).map(|_| Box::new(InProcess::new(StoredReference)) as _).collect();
+    let begun = Instant::now();
+    let run = run(&mut testees, &cases, &Settings::new(JudgeProfile::Universal), &mut ());
+    let took = begun.elapsed();
+    println!("{} sessions in {took:?}", run.results.len());
+    assert!(took.as_secs() < 5 && run.results.iter().all(|result| result.judgement.verdict == Verdict::Pass));
 }

@@ -82,6 +82,9 @@ pub enum OpaqueBlock {
         /// The sealed thoughts.
         #[serde(default)]
         encrypted: String,
+        /// What one may read of them.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        summary: String,
     },
     /// What proves a call. It stands with its call; the others stand before the text.
     Signature {

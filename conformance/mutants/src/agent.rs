@@ -263,7 +263,7 @@ fn whole(message: &mut Value) {
 }
 
 /// A turn of the model as a message.
-fn said(turn: &Value) -> Value {
+pub(crate) fn said(turn: &Value) -> Value {
     let mut message =
         json!({"type": "ai", "content": text(&turn["content"]), "tool_calls": calls(turn), "wire": turn["wire"]});
     whole(&mut message);

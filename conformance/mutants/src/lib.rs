@@ -33,6 +33,8 @@ mod permitted;
 mod planted;
 mod readings;
 mod serving;
+mod session;
+mod threads;
 mod together;
 mod trial;
 mod twin;
@@ -46,7 +48,8 @@ pub use matrix::{Matrix, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
 pub use planted::{
-    Clash, Family, Kind, Misbehaviour, OnAgent, OnTwin, OnWire, Planted, Reading, sound, sound_agent, together,
+    Clash, Family, Kind, Misbehaviour, OnAgent, OnSession, OnTwin, OnWire, Planted, Reading, sound, sound_agent,
+    sound_sessions, together,
 };
 pub use together::Together;
 pub use trial::{Selection, Survey, Trial};

@@ -1,6 +1,7 @@
 //! What can be planted: bugs, permitted readings and misbehaving processes, each with a name and with what is needed to make it.
 
 use crate::agent::{Agent, RunState};
+use crate::threads::SessionAgent;
 use crate::twin::Twin;
 use crate::wire::{Modes, WireAgent};
 use std::fmt;
@@ -41,6 +42,10 @@ pub enum Kind {
     WireBug(OnWire),
     /// That agent deviates over the wire as the clauses and the rules of fairness permit.
     WireReading(OnWire),
+    /// An agent that keeps threads from run to run goes wrong.
+    SessionBug(OnSession),
+    /// That agent deviates as the specification of sessions permits.
+    SessionReading(OnSession),
     /// A process does something other than write its reply, which would be right.
     Misbehaviour(Misbehaviour),
 }
@@ -52,6 +57,10 @@ pub struct OnTwin(pub(crate) fn(&mut Twin));
 /// A change of the agent.
 #[derive(Clone, Copy)]
 pub struct OnAgent(pub(crate) &'static (dyn Fn(&mut Agent) + Send + Sync));
+
+/// A change of the agent that keeps threads.
+#[derive(Clone, Copy)]
+pub struct OnSession(pub(crate) &'static (dyn Fn(&mut SessionAgent) + Send + Sync));
 
 /// A change of the agent over the wire.
 #[derive(Clone, Copy)]
@@ -127,7 +136,7 @@ impl fmt::Debug for Planted {
 impl Planted {
     /// Whether it is permitted rather than wrong.
     pub fn is_reading(&self) -> bool {
-        matches!(self.kind, Kind::Reading(_) | Kind::AgentReading(_) | Kind::WireReading(_))
+        matches!(self.kind, Kind::Reading(_) | Kind::AgentReading(_) | Kind::WireReading(_) | Kind::SessionReading(_))
     }
 
     /// Whether a profile forbids it.
@@ -193,13 +202,19 @@ pub(crate) fn crash(why: &'static str) -> ! {
 ///
 /// # Panics
 ///
-/// If one is planted in the twin and another in the agent.
+/// If they are planted in different places, such as one in the twin and another in the agent.
 pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
     let is_of_agent = |planted: &&Planted| {
         !matches!(planted.kind, Kind::Bug(_) | Kind::Reading(_) | Kind::Family(_) | Kind::Misbehaviour(_))
     };
-    let mut host =
-        if planted.iter().any(is_of_agent) { Host::Agent(Box::default()) } else { Host::Twin(Box::default()) };
+    let is_of_sessions = |planted: &&Planted| matches!(planted.kind, Kind::SessionBug(_) | Kind::SessionReading(_));
+    let mut host = if planted.iter().any(is_of_sessions) {
+        Host::Sessions(Box::default())
+    } else if planted.iter().any(is_of_agent) {
+        Host::Agent(Box::default())
+    } else {
+        Host::Twin(Box::default())
+    };
     planted.iter().for_each(|planted| host.plant(planted));
     host
 }
@@ -214,10 +229,16 @@ pub fn sound_agent() -> impl Implementation + Send {
     Host::Agent(Box::default())
 }
 
+/// The agent that keeps threads, without a bug, which must pass.
+pub fn sound_sessions() -> impl Implementation + Send {
+    Host::Sessions(Box::default())
+}
+
 /// Where something is planted.
 enum Host {
     Twin(Box<Twin>),
     Agent(Box<WireAgent>),
+    Sessions(Box<SessionAgent>),
 }
 
 impl Host {
@@ -232,6 +253,9 @@ impl Host {
                 plant(twin);
             }
             (_, Self::Agent(agent)) => planted.plant_in(agent),
+            (Kind::SessionBug(OnSession(plant)) | Kind::SessionReading(OnSession(plant)), Self::Sessions(agent)) => {
+                plant(agent);
+            }
             (Kind::Misbehaviour(_), _) => {}
             _ => panic!("{} is not planted where the others are", planted.name),
         }
@@ -243,6 +267,7 @@ impl Implementation for Host {
         match self {
             Self::Twin(twin) => twin.hello(),
             Self::Agent(agent) => agent.hello(),
+            Self::Sessions(agent) => agent.hello(),
         }
     }
 
@@ -250,6 +275,7 @@ impl Implementation for Host {
         match self {
             Self::Twin(twin) => twin.answer(request),
             Self::Agent(agent) => agent.answer(request),
+            Self::Sessions(agent) => agent.answer(request),
         }
     }
 
@@ -257,6 +283,15 @@ impl Implementation for Host {
         match self {
             Self::Twin(twin) => twin.line(request),
             Self::Agent(agent) => agent.line(request),
+            Self::Sessions(agent) => agent.line(request),
+        }
+    }
+
+    fn start_over(&mut self) {
+        match self {
+            Self::Twin(twin) => twin.start_over(),
+            Self::Agent(agent) => agent.start_over(),
+            Self::Sessions(agent) => agent.start_over(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Serving what is planted on stdin and stdout.
 
 use crate::deeds::say;
-use crate::planted::{Kind, Misbehaviour, Planted, When};
+use crate::planted::{Kind, Misbehaviour, OnSession, Planted, When};
+use crate::threads::SessionAgent;
 use crate::together::Together;
 use std::io::{self, BufReader, Write};
 use threadspec_judge::reference::Reference;
@@ -22,6 +23,11 @@ impl Planted {
                 Ok(Served::All)
             }
             Kind::Misbehaviour(how) => misbehave(how),
+            Kind::SessionBug(OnSession(plant)) | Kind::SessionReading(OnSession(plant)) => {
+                let mut agent = SessionAgent::on_disk();
+                plant(&mut agent);
+                serve(&mut agent, io::stdin().lock(), io::stdout().lock())
+            }
             _ => serve(&mut self.implementation(), io::stdin().lock(), io::stdout().lock()),
         }
     }

@@ -38,6 +38,9 @@ pub(crate) struct Run {
     /// Try only what is planted in the agent that asks its model over HTTP
     #[arg(long)]
     wire: bool,
+    /// Try only what is planted in the agent that keeps threads from run to run
+    #[arg(long, conflicts_with = "wire")]
+    sessions: bool,
     /// List the cases that catch nothing that another one does not catch
     #[arg(long)]
     redundant: bool,
@@ -65,16 +68,19 @@ impl Run {
         let (fuzzed, step) = if self.quick { (FUZZED_QUICKLY, QUICK_STEP) } else { (FUZZED, 1) };
         let matrix = if self.wire {
             Matrix::over_the_wire(&corpus, &cases, selection).map_err(harness)?
+        } else if self.sessions {
+            Matrix::of_sessions(&corpus, &cases, selection).map_err(harness)?
         } else {
             Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?
         };
         let mut faults = matrix.faults();
-        if !self.wire {
+        let is_part = self.wire || self.sessions;
+        if !is_part {
             for reading in permitted() {
                 faults.extend(reading.accusations(fuzzed));
             }
         }
-        let has_all = self.filter.is_empty() && !self.wire;
+        let has_all = self.filter.is_empty() && !is_part;
         // With only some of the cases, bugs of size may well survive.
         let grown = if has_all {
             let table =

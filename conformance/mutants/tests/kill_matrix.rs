@@ -23,7 +23,12 @@ fn no_planted_bug_survives() {
 
 /// The bugs that the matrix tries one by one.
 fn bugs() -> impl Iterator<Item = &'static Planted> {
-    all().filter(|planted| matches!(planted.kind, Kind::Bug(_) | Kind::AgentBug(_) | Kind::Clash(_) | Kind::WireBug(_)))
+    all().filter(|planted| {
+        matches!(
+            planted.kind,
+            Kind::Bug(_) | Kind::AgentBug(_) | Kind::Clash(_) | Kind::WireBug(_) | Kind::SessionBug(_)
+        )
+    })
 }
 
 /// No bug of size survives, and more than `least` were tried.

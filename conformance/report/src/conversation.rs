@@ -42,9 +42,8 @@ impl LineKind {
     pub fn indent(self) -> usize {
         match self {
             Self::Run => 2,
-            Self::Event => 4,
+            Self::Event | Self::Finding => 4,
             Self::Message => 6,
-            Self::Finding => 4,
         }
     }
 }

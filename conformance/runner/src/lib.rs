@@ -3,7 +3,7 @@
 //! A case that crashes, hangs or gets garbage is not simply charged to the request that was waiting: the testee may have been broken by
 //! an earlier one, or only be slow under load. [`run()`] asks again until that is known, in bounded time, and leaves no process behind.
 //! What a reply is worth is not decided here: `threadspec-judge` does, and this crate brings what it lacks, which is processes, time,
-//! signals and files. How results are shown is the business of `threadspec-report`.
+//! signals and files. That is also why the reference gets its store on disk here, the only thing that is used of the library. How results are shown is the business of `threadspec-report`.
 //!
 //! ```
 //! use threadspec_judge::corpus::{Case, embedded};

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
-use threadspec::session::FileStore;
+use threadspec::session::{FileStore, ThreadModel};
 use threadspec_judge::protocol::{
     Features, Hello, Implementation, Op, RejectKind, Reply, Request, Saves, SessionAbilities,
 };
-use threadspec_judge::reference::{Reference, play};
+use threadspec_judge::reference::{Reference, play, play_with};
 use threadspec_judge::universal::Abilities;
 
 /// The name of the file in the storage folder of a session.
@@ -17,15 +17,24 @@ const FILE: &str = "thread.jsonl";
 pub struct StoredReference;
 
 impl StoredReference {
-    fn session(request: &Request) -> Reply {
+    /// The reply line to a request of op `session` whose model is not in its input.
+    pub fn line_with(&self, request: &Request, model: &mut dyn ThreadModel) -> String {
+        Self::session(request, |store| play_with(request, store, milliseconds, model)).line(request.id)
+    }
+
+    fn session(request: &Request, play: impl FnOnce(FileStore) -> Reply) -> Reply {
         let rejected = |message: String| Reply::Reject { kind: RejectKind::InvalidInput, message };
         let Some(folder) = &request.storage else {
             return rejected("storage: missing, expected the path of a folder".to_owned());
         };
         match FileStore::open(Path::new(folder).join(FILE)) {
-            Ok(store) => play(request, store, milliseconds),
+            Ok(store) => play(store),
             Err(error) => rejected(format!("storage: {error}")),
         }
+    }
+
+    fn scripted(request: &Request) -> Reply {
+        Self::session(request, |store| play(request, store, milliseconds))
     }
 }
 
@@ -43,11 +52,11 @@ impl Implementation for StoredReference {
     }
 
     fn answer(&mut self, request: &Request) -> Reply {
-        if request.op == Op::Session { Self::session(request) } else { Reference.answer(request) }
+        if request.op == Op::Session { Self::scripted(request) } else { Reference.answer(request) }
     }
 
     fn line(&mut self, request: &Request) -> String {
-        if request.op == Op::Session { Self::session(request).line(request.id) } else { Reference.line(request) }
+        if request.op == Op::Session { Self::scripted(request).line(request.id) } else { Reference.line(request) }
     }
 }
 

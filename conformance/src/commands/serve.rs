@@ -5,7 +5,7 @@ use crate::bugs::BUGS;
 use std::io;
 use threadspec_judge::protocol::{Hello, Implementation, Op, Reply, Request};
 use threadspec_judge::reference::Reference;
-use threadspec_provider::client::HttpModel;
+use threadspec_provider::client::{HttpModel, HttpThreadModel};
 use threadspec_runner::{Exit, Served, StoredReference, serve};
 
 /// Answer protocol requests from stdin on stdout, with the built-in reference
@@ -49,12 +49,15 @@ impl Implementation for AnyModel {
     }
 
     fn line(&mut self, request: &Request) -> String {
+        if request.op == Op::Session {
+            return match HttpThreadModel::of(request) {
+                Some(mut model) => StoredReference.line_with(request, &mut model),
+                None => StoredReference.line(request),
+            };
+        }
         match HttpModel::of(request) {
-            Some(_) if request.op == Op::Session => {
-                Reply::Unsupported("sessions are not asked over HTTP".into()).line(request.id)
-            }
             Some(mut model) => Reference.line_with(request, &mut model),
-            None => StoredReference.line(request),
+            None => Reference.line(request),
         }
     }
 }

@@ -62,6 +62,8 @@ mod tests {
     use serde_json::{Value, json};
     use threadspec_judge::corpus::File;
 
+    type Change = fn(&mut Value);
+
     fn problems_with(change: impl Fn(&mut Value)) -> Vec<String> {
         let mut case = json!({
             "name": "a", "why": "w", "clauses": ["SESSION-VALID"], "profiles": ["universal"], "severity": "C",
@@ -83,7 +85,7 @@ mod tests {
     #[test]
     fn what_a_case_needs_is_what_it_uses() {
         assert_eq!(problems_with(|_| ()), [""; 0]);
-        let changes: [(fn(&mut Value), &str); 7] = [
+        let changes: [(Change, &str); 7] = [
             (|case| case["needs"] = json!(["error", "limit"]), "names limit, and nothing in it uses that"),
             (|case| drop(case.as_object_mut().and_then(|case| case.remove("needs"))), "it uses error, and its `needs`"),
             (|case| case["needs"] = json!(["message", "error"]), "which every session needs"),

@@ -1,3 +1,5 @@
+//! Sessions whose store is a file.
+
 use super::*;
 use std::fs::OpenOptions;
 use std::io::Write;

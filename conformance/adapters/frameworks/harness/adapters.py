@@ -88,8 +88,8 @@ class SessionAdapter(Adapter):
 
     @property
     def reproductions(self):
-        """The scripts of the folder by clause: `session-VALID.py` shows a breach of SESSION-VALID."""
-        return {script.stem.upper(): script for script in sorted(self.folder.glob("repro/session-*.*"))}
+        """The scripts of the folder by clause: `session-VALID.py` shows a breach of SESSION-VALID. Clauses of a single run have theirs already."""
+        return {**super().reproductions, **{script.stem.upper(): script for script in sorted(self.folder.glob("repro/session-*.*"))}}
 
     @property
     def recording(self):

@@ -1,6 +1,7 @@
 """Run files as columns of cells: what each case says about each clause, and what the framework documents as its choice."""
 
 import fnmatch
+import functools
 import json
 import re
 import tomllib
@@ -9,7 +10,8 @@ from pathlib import Path
 
 from .adapters import ROOT, Adapter
 
-FINDING = re.compile(r"^((?:AGENT|SESSION)-[A-Z-]+): (.*)", re.MULTILINE)
+# A clause, or, over the wire, a rule of the provider.
+FINDING = re.compile(r"^((?:AGENT|SESSION|WIRE|OAI|ANT)-[A-Z0-9-]+): (.*)", re.MULTILINE)
 PLACE = re.compile(r"\brequest (\d+)")
 
 
@@ -83,6 +85,16 @@ class Cell:
         return texts.get(self.state, self.state)
 
 
+def merged(cells):
+    """One cell of several, in which a case counts once. What is broken in one of them is broken."""
+    whole = Cell(any(cell.recommended for cell in cells), max((cell.passed for cell in cells), default=0), max((cell.unsupported for cell in cells), default=0))
+    for kind in ("faults", "contrived", "choices"):
+        found = {finding.case["id"]: finding for cell in cells for finding in getattr(cell, kind)}
+        setattr(whole, kind, sorted(found.values(), key=lambda finding: finding.size))
+    whole.in_the_way = set().union(*(cell.in_the_way for cell in cells))
+    return whole
+
+
 @dataclass
 class Column:
     """An adapter, with its cells by clause."""
@@ -111,10 +123,19 @@ class Column:
         return self.implementation["version"]
 
 
+@functools.cache
+def registry():
+    return json.loads((ROOT / "golden/clauses.json").read_text())["clauses"]
+
+
 def clauses(prefixes=("AGENT-",)):
     """The AGENT clauses, or others, in the order of the registry: id, level, text."""
-    registry = json.loads((ROOT / "golden/clauses.json").read_text())["clauses"]
-    return [clause for clause in registry if clause["id"].startswith(prefixes)]
+    return [clause for clause in registry() if clause["id"].startswith(prefixes)]
+
+
+def recommendations():
+    """The ids of all clauses that are recommendations."""
+    return {clause["id"] for clause in registry() if clause["level"] == "should"}
 
 
 def short(clause):
@@ -123,7 +144,10 @@ def short(clause):
 
 
 def choices(adapter):
-    path = adapter.notes
+    return choices_in(adapter.notes)
+
+
+def choices_in(path):
     return [Choice(**entry) for entry in tomllib.loads(path.read_text())["choice"]] if path.exists() else []
 
 
@@ -137,18 +161,19 @@ def is_excused(case):
     return case["verdict"] == "fail" and case.get("severity") == "C" and case["level"] == "must" and not case["counts"]
 
 
-def column(adapter, run, day):
-    """What a run file says of each clause."""
-    cells = {clause["id"]: Cell(clause["level"] == "should") for clause in clauses()}
-    documented = choices(adapter)
-    used, as_documented = set(), 0
+def column(adapter, run, day, documented=None):
+    """What a run file says of each clause. `documented` are the choices that count, if they are not those of the adapter."""
+    cells, recommended = {clause["id"]: Cell(clause["level"] == "should") for clause in clauses()}, recommendations()
+    is_own = documented is None
+    documented = choices(adapter) if is_own else documented
+    as_documented = 0
     for case in run["cases"]:
         found = {}
         if case["verdict"] not in ("pass", "unsupported", "not-run"):
             for clause, what in FINDING.findall(case.get("note", "")):
                 found.setdefault(clause, []).append(what)
         for clause in case["clauses"]:
-            cell = cells.setdefault(clause, Cell())
+            cell = cells.setdefault(clause, Cell(clause in recommended))
             if case["verdict"] == "pass":
                 cell.passed += 1
             elif case["verdict"] == "unsupported":
@@ -157,9 +182,8 @@ def column(adapter, run, day):
                 cell.in_the_way |= set(found) - {clause} or {case["verdict"]}
         unexplained = False
         for clause, whats in found.items():
-            cell = cells.setdefault(clause, Cell())
+            cell = cells.setdefault(clause, Cell(clause in recommended))
             explained = [next((choice for choice in documented if choice.explains(clause, case["id"], what)), None) for what in whats]
-            used |= set(explained)
             # A case is a note only if all that it shows is explained.
             what, choice = next(((what, choice) for what, choice in zip(whats, explained) if not choice), (whats[0], explained[0]))
             kind = cell.choices if choice else cell.contrived if is_excused(case) else cell.faults
@@ -170,8 +194,16 @@ def column(adapter, run, day):
         for findings in cell.faults, cell.contrived, cell.choices:
             findings.sort(key=lambda finding: finding.size)
         cell.repro = adapter.reproductions.get(clause)
+    testee = run["testee"]
+    made = Column(adapter, testee["implementation"], day, run["summary"]["verdicts"], as_documented, cells)
+    if is_own:
+        require_needed(documented, [made], adapter.notes)
+    return made
+
+
+def require_needed(documented, columns, path):
+    """Raises ValueError for a choice that explains no finding."""
+    used = {finding.choice for column in columns for cell in column.cells.values() for finding in cell.choices}
     for choice in documented:
         if choice not in used:
-            raise ValueError(f"{adapter.folder.name}/{adapter.notes.name}: no finding about {choice.clause} needs the note {choice.note!r}")
-    testee = run["testee"]
-    return Column(adapter, testee["implementation"], day, run["summary"]["verdicts"], as_documented, cells)
+            raise ValueError(f"{path.parent.parent.name}/{path.parent.name}/{path.name}: no finding about {choice.clause} needs the note {choice.note!r}")

@@ -12,7 +12,8 @@ STYLE = (Path(__file__).parent / "matrix.css").read_text()
 LONGEST = 400
 
 
-def page(columns, clauses):
+def page(columns, clauses, differing, over_wire):
+    wire = {(difference.adapter, difference.clause): difference.over_wire for difference in differing}
     day = max(column.day for column in columns)
     states = [column.cells.get(clause["id"], Cell()).state for column in columns for clause in clauses]
     yield "<!doctype html>"
@@ -30,9 +31,11 @@ def page(columns, clauses):
     for clause in clauses:
         level = " <small>should</small>" if clause["level"] == "should" else ""
         yield f'<tr><th scope="row"><a href="#{clause["id"]}">{clause["id"].removeprefix("AGENT-")}</a>{level}</th>'
-        yield from (table_cell(column, clause["id"]) for column in columns)
+        yield from (table_cell(column, clause["id"], wire.get((column.id, clause["id"]))) for column in columns)
         yield "</tr>"
-    yield '</tbody></table></div><h2 id="details">What was found</h2>'
+    yield "</tbody></table></div>"
+    yield from over_wire
+    yield '<h2 id="details">What was found</h2>'
     for column in columns:
         yield from details(column, clauses)
     yield "<h2>The clauses</h2><dl>"
@@ -52,11 +55,13 @@ LEGEND = [
 ]
 
 
-def table_cell(column, clause):
+def table_cell(column, clause, over_wire=None):
     cell = column.cells.get(clause, Cell())
     shown = text(cell.text)
     if cell.state in ("fail", "warn", "note", "contrived"):
         shown = f'<a href="#{column.id}-{clause}">{shown}</a>'
+    if over_wire:
+        return f'<td class="{over_wire.state}"><a href="#wire">wire: {text(over_wire.text)}</a>; {shown}</td>'
     return f'<td class="{cell.state}">{shown}</td>'
 
 

@@ -7,10 +7,10 @@ from .cells import FINDING, choices
 LONGEST = 200
 
 
-def known_failures(adapter, run):
-    """What the file of an adapter should say: each case that fails today, and why."""
+def known_failures(adapter, run, documented=None):
+    """What the file of an adapter should say: each case that fails today, and why. `documented` are the choices of its folder, if not others."""
     yield f"# What {adapter.id} is known to fail, as `matrix` wrote it from the recording; do not edit."
-    documented = choices(adapter)
+    documented = choices(adapter) if documented is None else documented
     for case in sorted(run["cases"], key=lambda case: case["id"]):
         if case["verdict"] not in ("pass", "unsupported", "not-run"):
             yield f'\n[[known]]\npattern = {quoted(case["id"])}\nreason = {quoted(reason(case, documented))}'

@@ -80,13 +80,14 @@ class Cells(unittest.TestCase):
     def test_pages_show_what_was_found_and_escape_it(self):
         column = self.column(case("a", "fail", "AGENT-IDS: request 2, message 1: <script>"))
         clauses = [{"id": "AGENT-IDS", "level": "must", "text": "Ids & names"}]
-        page = "\n".join(html.page([column], clauses))
+        page = "\n".join(html.page([column], clauses, [], []))
         self.assertIn("FAIL 1", page)
         self.assertIn("&lt;script&gt;", page)
         self.assertIn("&lt;b&gt;", page)
         self.assertNotIn("<script>", page)
-        self.assertIn("message 1: \\<script\\>", "\n".join(markdown.page([column], clauses)))
-        self.assertIn(" | IDS 1 |  |", "\n".join(markdown.overview([column], clauses, "folder")))
+        self.assertIn("message 1: \\<script\\>", "\n".join(markdown.page([column], clauses, [])))
+        for over_wire, shown in (None, "| IDS 1 |"), ("IDS 2", "| IDS 2 (wire) |"), ("", "| (wire) |"):
+            self.assertIn(shown, "\n".join(markdown.overview([column], clauses, "folder", lambda column: over_wire)))
 
     def test_known_failures_name_each_failing_case_and_why(self):
         column = self.column(case("a", "fail", 'AGENT-IDS: "twice"'), case("b", "pass"), case("c", "timeout", "no reply"))

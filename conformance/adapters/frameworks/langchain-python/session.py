@@ -55,14 +55,14 @@ class LangGraphThread(Thread):
         async with AsyncSqliteSaver.from_conn_string(str(self.session.storage / "checkpoints.sqlite")) as self.saver:
             yield
 
-    def graph(self, run, length=0):
+    def graph(self, run, length=0, compacts=None):
         agents = list(self.session.agents.values())
         if len(agents) == 1:
-            return self.agent(agents[0], run, length, checkpointer=self.saver)
-        return create_swarm([self.agent(one, run, length) for one in agents], default_active_agent=MAIN).compile(checkpointer=self.saver)
+            return self.agent(agents[0], run, length, compacts, checkpointer=self.saver)
+        return create_swarm([self.agent(one, run, length, compacts) for one in agents], default_active_agent=MAIN).compile(checkpointer=self.saver)
 
-    def agent(self, one, run, length, **options):
-        budget, gated = run.compact or {}, {name: True for name, is_gated in one.tools.items() if is_gated}
+    def agent(self, one, run, length, compacts, **options):
+        budget, gated = run.compact if one.name == compacts else {}, {name: True for name, is_gated in one.tools.items() if is_gated}
         keep = ("tokens", budget["tokens"]) if "tokens" in budget else ("messages", budget.get("keepMessages", 20))
         # What is on the thread reaches the threshold once: a summary and what is kept do not.
         trigger = None if not budget else keep if "tokens" in budget else ("messages", max(keep[1] + 1, length))
@@ -75,7 +75,9 @@ class LangGraphThread(Thread):
     async def play(self, run):
         graph = self.graph(run)
         if run.compact:
-            graph = self.graph(run, len((await graph.aget_state(CONFIG)).values.get("messages", [])) + (run.message is not None))
+            # The agent that the run begins with compacts, and none that it hands over to.
+            values = (await graph.aget_state(CONFIG)).values
+            graph = self.graph(run, len(values.get("messages", [])) + (run.message is not None), values.get("active_agent") or MAIN)
         try:
             if run.message is not None:
                 await graph.ainvoke({"messages": [HumanMessage(run.message)]}, CONFIG)

@@ -1,12 +1,11 @@
 //! rig's `Agent` behind op `tools`.
 
-use messages::{describe, to_contents, to_message, tool_name};
+use messages::{describe, scripted_tool, to_contents, to_message};
 use rig_agent::agent::{Agent, AgentBuilder};
 use rig_agent::completion::PromptError;
 use rig_agent::test_utils::{MockCompletionModel, MockTurn};
 use rig_core::message::Message;
-use rig_core::tool::{DynamicTool, ToolExecutionError, ToolOutput};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use testee::{Outcome, Script};
 
@@ -23,18 +22,11 @@ fn turn(turn: &testee::Turn) -> Result<MockTurn, String> {
 }
 
 fn agent(script: &Arc<Script>, model: &MockCompletionModel) -> Result<Agent, String> {
-    let mut tools = Vec::new();
-    for name in &script.tools {
-        let (script, model, tool) = (script.clone(), model.clone(), name.clone());
-        let callback = move |args: Value| {
-            let result = script.result(model.request_count() - 1, &tool, &args);
-            let output = |result| {
-                if let Value::String(text) = result { ToolOutput::text(text) } else { ToolOutput::json(result) }
-            };
-            Box::pin(async move { result.map(output).map_err(ToolExecutionError::other) }) as _
-        };
-        tools.push(DynamicTool::new(tool_name(name)?, "A scripted tool.", json!({"type": "object"}), callback));
-    }
+    let tool = |name: &String| {
+        let model = model.clone();
+        scripted_tool(script, name, move || model.request_count() - 1)
+    };
+    let tools = script.tools.iter().map(tool).collect::<Result<Vec<_>, _>>()?;
     Ok(AgentBuilder::new(model.clone()).dynamic_tools(tools).build())
 }
 
@@ -59,5 +51,5 @@ async fn run(script: Arc<Script>) -> Result<Outcome, String> {
 
 fn main() {
     let url = "https://github.com/0xPlaygrounds/rig";
-    testee::serve(json!({"name": "rig", "version": "0.44.0", "language": "Rust", "url": url}), run);
+    testee::serve(json!({"name": "rig", "version": "0.44.0", "language": "Rust", "url": url}), None, run);
 }

@@ -85,6 +85,13 @@ export const describe = (messages) => messages.flatMap(({ role, content }) => {
   ];
 });
 
+/** The same as the provider of OpenAI writes it since its version 4: what failed is an object with the error. */
+export const describeForOpenAI = (messages) => describe(messages.map(({ content, ...message }) => ({
+  ...message,
+  content: typeof content === 'string' ? content : content.map((part) => (
+    part.output?.type.startsWith('error-') ? { ...part, output: { type: 'json', value: { error: part.output.value } } } : part)),
+})));
+
 /** The same for sessions: with opaque parts, arguments that are no object, and images. */
 export const describeSession = (messages) => messages.flatMap(({ role, content }) => {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content;

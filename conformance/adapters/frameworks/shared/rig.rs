@@ -1,11 +1,29 @@
-//! Converts the protocol's messages to and from those of rig.
+//! Converts the protocol's messages to and from those of rig, and its scripted tools.
 
-use crate::testee::{self, Call, Given};
+use crate::testee::{self, Call, Given, Script};
 use rig_core::message::{
     AssistantContent, AssistantMessage, CallId, Message, ToolCall, ToolFunction, ToolName, ToolResult,
     ToolResultContent, UserContent,
 };
-use serde_json::Value;
+use rig_core::tool::{DynamicTool, ToolExecutionError, ToolOutput};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The tool of this name; `round` counts the responses before the one that calls it.
+pub fn scripted_tool(
+    script: &Arc<Script>,
+    name: &str,
+    round: impl Fn() -> usize + Send + Sync + 'static,
+) -> Result<DynamicTool, String> {
+    let (script, tool) = (script.clone(), name.to_owned());
+    let callback = move |args: Value| {
+        let result = script.result(round(), &tool, &args);
+        let output =
+            |result| if let Value::String(text) = result { ToolOutput::text(text) } else { ToolOutput::json(result) };
+        Box::pin(async move { result.map(output).map_err(ToolExecutionError::other) }) as _
+    };
+    Ok(DynamicTool::new(tool_name(name)?, "A scripted tool.", json!({"type": "object", "properties": {}}), callback))
+}
 
 pub fn to_contents(content: &str, calls: &[Call]) -> Result<Vec<AssistantContent>, String> {
     let text = (!content.is_empty()).then(|| Ok(AssistantContent::text(content)));
@@ -18,7 +36,7 @@ pub fn to_contents(content: &str, calls: &[Call]) -> Result<Vec<AssistantContent
     text.into_iter().chain(calls.iter().map(call)).collect()
 }
 
-pub fn tool_name(name: &str) -> Result<ToolName, String> {
+fn tool_name(name: &str) -> Result<ToolName, String> {
     ToolName::new(name).map_err(|error| error.to_string())
 }
 

@@ -134,7 +134,7 @@ class Run:
         if self._summaries:
             report["summaries"] = f"[{','.join(self._summaries)}]"
         if ended is not None:
-            report["failure" if self._requests or executed or self._summaries else "refused"] = dump(ended)
+            report["failure" if self._requests or executed else "refused"] = dump(ended)
         return f"{{{','.join(f'{dump(name)}:{text}' for name, text in report.items())}}}"
 
 

@@ -142,6 +142,11 @@ class Harness(unittest.TestCase):
         self.assertEqual(second, {"requests": [], "executed": [], "pending": ["b"], "refused": "ValueError: decide first"})
         self.assertEqual((first.get("failure"), third["failure"], len(third["requests"])), (None, "ModelFailed: down", 1))
 
+    def test_a_run_that_summarizes_and_is_refused_then_is_refused(self):
+        runs = [{"message": "Go", "model": [{"tool_calls": [call("b", "pay")]}]}, {"message": "On", "compact": {"keepMessages": 9}, "model": [{}]}]
+        second = self.play({"tools": {"pay": {"approval": True, "byId": {"b": "rb"}}}, "runs": runs}, "--refuses")[1]
+        self.assertEqual((second["refused"], len(second["summaries"])), ("ValueError: decide first", 1))
+
     def test_a_framework_that_waits_for_a_cancelled_call_gets_its_result(self):
         input = {"tools": look(b="rb"), "runs": [{"message": "Go", "model": [{"tool_calls": [call("b")]}, {"content": "One."}], "cut": {"during": "b", "how": "cancel"}}]}
         (waited,) = self.play(input, "--waits")

@@ -41,6 +41,8 @@ pub struct Script {
     pub tools: Vec<String>,
     /// How many rounds of calls the framework may run.
     pub rounds: usize,
+    /// Where the model is, for a program with a real client: `{api, baseUrl, apiKey, model, stream?}`. There are no `turns` then.
+    pub endpoint: Value,
     scripts: Value,
     taken: Mutex<Vec<String>>,
     ambiguous: Mutex<Option<String>>,
@@ -54,7 +56,8 @@ pub struct Outcome {
 }
 
 impl Script {
-    fn read(input: &Value) -> Self {
+    fn read(request: &Value) -> Self {
+        let input = &request["input"];
         let turn = |turn: &Value| match turn["error"].as_str() {
             Some(error) => Err(error.to_owned()),
             None => Ok((text(&turn["content"]), calls(turn))),
@@ -64,10 +67,20 @@ impl Script {
             turns: list(&input["model"]).iter().map(turn).collect(),
             tools: input["tools"].as_object().map(|tools| tools.keys().cloned().collect()).unwrap_or_default(),
             rounds: input["maxRecursionDepth"].as_u64().map_or(UNLIMITED, |limit| limit as usize),
+            endpoint: request["endpoint"].clone(),
             scripts: input["tools"].clone(),
             taken: Mutex::default(),
             ambiguous: Mutex::default(),
         }
+    }
+
+    /// The tools whose names every API takes.
+    pub fn declarable(&self) -> impl Iterator<Item = &String> {
+        let is_plain = |name: &&String| {
+            let of = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+            (1..=64).contains(&name.len()) && name.chars().all(of)
+        };
+        self.tools.iter().filter(is_plain)
     }
 
     /// The scripted result of a call; an error if the tool fails. Name and arguments find the call, since tools are not told its id.
@@ -80,8 +93,10 @@ impl Script {
             results.get(count).or(results.last()).cloned()
         } else if let Some(results) = script["byArgs"].as_array() {
             results.iter().find(|pair| same(&pair[0], args)).map(|pair| pair[1].clone())
-        } else {
+        } else if self.endpoint.is_null() {
             self.by_elimination(round, name, args)
+        } else {
+            self.called_with(name, args)
         };
         let result = result.unwrap_or_else(|| json!(""));
         match result["error"].as_str() {
@@ -99,10 +114,34 @@ impl Script {
             .map(|call| self.scripts[name]["byId"].get(&call.id));
         let first = found.next()?;
         if found.any(|result| result != first) {
-            *self.ambiguous.lock().unwrap() =
-                Some(format!("the framework does not tell its tools which of the calls to {name:?} they answer"));
+            self.cannot_tell(name);
         }
         first.cloned()
+    }
+
+    /// The result of the call with these arguments, among those that have not been run. Over the wire the script says which call has which.
+    fn called_with(&self, name: &str, args: &Value) -> Option<Value> {
+        let script = &self.scripts[name];
+        let mut taken = self.taken.lock().unwrap();
+        let mut ids: Vec<&String> = script["byId"].as_object()?.keys().collect();
+        let is_exact = |id: &&String| script["args"].get(*id).is_some_and(|own| same(own, args));
+        if ids.iter().any(is_exact) {
+            ids.retain(is_exact);
+        }
+        let open: Vec<&String> = ids.iter().filter(|id| !taken.contains(id)).copied().collect();
+        let results = if open.is_empty() && script["again"].is_object() { &script["again"] } else { &script["byId"] };
+        let ids = if open.is_empty() { ids } else { open };
+        let first = ids.first()?;
+        if ids.iter().any(|id| script["byId"][*id] != script["byId"][*first]) {
+            self.cannot_tell(name);
+        }
+        taken.push(first.to_string());
+        results.get(*first).cloned()
+    }
+
+    fn cannot_tell(&self, name: &str) {
+        *self.ambiguous.lock().unwrap() =
+            Some(format!("the framework does not tell its tools which of the calls to {name:?} they answer"));
     }
 
     fn answer(self: Arc<Self>, outcome: Result<Outcome, String>) -> Value {
@@ -114,7 +153,7 @@ impl Script {
         let error =
             outcome.error.map(|error| if error.is_empty() { "an error without a message".into() } else { error });
         match error {
-            Some(error) if outcome.requests.is_empty() => {
+            Some(error) if outcome.requests.is_empty() && self.endpoint.is_null() => {
                 json!({"reject": {"kind": "invalid-input", "message": error}})
             }
             failure => json!({"ok": {"requests": outcome.requests, "messages": outcome.messages, "failure": failure}}),
@@ -179,11 +218,15 @@ pub fn answer(id: &str, content: &str) -> Value {
     json!({"type": "tool", "content": content, "tool_call_id": id})
 }
 
-/// Answers requests until standard input ends. An adapter that cannot put a script to its framework says why.
-pub fn serve(implementation: Value, run: impl Fn(Arc<Script>) -> Result<Outcome, String> + Sync) {
-    let hello = json!({
+/// Answers requests until standard input ends. An adapter that cannot put a script to its framework says why. A program with a real client
+/// says which `apis` it speaks.
+pub fn serve(implementation: Value, apis: Option<Value>, run: impl Fn(Arc<Script>) -> Result<Outcome, String> + Sync) {
+    let mut hello = json!({
         "protocol": 1, "implementation": implementation, "ops": ["tools"], "profiles": ["universal"], "concurrent": true,
     });
+    if let Some(apis) = apis {
+        hello["apis"] = apis;
+    }
     let (hello, run) = (&hello, &run);
     thread::scope(|scope| {
         for line in std::io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
@@ -198,8 +241,12 @@ fn reply(line: &str, hello: &Value, run: &impl Fn(Arc<Script>) -> Result<Outcome
             let reply = match request["op"].as_str() {
                 Some("hello") => json!({"ok": hello}),
                 Some("tools") => {
-                    let script = Arc::new(Script::read(&request["input"]));
-                    script.clone().answer(run(script))
+                    let script = Arc::new(Script::read(&request));
+                    if request["endpoint"]["reasoning"] == true {
+                        json!({"unsupported": "the program does not switch the model's thinking on"})
+                    } else {
+                        script.clone().answer(run(script))
+                    }
                 }
                 _ => json!({"unsupported": "unknown op"}),
             };
@@ -242,6 +289,25 @@ mod tests {
         let args = serde_json::from_str(&calls[0].args.to_string()).map_err(|error| error.to_string())?;
         let result = script.result(0, &calls[0].name, &args).unwrap_or_else(|error| json!(format!("failed: {error}")));
         Ok(Outcome { requests: vec![json!([result])], messages: None, error: None })
+    }
+
+    #[test]
+    fn over_the_wire_arguments_find_the_call_that_was_not_run_yet() {
+        let tool = json!({"byId": {"c1": "one", "c2": "two", "c3": "three"}, "args": {"c1": {"n": 1}, "c2": {"n": 2}, "c3": {"n": 2}}, "again": {"c1": "once more"}});
+        let request = json!({"input": {"tools": {"a": tool}}, "endpoint": {"api": "anthropic"}});
+        let script = Script::read(&request);
+        let results = [1, 1].map(|n| script.result(0, "a", &json!({"n": n})).unwrap());
+        assert_eq!(results, ["one", "once more"]);
+        assert!(script.ambiguous.lock().unwrap().is_none());
+        script.result(0, "a", &json!({"n": 2})).unwrap();
+        assert!(script.ambiguous.lock().unwrap().is_some());
+    }
+
+    #[test]
+    fn over_the_wire_a_run_that_ends_with_an_error_is_no_refusal() {
+        let ended = |_| Ok(Outcome { requests: Vec::new(), messages: None, error: Some("no".to_owned()) });
+        let found = reply(r#"{"id":7,"op":"tools","input":{"messages":[]},"endpoint":{}}"#, &Value::Null, &ended);
+        assert_eq!(found["ok"]["failure"], "no");
     }
 
     fn said(op: &str, args: &str, tool: &str) -> Value {

@@ -3,7 +3,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
-import { describe, toModelMessages } from '../../frameworks/shared/ai-sdk.mjs';
+import { describe, describeForOpenAI, toModelMessages } from '../../frameworks/shared/ai-sdk.mjs';
 import { ANY_ARGUMENTS, serveOverWire } from '../shared/wire.mjs';
 
 const URL = 'https://github.com/vercel/ai';
@@ -20,6 +20,7 @@ async function run(run) {
     inputSchema: jsonSchema(ANY_ARGUMENTS),
     execute: async (args, { toolCallId }) => run.result(name, args, toolCallId),
   })]));
+  if (run.endpoint.api !== 'anthropic') run.describe = describeForOpenAI;
   run.given = toModelMessages(run.messages);
   run.final = run.given;
   const options = {

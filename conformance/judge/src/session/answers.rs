@@ -307,7 +307,9 @@ impl Judging<'_> {
             return if of_another(&self.thread) { another() } else { None };
         }
         if returned && !call.is_denied() {
-            if is_result || may_be_told && !of_another(&self.thread) {
+            // Compaction may shorten what it keeps.
+            let may_be_shortened = self.compacts(place.run) && !now.trim().is_empty();
+            if is_result || (may_be_told || may_be_shortened) && !of_another(&self.thread) {
                 return None;
             }
             let CallOutcome::Result(result) = outcome else {

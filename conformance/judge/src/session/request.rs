@@ -78,7 +78,8 @@ impl Judging<'_> {
         let Some(response) = item.response() else { return };
         let shown = shown(item);
         let what = format!("{}: {shown} is missing", place.at(None));
-        if self.is_open_round(place, index, layout) {
+        // What a hand-over takes away is its filter's choice.
+        if index >= self.thread.filtered && self.is_open_round(place, index, layout) {
             return self.add(clause::SESSION_COMPACT, format!("{what}, though its turn is open"));
         }
         if index < self.thread.compacted || index < self.thread.filtered {

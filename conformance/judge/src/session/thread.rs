@@ -146,7 +146,7 @@ impl<'a> Thread<'a> {
             CallOutcome::Result(Value::String(result)) => !result.trim().is_empty() && result == text,
             CallOutcome::Result(Value::Object(members)) if members.contains_key("image") => false,
             CallOutcome::Result(result) => read_inside(text).is_ok_and(|value| value == *result),
-            CallOutcome::Failure(_) | CallOutcome::Unknown => false,
+            CallOutcome::Failure(_) | CallOutcome::Unknown | CallOutcome::Undeclared => false,
         };
         let own = self.call(place).is_some_and(is);
         !own && self.calls().any(|(other, call)| other.0 < upto && other != place && is(call))

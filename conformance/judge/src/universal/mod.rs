@@ -43,6 +43,7 @@ pub use others::Others;
 pub use property::Property;
 pub use refusal::Refusable;
 pub use subjects::subjects;
+pub use wire::can_be_declared;
 
 /// What the hello of a testee says about what can be judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,11 +2,13 @@
 
 use super::message::{AgentCall, AgentMessage};
 use super::value::{equal, read};
+use super::wire::can_be_declared;
 use crate::json::{is_beyond_doubles, is_deep, tokens};
 use crate::shape::{Input, Part, Parts, ScriptedFault, ScriptedTurn};
 use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use threadspec::oracle::Api;
 use threadspec::surrogates::has_marks;
 
 /// What the model answers to one request.
@@ -74,6 +76,8 @@ pub(crate) enum CallOutcome<'a> {
     Failure(&'a str),
     /// There is no such tool.
     Unknown,
+    /// Over the wire: there is one, but no request can declare it, so that it may be run, or be unknown.
+    Undeclared,
 }
 
 impl CallOutcome<'_> {
@@ -99,6 +103,8 @@ pub(crate) struct RunScript {
     withheld: HashSet<usize>,
     /// Over the wire: what came whole of the turns that then failed.
     remains: HashMap<usize, ModelTurn>,
+    /// The API that the run speaks over the wire.
+    api: Option<Api>,
     /// Over the wire: what can happen to the answers.
     pub(crate) events: WireEvents,
 }
@@ -161,6 +167,7 @@ impl RunScript {
             limited,
             withheld,
             remains,
+            api: None,
             events,
         })
     }
@@ -183,16 +190,18 @@ impl RunScript {
             limited: HashSet::new(),
             withheld: HashSet::new(),
             remains: HashMap::new(),
+            api: None,
             events: WireEvents::default(),
         }
     }
 
-    /// Puts what was said over the wire in the place of the first turns.
+    /// Puts what was said over the wire of this API in the place of the first turns.
     ///
     /// # Errors
     ///
     /// Says what is wrong with it.
-    pub(crate) fn hear(&mut self, said: Parts<ScriptedTurn>) -> Result<(), String> {
+    pub(crate) fn hear(&mut self, api: Api, said: Parts<ScriptedTurn>) -> Result<(), String> {
+        self.api = Some(api);
         for (index, turn) in said.into_iter().enumerate() {
             if let Part::Proper(turn) = &turn {
                 let stops_for = |reasons: &[&str]| turn.stop.text().is_some_and(|stop| reasons.contains(&stop));
@@ -247,7 +256,11 @@ impl RunScript {
     }
 
     pub(crate) fn outcome(&self, call: &AgentCall) -> CallOutcome<'_> {
-        self.tools.outcome(call)
+        match self.tools.outcome(call) {
+            CallOutcome::Unknown => CallOutcome::Unknown,
+            _ if self.api.is_some_and(|api| !can_be_declared(api, call.name())) => CallOutcome::Undeclared,
+            outcome => outcome,
+        }
     }
 
     /// What a call gives if it is run a second time, which nobody should see.
@@ -287,7 +300,7 @@ impl RunScript {
             || calls.iter().any(|call| match self.outcome(call) {
                 CallOutcome::Result(result) => value_has_half(result),
                 CallOutcome::Failure(message) => has_marks(message),
-                CallOutcome::Unknown => false,
+                CallOutcome::Unknown | CallOutcome::Undeclared => false,
             })
     }
 }

@@ -62,7 +62,7 @@ impl ProviderView {
         let api = Api::ALL.into_iter().find(|known| api.is(&*known.to_string()));
         let api = api.ok_or("the `api` of its `wire` is none that is known")?;
         let Part::Proper(said) = said else { return Err("its `wire` has no list `said`".into()) };
-        script.hear(said).map_err(|error| format!("its `wire`: {error}"))?;
+        script.hear(api, said).map_err(|error| format!("its `wire`: {error}"))?;
         let unsupported = unsupported.optional(|| "the `unsupported` of its `wire` is not a string")?;
         let mut wire = Self { api, must: Vec::new(), should: Vec::new(), notes: Vec::new(), unsupported };
         let findings = findings.optional(|| "the `findings` of its `wire` are not a list")?;
@@ -138,6 +138,24 @@ pub(super) fn is_of_wire(finding: &Finding) -> bool {
 /// Whether a name is that of a rule of an API.
 pub(super) fn is_rule(name: &str) -> bool {
     provider_rules().any(|rule| rule.id == name)
+}
+
+/// Whether an API takes the name of a tool (OAI-CHAT-NAME-PATTERN, OAI-CHAT-NAME-LEN, ANT-TOOL-NAME). A model that calls another one calls what
+/// no request can declare.
+///
+/// ```
+/// use threadspec::oracle::Api;
+/// use threadspec_judge::universal::can_be_declared;
+///
+/// assert!(can_be_declared(Api::OpenAiChat, "look_up-2"));
+/// assert!(!can_be_declared(Api::OpenAiChat, "files.read"));
+/// assert!(can_be_declared(Api::Anthropic, &"a".repeat(128)) && !can_be_declared(Api::OpenAiChat, &"a".repeat(65)));
+/// ```
+#[must_use]
+pub fn can_be_declared(api: Api, name: &str) -> bool {
+    let longest = if api == Api::Anthropic { 128 } else { 64 };
+    (1..=longest).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 /// A name as the registry of clauses, or that of rules, has it.

@@ -1,5 +1,6 @@
 //! The kill matrix: which case catches which planted bug, in which profile.
 
+mod session;
 mod universal;
 mod wire;
 
@@ -47,7 +48,9 @@ impl<'a> Matrix<'a> {
             return Err(Error::unknown_clause(bug, clause));
         }
         let over_wire = wire::cases(cases);
+        let of_sessions = session::cases(cases);
         let mut broken = universal::broken(cases);
+        broken.extend(session::broken(&of_sessions).into_iter().map(|(case, _)| case));
         broken.extend(wire::broken(&over_wire, |_| true)?.into_iter().map(|(case, _)| case));
         let mut expected: HashMap<JudgeProfile, Expected<'_>> = HashMap::new();
         for profile in JudgeProfile::OWN {
@@ -73,8 +76,12 @@ impl<'a> Matrix<'a> {
             let (agents, (readings, bugs)) = workers.install(|| {
                 rayon::join(
                     || {
-                        [universal::trials(corpus, cases, selection), wire::trials(corpus, &over_wire, selection)]
-                            .concat()
+                        [
+                            universal::trials(corpus, cases, selection),
+                            wire::trials(corpus, &over_wire, selection),
+                            session::trials(corpus, &of_sessions, selection),
+                        ]
+                        .concat()
                     },
                     || {
                         rayon::join(
@@ -100,6 +107,18 @@ impl<'a> Matrix<'a> {
         let is_put = if selection == Selection::EveryCase { |_: &Case| true } else { Case::needs_wire };
         let broken = wire::broken(&over_wire, is_put)?.into_iter().map(|(case, _)| case).collect();
         let trials = workers()?.install(|| wire::trials(corpus, &over_wire, selection));
+        Ok(Self { trials, broken, cases, selection })
+    }
+
+    /// The part of the matrix that is about sessions.
+    ///
+    /// # Errors
+    ///
+    /// When no thread of the operating system can be started.
+    pub fn of_sessions(corpus: &Corpus, cases: &'a [&'a Case], selection: Selection) -> Result<Self, Error> {
+        let of_sessions = session::cases(cases);
+        let broken = session::broken(&of_sessions).into_iter().map(|(case, _)| case).collect();
+        let trials = workers()?.install(|| session::trials(corpus, &of_sessions, selection));
         Ok(Self { trials, broken, cases, selection })
     }
 
@@ -156,7 +175,9 @@ impl<'a> Matrix<'a> {
 
 /// Whether a case catches a planted bug in one of the profiles in which it is wrong; `None` where there is no such bug.
 pub fn catches(case: &Case, bug: &str) -> Option<bool> {
-    let is_it = |planted: &&Planted| planted.name == bug && matches!(planted.kind, Kind::Bug(_) | Kind::AgentBug(_));
+    let is_it = |planted: &&Planted| {
+        planted.name == bug && matches!(planted.kind, Kind::Bug(_) | Kind::AgentBug(_) | Kind::SessionBug(_))
+    };
     let bug = all().find(is_it)?;
     let is_caught = |&profile: &JudgeProfile| {
         let mut testee = InProcess::new(bug.implementation());

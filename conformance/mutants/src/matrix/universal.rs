@@ -7,7 +7,7 @@ use crate::trial::{Expected, Selection, Trial, breaks_a_must, failure, is_about,
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{Case, Corpus, Level};
-use threadspec_judge::protocol::JudgeProfile;
+use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_runner::InProcess;
 use threadspec_runner::{Settings, run};
 
@@ -16,7 +16,7 @@ const LARGE: usize = 4 << 10;
 
 /// Whether a case is put to an agent that asks its model in the same process.
 fn is_put(case: &Case) -> bool {
-    case.is_in(JudgeProfile::Universal) && !case.needs_wire()
+    case.op == Op::Tools && case.is_in(JudgeProfile::Universal) && !case.needs_wire()
 }
 
 /// The cases that the agent fails without a bug.

@@ -8,7 +8,7 @@ use crate::planted::{Kind, OnWire, Planted};
 use crate::trial::{Expected, Selection, Trial, breaks_a_must, failure, is_about, workers};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use threadspec_judge::corpus::{Case, Corpus, Level};
-use threadspec_judge::protocol::{JudgeProfile, Transport};
+use threadspec_judge::protocol::{JudgeProfile, Op, Transport};
 
 /// A case whose inputs are larger than this together, in bytes, is put only to bugs that no smaller case of their clauses catches.
 const LARGE: usize = 4 << 10;
@@ -23,7 +23,8 @@ fn planted() -> impl Iterator<Item = (&'static Planted, OnWire)> {
 
 /// The cases that can be judged over the wire: those that are about nothing else first, then the smaller ones.
 pub(super) fn cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
-    let mut cases: Vec<&Case> = cases.iter().copied().filter(|case| case.is_in(JudgeProfile::Universal)).collect();
+    let is_one = |case: &&Case| case.op == Op::Tools && case.is_in(JudgeProfile::Universal);
+    let mut cases: Vec<&Case> = cases.iter().copied().filter(is_one).collect();
     cases.sort_by_cached_key(|case| (!case.needs_wire(), size(case)));
     cases
 }

@@ -7,11 +7,14 @@ use threadspec::{Message, ToolCall};
 use threadspec_apis::Thinking;
 use threadspec_judge::protocol::Endpoint;
 
-/// What the model is told that it said: the message, and what it thought before.
+/// A message as the model is told it, with what stands beside its text.
 #[derive(Clone, Copy)]
 pub(super) struct Told<'a> {
     pub(super) message: &'a Message,
+    /// What the model thought before it said this.
     pub(super) thinking: &'a [Thinking],
+    /// The images of a result, in base64.
+    pub(super) images: &'a [String],
 }
 
 /// How many tokens an answer of Anthropic's may have, of which half are for thinking.
@@ -22,7 +25,7 @@ pub(super) fn body(endpoint: &Endpoint, tools: &[String], messages: &[Told<'_>])
     let api = endpoint.transport.api;
     let mut body = match api {
         Api::OpenAiChat => {
-            json!({"messages": messages.iter().map(|told| chat_message(told.message)).collect::<Vec<_>>()})
+            json!({"messages": chat_messages(messages)})
         }
         Api::OpenAiResponses => responses(endpoint.reasoning, messages),
         Api::Anthropic => anthropic(endpoint.reasoning, messages),
@@ -61,6 +64,36 @@ fn arguments(call: &ToolCall) -> String {
     unmark_surrogates(&Value::Object(call.args.clone()).to_string()).into_owned()
 }
 
+/// The messages of chat completions. No answer to a call can have an image there: those of a response stand in a message behind all its answers.
+fn chat_messages(messages: &[Told<'_>]) -> Vec<Value> {
+    let (mut written, mut images) = (Vec::new(), Vec::new());
+    for (place, told) in messages.iter().enumerate() {
+        written.push(chat_message(told.message));
+        images.extend(
+            told.images.iter().map(|image| json!({"type": "image_url", "image_url": {"url": data_url(image)}})),
+        );
+        let is_followed = messages.get(place + 1).is_some_and(|next| matches!(next.message, Message::Tool { .. }));
+        if !is_followed && !images.is_empty() {
+            written.push(json!({"role": "user", "content": std::mem::take(&mut images)}));
+        }
+    }
+    written
+}
+
+fn data_url(image: &str) -> String {
+    format!("data:{};base64,{image}", media_type(image))
+}
+
+/// The type of an image, by how its base64 begins.
+fn media_type(image: &str) -> &'static str {
+    match image.get(..4) {
+        Some("/9j/") => "image/jpeg",
+        Some("R0lG") => "image/gif",
+        Some("UklG") => "image/webp",
+        _ => "image/png",
+    }
+}
+
 fn chat_message(message: &Message) -> Value {
     match message {
         Message::System { content } => json!({"role": "system", "content": content}),
@@ -94,8 +127,14 @@ fn items(told: &Told<'_>) -> Vec<Value> {
     match told.message {
         Message::System { content } => vec![json!({"role": "system", "content": content})],
         Message::Human { content } => vec![json!({"role": "user", "content": content})],
-        Message::Tool { tool_call_id, content } => {
+        Message::Tool { tool_call_id, content } if told.images.is_empty() => {
             vec![json!({"type": "function_call_output", "call_id": tool_call_id, "output": content})]
+        }
+        Message::Tool { tool_call_id, content } => {
+            let image = |image: &String| json!({"type": "input_image", "image_url": data_url(image)});
+            let text = (!content.is_empty()).then(|| json!({"type": "input_text", "text": content}));
+            let output: Vec<Value> = text.into_iter().chain(told.images.iter().map(image)).collect();
+            vec![json!({"type": "function_call_output", "call_id": tool_call_id, "output": output})]
         }
         Message::Ai { content, tool_calls } => {
             let mut items: Vec<Value> = told.thinking.iter().filter_map(reasoning_item).collect();
@@ -164,7 +203,12 @@ fn blocks(told: &Told<'_>) -> Vec<Value> {
     let said = |content: &str| (!content.is_empty()).then(|| json!({"type": "text", "text": content}));
     match told.message {
         Message::System { content } | Message::Human { content } => said(content).into_iter().collect(),
+        Message::Tool { tool_call_id, content } if told.images.is_empty() => {
+            vec![json!({"type": "tool_result", "tool_use_id": tool_call_id, "content": content})]
+        }
         Message::Tool { tool_call_id, content } => {
+            let image = |image: &String| json!({"type": "image", "source": {"type": "base64", "media_type": media_type(image), "data": image}});
+            let content: Vec<Value> = said(content).into_iter().chain(told.images.iter().map(image)).collect();
             vec![json!({"type": "tool_result", "tool_use_id": tool_call_id, "content": content})]
         }
         Message::Ai { content, tool_calls } => {

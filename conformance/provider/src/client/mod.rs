@@ -2,16 +2,18 @@
 //!
 //! [`Exchange`] is all that an agent sees of the wire: it sends a request, and hears what came back and how it ended. [`Connection`] does that over
 //! a socket. Time belongs to it, so that where there is no socket, nobody waits. [`HttpModel`] is a whole model: the library's tool rounds run
-//! with it as with any other.
+//! with it as with any other. [`HttpThreadModel`] is one for the library's sessions.
 
 mod body;
 mod connection;
 mod model;
 mod response;
+mod session;
 
 pub use connection::Connection;
 pub use model::HttpModel;
 pub use response::ResponseReader;
+pub use session::HttpThreadModel;
 
 use std::time::Duration;
 

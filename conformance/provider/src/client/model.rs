@@ -27,6 +27,8 @@ pub struct HttpModel<E> {
     exchange: E,
     /// What the model thought before the message at this place in the list.
     thinking: HashMap<usize, Vec<Thinking>>,
+    /// Whether arguments that are no JSON object are handed on as they are.
+    takes_raw_arguments: bool,
 }
 
 /// An attempt that failed.
@@ -61,16 +63,31 @@ impl<E: Exchange> HttpModel<E> {
     pub fn new(endpoint: &Endpoint, tools: impl IntoIterator<Item = String>, exchange: E) -> Self {
         let api = endpoint.transport.api;
         let tools = tools.into_iter().filter(|name| is_declarable(api, name)).collect();
-        Self { endpoint: endpoint.clone(), tools, exchange, thinking: HashMap::new() }
+        Self { endpoint: endpoint.clone(), tools, exchange, thinking: HashMap::new(), takes_raw_arguments: false }
     }
 
-    fn ask(&mut self, messages: &[Message]) -> Result<ModelAnswer, String> {
-        let told: Vec<Told<'_>> = messages
-            .iter()
-            .enumerate()
-            .map(|(place, message)| Told { message, thinking: self.thinking.get(&place).map_or(&[], Vec::as_slice) })
-            .collect();
-        let body = body(&self.endpoint, &self.tools, &told).to_string().into_bytes();
+    /// The model, whose caller looks at the arguments of each call itself.
+    pub(super) fn taking_raw_arguments(self) -> Self {
+        Self { takes_raw_arguments: true, ..self }
+    }
+
+    /// Declares these tools from now on, as far as the API can.
+    pub(super) fn declare(&mut self, tools: &[String]) {
+        let api = self.endpoint.transport.api;
+        self.tools = tools.iter().filter(|name| is_declarable(api, name)).cloned().collect();
+    }
+
+    #[cfg(test)]
+    pub(super) fn exchange(&mut self) -> &mut E {
+        &mut self.exchange
+    }
+
+    /// What the model says to messages.
+    ///
+    /// # Errors
+    /// Why it said nothing.
+    pub(super) fn ask(&mut self, told: &[Told<'_>]) -> Result<ModelAnswer, String> {
+        let body = body(&self.endpoint, &self.tools, told).to_string().into_bytes();
         let request = ClientRequest {
             method: "POST".into(),
             target: target(&self.endpoint),
@@ -105,11 +122,19 @@ impl<E: Exchange> HttpModel<E> {
             AnswerEnd::Failed(error) => Err(again(&error.message)),
             AnswerEnd::Broken => Err(again("the answer broke off")),
             // The model said this; it would say it again.
-            AnswerEnd::Whole if said.whole_calls.contains(&false) => {
+            AnswerEnd::Whole if !self.can_take(&said) => {
                 Err(FailedAttempt { why: "a call of the model did not come whole".to_owned(), next: NextAttempt::None })
             }
             AnswerEnd::Whole => Ok(said.answer),
         }
+    }
+
+    /// Whether each call came whole, or is one that cannot be executed by mistake.
+    fn can_take(&self, said: &ReadAnswer) -> bool {
+        let is_raw = |call: &SaidCall| {
+            self.takes_raw_arguments && !value::read(&call.arguments).is_ok_and(|arguments| arguments.is_object())
+        };
+        said.answer.calls.iter().zip(&said.whole_calls).all(|(call, is_whole)| *is_whole || is_raw(call))
     }
 
     fn read(&self, response: &ClientResponse) -> Result<ReadAnswer, String> {
@@ -132,7 +157,13 @@ impl<E: Exchange> HttpModel<E> {
 
 impl<E: Exchange> Model for HttpModel<E> {
     fn respond(&mut self, request: &[Message]) -> Result<Response, Error> {
-        let answer = self.ask(request).map_err(Error::model_failure)?;
+        let thinking = std::mem::take(&mut self.thinking);
+        let of_message = |place| thinking.get(&place).map_or(&[][..], Vec::as_slice);
+        let told = |(place, message)| Told { message, thinking: of_message(place), images: &[] };
+        let told: Vec<Told<'_>> = request.iter().enumerate().map(told).collect();
+        let answer = self.ask(&told);
+        self.thinking = thinking;
+        let answer = answer.map_err(Error::model_failure)?;
         self.thinking.insert(request.len(), answer.thinking);
         let text = Some(answer.text).filter(|text| !text.is_empty()).or(answer.refusal).unwrap_or_default();
         Ok(Response {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use threadspec::oracle::Api;
 use threadspec_apis::WireMessage;
+use threadspec_judge::universal::can_be_declared;
 
 /// A call that an agent was given or that the model said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,8 +49,7 @@ impl Renamed {
     pub(super) fn learn(&mut self, api: Api, known: &[KnownCall], messages: &[WireMessage]) {
         let is_known = |own: &dyn Fn(&KnownCall) -> &str, sent: &str| known.iter().any(|call| own(call) == sent);
         for (call, sent) in known.iter().zip(messages.iter().flat_map(|message| &message.calls)) {
-            let refuses_name = refuses_name(api, &call.name);
-            if call.name != sent.name && !refuses_name {
+            if call.name != sent.name && can_be_declared(api, &call.name) {
                 // Other calls stand here.
                 return;
             }
@@ -87,11 +87,6 @@ fn refuses_id(api: Api, id: &str) -> bool {
         Api::OpenAiResponses => id.is_empty() || id.chars().count() > 64,
         Api::Anthropic => !is_plain(id),
     }
-}
-
-/// Whether no tool of this name can be declared (OAI-CHAT-NAME-PATTERN, OAI-CHAT-NAME-LEN, ANT-TOOL-NAME).
-pub(super) fn refuses_name(api: Api, name: &str) -> bool {
-    !is_plain(name) || name.len() > if api == Api::Anthropic { 128 } else { 64 }
 }
 
 fn is_plain(name: &str) -> bool {

@@ -7,10 +7,10 @@ use crate::plan::RunPlan;
 use crate::record::WireRecord;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use threadspec::oracle::Api;
 use threadspec_apis::{ApiRequest, DeclaredTool};
 use threadspec_golden::clause;
 use threadspec_judge::json::list;
+use threadspec_judge::universal::can_be_declared;
 
 /// The rules that say the same of the tools of a request.
 const RULES: [&str; 2] = ["ANT-TOOLS-UNIQUE", "ANT-TOOL-NAME"];
@@ -76,13 +76,6 @@ fn wrong(plan: &RunPlan, request: &ApiRequest, names: &BTreeSet<&str>) -> Option
     let own = |name: &&&str| !wanted.iter().any(|wanted| wanted.as_str() == **name);
     let new: Vec<&&str> = names.iter().filter(own).collect();
     (new.len() > others.len()).then(|| format!("nobody gave the tool `{}`", new[0]))
-}
-
-/// Whether the API takes the name of a tool.
-fn can_be_declared(api: Api, name: &str) -> bool {
-    let longest = if api == Api::Anthropic { 128 } else { 64 };
-    (1..=longest).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 /// Whether a tool has a schema that is one, as far as its form goes.

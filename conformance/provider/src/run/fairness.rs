@@ -28,6 +28,7 @@ const FORM_RULES: [&str; 14] = [
 #[derive(Debug, Default)]
 pub(super) struct Repeatable {
     texts: HashSet<String>,
+    ids: HashSet<String>,
 }
 
 impl Repeatable {
@@ -35,9 +36,9 @@ impl Repeatable {
     pub(super) fn given(&mut self, messages: &[Value]) {
         for message in messages {
             self.text(text(&message["content"]));
-            self.text(text(&message["tool_call_id"]));
+            self.id(text(&message["tool_call_id"]));
             for call in list(&message["tool_calls"]) {
-                self.text(text(&call["id"]));
+                self.id(text(&call["id"]));
                 self.text(text(&call["name"]));
                 self.text(&unmark_surrogates(&call["args"].to_string()));
             }
@@ -49,11 +50,23 @@ impl Repeatable {
         self.text(&said.text);
         self.texts.extend(said.refusal.clone());
         for call in &said.calls {
-            self.text(&call.id);
+            self.id(&call.id);
             self.text(&call.name);
             self.text(&call.arguments);
             self.texts.insert(compact(&call.arguments));
         }
+    }
+
+    fn id(&mut self, id: &str) {
+        self.text(id);
+        self.ids.insert(id.to_owned());
+    }
+
+    /// Whether an id begins like one that Anthropic would not give, and is otherwise plain: a new id that is made of one that came twice.
+    fn is_made_of_one(&self, id: &str) -> bool {
+        let is_odd = |of: char| !of.is_ascii_alphanumeric() && !matches!(of, '_' | '-');
+        let odd = |id: &str| id.char_indices().rfind(|(_, of)| is_odd(*of)).map(|(at, of)| at + of.len_utf8());
+        self.ids.iter().any(|known| odd(known).is_some_and(|end| odd(id) == Some(end) && known[..end] == id[..end]))
     }
 
     fn text(&mut self, text: &str) {
@@ -67,6 +80,7 @@ impl Repeatable {
             return false;
         }
         match at(body, place) {
+            Some(Value::String(id)) if rule == "ANT-ID-PATTERN" => self.texts.contains(id) || self.is_made_of_one(id),
             Some(Value::String(text)) => self.texts.contains(text),
             // No content is an empty text.
             Some(Value::Array(blocks)) if blocks.is_empty() => self.texts.contains(""),
@@ -99,10 +113,12 @@ mod tests {
         let call = SaidByModel { id: "c d".into(), name: "odd name".into(), arguments: "{\"n\": ".into() };
         repeatable.said(&Said { text: " ".into(), calls: vec![call], ..Said::default() });
         let body = json!({"messages": [{"content": [
-            {"id": "a b", "input": [1, 2]}, {"id": "c d", "name": "odd name", "input": "{\"n\": "}, {"id": "e f", "text": " "}]},
+            {"id": "a b", "input": [1, 2]}, {"id": "c d", "name": "odd name", "input": "{\"n\": "}, {"id": "e f", "text": " "}, {"id": "a b_2"}, {"id": "a/b"}]},
             {"content": []}], "tools": [{"name": "odd name"}]});
         for (rule, place, expected) in [
             ("ANT-ID-PATTERN", "messages[0].content[0].id", true),
+            ("ANT-ID-PATTERN", "messages[0].content[3].id", true),
+            ("ANT-ID-PATTERN", "messages[0].content[4].id", false),
             ("ANT-ID-PATTERN", "messages[0].content[1].id", true),
             ("ANT-ID-PATTERN", "messages[0].content[2].id", false),
             ("ANT-INPUT-OBJECT", "messages[0].content[0].input", true),

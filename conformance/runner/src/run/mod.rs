@@ -258,7 +258,7 @@ impl<'a> Shared<'_, 'a> {
     fn conclude(self, parts: Vec<ShareResults>, hello: &Hello) -> Run<'a> {
         let mut judgements: Vec<Option<Judgement>> = vec![None; self.cases.len()];
         let (requests, remarks) = (self.requests.load(Ordering::Relaxed).unsigned_abs(), hello.remarks.clone());
-        let mut run = Run { requests, remarks, ..Run::default() };
+        let mut run = Run { remarks, requests, ..Run::default() };
         for part in parts {
             run.declined += part.declined.len();
             run.late.extend(part.late);

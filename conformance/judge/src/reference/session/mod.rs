@@ -8,13 +8,12 @@ use super::{RawInput, refused};
 use crate::json::plain;
 use crate::protocol::{Reply, Request};
 use digest::image_digest;
-use script::CutMeans;
-use script::{Script, ScriptedRun};
-use serde_json::{Map, Value, json};
+use script::{CutMeans, Script, ScriptedCompaction, ScriptedRun};
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use threadspec::session::{ModelReply, ModelRequest, RunEnd, SentMessage, Session, Store, ThreadModel};
 use threadspec::surrogates::{marked, repair_surrogates};
-use threadspec::{Error, Field};
+use threadspec::{Error, Field, Message};
 use tools::{CutTools, ExecutedCall};
 
 /// Plays a session on the thread of a store. If the script kills the process in a run, the reply is [`Reply::Cut`] with the runs up to
@@ -23,10 +22,25 @@ use tools::{CutTools, ExecutedCall};
 ///
 /// The clock gives milliseconds; nothing waits for it.
 pub fn play(request: &Request, store: impl Store, clock: impl FnMut() -> u64 + Send + 'static) -> Reply {
-    played(request, store, clock).unwrap_or_else(|error| refused(&error))
+    played(request, store, clock, None).unwrap_or_else(|error| refused(&error))
 }
 
-fn played(request: &Request, store: impl Store, clock: impl FnMut() -> u64 + Send + 'static) -> Result<Reply, Error> {
+/// As [`play`], with a model that the input does not script. What it was asked is not reported.
+pub fn play_with(
+    request: &Request,
+    store: impl Store,
+    clock: impl FnMut() -> u64 + Send + 'static,
+    model: &mut dyn ThreadModel,
+) -> Reply {
+    played(request, store, clock, Some(model)).unwrap_or_else(|error| refused(&error))
+}
+
+fn played(
+    request: &Request,
+    store: impl Store,
+    clock: impl FnMut() -> u64 + Send + 'static,
+    mut model: Option<&mut dyn ThreadModel>,
+) -> Result<Reply, Error> {
     // No lone surrogate may reach a request (AGENT-ENCODABLE).
     let input = RawInput::read(&repair_surrogates(&request.input))?;
     let Script { agents, mut tools, runs } = Script::read(&Field::root(&input.others, "input"))?;
@@ -34,7 +48,11 @@ fn played(request: &Request, store: impl Store, clock: impl FnMut() -> u64 + Sen
     let mut reports = Vec::new();
     for run in runs.into_iter().skip(request.from.unwrap_or(0)) {
         let mut tools = CutTools::new(&mut tools, run.cut.clone());
-        reports.push(plain(report(&mut session, run, &mut tools)?));
+        let report = match &mut model {
+            None => report(&mut session, run, &mut tools)?,
+            Some(model) => report_with(&mut session, run, &mut tools, &mut **model)?,
+        };
+        reports.push(plain(report));
         if tools.was_cut == Some(CutMeans::Kill) {
             return Ok(Reply::Cut { runs: reports });
         }
@@ -42,33 +60,63 @@ fn played(request: &Request, store: impl Store, clock: impl FnMut() -> u64 + Sen
     Ok(Reply::Ok(json!({"runs": reports})))
 }
 
-/// Plays a run, and says what came of it.
-fn report(session: &mut Session<impl Store>, run: ScriptedRun, tools: &mut CutTools<'_>) -> Result<Value, Error> {
-    let mut report = Map::new();
-    if let Some(compact) = run.compact {
-        let mut asked = Vec::new();
+/// Plays a run with the model of the script, and says what came of it.
+fn report(session: &mut Session<impl Store>, mut run: ScriptedRun, tools: &mut CutTools<'_>) -> Result<Value, Error> {
+    let mut asked = Vec::new();
+    if let Some(ScriptedCompaction { budget, summary }) = run.compact.take() {
         let mut summarize = |messages: &[SentMessage]| {
             asked.push(messages_to_json(messages));
-            Ok(compact.summary.clone().unwrap_or_default())
+            Ok(summary.clone().unwrap_or_default())
         };
-        session.compact(compact.budget, compact.summary.is_some().then_some(&mut summarize))?;
-        if !asked.is_empty() {
-            report.insert("summaries".to_owned(), asked.into());
-        }
+        session.compact(budget, summary.is_some().then_some(&mut summarize))?;
     }
     let mut model = TurnModel { turns: run.turns.into(), requests: Vec::new() };
     let end = session.run(run.beginning, run.limit, &mut model, tools)?;
-    report.insert("requests".to_owned(), model.requests.into());
-    report.insert("executed".to_owned(), tools.executed.iter().map(execution).collect());
-    if !session.pending().is_empty() {
-        report.insert("pending".to_owned(), session.pending().iter().map(|id| marked(id).into_owned()).collect());
+    let mut report = report_of(session, &end, tools, &model.requests);
+    if !asked.is_empty() {
+        report["summaries"] = asked.into();
+    }
+    Ok(report)
+}
+
+/// Plays a run with another model, which also summarizes.
+fn report_with(
+    session: &mut Session<impl Store>,
+    run: ScriptedRun,
+    tools: &mut CutTools<'_>,
+    model: &mut dyn ThreadModel,
+) -> Result<Value, Error> {
+    if let Some(ScriptedCompaction { budget, summary }) = run.compact {
+        let mut summarize = |messages: &[SentMessage]| {
+            let told: Vec<String> = messages.iter().map(|sent| plain(sent.message.to_json()).to_string()).collect();
+            let task = Message::human(format!("Summarize this conversation:\n{}", told.join("\n")));
+            // It is no agent of the session, and has none of their tools.
+            let request = ModelRequest { agent: String::new(), messages: vec![task.into()] };
+            model.respond(&request).map(|reply| reply.content)
+        };
+        match session.compact(budget, summary.is_some().then_some(&mut summarize)) {
+            Err(error) if !error.is_model_failure() => return Err(error),
+            // Nothing was taken away, and the run goes on with more than was asked.
+            Ok(()) | Err(_) => {}
+        }
+    }
+    let end = session.run(run.beginning, run.limit, model, tools)?;
+    Ok(report_of(session, &end, tools, &[]))
+}
+
+fn report_of(session: &Session<impl Store>, end: &RunEnd, tools: &CutTools<'_>, requests: &[Value]) -> Value {
+    let executed: Vec<Value> = tools.executed.iter().map(execution).collect();
+    let mut report = json!({"requests": requests, "executed": executed});
+    let pending = session.pending();
+    if !pending.is_empty() {
+        report["pending"] = pending.iter().map(|id| marked(id).into_owned()).collect();
     }
     match end {
-        RunEnd::Refused(words) => report.insert("refused".to_owned(), marked(&words).into()),
-        RunEnd::Failed(words) => report.insert("failure".to_owned(), marked(&words).into()),
-        RunEnd::Answered | RunEnd::Pending | RunEnd::LimitReached | RunEnd::Cancelled => None,
-    };
-    Ok(report.into())
+        RunEnd::Refused(words) => report["refused"] = marked(words).into(),
+        RunEnd::Failed(words) => report["failure"] = marked(words).into(),
+        RunEnd::Answered | RunEnd::Pending | RunEnd::LimitReached | RunEnd::Cancelled => {}
+    }
+    report
 }
 
 /// A model that answers with the turns of a run, and remembers what it was asked.

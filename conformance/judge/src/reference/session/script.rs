@@ -24,6 +24,7 @@ pub(super) struct Script {
 pub(super) struct ScriptedRun {
     pub(super) compact: Option<ScriptedCompaction>,
     pub(super) beginning: Beginning,
+    /// None, where the model is asked elsewhere.
     pub(super) turns: Vec<Result<ModelReply, Error>>,
     pub(super) limit: Option<usize>,
     pub(super) cut: Option<ScriptedCut>,
@@ -89,12 +90,14 @@ fn read_agent(name: &str, agent: &Field<'_>) -> Result<(AgentSpec, KeyedTools), 
 
 impl ScriptedRun {
     fn read(run: &Field<'_>) -> Result<Self, Error> {
-        let turns = run.get("model").elements()?.map(|turn| read_turn(&turn)).collect::<Result<_, _>>()?;
+        let model = run.get("model");
+        let turns =
+            model.optional().map(|turns| turns.elements()?.map(|turn| read_turn(&turn)).collect()).transpose()?;
         let limit = run.get("maxRecursionDepth").optional().map(Field::integer).transpose()?;
         Ok(Self {
             compact: run.get("compact").optional().map(ScriptedCompaction::read).transpose()?,
             beginning: read_beginning(run)?,
-            turns,
+            turns: turns.unwrap_or_default(),
             limit: limit.map(count),
             cut: run.get("cut").optional().map(ScriptedCut::read).transpose()?,
         })

@@ -20,7 +20,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     for round in &course.rounds {
         for asked in &round.calls {
             let (what, needle, replaced) = match course.script.outcome(asked.call) {
-                CallOutcome::Result(_) => continue,
+                CallOutcome::Result(_) | CallOutcome::Undeclared => continue,
                 CallOutcome::Failure(message) => ("the error", message, None),
                 // A name that no provider takes may have been replaced.
                 CallOutcome::Unknown => ("the unknown tool", asked.call.name(), asked.sent.map(AgentCall::name)),

@@ -76,5 +76,6 @@ fn may_be_replaced(course: &Course<'_>, call: &AgentCall, sent: &AgentCall) -> b
     let is_taken = |name: &str| {
         (1..=LONGEST).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
     };
-    course.script.outcome(call) == CallOutcome::Unknown && !is_taken(call.name()) && !sent.name().is_empty()
+    let is_there = matches!(course.script.outcome(call), CallOutcome::Result(_) | CallOutcome::Failure(_));
+    !is_there && !is_taken(call.name()) && !sent.name().is_empty()
 }

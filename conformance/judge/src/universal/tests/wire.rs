@@ -52,6 +52,26 @@ fn what_was_said_stands_in_the_place_of_the_script() {
 }
 
 #[test]
+fn a_tool_that_no_request_can_declare_may_be_run_or_be_unknown() {
+    let name = "files.read";
+    let call = json!([{"id": "c1", "name": name, "args": {}}]);
+    let input = json!({"messages": [{"type": "human", "content": "Go"}], "model": [{"tool_calls": call}, {"content": "Done"}],
+        "tools": {name: {"byId": {"c1": "ok"}}}});
+    for (answer, over_wire, is_result) in
+        [("ok", true, true), ("no such tool", true, true), ("no such tool", false, false)]
+    {
+        let given = json!([{"type": "human", "content": "Go"}]);
+        let asked = json!([given[0], {"type": "ai", "content": "", "tool_calls": call}, {"type": "tool", "content": answer, "tool_call_id": "c1"}]);
+        let mut output = json!({"requests": [given, asked]});
+        if over_wire {
+            output["wire"] = json!({"api": "anthropic", "stream": false, "said": input["model"], "findings": []});
+        }
+        let judged = ruling(&input, &output);
+        assert_eq!(named(&judged) == [clause::AGENT_RESULT; 0], is_result, "{answer}: {:?}", judged.findings());
+    }
+}
+
+#[test]
 fn a_breach_counts_in_each_case_and_a_recommendation_where_it_is_asked_for() {
     let findings = json!([
         {"clause": clause::WIRE_WAIT, "level": "must", "what": "too early"},

@@ -1,0 +1,145 @@
+"""The verdicts over the wire: what the programs break in any of their modes, and where that differs from what the adapters show."""
+
+import fnmatch
+import json
+import tomllib
+from dataclasses import dataclass, field, replace
+
+from . import cells
+from .adapters import HERE
+from .cells import Cell, Column, merged
+from .clients import SDKS, WIRE, clients, recorded
+from .known import known_failures
+
+# A verdict that says nothing of the clause, so that there is nothing to differ from.
+SILENT = ("none", "unsupported")
+
+
+@dataclass
+class Program:
+    """A program with its columns by mode."""
+
+    name: str
+    modes: dict[str, Column] = field(default_factory=dict)
+    runs: dict[str, dict] = field(default_factory=dict)
+    choices: list = field(default_factory=list)
+
+    @property
+    def column(self):
+        return next(iter(self.modes.values()))
+
+    @property
+    def is_framework(self):
+        return self.name not in SDKS
+
+    def cell(self, clause):
+        """What all modes together show of a clause: a case counts once, whatever the number of modes that it fails in."""
+        return merged([column.cells[clause] for column in self.modes.values() if clause in column.cells])
+
+    def modes_of(self, clause):
+        """The modes that the clause is broken in."""
+        return [mode for mode, column in self.modes.items() if clause in column.cells and column.cells[clause].faults]
+
+    def broken(self):
+        found = dict.fromkeys(clause for column in self.modes.values() for clause in column.cells)
+        order = {clause["id"]: place for place, clause in enumerate(cells.clauses())}
+        return sorted((clause for clause in found if self.cell(clause).faults), key=lambda clause: (order.get(clause, len(order)), clause))
+
+    def like(self, adapter):
+        """The program in the modes that are like an entry point of the framework, if there are several."""
+        suffix = adapter.id.removeprefix(self.name)
+        if suffix not in ("-generate", "-stream"):
+            return self
+        modes = {mode: column for mode, column in self.modes.items() if mode.endswith(":stream") == (suffix == "-stream")}
+        return replace(self, modes=modes)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an adapter and the wire differ on a clause."""
+
+    clause: str
+    why: str
+    adapters: tuple = ("*",)
+    # Which of the two shows the clause broken.
+    broken: str = ""
+
+    def explains(self, difference):
+        fits = any(fnmatch.fnmatchcase(difference.adapter, glob) for glob in self.adapters)
+        return fits and self.clause == difference.clause and self.broken == difference.broken
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A clause that an adapter and the wire judge differently; without `why`, nobody has said the reason."""
+
+    clause: str
+    adapter: str
+    by_adapter: Cell
+    over_wire: Cell
+    why: str = ""
+
+    @property
+    def broken(self):
+        return "wire" if self.over_wire.faults else "adapter"
+
+
+def programs(judge):
+    """All programs with a recording. `judge` makes what a function makes of many arguments, in order; the function gets a way to judge a transcript."""
+    by_folder = {}
+    for client in clients():
+        by_folder.setdefault(client.folder, []).append(client)
+    kept = [modes for modes in by_folder.values() if modes[0].recording.exists()]
+    days = json.loads((WIRE / "recordings/days.json").read_text())
+    return [program(modes, days, runs) for modes, runs in zip(kept, judge(judged_modes, kept))]
+
+
+def judged_modes(judge, modes):
+    """The run files of a program, by the modes that are recorded."""
+    transcripts = recorded(modes[0].recording)
+    return {client.mode: judge(client.id, transcripts[client.mode]) for client in modes if client.mode in transcripts}
+
+
+def program(modes, days, runs):
+    folder, own = modes[0].folder, cells.choices(modes[0])
+    documented = [*cells.choices_in(HERE / folder.name / "notes.toml"), *own]
+    columns = {client.mode: cells.column(client, runs[client.mode], days[client.id], documented) for client in modes if client.mode in runs}
+    cells.require_needed(own, columns.values(), modes[0].notes)
+    return Program(folder.name, columns, runs, documented)
+
+
+def unrecorded():
+    return sorted({client.folder.name for client in clients()} - {client.folder.name for client in clients() if client.recording.exists()})
+
+
+def known(found):
+    """The file of known failures of each mode of a framework. Those of the SDKs are written by hand, since the loop around them is ours."""
+    for program in found:
+        for mode, column in program.modes.items():
+            if program.is_framework:
+                yield column.adapter.known_failures, known_failures(column.adapter, program.runs[mode], program.choices)
+
+
+def reasons():
+    path = WIRE / "differences.toml"
+    return [Reason(**{**entry, "adapters": tuple(entry.get("adapters", ["*"]))}) for entry in tomllib.loads(path.read_text())["difference"]]
+
+
+def differences(columns, found, why):
+    """Where an adapter and the wire differ. Raises ValueError if a reason in `why` explains nothing."""
+    by_name, used = {program.name: program for program in found}, set()
+    for column in columns:
+        program = by_name.get(column.folder.name)
+        if program is None:
+            continue
+        program = program.like(column)
+        for clause in cells.clauses():
+            by_adapter, over_wire = column.cells.get(clause["id"], Cell()), program.cell(clause["id"])
+            if by_adapter.state in SILENT or over_wire.state in SILENT or bool(by_adapter.faults) == bool(over_wire.faults):
+                continue
+            difference = Difference(clause["id"], column.id, by_adapter, over_wire)
+            reason = next((reason for reason in why if reason.explains(difference)), None)
+            used.add(reason)
+            yield replace(difference, why=reason.why) if reason else difference
+    if unused := [reason.why for reason in why if reason not in used]:
+        raise ValueError(f"wire/differences.toml: no difference needs the reason {unused[0]!r}")

@@ -1,0 +1,106 @@
+"""The second column of the matrix, in Markdown and HTML: the verdicts over the wire."""
+
+from .cells import clauses
+from .markdown import cut, plain
+
+ABOUT = "The same frameworks with their own model clients, and the official SDKs with a loop of ours, judged by what they send"
+COUNTED = "A case counts once, whatever the number of modes that it fails in. Where an adapter and the wire differ, the wire counts."
+HEADS = ["program", "modes", "breaks", "WIRE clauses and provider rules"]
+DIFFERING = ["clause", "adapter", "by the adapter", "over the wire", "why"]
+
+
+def counts(program, is_agent):
+    """The clauses that a program breaks, each with the number of cases: AGENT clauses, or all others."""
+    broken = [clause for clause in program.broken() if clause.startswith("AGENT-") == is_agent]
+    return ", ".join(f"{clause.removeprefix('AGENT-')} {len(program.cell(clause).faults)}" for clause in broken)
+
+
+def modes(program):
+    """The APIs of a program; one that is not recorded both plain and streaming says which."""
+    apis = {}
+    for mode in program.modes:
+        api, _, stream = mode.partition(":")
+        apis.setdefault(api, []).append(stream or "plain")
+    return ", ".join(api if len(kinds) == 2 else f"{api} ({kinds[0]})" for api, kinds in apis.items())
+
+
+def said(program, adapter):
+    """For the README: what the program of an adapter breaks, in the modes that are like its entry point; nothing if it is not recorded."""
+    if program is None:
+        return None
+    program = program.like(adapter)
+    return ", ".join(part for part in (counts(program, True), counts(program, False)) if part)
+
+
+def rows(found):
+    for program in found:
+        yield [f"{program.name} {program.column.version}", modes(program), counts(program, True), counts(program, False)]
+
+
+def differing_rows(differing):
+    order = [clause["id"] for clause in clauses()]
+    for one in sorted(differing, key=lambda one: (order.index(one.clause), one.adapter)):
+        yield [one.clause, one.adapter, one.by_adapter.text, one.over_wire.text, one.why or "nobody has said the reason"]
+
+
+def shown(program):
+    """What is shown of a program: what no adapter can see, and what the SDKs break."""
+    for clause in program.broken():
+        if not clause.startswith("AGENT-") or not program.is_framework:
+            cell = program.cell(clause)
+            first = cell.faults[0]
+            yield clause, cell, first, program.modes_of(clause)
+
+
+def markdown(found, differing, unrecorded):
+    day = max(column.day for program in found for column in program.modes.values())
+    yield f"\n## Over the wire\n\n{ABOUT}: [`wire/run`](../wire/README.md) `--record`, until {day}. {COUNTED}\n"
+    yield from table(HEADS, rows(found))
+    if unrecorded:
+        yield f"\nNot recorded yet: {', '.join(unrecorded)}."
+    yield "\n### Where an adapter and the wire differ\n"
+    yield from table(DIFFERING, differing_rows(differing))
+    yield "\n### What only the wire shows\n"
+    for program in found:
+        for clause, cell, first, broken_in in shown(program):
+            count = f"{len(cell.faults)} case{'s' if len(cell.faults) > 1 else ''}"
+            yield f"- **{program.name}, {clause}**, {'a recommendation, ' if cell.recommended else ''}shown by {count} ({', '.join(broken_in)}); the smallest is `{first.case['id']}`: {plain(cut(first.what))}"
+    yield "\n### Cases in each mode\n"
+    yield from table(["program", "mode", "cases"], ([program.name, mode, tally(column)] for program in found for mode, column in program.modes.items()))
+
+
+def tally(column):
+    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(column.counts.items()) if count)
+
+
+def table(heads, body):
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
+    for row in body:
+        yield f"| {' | '.join(row)} |"
+
+
+def html(found, differing, text):
+    """`text` writes a text as HTML."""
+    yield f'<h2 id="wire">Over the wire</h2><p>{ABOUT}. {COUNTED}</p>'
+    yield from html_table("Over the wire", HEADS, rows(found), text)
+    yield "<h3>Where an adapter and the wire differ</h3>"
+    yield from html_table("Where an adapter and the wire differ", DIFFERING, differing_rows(differing), text)
+    yield "<h3>What only the wire shows</h3>"
+    for program in found:
+        for clause, cell, first, broken_in in shown(program):
+            yield f'<details><summary><span class="{cell.state}">{text(cell.text)}</span> {program.name}, {clause}: {text(cut(first.what))}</summary>'
+            yield f"<p>In {', '.join(broken_in)}. The smallest case is <code>{text(first.case['id'])}</code>: {text(first.case['why'])}</p>"
+            yield f"<p><code>conformance/adapters/wire/run --filter {text(first.case['id'])} {program.name}</code></p>"
+            others = sorted(finding.case["id"] for finding in cell.faults[1:])
+            if others:
+                yield f"<p>Also in {', '.join(f'<code>{text(id)}</code>' for id in others)}.</p>"
+            yield "</details>"
+
+
+def html_table(name, heads, body, text):
+    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table class="words"><thead><tr>'
+    yield "".join(f'<th scope="col">{head}</th>' for head in heads) + "</tr></thead><tbody>"
+    for first, *others in body:
+        yield f'<tr><th scope="row">{text(first)}</th>' + "".join(f"<td>{text(cell)}</td>" for cell in others) + "</tr>"
+    yield "</tbody></table></div>"

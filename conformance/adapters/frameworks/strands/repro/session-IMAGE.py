@@ -1,0 +1,60 @@
+"""The process ends while the second of two tools works. The first one had returned an image, which is lost with the text beside it: the model is told
+that it was interrupted. Exit code 1 if so.
+
+The documentation says that a `FileSessionManager` stores each message as it is added; that a message holds the results of all tools of a response, and is
+added when the last one ends, it does not say.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+os.environ["OTEL_SDK_DISABLED"] = "true"
+
+from strands import Agent, tool
+from strands.models import Model
+from strands.session import FileSessionManager
+
+SENT = []
+
+
+class Scripted(Model):
+    def __init__(self, calls):
+        self.calls = calls
+
+    async def stream(self, messages, tool_specs=None, system_prompt=None, **options):
+        SENT.append(messages)
+        yield {"messageStart": {"role": "assistant"}}
+        for id in self.calls:
+            yield {"contentBlockStart": {"start": {"toolUse": {"toolUseId": id, "name": "look"}}}}
+            yield {"contentBlockDelta": {"delta": {"toolUse": {"input": f'{{"whom": "{id}"}}'}}}}
+            yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "tool_use" if self.calls else "end_turn"}}
+
+    get_config = update_config = structured_output = None
+
+
+@tool
+def look(whom: str) -> dict:
+    """Takes a picture."""
+    if whom == "bob":
+        time.sleep(1)
+        os._exit(9)
+    return {"status": "success", "content": [{"text": f"this is {whom}"}, {"image": {"format": "png", "source": {"bytes": b"picture"}}}]}
+
+
+def agent(*calls):
+    return Agent(model=Scripted(calls), tools=[look], callback_handler=None, session_manager=FileSessionManager("1", sys.argv[1]))
+
+
+if len(sys.argv) > 1:
+    agent("alice", "bob")("Take a picture of both")
+with tempfile.TemporaryDirectory() as folder:
+    assert subprocess.run([sys.executable, __file__, folder]).returncode == 9
+    sys.argv.append(folder)
+    agent()("How does Alice look?")
+answers = [(block["toolResult"]["toolUseId"], block["toolResult"]["content"]) for block in SENT[-1][2]["content"] if "toolResult" in block]
+print(*answers, sep="\n")
+assert "this is alice" in str(answers), "the picture had been taken, and the model is told that it was not"

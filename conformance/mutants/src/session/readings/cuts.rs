@@ -1,0 +1,226 @@
+//! What may become of a cut response, and of a run that ended early.
+
+use super::{SessionAgent, reading, tells};
+use crate::agent::{answer, calls};
+use crate::planted::Planted;
+use crate::threads::run::{CutBy, Moment, SessionRun, answers_behind, place};
+use crate::threads::sound::{self, INTERRUPTED, cut_calls};
+use serde_json::{Value, json};
+use threadspec_judge::protocol::Saves;
+
+pub(super) fn all() -> Vec<Planted> {
+    told().into_iter().chain(left_out()).chain(again()).chain(ended()).collect()
+}
+
+fn told() -> Vec<Planted> {
+    vec![
+        reading("cut-calls-told-in-other-words", |agent| tells(agent, |_, _| "[Tool use interrupted by user]".into())),
+        reading("cut-calls-told-an-error-in-json", |agent| {
+            tells(agent, |_, call| json!({"error": "cancelled", "id": call["id"]}).to_string());
+        }),
+        reading("cut-calls-told-nothing-in-an-empty-answer", |agent| tells(agent, |_, _| String::new())),
+        reading("cut-calls-told-at-the-cut", |agent| {
+            agent.cut = Box::new(|run, _| drop(sound::mend(run)));
+        }),
+        reading("cut-calls-told-at-the-cut-but-for-a-limit", |agent| {
+            agent.cut = Box::new(|run, by| {
+                if *by != CutBy::Limit {
+                    sound::mend(run);
+                }
+            });
+        }),
+        reading("cut-calls-told-and-a-user-message-says-so", |agent| {
+            agent.mend = Box::new(|run| {
+                let is_cut = !cut_calls(run).is_empty();
+                sound::mend(run);
+                if is_cut {
+                    sound::say(run, "[Request interrupted by user]");
+                }
+                Vec::new()
+            });
+        }),
+        reading("a-limit-told-as-an-assistant-message", |agent| {
+            agent.cut = Box::new(|run, by| {
+                if *by == CutBy::Limit {
+                    sound::mend(run);
+                    run.thread.list.push(json!({"type": "ai", "content": "Model call limits exceeded."}));
+                }
+            });
+        }),
+        reading("answers-to-cut-calls-in-another-order", |agent| {
+            agent.mend = Box::new(|run| {
+                for open in cut_calls(run) {
+                    run.thread.list.insert(open.response + 1, answer(&open.call, INTERRUPTED));
+                }
+                Vec::new()
+            });
+        }),
+        reading("cut-calls-told-which-they-were", |agent| {
+            tells(agent, |run, call| format!("Call {} of {} was stopped.", run.place_of(call) + 1, run.number));
+        }),
+    ]
+}
+
+fn left_out() -> Vec<Planted> {
+    vec![
+        reading("cut-calls-left-out", |agent| {
+            agent.mend = Box::new(|run| {
+                leave_out_cut_calls(run);
+                Vec::new()
+            });
+        }),
+        reading("responses-dropped-where-nothing-had-returned", |agent| {
+            agent.mend = Box::new(|run| {
+                let responses: Vec<usize> = cut_calls(run).iter().map(|open| open.response).collect();
+                for response in responses.into_iter().rev() {
+                    let is_whole = run.thread.list.get(response).is_some_and(|message| !calls(message).is_empty());
+                    if is_whole && answers_behind(&run.thread.list, response).is_empty() {
+                        run.thread.list.remove(response);
+                    }
+                }
+                sound::mend(run)
+            });
+        }),
+        reading("cut-calls-left-out-at-the-cut", |agent| {
+            agent.cut = Box::new(|run, _| leave_out_cut_calls(run));
+        }),
+        reading("only-the-calls-that-never-began-left-out", |agent| {
+            agent.cut = Box::new(|run, _| {
+                let is_begun = |call: &Value| run.executed.iter().any(|deed| deed["id"] == call["id"]);
+                let never: Vec<Value> =
+                    cut_calls(run).into_iter().map(|open| open.call).filter(|call| !is_begun(call)).collect();
+                let response = run.last_round();
+                if let Some(response) = response.filter(|_| !never.is_empty()) {
+                    sound::leave_out(&mut run.thread.list, response, |call| {
+                        never.iter().any(|own| own["id"] == call["id"])
+                    });
+                }
+            });
+        }),
+    ]
+}
+
+/// Leaves each cut call out of its response; without calls, text and answers the response goes.
+fn leave_out_cut_calls(run: &mut SessionRun) {
+    let cut = cut_calls(run);
+    let mut responses: Vec<usize> = cut.iter().map(|open| open.response).collect();
+    responses.dedup();
+    for response in responses.into_iter().rev() {
+        let own = |call: &Value| cut.iter().any(|open| open.response == response && open.call["id"] == call["id"]);
+        sound::leave_out(&mut run.thread.list, response, own);
+    }
+}
+
+fn again() -> Vec<Planted> {
+    vec![
+        reading("cut-calls-run-again-before-the-next-message", |agent| {
+            agent.mend = Box::new(|run| cut_calls(run).into_iter().map(|open| open.call).collect());
+        }),
+        reading("cut-calls-run-again-by-resume-alone", |agent| {
+            agent.mend = Box::new(|run| {
+                if run.script()["resume"] == true {
+                    return cut_calls(run).into_iter().map(|open| open.call).collect();
+                }
+                sound::mend(run)
+            });
+        }),
+        reading("cut-calls-run-again-under-another-id", |agent| {
+            agent.mend = Box::new(|run| {
+                for open in cut_calls(run) {
+                    let new = format!("{}_again", open.call["id"].as_str().unwrap_or_default());
+                    run.executed.push(json!({"id": new, "name": open.call["name"], "args": open.call["args"]}));
+                    let answer = sound::execute(run, &open.call);
+                    place(&mut run.thread.list, answer);
+                }
+                Vec::new()
+            });
+        }),
+        reading("messages-refused-until-a-cut-thread-is-resumed", |agent| {
+            agent.mend =
+                Box::new(|run| if run.script()["message"].is_string() { Vec::new() } else { sound::mend(run) });
+            agent.message = Box::new(|run, words| {
+                if cut_calls(run).is_empty() {
+                    sound::message(run, words)
+                } else {
+                    Err("The last run was cut off; resume it first.".into())
+                }
+            });
+        }),
+        reading("resume-with-nothing-to-go-on-with-does-nothing", |agent| {
+            agent.resume = Box::new(|run| {
+                run.thread.notes["done"] = json!(sound::resume(run).is_err() && run.thread.pending.is_empty());
+                if run.thread.notes["done"] == true { Ok(()) } else { sound::resume(run) }
+            });
+            agent.asks = Box::new(|run| run.script()["resume"] != true || run.thread.notes["done"] != true);
+        }),
+        reading("resume-with-nothing-to-go-on-with-asks", |agent| {
+            agent.resume = Box::new(|run| {
+                let is_waiting = !run.thread.pending.is_empty();
+                if is_waiting { sound::resume(run) } else { Ok(()) }
+            });
+        }),
+        reading("resume-says-continue-as-the-user", |agent| {
+            agent.resume = Box::new(|run| {
+                sound::resume(run)?;
+                sound::say(run, "Continue.");
+                Ok(())
+            });
+        }),
+        reading("calls-executed-one-by-one", |agent| {
+            agent.batches = Box::new(|_, calls| calls.iter().map(|call| vec![call.clone()]).collect());
+        }),
+    ]
+}
+
+fn ended() -> Vec<Planted> {
+    vec![
+        reading("only-whole-runs-saved", |agent| {
+            agent.abilities.saves = Saves::Run;
+            agent.saves = Box::new(|run, moment| match moment {
+                Moment::End => run.failure.is_none(),
+                _ => false,
+            });
+        }),
+        reading("only-whole-rounds-saved", saves_rounds),
+        reading("user-messages-joined-after-a-failing-model", |agent| {
+            agent.message = Box::new(|run, words| {
+                let before = run.thread.list.pop_if(|last| last["type"] == "human");
+                let joined = before.map(|last| format!("{}\n\n{words}", last["content"].as_str().unwrap_or_default()));
+                sound::message(run, joined.as_deref().unwrap_or(words))
+            });
+        }),
+        reading("cancelled-runs-say-so-as-a-failure", |agent| {
+            agent.cut = Box::new(|run, by| {
+                if *by == CutBy::Cancel {
+                    run.failure = Some("CancelledError".into());
+                }
+            });
+        }),
+        reading("a-limit-is-told-as-a-failure", |agent| {
+            agent.cut = Box::new(|run, by| {
+                if *by == CutBy::Limit {
+                    run.failure = Some("GraphRecursionError: recursion limit reached".into());
+                }
+            });
+        }),
+        reading("empty-last-answers-not-kept", |agent| {
+            agent.end = Box::new(|run| {
+                run.thread.list.pop_if(|last| last["type"] == "ai" && last["content"] == "" && calls(last).is_empty());
+            });
+        }),
+        reading("exceptions-of-tools-answered-like-failures", |agent| {
+            // There was no cut, then: the run goes on.
+            agent.is_cut = Box::new(|_, by| *by != CutBy::Throw);
+        }),
+    ]
+}
+
+/// Rounds are saved whole, a user message with its first round.
+fn saves_rounds(agent: &mut SessionAgent) {
+    agent.abilities.saves = Saves::Round;
+    agent.saves = Box::new(|run, moment| match moment {
+        Moment::Round => run.thread.pending.is_empty(),
+        Moment::End => true,
+        _ => false,
+    });
+}

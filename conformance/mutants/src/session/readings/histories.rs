@@ -1,0 +1,204 @@
+//! What may become of a history: compaction, system messages, and messages of runs that were refused.
+
+use super::{SessionAgent, reading};
+use crate::agent::calls;
+use crate::planted::Planted;
+use crate::threads::run::answers_behind;
+use crate::threads::sound;
+use serde_json::{Value, json};
+use threadspec_judge::json::text;
+
+pub(super) fn all() -> Vec<Planted> {
+    compaction().into_iter().chain(systems()).collect()
+}
+
+fn is(message: &Value, of_type: &str) -> bool {
+    message["type"] == of_type
+}
+
+fn compaction() -> Vec<Planted> {
+    vec![
+        reading("compaction-does-nothing", |agent| agent.compact = Box::new(|_, _| {})),
+        reading("summaries-as-system-messages", |agent| {
+            compacts_as(agent, |summary| summary["type"] = "system".into());
+        }),
+        reading("summaries-as-assistant-messages", |agent| {
+            compacts_as(agent, |summary| summary["type"] = "ai".into());
+        }),
+        reading("a-mark-where-messages-were-taken-without-a-summary", |agent| {
+            agent.compact = Box::new(|run, budget| {
+                let before = run.thread.list.len();
+                sound::compact(run, budget);
+                if run.thread.list.len() < before && budget["summary"].is_null() {
+                    run.thread.list.insert(0, json!({"type": "human", "content": "[Earlier messages were left out.]"}));
+                }
+            });
+        }),
+        reading("more-kept-than-asked", |agent| {
+            agent.compact = Box::new(|run, budget| {
+                let mut budget = budget.clone();
+                for name in ["keepMessages", "tokens"] {
+                    if let Some(n) = budget[name].as_u64() {
+                        budget[name] = json!(n * 2 + 2);
+                    }
+                }
+                sound::compact(run, &budget);
+            });
+        }),
+        reading("less-kept-than-asked", |agent| {
+            agent.compact = Box::new(|run, budget| {
+                let mut budget = budget.clone();
+                for name in ["keepMessages", "tokens"] {
+                    if budget[name].is_u64() {
+                        budget[name] = json!(0);
+                    }
+                }
+                sound::compact(run, &budget);
+            });
+        }),
+        reading("earlier-rounds-of-the-open-turn-compacted", |agent| {
+            agent.compact = Box::new(|run, budget| {
+                sound::compact(run, budget);
+                let Some(open) = run.last_round() else { return };
+                if answers_behind(&run.thread.list, open).end < run.thread.list.len() {
+                    return;
+                }
+                let message = run.last("human").map_or(0, |message| message + 1);
+                run.thread.list.drain(message.min(open)..open);
+            });
+        }),
+        reading("results-shortened-with-a-mark", |agent| {
+            agent.compact = Box::new(|run, _| {
+                let end = run.last_round().unwrap_or_default();
+                for message in run.thread.list[..end].iter_mut().filter(|message| is(message, "tool")) {
+                    let kept: String = text(&message["content"]).chars().take(3).collect();
+                    message["content"] = format!("{kept}… [shortened]").into();
+                }
+            });
+        }),
+        reading("results-cleared-with-a-mark", |agent| {
+            agent.compact = Box::new(|run, _| {
+                let end = run.last_round().unwrap_or_default();
+                for message in run.thread.list[..end].iter_mut().filter(|message| is(message, "tool")) {
+                    message["content"] = "[Old tool result content cleared]".into();
+                }
+            });
+        }),
+        reading("whole-rounds-of-closed-turns-taken-alone", |agent| {
+            agent.compact = Box::new(|run, _| {
+                let end = run.last("human").unwrap_or_default();
+                for response in (0..end).rev() {
+                    if !calls(&run.thread.list[response]).is_empty() {
+                        sound::take_round(&mut run.thread.list, response);
+                    }
+                }
+            });
+        }),
+        reading("compaction-shows-in-this-runs-requests-alone", |agent| {
+            agent.compact = Box::new(|run, budget| {
+                let kept = run.thread.list.clone();
+                sound::compact(run, budget);
+                run.thread.notes["left"] = json!(kept.len().saturating_sub(run.thread.list.len()));
+                run.thread.list = kept;
+            });
+            agent.request = Box::new(|run| {
+                let left = run.thread.notes["left"].as_u64().unwrap_or(0);
+                let left = usize::try_from(left).unwrap_or(0);
+                let mut request = sound::request(run);
+                if run.script()["compact"].is_object() {
+                    let system = request.len() - run.thread.list.len();
+                    request.drain(system..system + left);
+                }
+                request
+            });
+        }),
+        reading("the-message-is-on-the-thread-before-compaction", |agent| {
+            agent.compact = Box::new(|_, _| {});
+            agent.message = Box::new(|run, words| {
+                sound::message(run, words)?;
+                let budget = run.script()["compact"].clone();
+                if budget.is_object() {
+                    sound::compact(run, &budget);
+                }
+                Ok(())
+            });
+        }),
+    ]
+}
+
+/// Compacts with another kind of summary.
+fn compacts_as(agent: &mut SessionAgent, change: fn(&mut Value)) {
+    agent.compact = Box::new(move |run, budget| {
+        let before = run.summaries.len();
+        sound::compact(run, budget);
+        if run.summaries.len() > before {
+            change(&mut run.thread.list[0]);
+        }
+    });
+}
+
+fn systems() -> Vec<Planted> {
+    vec![
+        reading("system-message-always-last", |agent| {
+            agent.request = Box::new(|run| {
+                let mut request = sound::request(run);
+                if request.first().is_some_and(|first| is(first, "system")) {
+                    request.rotate_left(1);
+                }
+                request
+            });
+        }),
+        reading("answers-of-older-runs-in-another-order", |agent| {
+            agent.request = Box::new(|run| {
+                let mut request = sound::request(run);
+                let end = request.iter().rposition(|message| is(message, "human")).unwrap_or_default();
+                let responses = (0..end).filter(|&index| !calls(&request[index]).is_empty()).collect::<Vec<_>>();
+                for response in responses {
+                    let answers = answers_behind(&request, response);
+                    request[answers].reverse();
+                }
+                request
+            });
+        }),
+        reading("messages-of-refused-runs-kept-behind-the-decision", |agent| {
+            agent.message = Box::new(|run, words| {
+                let taken = sound::message(run, words);
+                if taken.is_err() {
+                    let mut kept = run.thread.notes["kept"].as_array().cloned().unwrap_or_default();
+                    kept.push(words.as_str().into());
+                    run.thread.notes["kept"] = kept.into();
+                }
+                taken
+            });
+            agent.end = Box::new(|run| {
+                if run.thread.pending.is_empty() && run.cut.is_none() && run.failure.is_none() {
+                    let kept = run.thread.notes["kept"].take();
+                    for words in kept.as_array().into_iter().flatten() {
+                        sound::say(run, text(words));
+                    }
+                }
+            });
+        }),
+        reading("refusals-in-few-words", |agent| {
+            agent.message = Box::new(|run, words| sound::message(run, words).map_err(|_| "InvalidState".to_owned()));
+        }),
+        reading("refused-runs-still-say-what-waits", |agent| {
+            agent.reported = Box::new(|run, report| {
+                if report["refused"].is_string() {
+                    report["pending"] = json!(run.thread.pending);
+                }
+            });
+        }),
+        reading("results-written-as-json-with-spaces", |agent| {
+            agent.execute = Box::new(|run, call| {
+                let result = sound::scripted(run, call);
+                let mut answer = sound::answer_of(call, result.clone());
+                let is_plain = result["error"].is_null() && result["image"].is_null() && !result.is_string();
+                if is_plain && let Ok(text) = serde_json::to_string_pretty(&result) {
+                    answer["content"] = text.into();
+                }
+                answer
+            });
+        }),
+    ]
+}
