@@ -6,8 +6,8 @@ from .markdown import details, table
 PREFIXES = ("SESSION-", "AGENT-")
 
 
-def page(columns):
-    """`columns` are those of the session adapters."""
+def page(columns, tried=()):
+    """`columns` are those of the session adapters, `tried` the frameworks without one: (folder, why, link)."""
     columns = sorted(columns, key=badness)
     # The clauses of a single run only where one is broken: they have a page of their own.
     shown = [clause for clause in clauses(PREFIXES) if clause["id"].startswith("SESSION-") or any(broken(column, clause) for column in columns)]
@@ -25,6 +25,11 @@ def page(columns):
     yield from table(columns, shown)
     for column in columns:
         yield from details(column, shown)
+    if tried:
+        yield "## Tried\n"
+        yield "Frameworks of the matrix that keep no thread from run to run. Their READMEs say more.\n"
+        yield from (f"- [{folder}]({folder}/README.md#sessions): {why} ({link})" for folder, why, link in tried)
+        yield ""
 
 
 def broken(column, clause):

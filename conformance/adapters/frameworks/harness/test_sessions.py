@@ -33,6 +33,11 @@ class Page(unittest.TestCase):
         self.assertIn("session-VALID.py", text)
         self.assertEqual(cells.unshown([bad]), [])
 
+    def test_what_was_tried_is_said_with_the_page_that_says_why(self):
+        text = "\n".join(sessions.page([self.column("one", case("a"))], [("two", "it keeps facts", "https://example.org/memory")]))
+        self.assertIn("- [two](two/README.md#sessions): it keeps facts (https://example.org/memory)", text)
+        self.assertNotIn("## Tried", "\n".join(sessions.page([self.column("one", case("a"))])))
+
     def test_clauses_of_a_single_run_are_shown_where_they_are_broken(self):
         self.assertNotIn("AGENT-FAILURE", "\n".join(sessions.page([self.column("one", case("a"))])))
         self.assertIn("| AGENT-FAILURE |", "\n".join(sessions.page([self.column("one", case("a", "AGENT-FAILURE: run 1: it ends"))])))

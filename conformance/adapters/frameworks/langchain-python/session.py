@@ -66,11 +66,14 @@ class LangGraphThread(Thread):
         keep = ("tokens", budget["tokens"]) if "tokens" in budget else ("messages", budget.get("keepMessages", 20))
         # What is on the thread reaches the threshold once: a summary and what is kept do not.
         trigger = None if not budget else keep if "tokens" in budget else ("messages", max(keep[1] + 1, length))
-        summarization = SummarizationMiddleware(ScriptedModel(session=self.session, summarizes=True), trigger=trigger, keep=keep)
+        summarization = SummarizationMiddleware(self.model(summarizes=True), trigger=trigger, keep=keep)
         # All of them in every run, so that the graph is the same whatever is left of it in the store.
         middleware = [*([HumanInTheLoopMiddleware(gated)] if gated else []), ModelCallLimitMiddleware(run_limit=run.rounds + 1), summarization]
         tools = [*(tool(self.session, one, name) for name in one.tools), *(create_handoff_tool(agent_name=other) for other in one.others)]
-        return create_agent(ScriptedModel(session=self.session), tools, system_prompt=one.system, middleware=middleware, name=one.name, **options)
+        return create_agent(self.model(), tools, system_prompt=one.system, middleware=middleware, name=one.name, **options)
+
+    def model(self, summarizes=False):
+        return ScriptedModel(session=self.session, summarizes=summarizes)
 
     async def play(self, run):
         graph = self.graph(run)
