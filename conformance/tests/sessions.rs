@@ -263,3 +263,29 @@ fn a_feature_that_a_framework_has_not_is_unsupported_by_name_and_counted() -> io
     }
     Ok(())
 }
+
+#[test]
+fn a_failed_session_is_told_as_one_conversation() -> io::Result<()> {
+    let runs = json!([
+        {"message": "Go", "model": [{"content": "", "tool_calls": [{"id": "a", "name": "look", "args": {}}]}, {"content": "Well."}]},
+        {"message": "Again", "model": [{"content": "Bye."}]},
+    ]);
+    let place = Place::of(&[("forgets-an-answer", &[], runs)])?;
+    let ai = json!({"type": "ai", "content": "", "tool_calls": [{"id": "a", "name": "look", "args": {}}]});
+    let answer = json!({"type": "tool", "content": "ra", "tool_call_id": "a"});
+    let executed = json!([{"id": "a", "name": "look", "args": {}}]);
+    let first = run(&json!([[human("Go")], [human("Go"), ai, answer]]), &executed);
+    let second = run(&json!([[human("Go"), ai, {"type": "ai", "content": "Well."}, human("Again")]]), &json!([]));
+    let html = format!("html={}", place.at("reports/run.html").display());
+    let options = ["--timeout", FAR_AWAY, "--strict", "--report", &html];
+    let (code, said, _) = place.verify(place.command(&options, "", FEATURES, &ok(&format!("{first},{second}"))))?;
+    let page = fs::read_to_string(place.at("reports/run.html"))?;
+    // The finding stands under the message that it is about, in both.
+    let terminal = ["  run 2: the user says \"Again\"\n", "      2 ai: calls `a` look\n", "    ✗ "];
+    let in_html = [r#"<p class="run">run 2: "#, r#"<p class="message">2 ai: "#, r#"<p class="finding">✗ "#];
+    for (text, lines) in [(said, terminal), (page, in_html)] {
+        let places: Vec<_> = lines.iter().map(|line| text.find(line)).collect();
+        assert!(code == 1 && places.iter().all(Option::is_some) && places.is_sorted(), "{code}, {places:?}: {text}");
+    }
+    Ok(())
+}
