@@ -184,10 +184,21 @@ impl<'a> Telling<'a> {
         self.findings(&format!("run {}", number + 1));
     }
 
-    /// A request without the beginning that it shares with the one before, unless that is all of it.
+    /// The number of the first message of a request that a finding names.
+    fn accused(&self, request: &str) -> Option<usize> {
+        let named = |line: &&str| {
+            let (_, what) = line.split_once(": ")?;
+            let number = what.strip_prefix(request)?.strip_prefix(", message ")?;
+            number.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        self.note.iter().filter_map(named).min()
+    }
+
+    /// A request without the beginning that it shares with the one before, as far as nothing is wrong there, and unless that is all of it.
     fn request(&mut self, place: &str, index: usize, messages: &'a [Part<SessionMessage>]) {
         let shared = messages.iter().zip(self.before).take_while(|(one, other)| one == other).count();
-        let from = if shared == messages.len() { 0 } else { shared };
+        let sound = self.accused(place).map_or(shared, |number| shared.min(number.saturating_sub(1)));
+        let from = if sound == messages.len() { 0 } else { sound };
         let rest = match from {
             0 => String::new(),
             1 => ": message 1 as before, and".to_owned(),
