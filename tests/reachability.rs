@@ -193,8 +193,10 @@ fn libfuzzer_reaches_everything_from_random_bytes() {
     }));
 }
 
+type SessionSituation = (&'static str, fn(&Value) -> bool);
+
 /// What sessions must show, as their input spells it.
-const SESSION_SITUATIONS: [(&str, fn(&Value) -> bool); 10] = [
+const SESSION_SITUATIONS: &[SessionSituation] = &[
     ("two cuts", |input| runs(input).filter(|run| run["cut"].is_object()).count() >= 2),
     ("a cut in a run of decisions", |input| {
         runs(input).any(|run| run["cut"].is_object() && run["decisions"].is_object())
