@@ -207,10 +207,10 @@ fn likeness_of_response(response: &Response<'_>, message: &AgentMessage) -> u32 
             _ => 0,
         };
     }
-    let is_sent = |call: &&super::script::SaidCall| message.calls.iter().any(|sent| sent.id() == call.id);
+    let is_sent = |call: &&super::script::PlannedCall| message.calls.iter().any(|sent| sent.id() == call.id);
     let known = said.calls.iter().filter(is_sent).count();
     let all = known == said.calls.len() && known == message.calls.len();
-    let names = |sent: &AgentCall, call: &super::script::SaidCall| call.name.is_empty() || call.name == sent.name();
+    let names = |sent: &AgentCall, call: &super::script::PlannedCall| call.name.is_empty() || call.name == sent.name();
     let are_renamed = said.calls.len() == message.calls.len()
         && said.calls.iter().zip(&message.calls).all(|(call, sent)| names(sent, call));
     match (all, is_text) {

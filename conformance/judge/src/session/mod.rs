@@ -50,7 +50,7 @@ use crate::Error;
 use crate::universal::several::SessionState;
 use crate::universal::{Abilities, AgentReply, Finding, Others, Property, Ruling};
 use judging::Judging;
-use script::Session;
+use script::SessionPlan;
 use threadspec_golden::clause;
 
 pub use subjects::subjects;
@@ -88,7 +88,7 @@ fn judge_in(
     abilities: Abilities,
     answer: AgentReply<'_>,
 ) -> Result<Ruling, Error> {
-    let session = Session::read(input).map_err(Error::new)?;
+    let session = SessionPlan::read(input)?;
     let output = match answer {
         AgentReply::Output(output) => output,
         AgentReply::Refusal(message) => {

@@ -2,7 +2,7 @@
 
 use super::judging::{Judging, Place};
 use super::naming::image;
-use super::script::{Beginning, CallKind, Turn};
+use super::script::{CallKind, PlannedTurn};
 use crate::universal::course::{Course, RunEnd};
 use crate::universal::finding::Findings;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
@@ -10,6 +10,7 @@ use crate::universal::oracle;
 use crate::universal::record::Record;
 use crate::universal::script::{ModelTurn, RunScript};
 use serde_json::Map;
+use threadspec::session::Beginning;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -27,7 +28,7 @@ pub(super) struct Ending {
 impl Judging<'_> {
     /// The turns of a run as op `tools` has them.
     fn turns(&self, run: usize) -> Vec<ModelTurn> {
-        let call = |said: &super::script::SaidCall| AgentCall {
+        let call = |said: &super::script::PlannedCall| AgentCall {
             id: Some(said.id.clone()),
             name: Some(said.name.clone()),
             args: match &said.kind {
@@ -35,9 +36,9 @@ impl Judging<'_> {
                 CallKind::Raw { .. } | CallKind::HandOver(_) => Map::new().into(),
             },
         };
-        let turn = |turn: &Turn| match turn {
-            Turn::Failure => ModelTurn::Failure,
-            Turn::Response(said) => {
+        let turn = |turn: &PlannedTurn| match turn {
+            PlannedTurn::Failure => ModelTurn::Failure,
+            PlannedTurn::Response(said) => {
                 ModelTurn::Response { content: said.text.clone(), calls: said.calls.iter().map(call).collect() }
             }
         };
