@@ -155,10 +155,10 @@ impl OverWire {
         Self::new(self.process.another(), Arc::clone(&self.provider))
     }
 
-    /// Ends all runs: whoever made them is gone.
+    /// Ends all runs: whoever made them is gone, or about to go, perhaps in the middle of a request.
     fn abandon(&mut self) {
         for (_, key) in self.running.drain() {
-            let _ = self.provider.end(&key);
+            self.provider.server.with(|engine, _| engine.abandon(&key));
         }
     }
 }

@@ -21,6 +21,8 @@ use threadspec_apis::{ApiError, IdSource};
 const MOST_STRAYS: usize = 1000;
 /// How many keys of runs that are over are known, so that late requests are told from those with a key that nobody gave out.
 const MOST_ENDED: usize = 1 << 16;
+/// More than one agent has under way, for the last few that were ended.
+const MOST_ABANDONED: usize = 1 << 10;
 
 /// A model provider that plays scripts, one for each key, and judges every request before it answers.
 ///
@@ -59,6 +61,8 @@ pub struct Engine {
     open: HashMap<AttemptId, (String, usize)>,
     /// The hashes of keys of runs that are over, the oldest first.
     ended: (HashSet<String>, VecDeque<String>),
+    /// The hashes of keys of runs whose agents were ended, the oldest first.
+    abandoned: VecDeque<String>,
     strays: Vec<Stray>,
 }
 
@@ -83,6 +87,7 @@ impl Engine {
             runs: HashMap::new(),
             open: HashMap::new(),
             ended: (HashSet::new(), VecDeque::new()),
+            abandoned: VecDeque::new(),
             strays: Vec::new(),
         }
     }
@@ -114,6 +119,15 @@ impl Engine {
             known.remove(&oldest);
         }
         Some(EndedRun { plan: run.plan, record: run.record })
+    }
+
+    /// Forgets a run whose agent is ended before it replied. What still carries its key was under way then, and is nobody's fault.
+    pub fn abandon(&mut self, key: &str) {
+        self.runs.remove(key);
+        self.abandoned.push_back(disguised(key));
+        if self.abandoned.len() > MOST_ABANDONED {
+            self.abandoned.pop_front();
+        }
     }
 
     /// What came since the last time and belongs to no run: with a key that nobody gave out while not exactly one run was under way, or
@@ -190,6 +204,9 @@ impl Engine {
         } else {
             match (key, run) {
                 (None, _) => Some((StrayReason::NoKey, ApiError::wrong_key(api, None))),
+                (Some(key), None) if self.abandoned.contains(&disguised(key)) => {
+                    return head.error(&ApiError::wrong_key(api, Some(key)));
+                }
                 (Some(key), None) => {
                     let is_late = self.ended.0.contains(&disguised(key));
                     let why = if is_late { StrayReason::Late } else { StrayReason::UnknownKey };

@@ -165,3 +165,13 @@ fn what_comes_after_the_end_is_late() {
     wire.send("POST", "/v1/chat/completions", &[("x-api-key", "c")], "{}");
     assert_eq!(wire.engine.take_strays()[0].why, StrayReason::UnknownKey);
 }
+
+#[test]
+fn what_comes_from_an_agent_that_was_ended_is_nobodys_fault() {
+    let mut wire = Wire::of(Api::OpenAiChat, json!([{"content": "Done"}]));
+    wire.engine.abandon(KEY);
+    assert!(wire.engine.record(KEY).is_none());
+    // It was on its way when its agent ended.
+    assert_eq!(wire.ask(&body(Api::OpenAiChat, false)).answer.status, 401);
+    assert!(wire.engine.take_strays().is_empty());
+}
