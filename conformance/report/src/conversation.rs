@@ -61,7 +61,7 @@ pub(super) fn conversation(input: &str, output: &str, note: &str) -> Vec<Convers
     if reports.is_empty() {
         return Vec::new();
     }
-    let mut told = Telling { lines: Vec::new(), note: note.lines().collect(), named: HashSet::new() };
+    let mut told = ConversationTeller { lines: Vec::new(), note: note.lines().collect(), named: HashSet::new() };
     for (number, run) in script.runs.iter().enumerate() {
         let Some(report) = reports.get(number).and_then(Part::proper) else { break };
         told.run(number, run, report);
@@ -100,14 +100,14 @@ fn within(lines: Vec<ConversationLine>) -> Vec<ConversationLine> {
 }
 
 /// A conversation on its way.
-struct Telling<'a> {
+struct ConversationTeller<'a> {
     lines: Vec<ConversationLine>,
     note: Vec<&'a str>,
     /// The lines of the note that stand somewhere already.
     named: HashSet<usize>,
 }
 
-impl Telling<'_> {
+impl ConversationTeller<'_> {
     fn add(&mut self, kind: LineKind, text: impl Into<String>) {
         self.lines.push(ConversationLine { kind, text: visible(&text.into()) });
     }

@@ -137,7 +137,7 @@ impl Judging<'_> {
         let Some(call) = self.thread.call(place) else { return };
         let id = without_marks(&call.said.id).into_owned();
         let exact = self.abilities.exact_integers;
-        let is_sibling = self.thread.items[place.0].response().is_some_and(super::thread::Response::waits);
+        let is_sibling = self.thread.items[place.0].response().is_some_and(super::thread::ResponseFate::waits);
         let at = format!("run {}", run + 1);
         if let CallKind::Raw { repaired } = &call.said.kind {
             let is_repaired = repaired.as_ref().is_some_and(|args| equal(args, &executed.args, exact));

@@ -105,6 +105,6 @@ fn judge_in(
     let Judging { mut findings, pairing, executed, reasons, unsupported, .. } = judging;
     findings.deduplicate();
     debug_assert!(findings.found.iter().all(|found| clause::ALL.contains(&found.clause)));
-    let asks = records.iter().any(report::RunRecord::asks);
+    let asks = records.iter().any(report::RunAccount::asks);
     Ok(Ruling::of_session(findings, SessionState { pairing, executed, reasons, unsupported }, asks))
 }

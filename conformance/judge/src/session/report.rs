@@ -8,7 +8,7 @@ use threadspec::session::OpaqueBlock;
 
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RunRecord {
+pub(super) struct RunAccount {
     pub(super) requests: Vec<SentRequest>,
     pub(super) executed: Vec<Executed>,
     /// `None` if nothing is said.
@@ -49,7 +49,7 @@ pub(super) struct Executed {
 /// # Errors
 ///
 /// Says why it is not one.
-pub(super) fn read(output: Value, asked: usize) -> Result<Vec<RunRecord>, String> {
+pub(super) fn read(output: Value, asked: usize) -> Result<Vec<RunAccount>, String> {
     let Part::Proper(runs) = SessionOutput::of(output).runs else { return Err("it has no list of `runs`".into()) };
     if runs.len() != asked {
         return Err(format!("{asked} runs were asked for, but it has {}", runs.len()));
@@ -58,7 +58,7 @@ pub(super) fn read(output: Value, asked: usize) -> Result<Vec<RunRecord>, String
     runs.into_iter().enumerate().map(read).collect()
 }
 
-fn read_run(run: Part<RunReport>) -> Result<RunRecord, String> {
+fn read_run(run: Part<RunReport>) -> Result<RunAccount, String> {
     let Part::Proper(run) = run else { return Err("it is not an object".into()) };
     let Part::Proper(requests) = run.requests else { return Err("it has no list of `requests`".into()) };
     let Part::Proper(executed) = run.executed else { return Err("it has no list `executed`".into()) };
@@ -76,7 +76,7 @@ fn read_run(run: Part<RunReport>) -> Result<RunRecord, String> {
         Part::Proper(id) => Ok(id),
         Part::Odd(_) | Part::Missing => Err("an element of its `pending` is not an id"),
     };
-    Ok(RunRecord {
+    Ok(RunAccount {
         requests: requests.into_iter().enumerate().map(read).collect::<Result<_, _>>()?,
         executed: executed.into_iter().map(Executed::read).collect::<Result<_, _>>()?,
         pending: pending.map(|ids| ids.into_iter().map(id).collect::<Result<_, _>>()).transpose()?,
@@ -132,7 +132,7 @@ impl Executed {
     }
 }
 
-impl RunRecord {
+impl RunAccount {
     /// Whether the model was asked.
     pub(super) fn asks(&self) -> bool {
         !self.requests.is_empty()

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::json::{is_beyond_doubles, tokens};
 use crate::script::{CallWish, ScriptAgent, ScriptCall, ScriptRun, ScriptTurn, SessionScript};
-use crate::universal::script::ScriptedTools;
+use crate::universal::script::ScriptedOutcomes;
 use crate::universal::value::read_inside;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ pub(super) struct SessionPlan {
     /// The first is `main`.
     pub(super) agents: Vec<ScriptAgent>,
     /// The tools of all agents.
-    pub(super) tools: ScriptedTools,
+    pub(super) tools: ScriptedOutcomes,
     /// The tools that need an approval.
     pub(super) guarded: HashSet<String>,
     pub(super) runs: Vec<PlannedRun>,
@@ -79,7 +79,7 @@ impl SessionPlan {
     pub(super) fn read(input: &str) -> Result<Self, Error> {
         let script = SessionScript::read(input)?;
         let plan = Self {
-            tools: ScriptedTools::of_session(script.tools()),
+            tools: ScriptedOutcomes::of_session(script.tools()),
             guarded: script.tools().filter(|tool| tool.needs_approval).map(|tool| tool.name.clone()).collect(),
             agents: script.agents,
             runs: script.runs.into_iter().map(PlannedRun::of).collect(),

@@ -2,7 +2,7 @@
 
 use super::naming::image;
 use super::script::{PlannedTurn, SessionPlan};
-use super::thread::Thread;
+use super::thread::JudgedThread;
 use crate::Error;
 use crate::universal::Property;
 use crate::universal::script::CallOutcome;
@@ -15,7 +15,7 @@ use threadspec::session::{Approval, Beginning};
 /// Says why the input is no session.
 pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
     let session = SessionPlan::read(input)?;
-    let mut thread = Thread::new(&session);
+    let mut thread = JudgedThread::new(&session);
     for (run, plan) in session.runs.iter().enumerate() {
         for turn in &plan.turns {
             if let PlannedTurn::Response(said) = turn {
@@ -23,8 +23,9 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
             }
         }
     }
-    let any =
-        |test: &dyn Fn(&super::thread::Response<'_>) -> bool| thread.responses().any(|(_, response)| test(response));
+    let any = |test: &dyn Fn(&super::thread::ResponseFate<'_>) -> bool| {
+        thread.responses().any(|(_, response)| test(response))
+    };
     let has_calls = any(&|response| !response.calls.is_empty());
     let decides = |is: fn(&Approval) -> bool| {
         session.runs.iter().any(|run| match &run.beginning {
