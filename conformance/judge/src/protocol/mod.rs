@@ -7,8 +7,8 @@ mod profile;
 pub use crate::feature::{Feature, Features, Saves, SessionAbilities};
 pub use crate::shape::{
     AgentRun, Call, ChatMessage, EventBody, Execution, Input, LoopOutput, OpaqueItem, Part, Parts, Requests, RunReport,
-    ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionMessage, SessionOutput, Shape, Speaker,
-    ThreadEvent, ToolsOutput, WireRemark, WireReport,
+    ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionMessage, SessionOutput, SessionWireReport,
+    Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
 pub use endpoint::{Endpoint, Transport};
 pub use output::Output;

@@ -183,6 +183,13 @@ impl SessionScript {
     }
 }
 
+impl ScriptTurn {
+    /// The turn that JSON is, as marked data.
+    pub(crate) fn of(turn: &Value) -> Result<Self, threadspec::Error> {
+        read::turn(&threadspec::Field::root(turn, "turn"))
+    }
+}
+
 impl ScriptTool {
     /// Every result that it can give.
     pub fn results(&self) -> Vec<&Value> {

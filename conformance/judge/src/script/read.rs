@@ -138,7 +138,7 @@ fn cut(cut: &Field<'_>) -> Result<ScriptCut, Error> {
     Ok(ScriptCut { during: text(&cut.get("during"))?, how })
 }
 
-fn turn(turn: &Field<'_>) -> Result<ScriptTurn, Error> {
+pub(super) fn turn(turn: &Field<'_>) -> Result<ScriptTurn, Error> {
     only(turn, &["error", "content", "tool_calls", "opaque"])?;
     let error = optional_text(turn, "error")?;
     let response = ScriptResponse {

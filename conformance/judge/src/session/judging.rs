@@ -3,7 +3,7 @@
 use super::layout::RequestLayout;
 use super::report::RunAccount;
 use super::request::JudgedScope;
-use super::script::{PlannedTurn, SessionPlan};
+use super::script::{JudgedScript, PlannedTurn};
 use super::thread::JudgedThread;
 use super::within::RunEnding;
 use crate::universal::Abilities;
@@ -17,7 +17,7 @@ use threadspec_golden::clause;
 
 /// A session, its thread as far as it was judged, and what was found.
 pub(super) struct Judging<'a> {
-    pub(super) session: &'a SessionPlan,
+    pub(super) session: &'a JudgedScript,
     pub(super) records: &'a [RunAccount],
     pub(super) abilities: Abilities,
     pub(super) thread: JudgedThread<'a>,
@@ -62,7 +62,7 @@ impl RequestPlace {
 }
 
 impl<'a> Judging<'a> {
-    pub(super) fn new(session: &'a SessionPlan, records: &'a [RunAccount], abilities: Abilities) -> Self {
+    pub(super) fn new(session: &'a JudgedScript, records: &'a [RunAccount], abilities: Abilities) -> Self {
         Self {
             session,
             records,

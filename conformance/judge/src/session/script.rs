@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::json::{is_beyond_doubles, tokens};
 use crate::script::{CallWish, ScriptAgent, ScriptCall, ScriptRun, ScriptTurn, SessionScript};
+use crate::shape::{Part, Parts};
 use crate::universal::script::ScriptedOutcomes;
 use crate::universal::value::read_inside;
 use serde_json::{Map, Value};
@@ -11,7 +12,7 @@ use threadspec::session::{Beginning, OpaqueBlock};
 
 /// What a session was asked to do.
 #[derive(Clone, Debug)]
-pub(super) struct SessionPlan {
+pub(super) struct JudgedScript {
     /// The first is `main`.
     pub(super) agents: Vec<ScriptAgent>,
     /// The tools of all agents.
@@ -70,7 +71,7 @@ pub(super) enum CallKind {
     HandOver(String),
 }
 
-impl SessionPlan {
+impl JudgedScript {
     /// Reads the input of op `session`.
     ///
     /// # Errors
@@ -87,6 +88,25 @@ impl SessionPlan {
         };
         plan.check()?;
         Ok(plan)
+    }
+
+    /// Puts what was said to the requests of each run in the place of its turns.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it.
+    pub(super) fn hear(&mut self, said: Part<Parts<Parts<Value>>>) -> Result<(), Error> {
+        let Part::Proper(said) = said else { return Err(Error::new("its `wire` has no list `said`")) };
+        for (run, said) in self.runs.iter_mut().zip(said) {
+            let Part::Proper(said) = said else {
+                return Err(Error::new("a run in the `said` of its `wire` is not a list"));
+            };
+            for (turn, said) in run.turns.iter_mut().zip(said) {
+                let said = ScriptTurn::of(&said.to_json());
+                *turn = PlannedTurn::of(said.map_err(|error| Error::new(format_args!("its `wire`: {error}")))?);
+            }
+        }
+        Ok(())
     }
 
     /// Says what only several parts of the script together show.
@@ -123,18 +143,10 @@ impl SessionPlan {
 
 impl PlannedRun {
     fn of(ScriptRun { beginning, compact, turns, limit, cut }: ScriptRun) -> Self {
-        let turn = |turn| match turn {
-            ScriptTurn::Failure(_) => PlannedTurn::Failure,
-            ScriptTurn::Response(said) => PlannedTurn::Response(PlannedResponse {
-                text: said.content.unwrap_or_default(),
-                calls: said.calls.into_iter().map(PlannedCall::of).collect(),
-                opaque: said.opaque,
-            }),
-        };
         Self {
             beginning,
             compacts: compact.is_some(),
-            turns: turns.into_iter().map(turn).collect(),
+            turns: turns.into_iter().map(PlannedTurn::of).collect(),
             limit,
             cut: cut.map(|cut| cut.during),
         }
@@ -142,6 +154,17 @@ impl PlannedRun {
 }
 
 impl PlannedTurn {
+    fn of(turn: ScriptTurn) -> Self {
+        match turn {
+            ScriptTurn::Failure(_) => Self::Failure,
+            ScriptTurn::Response(said) => Self::Response(PlannedResponse {
+                text: said.content.unwrap_or_default(),
+                calls: said.calls.into_iter().map(PlannedCall::of).collect(),
+                opaque: said.opaque,
+            }),
+        }
+    }
+
     /// The calls of the response.
     pub(super) fn calls(&self) -> &[PlannedCall] {
         match self {

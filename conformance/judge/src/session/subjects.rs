@@ -1,7 +1,7 @@
 //! What a session can show: a property that nothing in it can break would hold of every agent.
 
 use super::naming::image;
-use super::script::{PlannedTurn, SessionPlan};
+use super::script::{JudgedScript, PlannedTurn};
 use super::thread::JudgedThread;
 use crate::Error;
 use crate::universal::Property;
@@ -14,7 +14,7 @@ use threadspec::session::{Approval, Beginning};
 ///
 /// Says why the input is no session.
 pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
-    let session = SessionPlan::read(input)?;
+    let session = JudgedScript::read(input)?;
     let mut thread = JudgedThread::new(&session);
     for (run, plan) in session.runs.iter().enumerate() {
         for turn in &plan.turns {

@@ -1,6 +1,6 @@
 //! What has been said on the thread so far, and what became of each call.
 
-use super::script::{CallKind, PlannedCall, PlannedResponse, SessionPlan};
+use super::script::{CallKind, JudgedScript, PlannedCall, PlannedResponse};
 use crate::universal::message::AgentCall;
 use crate::universal::script::CallOutcome;
 use crate::universal::value::read_inside;
@@ -10,7 +10,7 @@ use threadspec::session::Approval;
 /// The thread, as the script and the reports say that it went.
 #[derive(Debug)]
 pub(super) struct JudgedThread<'a> {
-    pub(super) session: &'a SessionPlan,
+    pub(super) session: &'a JudgedScript,
     pub(super) items: Vec<JudgedItem<'a>>,
     /// Compaction may have taken what stands before, but for the user messages that it must keep.
     pub(super) compacted: usize,
@@ -85,7 +85,7 @@ pub(super) struct Decided<'a> {
 }
 
 impl<'a> JudgedThread<'a> {
-    pub(super) fn new(session: &'a SessionPlan) -> Self {
+    pub(super) fn new(session: &'a JudgedScript) -> Self {
         Self { session, items: Vec::new(), compacted: 0, filtered: 0, agents: vec![0], handed_over: false }
     }
 

@@ -11,4 +11,4 @@ pub use output::{
     WireReport,
 };
 pub use part::{Part, Parts, Shape};
-pub use session::{Execution, OpaqueItem, RunReport, SentCall, SessionMessage, SessionOutput};
+pub use session::{Execution, OpaqueItem, RunReport, SentCall, SessionMessage, SessionOutput, SessionWireReport};
