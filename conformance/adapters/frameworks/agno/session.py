@@ -128,4 +128,4 @@ def described(message):
 
 
 if __name__ == "__main__":
-    serve_sessions(AgnoThread, describe, features=FEATURES, saves="round", package="agno", name="Agno", url="https://github.com/agno-agi/agno")
+    serve_sessions(AgnoThread, describe, features=FEATURES, saves="run", package="agno", name="Agno", url="https://github.com/agno-agi/agno")

@@ -27,6 +27,8 @@ class ScriptedTool(BaseTool):
     run = None
 
     async def run_json(self, args, cancellation_token, call_id=None):
+        # As `BaseTool.run_json` does.
+        Arguments.model_validate(args)
         return await self.session.call(self.name, args, call_id)
 
 

@@ -8,12 +8,12 @@ use threadspec_judge::protocol::Reply;
 
 const KEY: &str = "sk-threadspec-1";
 
-struct Played {
+struct PlayedSession {
     engine: Engine,
     now: Duration,
 }
 
-impl Played {
+impl PlayedSession {
     fn of(input: &Value) -> Self {
         let mut engine = Engine::new(EngineOptions::default());
         let plan = RunPlan::of_session_input(Api::OpenAiChat, &input.to_string()).expect("a plan");
@@ -84,7 +84,7 @@ fn input() -> Value {
 
 #[test]
 fn each_run_has_its_turns_however_the_one_before_ended() {
-    let mut played = Played::of(&input());
+    let mut played = PlayedSession::of(&input());
     assert_eq!(played.run(2), 400);
     assert_eq!((played.run(1), played.run(1)), (200, 200));
     assert_eq!(played.ask(&["look", "transfer_to_b"], &[user("Go")]), "look");
@@ -111,7 +111,7 @@ fn each_run_has_its_turns_however_the_one_before_ended() {
 
 #[test]
 fn what_is_refused_is_an_error_in_its_run() {
-    let mut played = Played::of(&input());
+    let mut played = PlayedSession::of(&input());
     played.run(1);
     played.ask(&["look"], &[user("Go")]);
     played.run(2);
@@ -128,7 +128,7 @@ fn what_is_refused_is_an_error_in_its_run() {
 
 #[test]
 fn runs_that_nobody_says_to_begin_show_nothing() {
-    let mut played = Played::of(&input());
+    let mut played = PlayedSession::of(&input());
     played.run(1);
     played.ask(&["look"], &[user("Go")]);
     let output = played.output(json!({"runs": [{"executed": []}, {"executed": []}]}));
@@ -139,7 +139,7 @@ fn runs_that_nobody_says_to_begin_show_nothing() {
 #[test]
 fn what_an_api_or_a_request_does_not_have_shows_nothing() {
     let mut input = input();
-    let mut played = Played::of(&input);
+    let mut played = PlayedSession::of(&input);
     (1..=2).for_each(|run| assert_eq!(played.run(run), 200));
     assert_eq!(played.ask(&["look"], &[user("Go")]), "no tool hands over to b");
     let output = played.output(json!({"runs": [{"executed": []}, {"executed": []}]}));
@@ -147,7 +147,7 @@ fn what_an_api_or_a_request_does_not_have_shows_nothing() {
     input["runs"][0]["model"][0]["opaque"] = json!([{"kind": "redacted", "data": "d"}]);
     let plan = |api| RunPlan::of_session_input(api, &input.to_string()).expect("a plan");
     assert!(plan(Api::Anthropic).reasoning && !plan(Api::OpenAiResponses).reasoning);
-    let mut played = Played::of(&input);
+    let mut played = PlayedSession::of(&input);
     (1..=2).for_each(|run| assert_eq!(played.run(run), 200));
     let output = played.output(json!({"runs": [{"executed": []}, {"executed": []}]}));
     assert_eq!(output["wire"]["unsupported"], "openai-chat has no opaque parts of the kind `redacted`");
