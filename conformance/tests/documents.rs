@@ -255,8 +255,9 @@ fn a_type_name_has_one_meaning() {
         let mut files = Vec::new();
         let (folder, source) = (root().join(folder), root().join(folder).join("src"));
         rust_files(if source.is_dir() { &source } else { &folder }, &mut files);
-        let is_test =
-            |file: &Path| file.strip_prefix(&folder).is_ok_and(|path| path.iter().any(|part| part == "tests"));
+        let is_test = |file: &Path| {
+            file.strip_prefix(&folder).is_ok_and(|path| path.iter().any(|part| part == "tests" || part == "tests.rs"))
+        };
         for file in files.iter().filter(|file| !is_test(file)) {
             let text = fs::read_to_string(file).expect("the file is readable");
             let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
