@@ -52,6 +52,8 @@ pub struct ScriptTool {
     pub needs_approval: bool,
     /// What it gives.
     pub results: ScriptResults,
+    /// Whether the arguments of its calls stand beside its results. Over the wire they do, where nothing else is told of the calls.
+    pub tells_args: bool,
 }
 
 /// What a tool gives. Where it gives nothing for a call, that call has an empty result.

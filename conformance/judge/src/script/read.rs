@@ -71,15 +71,17 @@ fn tool(name: &str, tool: &Field<'_>) -> Result<ScriptTool, Error> {
             // Frameworks run calls in parallel.
             return Err(tool.error("no result may depend on the order of calls: at most one, or `byId`"));
         }
-        return Ok(ScriptTool { name, needs_approval: false, results: ScriptResults::Always(results.pop()) });
+        let results = ScriptResults::Always(results.pop());
+        return Ok(ScriptTool { name, needs_approval: false, results, tells_args: false });
     }
-    only(tool, &["approval", "byId"])?;
+    only(tool, &["approval", "byId", "args"])?;
     let needs_approval = tool.get("approval").optional().map(Field::boolean).transpose()?.unwrap_or_default();
     let results = match tool.get("byId").optional() {
         None => Vec::new(),
         Some(by_id) => by_id.members()?.map(|(id, result)| (id.to_owned(), value(result))).collect(),
     };
-    Ok(ScriptTool { name, needs_approval, results: ScriptResults::ById(results) })
+    let tells_args = tool.get("args").optional().map(Field::object).transpose()?.is_some();
+    Ok(ScriptTool { name, needs_approval, results: ScriptResults::ById(results), tells_args })
 }
 
 fn run(run: &Field<'_>) -> Result<ScriptRun, Error> {
