@@ -52,7 +52,7 @@ use crate::universal::several::SessionState;
 use crate::universal::wire::{ProviderView, is_of_wire};
 use crate::universal::{Abilities, AgentReply, Finding, Others, Property, Ruling, WireState};
 use judging::Judging;
-use script::Session;
+use script::JudgedScript;
 use threadspec_golden::clause;
 
 pub use images::image_digest;
@@ -93,7 +93,7 @@ fn judge_in(
     abilities: Abilities,
     answer: AgentReply<'_>,
 ) -> Result<Ruling, Error> {
-    let mut session = Session::read(input).map_err(Error::new)?;
+    let mut session = JudgedScript::read(input)?;
     let output = match answer {
         AgentReply::Output(output) => output,
         AgentReply::Refusal(message) => {
@@ -105,7 +105,7 @@ fn judge_in(
     let wire = match seen {
         None => None,
         Some(SessionWireReport { api, said, findings, unsupported, .. }) => {
-            session.hear(said).map_err(Error::new)?;
+            session.hear(said)?;
             Some(ProviderView::of(&api, findings, unsupported).map_err(Error::new)?)
         }
     };
@@ -118,6 +118,6 @@ fn judge_in(
     let over_wire = wire.map(|wire| WireState { unsupported: wire.settle_session(&mut findings) });
     findings.deduplicate();
     debug_assert!(findings.found.iter().all(|found| is_of_wire(found) || clause::ALL.contains(&found.clause)));
-    let asks = records.iter().any(report::RunRecord::asks);
+    let asks = records.iter().any(report::RunAccount::asks);
     Ok(Ruling::of_session(findings, SessionState { pairing, executed, reasons, unsupported }, over_wire, asks))
 }

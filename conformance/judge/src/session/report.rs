@@ -1,13 +1,14 @@
 //! What came of a session: the output of op `session` as the judge reads it.
 
-use super::opaque::Opaque;
+use super::opaque;
 use crate::shape::{Execution, Part, Parts, RunReport, SessionMessage, SessionOutput, SessionWireReport};
 use crate::universal::message::AgentMessage;
 use serde_json::{Map, Value};
+use threadspec::session::OpaqueBlock;
 
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RunRecord {
+pub(super) struct RunAccount {
     pub(super) requests: Vec<SentRequest>,
     pub(super) executed: Vec<Executed>,
     /// `None` if nothing is said.
@@ -27,7 +28,7 @@ pub(super) struct SentRequest {
 /// What a message has that only sessions have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extras {
-    pub(super) opaque: Vec<Opaque>,
+    pub(super) opaque: Vec<OpaqueBlock>,
     /// The SHA-256 of each image, in lower case.
     pub(super) images: Vec<String>,
     /// For each call, whether its arguments are sent as a text that is no object.
@@ -48,7 +49,7 @@ pub(super) struct Executed {
 /// # Errors
 ///
 /// Says why it is not one.
-pub(super) fn read(output: Value, asked: usize) -> Result<(Vec<RunRecord>, Option<SessionWireReport>), String> {
+pub(super) fn read(output: Value, asked: usize) -> Result<(Vec<RunAccount>, Option<SessionWireReport>), String> {
     let SessionOutput { runs, wire } = SessionOutput::of(output);
     let Part::Proper(runs) = runs else { return Err("it has no list of `runs`".into()) };
     if runs.len() != asked {
@@ -59,7 +60,7 @@ pub(super) fn read(output: Value, asked: usize) -> Result<(Vec<RunRecord>, Optio
     Ok((records, wire.optional(|| "its `wire` is not an object")?))
 }
 
-fn read_run(run: Part<RunReport>) -> Result<RunRecord, String> {
+fn read_run(run: Part<RunReport>) -> Result<RunAccount, String> {
     let Part::Proper(run) = run else { return Err("it is not an object".into()) };
     let Part::Proper(requests) = run.requests else { return Err("it has no list of `requests`".into()) };
     let Part::Proper(executed) = run.executed else { return Err("it has no list `executed`".into()) };
@@ -77,7 +78,7 @@ fn read_run(run: Part<RunReport>) -> Result<RunRecord, String> {
         Part::Proper(id) => Ok(id),
         Part::Odd(_) | Part::Missing => Err("an element of its `pending` is not an id"),
     };
-    Ok(RunRecord {
+    Ok(RunAccount {
         requests: requests.into_iter().enumerate().map(read).collect::<Result<_, _>>()?,
         executed: executed.into_iter().map(Executed::read).collect::<Result<_, _>>()?,
         pending: pending.map(|ids| ids.into_iter().map(id).collect::<Result<_, _>>()).transpose()?,
@@ -107,14 +108,14 @@ fn read_message(message: Part<SessionMessage>) -> Result<(AgentMessage, Extras),
         call.is_some_and(|call| call.raw != Part::Missing || call.args.proper().is_some_and(|args| !args.is_object()))
     });
     let raw = raw.collect();
-    let opaque = message.opaque.optional(|| "its `opaque` is not a list")?.unwrap_or_default();
+    let parts = message.opaque.optional(|| "its `opaque` is not a list")?.unwrap_or_default();
     let images = message.images.optional(|| "its `images` are not a list")?.unwrap_or_default();
     let image = |image: Part<String>| match image {
         Part::Proper(digest) => Ok(digest.to_ascii_lowercase()),
         Part::Odd(_) | Part::Missing => Err("one of its `images` is not a digest"),
     };
     let extras = Extras {
-        opaque: opaque.into_iter().map(Opaque::read).collect::<Result<_, _>>()?,
+        opaque: parts.into_iter().map(opaque::read).collect::<Result<_, _>>()?,
         images: images.into_iter().map(image).collect::<Result<_, _>>()?,
         raw,
     };
@@ -133,7 +134,7 @@ impl Executed {
     }
 }
 
-impl RunRecord {
+impl RunAccount {
     /// Whether the model was asked.
     pub(super) fn asks(&self) -> bool {
         !self.requests.is_empty()

@@ -1,21 +1,22 @@
 //! What must hold inside each run, by the oracles of profile `universal`; and how the run ended.
 
-use super::judging::{Judging, Place};
+use super::judging::{Judging, RequestPlace};
 use super::naming::image;
-use super::script::{Beginning, CallKind, Turn};
-use crate::universal::course::{Course, RunEnd};
+use super::script::{CallKind, PlannedTurn};
+use crate::universal::course::{Course, CourseEnd};
 use crate::universal::finding::Findings;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
 use crate::universal::oracle;
 use crate::universal::record::Record;
 use crate::universal::script::{ModelTurn, RunScript};
 use serde_json::Map;
+use threadspec::session::Beginning;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(super) struct RunEnding {
     /// By a cut, a limit, a failing model, or a failure that it reports.
     pub(super) is_early: bool,
     /// By the cut of the script.
@@ -27,7 +28,7 @@ pub(super) struct Ending {
 impl Judging<'_> {
     /// The turns of a run as op `tools` has them.
     fn turns(&self, run: usize) -> Vec<ModelTurn> {
-        let call = |said: &super::script::SaidCall| AgentCall {
+        let call = |said: &super::script::PlannedCall| AgentCall {
             id: Some(said.id.clone()),
             name: Some(said.name.clone()),
             args: match &said.kind {
@@ -35,9 +36,9 @@ impl Judging<'_> {
                 CallKind::Raw { .. } | CallKind::HandOver(_) => Map::new().into(),
             },
         };
-        let turn = |turn: &Turn| match turn {
-            Turn::Failure => ModelTurn::Failure,
-            Turn::Response(said) => {
+        let turn = |turn: &PlannedTurn| match turn {
+            PlannedTurn::Failure => ModelTurn::Failure,
+            PlannedTurn::Response(said) => {
                 ModelTurn::Response { content: said.text.clone(), calls: said.calls.iter().map(call).collect() }
             }
         };
@@ -60,32 +61,32 @@ impl Judging<'_> {
     }
 
     /// How a run ended whose first item after its beginning has this number.
-    pub(super) fn ending(&self, run: usize, begin: usize) -> Ending {
+    pub(super) fn ending(&self, run: usize, begin: usize) -> RunEnding {
         let (plan, record) = (&self.session.runs[run], &self.records[run]);
-        let open: Vec<&str> = match self.thread.items[begin..].last().and_then(super::thread::Item::response) {
+        let open: Vec<&str> = match self.thread.items[begin..].last().and_then(super::thread::JudgedItem::response) {
             Some(response) => response.said.calls.iter().map(|call| call.id.as_str()).collect(),
             None => self.thread.calls().map(|(_, call)| call.said.id.as_str()).collect(),
         };
         let is_executed = |id: &String| record.executed.iter().any(|executed| executed.id == *id);
         let is_cut = plan.cut.as_ref().is_some_and(|id| is_executed(id) && open.contains(&id.as_str()));
-        let guarded = |response: &super::thread::Response<'_>| {
+        let guarded = |response: &super::thread::ResponseFate<'_>| {
             response.calls.iter().any(|call| {
                 call.is_guarded && call.decision.is_none() && call.passed.is_none() && call.executions.is_empty()
             })
         };
-        let last = self.thread.items[begin..].last().and_then(super::thread::Item::response);
+        let last = self.thread.items[begin..].last().and_then(super::thread::JudgedItem::response);
         let waits = last.is_some_and(guarded) || record.pending.as_ref().is_some_and(|ids| !ids.is_empty());
         let mut is_early = is_cut || record.failure.as_ref().is_some_and(|failure| !failure.trim().is_empty());
         if record.asks() {
             let (script, record) = (self.run_script(run, Vec::new()), self.record(run));
             let end = Course::of(&script, &record, false).end;
-            is_early |= matches!(end, RunEnd::ModelFailed { .. } | RunEnd::Limited { .. });
+            is_early |= matches!(end, CourseEnd::ModelFailed { .. } | CourseEnd::Limited { .. });
         }
-        Ending { is_early, is_cut, waits }
+        RunEnding { is_early, is_cut, waits }
     }
 
     /// Writes down how the run left its responses.
-    pub(super) fn close(&mut self, run: usize, begin: usize, ending: Ending) {
+    pub(super) fn close(&mut self, run: usize, begin: usize, ending: RunEnding) {
         let last = self.thread.items.len();
         for (index, item) in self.thread.items.iter_mut().enumerate().skip(begin) {
             if let Some(response) = item.response_mut() {
@@ -120,7 +121,7 @@ impl Judging<'_> {
     }
 
     /// Judges a run by the AGENT clauses.
-    pub(super) fn judge_within(&mut self, run: usize, ends: &[usize], special: &[usize], ending: Ending) {
+    pub(super) fn judge_within(&mut self, run: usize, ends: &[usize], special: &[usize], ending: RunEnding) {
         let records = self.records;
         let Some(first) = records[run].requests.first() else { return };
         let given = if run == 0 { self.given() } else { first.messages.clone() };
@@ -131,8 +132,9 @@ impl Judging<'_> {
         let mut found = Findings::default();
         self.judge_end(run, &course, ending, &mut found);
         let is_moved = self.compacts(run)
-            || (ends.first().copied().unwrap_or(0)..self.thread.items.len())
-                .any(|index| self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over));
+            || (ends.first().copied().unwrap_or(0)..self.thread.items.len()).any(|index| {
+                self.thread.items[index].response().is_some_and(super::thread::ResponseFate::has_hand_over)
+            });
         if run == 0 && !self.compacts(run) {
             oracle::START(&course, &mut found);
         }
@@ -178,19 +180,19 @@ impl Judging<'_> {
     }
 
     /// Judges whether the run ended too early.
-    fn judge_end(&mut self, run: usize, course: &Course<'_>, ending: Ending, found: &mut Findings) {
-        let last = self.thread.items.last().and_then(super::thread::Item::response);
-        let is_raw = last.is_some_and(super::thread::Response::has_raw);
-        let place = Place { run, request: course.requests.len().saturating_sub(1) };
+    fn judge_end(&mut self, run: usize, course: &Course<'_>, ending: RunEnding, found: &mut Findings) {
+        let last = self.thread.items.last().and_then(super::thread::JudgedItem::response);
+        let is_raw = last.is_some_and(super::thread::ResponseFate::has_raw);
+        let place = RequestPlace { run, request: course.requests.len().saturating_sub(1) };
         match course.end {
-            RunEnd::TooEarly { .. } if is_raw && !ending.is_cut && !ending.waits => {
+            CourseEnd::TooEarly { .. } if is_raw && !ending.is_cut && !ending.waits => {
                 let failure = self.records[run].failure.as_deref().unwrap_or_default();
                 let says = if failure.is_empty() { String::new() } else { format!("; it says: {failure}") };
                 let what = "the model is not asked again after a call whose arguments are no JSON object";
                 found.add_end(clause::SESSION_RAW, format!("request {}: {what}{says}", place.request + 1));
             }
-            RunEnd::TooEarly { .. } if ending.is_cut || ending.waits => {}
-            RunEnd::Stopped { .. } if ending.is_cut => {}
+            CourseEnd::TooEarly { .. } if ending.is_cut || ending.waits => {}
+            CourseEnd::Stopped { .. } if ending.is_cut => {}
             _ => oracle::GOES_ON(course, found),
         }
     }
@@ -212,7 +214,7 @@ impl Judging<'_> {
     }
 
     /// An agent that answers a pending call in its own run cannot be judged yet.
-    pub(super) fn answers_pending(&mut self, place: Place, index: usize) {
+    pub(super) fn answers_pending(&mut self, place: RequestPlace, index: usize) {
         let Some(response) = self.thread.items[index].response() else { return };
         let waiting = response.calls.iter().find(|call| {
             call.is_guarded && call.decision.is_none() && call.passed.is_none() && call.executions.is_empty()

@@ -4,6 +4,7 @@ use super::message::{AgentCall, AgentMessage};
 use super::value::{equal, read};
 use super::wire::can_be_declared;
 use crate::json::{is_beyond_doubles, is_deep, tokens};
+use crate::script::{ScriptResults, ScriptTool};
 use crate::shape::{Input, Part, Parts, ScriptedFault, ScriptedTurn};
 use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
@@ -35,9 +36,9 @@ enum ScriptedResults {
 
 /// The scripted results of all tools.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ScriptedTools(Arc<HashMap<String, ScriptedResults>>);
+pub(crate) struct ScriptedOutcomes(Arc<HashMap<String, ScriptedResults>>);
 
-impl ScriptedTools {
+impl ScriptedOutcomes {
     /// Reads the results of each tool.
     ///
     /// # Errors
@@ -49,6 +50,17 @@ impl ScriptedTools {
             Ok::<_, String>((name, results))
         };
         tools.into_iter().map(read).collect::<Result<_, _>>().map(Arc::new).map(Self)
+    }
+
+    /// Those of a session.
+    pub(crate) fn of_session<'s>(tools: impl Iterator<Item = &'s ScriptTool>) -> Self {
+        let results = |results: &ScriptResults| match results {
+            ScriptResults::Always(result) => ScriptedResults::Always(result.clone().unwrap_or_else(|| NOTHING.clone())),
+            ScriptResults::ById(by_id) => {
+                ScriptedResults::ById { results: by_id.iter().cloned().collect(), again: HashMap::new() }
+            }
+        };
+        Self(Arc::new(tools.map(|tool| (tool.name.clone(), results(&tool.results))).collect()))
     }
 
     /// What comes of a call.
@@ -91,7 +103,7 @@ impl CallOutcome<'_> {
 pub(crate) struct RunScript {
     pub(crate) given: Vec<AgentMessage>,
     pub(crate) turns: Vec<ModelTurn>,
-    tools: ScriptedTools,
+    tools: ScriptedOutcomes,
     pub(crate) limit: Option<usize>,
     /// Whether a number of the input is beyond the doubles.
     pub(crate) has_huge_numbers: bool,
@@ -149,7 +161,7 @@ impl RunScript {
         let events = WireEvents::of(&turns);
         let turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
         let tools = tools.optional(|| "`tools` is not an object")?.unwrap_or_default();
-        let tools = ScriptedTools::read(tools)?;
+        let tools = ScriptedOutcomes::read(tools)?;
         let count = |limit: &Number| limit.as_u64().and_then(|limit| usize::try_from(limit).ok());
         let not_a_count = || "`maxRecursionDepth` is not a count";
         let limit = max_recursion_depth.optional(not_a_count)?;
@@ -176,7 +188,7 @@ impl RunScript {
     pub(crate) fn of_session(
         given: Vec<AgentMessage>,
         turns: Vec<ModelTurn>,
-        tools: ScriptedTools,
+        tools: ScriptedOutcomes,
         limit: Option<usize>,
         has_huge_numbers: bool,
     ) -> Self {
