@@ -2,7 +2,7 @@
 
 use crate::generate::SessionScenario;
 use threadspec::Error;
-use threadspec::session::{MemoryStore, Record, Store};
+use threadspec::session::{FactRecord, MemoryStore, Store};
 use threadspec_judge::corpus::session_problems;
 use threadspec_judge::protocol::{Features, JudgeProfile, Op, Reply, Request, SessionAbilities};
 use threadspec_judge::reference::play;
@@ -13,11 +13,11 @@ use threadspec_judge::universal::{Abilities, AgentReply, Others};
 struct KeptStore<'s>(&'s mut MemoryStore);
 
 impl Store for KeptStore<'_> {
-    fn load(&mut self) -> Result<Vec<Record>, Error> {
+    fn load(&mut self) -> Result<Vec<FactRecord>, Error> {
         self.0.load()
     }
 
-    fn append(&mut self, record: &Record) -> Result<(), Error> {
+    fn append(&mut self, record: &FactRecord) -> Result<(), Error> {
         self.0.append(record)
     }
 }
