@@ -65,11 +65,15 @@ fn broken(ruling: &Ruling) -> Vec<BrokenClause> {
     let mut broken: Vec<BrokenClause> = Vec::new();
     for Finding { clause, what } in ruling.findings() {
         if broken.iter().all(|known| known.difference.clause != *clause) {
-            let is_reason =
-                *clause == clause::SESSION_DENIED && !matches!(ruling.holds(Property::SessionDenied), Holding::No(_));
-            let part = if is_reason { DENIED_REASON } else { "" };
-            broken.push(BrokenClause { difference: Difference::note(clause, what.clone()), part });
+            broken.push(BrokenClause { difference: Difference::note(clause, what.clone()), part: "" });
         }
+    }
+    // It stands apart from the others, since its lack is not a breach of the clause as such.
+    if let Holding::No(findings) = ruling.holds(Property::SessionDeniedReason)
+        && let Some(Finding { clause, what }) = findings.first()
+        && broken.iter().all(|known| known.difference.clause != *clause)
+    {
+        broken.push(BrokenClause { difference: Difference::note(clause, what.clone()), part: DENIED_REASON });
     }
     broken
 }
