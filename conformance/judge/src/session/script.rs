@@ -37,6 +37,8 @@ pub(super) struct RunPlan {
     pub(super) beginning: Beginning,
     /// Whether the thread is compacted before it.
     pub(super) compacts: bool,
+    /// What the summarizing model answers.
+    pub(super) summary: Option<String>,
     pub(super) turns: Vec<Turn>,
     pub(super) limit: Option<usize>,
     /// The call during which the run is cut off.
@@ -203,10 +205,9 @@ fn read_run(run: Part<SessionRun>) -> Result<RunPlan, String> {
         }
         Err(_) => return Err("it has more than one beginning: only one of `message`, `decisions` and `resume`".into()),
     };
-    let compacts = match compact.optional(|| "its `compact` is not an object")? {
-        None => false,
-        Some(compaction) => read_compaction(&compaction)?,
-    };
+    let compaction = compact.optional(|| "its `compact` is not an object")?;
+    let compacts = compaction.as_ref().map(read_compaction).transpose()?.unwrap_or(false);
+    let summary = compaction.and_then(|compaction| compaction.summary.proper().cloned());
     let Part::Proper(turns) = model else { return Err("its `model` is not a list of turns".into()) };
     if turns.is_empty() {
         return Err("its `model` has no turn".into());
@@ -224,7 +225,7 @@ fn read_run(run: Part<SessionRun>) -> Result<RunPlan, String> {
         Some(_) => return Err("its `cut` does not say `during` which call, and `how`: cancel, throw or kill".into()),
     };
     let turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
-    Ok(RunPlan { beginning, compacts, turns, limit, cut })
+    Ok(RunPlan { beginning, compacts, summary, turns, limit, cut })
 }
 
 fn read_compaction(compaction: &Compaction) -> Result<bool, String> {

@@ -174,8 +174,8 @@ fn whole() -> Vec<Planted> {
         &[Always, ThirdRun, SecondSession, LongThread],
         |agent, shows| {
             agent.compact = Box::new(move |run, budget| {
-                sound::compact(run, budget);
                 run.thread.notes["unheard"] = json!(shows.holds(run));
+                sound::compact(run, budget);
             });
             agent.message = Box::new(|run, words| {
                 sound::message(run, words)?;

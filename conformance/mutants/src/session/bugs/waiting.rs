@@ -143,10 +143,11 @@ pub(super) fn all() -> Vec<Planted> {
             agent.mend = Box::new(|_| Vec::new());
         },
     ));
+    // The decision on the call names its answer's fault.
     all.extend(bugs(
         "refused-messages-kept-between-call-and-answer",
-        PENDING,
-        &[Always, ThirdRun, SecondSession],
+        &[clause::SESSION_APPROVED],
+        &[Always, ThirdRun],
         |agent, shows| {
             agent.message = Box::new(move |run, words| {
                 let taken = sound::message(run, words);
@@ -154,6 +155,10 @@ pub(super) fn all() -> Vec<Planted> {
                     sound::say(run, words);
                 }
                 taken
+            });
+            agent.place = Box::new(|run, answer| {
+                let is_between = run.script()["decisions"].is_object() && run.turn == 0;
+                if is_between { run.thread.list.push(answer.clone()) } else { sound::place(run, answer) }
             });
         },
     ));

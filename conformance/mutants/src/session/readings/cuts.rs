@@ -111,25 +111,48 @@ fn leave_out_cut_calls(run: &mut SessionRun) {
     }
 }
 
+/// Remembers the calls that were approved, with the arguments of the decision.
+fn keep_approved(agent: &mut SessionAgent) {
+    agent.decisions = Box::new(|run, decisions| {
+        let approved = sound::decisions(run, decisions)?;
+        for call in &approved {
+            run.thread.notes["approved"][call["id"].as_str().unwrap_or_default()] = call.clone();
+        }
+        Ok(approved)
+    });
+}
+
+/// The cut calls; those that were approved, as they were approved.
+fn cut_calls_as_approved(run: &SessionRun) -> Vec<Value> {
+    let as_approved = |call: Value| match &run.thread.notes["approved"][call["id"].as_str().unwrap_or_default()] {
+        Value::Null => call,
+        approved => approved.clone(),
+    };
+    cut_calls(run).into_iter().map(|open| as_approved(open.call)).collect()
+}
+
 fn again() -> Vec<Planted> {
     vec![
         reading("cut-calls-run-again-before-the-next-message", |agent| {
-            agent.mend = Box::new(|run| cut_calls(run).into_iter().map(|open| open.call).collect());
+            keep_approved(agent);
+            agent.mend = Box::new(|run| cut_calls_as_approved(run));
         }),
         reading("cut-calls-run-again-by-resume-alone", |agent| {
+            keep_approved(agent);
             agent.mend = Box::new(|run| {
                 if run.script()["resume"] == true {
-                    return cut_calls(run).into_iter().map(|open| open.call).collect();
+                    return cut_calls_as_approved(run);
                 }
                 sound::mend(run)
             });
         }),
         reading("cut-calls-run-again-under-another-id", |agent| {
+            keep_approved(agent);
             agent.mend = Box::new(|run| {
-                for open in cut_calls(run) {
-                    let new = format!("{}_again", open.call["id"].as_str().unwrap_or_default());
-                    run.executed.push(json!({"id": new, "name": open.call["name"], "args": open.call["args"]}));
-                    let answer = sound::execute(run, &open.call);
+                for call in cut_calls_as_approved(run) {
+                    let new = format!("{}_again", call["id"].as_str().unwrap_or_default());
+                    run.executed.push(json!({"id": new, "name": call["name"], "args": call["args"]}));
+                    let answer = sound::execute(run, &call);
                     place(&mut run.thread.list, answer);
                 }
                 Vec::new()
