@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use threadspec_apis::Pieces;
-use threadspec_judge::protocol::{Endpoint, Hello, Reply, Request, Transport};
+use threadspec_judge::protocol::{Endpoint, Hello, Op, Reply, Request, Transport};
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::{
     EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, compose, told,
@@ -93,18 +93,18 @@ impl ModelServer {
     fn begin(&self, request: &Request) -> Result<(Request, String), Error> {
         let Transport { api, stream } = self.transport;
         let key = self.key();
-        let plan = RunPlan {
-            stream,
-            reasoning: request.reasoning,
-            model: Some(self.model.clone()),
-            ..RunPlan::of_case_input(api, &request.input)?
+        let plan = match request.op {
+            Op::Session => RunPlan::of_session_input(api, &request.input)?,
+            _ => RunPlan::of_case_input(api, &request.input)?,
         };
+        let reasoning = request.reasoning || plan.reasoning;
+        let plan = RunPlan { stream, reasoning, model: Some(self.model.clone()), ..plan };
         let endpoint = Endpoint {
             transport: self.transport,
             base_url: self.server.base_url(api),
             api_key: key.clone(),
             model: self.model.clone(),
-            reasoning: request.reasoning,
+            reasoning,
         };
         self.server.with(|engine, now| engine.begin(now, &key, plan));
         Ok((Request { input: told(&request.input), endpoint: Some(endpoint), ..request.clone() }, key))

@@ -152,6 +152,36 @@ fn an_agent_that_dies_ends_its_runs() -> io::Result<()> {
 }
 
 #[test]
+fn sessions_are_played_over_the_wire_and_over_a_kill() -> io::Result<()> {
+    let folder = tempfile::tempdir()?;
+    for (api, filter, cases) in [
+        // Compaction with a summary, hand-overs, approvals: what tells runs and requests apart.
+        ("openai-chat", "session/combinations/compaction-before-a-hand-over", 1),
+        ("openai-responses", "session/approvals/the-middle-of-three", 1),
+        ("anthropic:stream", "session/kill/the-middle-of-three", 1),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_threadspec"));
+        command.args([
+            "verify",
+            "--provider",
+            api,
+            "--timeout",
+            "600",
+            "--filter",
+            filter,
+            "--report",
+            "json=run.json",
+        ]);
+        command.args(["--", env!("CARGO_BIN_EXE_threadspec"), "serve"]).current_dir(folder.path()).env_remove("CI");
+        let (code, text) = said(&command.output()?);
+        assert!(code == Some(0) && text.contains(&format!("pass {cases}")), "{api}: {text}");
+        let run: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("run.json"))?)?;
+        assert_eq!(run["options"]["provider"], api);
+    }
+    Ok(())
+}
+
+#[test]
 fn an_agent_of_other_apis_has_nothing_to_be_asked() -> io::Result<()> {
     let (_folder, output) = verify("elsewhere", &FEW)?;
     let (code, text) = said(&output);

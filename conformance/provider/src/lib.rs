@@ -12,6 +12,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | `error` | why a script or a transcript cannot be used |
+//! | `example` | arguments made from a declared schema |
 //! | `script` | turns, their shape and their faults, read from JSON |
 //! | `options` | how an engine answers |
 //! | `plan` | what is to happen in a run |
@@ -24,6 +25,7 @@
 //! | `engine` | all runs, by their keys |
 //! | `judging` | what is wrong with what an agent sent |
 //! | `compose` | from a record to the output of op `tools` |
+//! | `session` | several runs on one thread: what is to happen in each |
 //! | `standalone` | for programs: conversations instead of runs, rules instead of lists, and a proxy that watches |
 //! | `serve` | the socket, the clock and the thread around all this |
 //! | `told` | what a testee is told of a case |
@@ -33,6 +35,7 @@ pub mod client;
 mod compose;
 mod engine;
 mod error;
+mod example;
 mod exchange;
 mod http;
 mod judging;
@@ -44,12 +47,14 @@ mod record;
 mod run;
 mod script;
 mod serve;
+mod session;
 mod standalone;
 mod told;
 
 pub use compose::compose;
 pub use engine::{EndedRun, Engine};
 pub use error::Error;
+pub use example::example_of;
 pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
 pub use judging::{WireFinding, WireLevel, judge};
 pub use models::usual_model;
@@ -62,5 +67,6 @@ pub use record::{
 };
 pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
 pub use serve::{Answers, Server, ServerLimits, Upstream, UpstreamPart};
-pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, example_of, header, judge_again};
+pub use session::{SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
+pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, header, judge_again};
 pub use told::told;

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::script::WireTurn;
+use crate::session::SessionPlan;
 use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec_judge::json;
@@ -24,13 +25,15 @@ pub struct RunPlan {
     pub given: Vec<Value>,
     /// The names of the case's tools, marked.
     pub tools: Vec<String>,
+    /// The runs of a session, in the place of `turns` and `tools`.
+    pub session: Option<SessionPlan>,
 }
 
 impl RunPlan {
     /// A run of a model that answers these turns, whatever the agent begins with.
     pub fn of_turns(api: Api, turns: Vec<WireTurn>) -> Self {
         let (model, given, tools) = (None, Vec::new(), Vec::new());
-        Self { api, stream: false, reasoning: false, model, turns, given, tools }
+        Self { api, stream: false, reasoning: false, model, turns, given, tools, session: None }
     }
 
     /// The run of a case of op `tools`. How the agent reaches the model is the caller's to add.
@@ -57,5 +60,26 @@ impl RunPlan {
             tools: tools.collect(),
             ..Self::of_turns(api, Vec::new())
         })
+    }
+
+    /// All runs of a case of op `session`, which have one key. The model's thinking is to be switched on where the script has some that the
+    /// API has, too.
+    ///
+    /// ```
+    /// use threadspec::oracle::Api;
+    /// use threadspec_provider::RunPlan;
+    /// let input = r#"{"runs": [{"message": "Go", "model": [{"content": "Gone"}]}, {"message": "Well?", "model": [{"content": "Well."}]}]}"#;
+    /// let plan = RunPlan::of_session_input(Api::Anthropic, input)?;
+    /// assert_eq!((plan.given.len(), plan.session.map(|session| session.runs.len())), (2, Some(2)));
+    /// # Ok::<(), threadspec_provider::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with the input, and where.
+    pub fn of_session_input(api: Api, input: &str) -> Result<Self, Error> {
+        let session = SessionPlan::of_case_input(input)?;
+        let (given, reasoning) = (session.given(input), session.thinks(api));
+        Ok(Self { given, reasoning, session: Some(session), ..Self::of_turns(api, Vec::new()) })
     }
 }

@@ -28,6 +28,9 @@ pub struct WireRecord {
     pub attempts: Vec<Attempt>,
     /// What else came and should not have.
     pub strays: Vec<Stray>,
+    /// Of a session: with which ask each run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<usize>,
 }
 
 /// One request for an answer of the model.
@@ -289,6 +292,11 @@ impl WireRecord {
     /// How many asks there were.
     pub fn asks(&self) -> usize {
         self.attempts.iter().map(|attempt| attempt.ask + 1).max().unwrap_or_default()
+    }
+
+    /// The run of a session that an ask belongs to, counted from 0.
+    pub fn run_of(&self, ask: usize) -> usize {
+        self.runs.iter().rposition(|first| *first <= ask).unwrap_or_default()
     }
 
     /// The attempts of an ask, in the order in which they came.

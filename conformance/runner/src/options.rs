@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use threadspec_judge::corpus::Case;
-use threadspec_judge::protocol::{JudgeProfile, Op, Transport};
+use threadspec_judge::protocol::{JudgeProfile, Transport};
 use threadspec_judge::text::count;
 
 /// How a run was made.
@@ -84,8 +84,7 @@ impl RunOptions {
 
 /// Whether a case can be put to a testee that asks a provider in this way, or to one whose model is scripted in its adapter.
 pub fn can_be_put(case: &Case, provider: Option<Transport>) -> bool {
-    // A provider plays the script of one run.
-    provider.map_or(!case.needs_wire(), |Transport { api, stream }| case.op == Op::Tools && case.is_for(api, stream))
+    provider.map_or(!case.needs_wire(), |Transport { api, stream }| case.is_for(api, stream))
 }
 
 fn once() -> u64 {

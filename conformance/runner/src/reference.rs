@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
-use threadspec::session::{FileStore, ThreadModel};
+use threadspec::session::FileStore;
 use threadspec_judge::protocol::{
     Features, Hello, Implementation, Op, RejectKind, Reply, Request, Saves, SessionAbilities,
 };
-use threadspec_judge::reference::{Reference, play, play_with};
+use threadspec_judge::reference::{Reference, SessionModel, play, play_with};
 use threadspec_judge::universal::Abilities;
 
 /// The name of the file in the storage folder of a session.
@@ -18,7 +18,7 @@ pub struct StoredReference;
 
 impl StoredReference {
     /// The reply line to a request of op `session` whose model is not in its input.
-    pub fn line_with(&self, request: &Request, model: &mut dyn ThreadModel) -> String {
+    pub fn line_with(&self, request: &Request, model: &mut dyn SessionModel) -> String {
         Self::session(request, |store| play_with(request, store, milliseconds, model)).line(request.id)
     }
 

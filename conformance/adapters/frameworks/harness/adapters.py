@@ -105,6 +105,12 @@ def session_adapters():
     return found
 
 
+def tried():
+    """The frameworks that were tried for sessions and have no memory for them: folder, why, the page that says so."""
+    manifests = {path.parent.name: json.loads(path.read_text()) for path in sorted(HERE.glob("*/framework.json"))}
+    return [(folder, manifest["tried"]["why"], manifest["tried"]["link"]) for folder, manifest in manifests.items() if "tried" in manifest]
+
+
 def adapters():
     """All adapters behind op `tools`."""
     found = []

@@ -19,6 +19,7 @@ class Client(Adapter):
     api: str = ""
     stream: bool = False
     program: str = ""
+    op = "tools"
 
     @property
     def mode(self):
@@ -38,6 +39,28 @@ class Client(Adapter):
         return WIRE / f"recordings/{self.folder.name}.jsonl.xz"
 
 
+class SessionClient(Client):
+    """A program that plays sessions on one API, without streams."""
+
+    op = "session"
+
+    @property
+    def known_failures(self):
+        return WIRE / f"known-failures/sessions/{self.id}.toml"
+
+    @property
+    def notes(self):
+        return self.folder / "session-notes.toml"
+
+    @property
+    def day(self):
+        return f"sessions of {self.id}"
+
+    @property
+    def recording(self):
+        return WIRE / f"recordings/sessions/{self.folder.name}.jsonl.xz"
+
+
 def clients():
     """All programs, on each API that they speak, plain and streaming."""
     found = []
@@ -49,6 +72,16 @@ def clients():
                 id = f"{path.parent.name}.{api}{'.stream' if stream else ''}"
                 found.append(Client(id, path.parent, manifest["runtime"], [], api, stream, program))
     return found
+
+
+def session_clients():
+    """All programs that play sessions, on each API that they speak."""
+    manifests = [(path.parent, json.loads(path.read_text())) for path in sorted(WIRE.glob("*/client.json"))]
+    return [
+        SessionClient(f"{folder.name}.{api}", folder, manifest["runtime"], [], api, False, program)
+        for folder, manifest in manifests
+        for api, program in manifest.get("sessions", {}).items()
+    ]
 
 
 def recorded(path):
@@ -65,6 +98,6 @@ def recorded(path):
 
 def record(client, transcript):
     """Keeps what was said in one mode, beside what was said in the others."""
-    client.recording.parent.mkdir(exist_ok=True)
+    client.recording.parent.mkdir(parents=True, exist_ok=True)
     transcripts = {**recorded(client.recording), client.mode: transcript}
     client.recording.write_bytes(compressed(b"".join(transcripts[mode] for mode in sorted(transcripts))))

@@ -36,6 +36,12 @@ class Program:
         """What all modes together show of a clause: a case counts once, whatever the number of modes that it fails in."""
         return merged([column.cells[clause] for column in self.modes.values() if clause in column.cells])
 
+    def judged_too(self, cell):
+        """The cell without the faults of cases that were not recorded in any mode: of these nothing is known."""
+        unknown = [{case["id"] for case in run["cases"] if case["verdict"] == "not-run"} for run in self.runs.values()]
+        unknown = set.intersection(*unknown) if unknown else set()
+        return replace(cell, faults=[fault for fault in cell.faults if fault.case["id"] not in unknown])
+
     def modes_of(self, clause):
         """The modes that the clause is broken in."""
         return [mode for mode, column in self.modes.items() if clause in column.cells and column.cells[clause].faults]
@@ -84,10 +90,10 @@ class Difference:
         return "wire" if self.over_wire.faults else "adapter"
 
 
-def programs(judge):
+def programs(judge, of=clients):
     """All programs with a recording. `judge` makes what a function makes of many arguments, in order; the function gets a way to judge a transcript."""
     by_folder = {}
-    for client in clients():
+    for client in of():
         by_folder.setdefault(client.folder, []).append(client)
     kept = [modes for modes in by_folder.values() if modes[0].recording.exists()]
     days = json.loads((WIRE / "recordings/days.json").read_text())
@@ -97,13 +103,13 @@ def programs(judge):
 def judged_modes(judge, modes):
     """The run files of a program, by the modes that are recorded."""
     transcripts = recorded(modes[0].recording)
-    return {client.mode: judge(client.id, transcripts[client.mode]) for client in modes if client.mode in transcripts}
+    return {client.mode: judge(client.day, transcripts[client.mode]) for client in modes if client.mode in transcripts}
 
 
 def program(modes, days, runs):
     folder, own = modes[0].folder, cells.choices(modes[0])
-    documented = [*cells.choices_in(HERE / folder.name / "notes.toml"), *own]
-    columns = {client.mode: cells.column(client, runs[client.mode], days[client.id], documented) for client in modes if client.mode in runs}
+    documented = [*cells.choices_in(HERE / folder.name / modes[0].notes.name), *own]
+    columns = {client.mode: cells.column(client, runs[client.mode], days[client.day], documented) for client in modes if client.mode in runs}
     cells.require_needed(own, columns.values(), modes[0].notes)
     return Program(folder.name, columns, runs, documented)
 
@@ -120,21 +126,21 @@ def known(found):
                 yield column.adapter.known_failures, known_failures(column.adapter, program.runs[mode], program.choices)
 
 
-def reasons():
-    path = WIRE / "differences.toml"
+def reasons(name="differences.toml"):
+    path = WIRE / name
     return [Reason(**{**entry, "adapters": tuple(entry.get("adapters", ["*"]))}) for entry in tomllib.loads(path.read_text())["difference"]]
 
 
-def differences(columns, found, why):
-    """Where an adapter and the wire differ. Raises ValueError if a reason in `why` explains nothing."""
+def differences(columns, found, why, prefixes=("AGENT-",)):
+    """Where an adapter and the wire differ, by clauses of these names. Raises ValueError if a reason in `why` explains nothing."""
     by_name, used = {program.name: program for program in found}, set()
     for column in columns:
         program = by_name.get(column.folder.name)
         if program is None:
             continue
         program = program.like(column)
-        for clause in cells.clauses():
-            by_adapter, over_wire = column.cells.get(clause["id"], Cell()), program.cell(clause["id"])
+        for clause in cells.clauses(prefixes):
+            by_adapter, over_wire = program.judged_too(column.cells.get(clause["id"], Cell())), program.cell(clause["id"])
             if by_adapter.state in SILENT or over_wire.state in SILENT or bool(by_adapter.faults) == bool(over_wire.faults):
                 continue
             difference = Difference(clause["id"], column.id, by_adapter, over_wire)
@@ -142,4 +148,4 @@ def differences(columns, found, why):
             used.add(reason)
             yield replace(difference, why=reason.why) if reason else difference
     if unused := [reason.why for reason in why if reason not in used]:
-        raise ValueError(f"wire/differences.toml: no difference needs the reason {unused[0]!r}")
+        raise ValueError(f"wire/*differences.toml: no difference needs the reason {unused[0]!r}")

@@ -6,8 +6,8 @@ from .markdown import details, table
 PREFIXES = ("SESSION-", "AGENT-")
 
 
-def page(columns):
-    """`columns` are those of the session adapters."""
+def page(columns, tried=(), programs=(), differing=()):
+    """`columns` are those of the session adapters, `tried` the frameworks without one: (folder, why, link); `programs` play sessions over the wire, and `differing` says where that shows something else."""
     columns = sorted(columns, key=badness)
     # The clauses of a single run only where one is broken: they have a page of their own.
     shown = [clause for clause in clauses(PREFIXES) if clause["id"].startswith("SESSION-") or any(broken(column, clause) for column in columns)]
@@ -25,6 +25,33 @@ def page(columns):
     yield from table(columns, shown)
     for column in columns:
         yield from details(column, shown)
+    yield from over_wire(programs, differing)
+    if tried:
+        yield "## Tried\n"
+        yield "Frameworks of the matrix that keep no thread from run to run. Their READMEs say more.\n"
+        yield from (f"- [{folder}]({folder}/README.md#sessions): {why} ({link})" for folder, why, link in tried)
+        yield ""
+
+
+def over_wire(programs, differing):
+    """The verdicts of the programs over the wire, and why they differ from those of the adapters."""
+    if not programs:
+        return
+    yield "## Over the wire\n"
+    yield "The same threads with the frameworks' own model clients, judged by what they send (`verify --provider API --op session`). A case counts once, whatever the number of APIs that it fails on.\n"
+    yield "| program | APIs | breaks |"
+    yield "|---|---|---|"
+    for program in programs:
+        broken_ones = ", ".join(f"{short(clause)} {len(program.cell(clause).faults)}" for clause in program.broken())
+        yield f"| {program.name} {program.column.version} | {', '.join(program.modes)} | {broken_ones} |"
+    yield ""
+    if differing:
+        yield "Where one door shows a clause broken and the other does not:\n"
+        yield "| clause | framework | by the adapter | over the wire | why |"
+        yield "|---|---|---|---|---|"
+        for one in differing:
+            yield f"| {one.clause} | {one.adapter} | {one.by_adapter.text} | {one.over_wire.text} | {one.why or 'nobody has said the reason'} |"
+        yield ""
 
 
 def broken(column, clause):

@@ -40,6 +40,12 @@ class OverWire(unittest.TestCase):
         self.assertEqual(self.differing(cell(), both), [("AGENT-IDS", "wire", "")])
         self.assertEqual(self.differing(cell("a"), neither), [("AGENT-IDS", "adapter", "")])
 
+    def test_what_is_not_recorded_does_not_differ(self):
+        neither = looper(cell(), cell())
+        for verdict, expected in ("not-run", []), ("pass", [("AGENT-IDS", "adapter", "")]):
+            neither.runs = {"openai-chat": {"cases": [{"id": "a", "verdict": verdict}]}}
+            self.assertEqual(self.differing(cell("a"), neither), expected)
+
     def test_who_does_not_judge_does_not_differ(self):
         silent = cell(passed=0, unsupported=3)
         self.assertEqual(self.differing(cell("a"), looper(silent, silent)), [])

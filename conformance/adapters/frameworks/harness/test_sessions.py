@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from . import cells, sessions
+from . import cells, over_wire, sessions
 from .adapters import HERE, Adapter, SessionAdapter
 
 
@@ -32,6 +32,21 @@ class Page(unittest.TestCase):
         self.assertIn("VALID 2 |  | 2 of 7 |", text)
         self.assertIn("session-VALID.py", text)
         self.assertEqual(cells.unshown([bad]), [])
+
+    def test_what_was_tried_is_said_with_the_page_that_says_why(self):
+        text = "\n".join(sessions.page([self.column("one", case("a"))], [("two", "it keeps facts", "https://example.org/memory")]))
+        self.assertIn("- [two](two/README.md#sessions): it keeps facts (https://example.org/memory)", text)
+        self.assertNotIn("## Tried", "\n".join(sessions.page([self.column("one", case("a"))])))
+
+    def test_programs_over_the_wire_are_shown_with_why_they_differ(self):
+        adapter, wire = self.column("one", case("a")), self.column("one", case("a", "SESSION-VALID: run 2, request 1: open"))
+        program = over_wire.Program("one", {"openai-chat": wire}, {"openai-chat": {"cases": [case("a")]}})
+        why = over_wire.Reason("SESSION-VALID", "the client leaves it out", broken="wire")
+        differing = list(over_wire.differences([adapter], [program], [why], sessions.PREFIXES))
+        text = "\n".join(sessions.page([adapter], programs=[program], differing=differing))
+        self.assertIn("| one 1 | openai-chat | VALID 1 |", text)
+        self.assertIn("| SESSION-VALID | one | pass | FAIL 1 | the client leaves it out |", text)
+        self.assertNotIn("## Over the wire", "\n".join(sessions.page([adapter])))
 
     def test_clauses_of_a_single_run_are_shown_where_they_are_broken(self):
         self.assertNotIn("AGENT-FAILURE", "\n".join(sessions.page([self.column("one", case("a"))])))

@@ -60,14 +60,14 @@ async function open(session) {
     const text = image?.text ? [{ type: 'text', text: image.text }] : [];
     return image ? [...text, { type: 'image', mimeType: image.mediaType, data: image.data }] : result;
   }, { name, description: 'A scripted tool.', schema: ANY_ARGUMENTS }));
-  const gated = session.toolsOf().filter(({ approval }) => approval).map(({ name }) => name);
+  const names = Object.keys(session.agents);
+  const gated = names.flatMap((name) => session.toolsOf(name)).filter(({ approval }) => approval).map(({ name }) => name);
   const uses = (member) => session.script.some((run) => run[member] !== undefined);
   const middleware = [
     ...(gated.length ? [humanInTheLoopMiddleware({ interruptOn: Object.fromEntries(gated.map((name) => [name, true])) })] : []),
     ...(uses('maxRecursionDepth') ? [modelCallLimitMiddleware({})] : []),
     ...(uses('compact') ? [summarizationMiddleware({ model: summarizer })] : []),
   ];
-  const names = Object.keys(session.agents);
   if (names.length > 1 && middleware.length) session.cannotTell("the agents of a swarm take none of createAgent's middleware");
   const agent = names.length === 1
     ? createAgent({ model, tools: toolsOf('main'), systemPrompt: session.system, middleware, checkpointer })

@@ -66,11 +66,14 @@ class LangGraphThread(Thread):
         keep = ("tokens", budget["tokens"]) if "tokens" in budget else ("messages", budget.get("keepMessages", 20))
         # What is on the thread reaches the threshold once: a summary and what is kept do not.
         trigger = None if not budget else keep if "tokens" in budget else ("messages", max(keep[1] + 1, length))
-        summarization = SummarizationMiddleware(ScriptedModel(session=self.session, summarizes=True), trigger=trigger, keep=keep)
+        summarization = SummarizationMiddleware(self.model(summarizes=True), trigger=trigger, keep=keep)
         # All of them in every run, so that the graph is the same whatever is left of it in the store.
         middleware = [*([HumanInTheLoopMiddleware(gated)] if gated else []), ModelCallLimitMiddleware(run_limit=run.rounds + 1), summarization]
         tools = [*(tool(self.session, one, name) for name in one.tools), *(create_handoff_tool(agent_name=other) for other in one.others)]
-        return create_agent(ScriptedModel(session=self.session), tools, system_prompt=one.system, middleware=middleware, name=one.name, **options)
+        return create_agent(self.model(), tools, system_prompt=one.system, middleware=middleware, name=one.name, **options)
+
+    def model(self, summarizes=False):
+        return ScriptedModel(session=self.session, summarizes=summarizes)
 
     async def play(self, run):
         graph = self.graph(run)
@@ -79,14 +82,12 @@ class LangGraphThread(Thread):
             values = (await graph.aget_state(CONFIG)).values
             graph = self.graph(run, len(values.get("messages", [])) + (run.message is not None), values.get("active_agent") or MAIN)
         try:
-            if run.message is not None:
-                await graph.ainvoke({"messages": [HumanMessage(run.message)]}, CONFIG)
-            elif run.decisions:
+            if run.decisions:
                 # They are matched with the calls by position.
                 pending = [id for id in await self.pending(graph) if id in run.decisions] or list(run.decisions)
                 await graph.ainvoke(Command(resume={"decisions": [self.decision(id, run.decisions[id]) for id in pending]}), CONFIG)
             else:
-                await graph.ainvoke(None, CONFIG)
+                await graph.ainvoke(None if run.message is None else {"messages": [HumanMessage(run.message)]}, CONFIG)
         finally:
             run.pending = await self.pending(graph)
 
@@ -101,9 +102,8 @@ class LangGraphThread(Thread):
     def decision(self, id, decision):
         if not decision.approve:
             return {"type": "reject", **({"message": decision.reason} if decision.reason else {})}
-        if decision.args is None:
-            return {"type": "approve"}
-        return {"type": "edit", "edited_action": {"name": self.session.said(id).name, "args": decision.args}}
+        edited = {"name": self.session.said(id).name, "args": decision.args} if decision.args is not None else None
+        return {"type": "edit", "edited_action": edited} if edited else {"type": "approve"}
 
 
 def tool(session, one, name):
@@ -111,8 +111,8 @@ def tool(session, one, name):
         result = await session.call(name, args, runtime.tool_call_id, one.name)
         if not isinstance(result, Image):
             return result
-        image = {"type": "image", "base64": result.data, "mime_type": result.media_type}
-        return [*([{"type": "text", "text": result.text}] if result.text is not None else []), image]
+        text = [{"type": "text", "text": result.text}] if result.text is not None else []
+        return [*text, {"type": "image", "base64": result.data, "mime_type": result.media_type}]
 
     return StructuredTool(name=name, description="A scripted tool.", args_schema=ANY_ARGUMENTS, coroutine=call)
 
@@ -145,5 +145,5 @@ def describe_one(message):
 
 
 if __name__ == "__main__":
-    url = "https://github.com/langchain-ai/langchain"
-    serve_sessions(LangGraphThread, describe, features=FEATURES, handoff=lambda agent: f"transfer_to_{agent}", package="langchain", name="LangChain create_agent (Python)", url=url)
+    about = {"package": "langchain", "name": "LangChain create_agent (Python)", "url": "https://github.com/langchain-ai/langchain"}
+    serve_sessions(LangGraphThread, describe, features=FEATURES, handoff=lambda agent: f"transfer_to_{agent}", **about)

@@ -43,7 +43,10 @@ class AgentsThread(Thread):
 
     def agent(self, one):
         tools = [tool(self.session, one, name) for name in one.tools]
-        return Agent(name=one.name, instructions=one.system, model=ScriptedModel(self.session), tools=tools)
+        return Agent(name=one.name, instructions=one.system, model=self.model(), tools=tools)
+
+    def model(self):
+        return ScriptedModel(self.session)
 
     async def play(self, run):
         said = run.message

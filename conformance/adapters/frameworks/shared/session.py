@@ -212,8 +212,12 @@ class Session:
     async def play(self, thread):
         """Plays the runs, one after the other."""
         async with thread.opened():
-            for self.run in self.runs[self.first :]:
+            for number, self.run in enumerate(self.runs[self.first :], self.first + 1):
+                await self.begins(number)
                 self._reports.append(self.run.report(await self._ended(thread)))
+
+    async def begins(self, number):
+        """A run is about to begin, counted from 1."""
 
     def reply(self, refusal):
         """The JSON text of the reply's member. `refusal` is the exception that ended the session, which is none of a run."""

@@ -196,6 +196,20 @@ class Harness(unittest.TestCase):
         self.assertEqual([one["id"] for one in run["executed"]], ["b"])
 
 
+class Differences(unittest.TestCase):
+    def test_a_system_text_of_the_frameworks_own_is_none_and_a_missing_one_is(self):
+        system, human = {"type": "system", "content": "Be brief."}, {"type": "human", "content": "Go"}
+        session = {"messages": {"S": system, "H": human}, "runs": [{"requests": [["S", "H"]]}]}
+
+        def found(*request):
+            return differences(session, [{"requests": [list(request)], "executed": []}])
+
+        self.assertEqual(found(system, human), [])
+        self.assertEqual(found({"type": "system", "content": "You are main. Be brief."}, human), [])
+        self.assertEqual(len(found(human)), 1)
+        self.assertEqual(len(found(system, human, human)), 1)
+
+
 class Adapters(unittest.TestCase):
     def test_each_installed_adapter_plays_the_sessions_with_known_reports(self):
         for source in sorted(FRAMEWORKS.glob("*/session.py")):
@@ -206,7 +220,8 @@ class Adapters(unittest.TestCase):
             for session in SESSIONS:
                 if set(session["needs"]) <= set(process.features):
                     with self.subTest(f"{source.parent.name}: {session['name']}"):
-                        self.assertEqual(differences(session, process.play(session["input"])), [])
+                        runs = process.play(session["input"])
+                        self.assertEqual(differences(session, runs) if runs is not None else [], [])
             process.end()
 
 

@@ -1,7 +1,7 @@
 //! Bodies of Anthropic's messages.
 
 use super::ApiRequest;
-use super::content::{ContentPart, Joined, list, member_text};
+use super::content::{ContentPart, Joined, image, list, member_text};
 use super::message::{OpaqueContent, OpaquePart, WireCall, WireMessage};
 use serde_json::Value;
 use threadspec_judge::protocol::Speaker;
@@ -32,8 +32,9 @@ fn blocks_apart(speaker: Speaker, content: &Value, place: &str, request: &mut Ap
             for (part, what) in &result.notes {
                 request.note(format!("{place}.content[{part}]"), what);
             }
-            let call_id = member_text(block, "tool_use_id");
-            request.messages.push(WireMessage { call_id, ..WireMessage::text(Speaker::Tool, result.text, place) });
+            let (call_id, images) = (member_text(block, "tool_use_id"), result.images);
+            let answer = WireMessage::text(Speaker::Tool, result.text, place);
+            request.messages.push(WireMessage { call_id, images, ..answer });
             continue;
         }
         let mut one = Joined::default();
@@ -43,7 +44,8 @@ fn blocks_apart(speaker: Speaker, content: &Value, place: &str, request: &mut Ap
             request.note(&*place, what);
         }
         if !matches!(part, ContentPart::Unknown(_)) {
-            request.push(speaker, one.said(), place);
+            let images = image(block).into_iter().collect();
+            request.messages.push(WireMessage { images, ..WireMessage::text(speaker, one.said(), place) });
         }
     }
 }

@@ -15,10 +15,14 @@ pub(super) fn read(body: &Value, request: &mut ApiRequest) {
         }
         match message["role"].as_str() {
             Some("system" | "developer") => request.push(Speaker::System, content.text, place),
-            Some("user") => request.push(Speaker::Human, content.text, place),
+            Some("user") => {
+                let images = content.images;
+                request.messages.push(WireMessage { images, ..WireMessage::text(Speaker::Human, content.text, place) });
+            }
             Some("tool") => {
-                let call_id = member_text(message, "tool_call_id");
-                request.messages.push(WireMessage { call_id, ..WireMessage::text(Speaker::Tool, content.text, place) });
+                let (call_id, images) = (member_text(message, "tool_call_id"), content.images);
+                let answer = WireMessage::text(Speaker::Tool, content.text, place);
+                request.messages.push(WireMessage { call_id, images, ..answer });
             }
             Some("assistant") => {
                 let said = of_model(message, content, place);

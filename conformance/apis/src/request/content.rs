@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Stands for an image, a sound or a file.
-const OBJECT: char = '\u{fffc}';
+pub(super) const OBJECT: char = '\u{fffc}';
 
 /// A part of a content.
 pub(super) enum ContentPart<'a> {
@@ -33,6 +33,8 @@ impl<'a> ContentPart<'a> {
 pub(super) struct Joined {
     pub(super) text: String,
     pub(super) refusal: String,
+    /// The images, in base64, as far as they stand in the content itself.
+    pub(super) images: Vec<String>,
     /// What could not be shown, and the position of its part.
     pub(super) notes: Vec<(usize, String)>,
 }
@@ -45,6 +47,7 @@ impl Joined {
         }
         for (position, part) in list(content).iter().enumerate() {
             joined.push(position, &ContentPart::read(part));
+            joined.images.extend(image(part));
         }
         joined
     }
@@ -65,6 +68,17 @@ impl Joined {
     pub(super) fn said(self) -> String {
         if self.text.is_empty() { self.refusal } else { self.text }
     }
+}
+
+/// The image that a part is, in base64; `None` if it is none, or one that stands elsewhere.
+pub(super) fn image(part: &Value) -> Option<String> {
+    let url = match part["type"].as_str()? {
+        "image" if part["source"]["type"] == "base64" => return member_text(&part["source"], "data"),
+        "image_url" => part["image_url"]["url"].as_str().or_else(|| part["image_url"].as_str()),
+        "input_image" => part["image_url"].as_str(),
+        _ => None,
+    };
+    url?.strip_prefix("data:")?.split_once(";base64,").map(|(_, data)| data.to_owned())
 }
 
 pub(super) fn list(value: &Value) -> &[Value] {

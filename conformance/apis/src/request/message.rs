@@ -1,8 +1,12 @@
 //! A message of a request, in the words of op `tools`.
 
+use super::content::OBJECT;
 use serde_json::{Map, Value};
 use threadspec::surrogates::unmark_surrogates;
-use threadspec_judge::protocol::{Call, ChatMessage, Part, Shape, Speaker};
+use threadspec_judge::protocol::{
+    Call, ChatMessage, OpaqueItem, Part, Parts, SentCall, SessionMessage, Shape, Speaker,
+};
+use threadspec_judge::session::image_digest;
 use threadspec_judge::universal::value;
 
 /// A message as it went over the wire.
@@ -18,6 +22,8 @@ pub struct WireMessage {
     pub call_id: Option<String>,
     /// What only the provider reads, in order.
     pub opaque: Vec<OpaquePart>,
+    /// The images in it, in base64, in order. In the text a character U+FFFC stands for each.
+    pub images: Vec<String>,
     /// Where it begins in the body: `messages[2]`, `input[0]`, `system`.
     pub place: String,
 }
@@ -76,7 +82,7 @@ pub enum OpaqueContent {
 
 impl WireMessage {
     pub(super) fn text(speaker: Speaker, content: String, place: String) -> Self {
-        Self { speaker, content, calls: Vec::new(), call_id: None, opaque: Vec::new(), place }
+        Self { speaker, content, calls: Vec::new(), call_id: None, opaque: Vec::new(), images: Vec::new(), place }
     }
 
     /// The message as the protocol writes it, as marked data.
@@ -89,11 +95,68 @@ impl WireMessage {
         }
         .into_json()
     }
+
+    /// The message as the protocol writes it in op `session`, as marked data: with what only the provider reads, with arguments that are no
+    /// object as they are, and with the digests of images beside the text instead of in it.
+    pub fn to_session_json(&self) -> Value {
+        let opaque: Vec<_> = self.opaque.iter().filter_map(OpaquePart::to_protocol).map(Part::from).collect();
+        let calls: Vec<_> = self.calls.iter().map(|call| call.to_session().into()).collect();
+        let images: Vec<_> = self.images.iter().map(|image| image_digest(image).into()).collect();
+        SessionMessage {
+            speaker: self.speaker.into(),
+            content: self.content.replacen(OBJECT, "", self.images.len()).into(),
+            calls: list_or_none(calls),
+            call_id: self.call_id.clone().map(Into::into).unwrap_or_default(),
+            opaque: list_or_none(opaque),
+            images: list_or_none(images),
+        }
+        .into_json()
+    }
+}
+
+/// A member that is left out if it has nothing.
+fn list_or_none<T>(list: Parts<T>) -> Part<Parts<T>> {
+    if list.is_empty() { Part::Missing } else { Part::Proper(list) }
+}
+
+impl OpaquePart {
+    /// The part as op `session` has it; `None` of a text that says nothing to the provider.
+    fn to_protocol(&self) -> Option<OpaqueItem> {
+        let none = OpaqueItem::default();
+        let optional = |text: &Option<String>| text.clone().map(Into::into).unwrap_or_default();
+        Some(match &self.content {
+            OpaqueContent::Thinking { text, signature } => OpaqueItem {
+                kind: "thinking".to_owned().into(),
+                text: text.clone().into(),
+                signature: optional(signature),
+                ..none
+            },
+            OpaqueContent::Redacted { data } => {
+                OpaqueItem { kind: "redacted".to_owned().into(), data: data.clone().into(), ..none }
+            }
+            OpaqueContent::Reasoning { id, encrypted, .. } => OpaqueItem {
+                kind: "reasoning".to_owned().into(),
+                id: optional(id),
+                encrypted: optional(encrypted),
+                ..none
+            },
+            OpaqueContent::Text(_) => return None,
+        })
+    }
 }
 
 impl WireCall {
     pub(super) fn new(id: String, name: String, raw: String, place: String) -> Self {
         Self { id, name, args: arguments(&raw), raw: Some(raw), place }
+    }
+
+    fn to_session(&self) -> SentCall {
+        let (id, name) = (self.id.clone().into(), self.name.clone().into());
+        if self.args.is_object() {
+            return SentCall { id, name, args: self.args.clone().into(), raw: Part::Missing };
+        }
+        let raw = self.args.as_str().map_or_else(|| self.args.to_string(), str::to_owned);
+        SentCall { id, name, args: Value::Object(Map::new()).into(), raw: raw.into() }
     }
 
     fn to_protocol(&self) -> Call {

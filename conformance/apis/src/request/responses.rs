@@ -50,8 +50,9 @@ pub(super) fn read(body: &Value, request: &mut ApiRequest) {
                 for (part, what) in &output.notes {
                     request.note(format!("{place}.output[{part}]"), what);
                 }
-                let call_id = member_text(item, "call_id");
-                request.messages.push(WireMessage { call_id, ..WireMessage::text(Speaker::Tool, output.text, place) });
+                let (call_id, images) = (member_text(item, "call_id"), output.images);
+                let answer = WireMessage::text(Speaker::Tool, output.text, place);
+                request.messages.push(WireMessage { call_id, images, ..answer });
             }
             "reasoning" => said.opaque.push(reasoning(item, place)),
             "item_reference" => {
@@ -76,7 +77,8 @@ fn message(item: &Value, place: String, said: &mut SaidItems, request: &mut ApiR
         _ => return request.note(place, format!("a message of role {} is left out", item["role"])),
     };
     said.end(request);
-    request.push(speaker, content.text, place);
+    let images = content.images;
+    request.messages.push(WireMessage { images, ..WireMessage::text(speaker, content.text, place) });
 }
 
 fn call(item: &Value, arguments: &str, place: String) -> WireCall {

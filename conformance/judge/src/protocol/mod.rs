@@ -8,8 +8,8 @@ pub use crate::feature::{Feature, Features, Saves, SessionAbilities};
 pub use crate::shape::{
     AgentRun, Call, ChatMessage, Compaction, Decision, EventBody, Execution, Input, LoopOutput, Named, OpaqueItem,
     Part, Parts, Requests, RunReport, ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionAgent,
-    SessionCall, SessionCut, SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn, Shape, Speaker,
-    ThreadEvent, ToolsOutput, WireRemark, WireReport,
+    SessionCall, SessionCut, SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn, SessionWireReport,
+    Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
 pub use endpoint::{Endpoint, Transport};
 pub use output::Output;

@@ -3,7 +3,7 @@
 mod keyed;
 mod session;
 
-pub use session::{play, play_with};
+pub use session::{SessionModel, play, play_with};
 
 use crate::json::plain;
 use crate::protocol::{self, Hello, Implementation, Op, RejectKind, Reply, Request};

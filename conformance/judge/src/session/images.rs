@@ -47,7 +47,7 @@ impl Judging<'_> {
             let (message, extras) = (&layout.request.messages[answer], &layout.request.extras[answer]);
             let id = without_marks(&call.said.id);
             let own = image(&self.thread, (index, number));
-            let digest = own.map(|(image, _)| digest(image));
+            let digest = own.map(|(image, _)| image_digest(image));
             let place_of = place.at(Some(answer));
             if extras.images.iter().any(|image| Some(image) != digest.as_ref()) {
                 let what = format!("{place_of}: the answer to `{id}` has an image that its result has not");
@@ -89,8 +89,14 @@ impl Judging<'_> {
 /// Shorter base64 may be a word.
 const SHORTEST: usize = 8;
 
-/// The SHA-256 of the bytes, in hexadecimal.
-fn digest(base64: &str) -> String {
+/// What stands for an image in base64 in a reply of op `session`: the SHA-256 of its bytes, in hexadecimal.
+///
+/// ```
+/// let digest = threadspec_judge::session::image_digest("aGVsbG8=");
+/// assert_eq!(digest, "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
+/// ```
+#[must_use]
+pub fn image_digest(base64: &str) -> String {
     let digest = hmac_sha256::Hash::hash(&bytes(base64));
     digest.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -129,6 +135,6 @@ mod tests {
         assert_eq!(bytes("aGVsbG8="), b"hello");
         assert_eq!(bytes("aGVs\nbG8"), b"hello");
         assert_eq!(bytes("_-8="), bytes("/+8="));
-        assert_eq!(digest("aGVsbG8="), "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
+        assert_eq!(image_digest("aGVsbG8="), "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
     }
 }

@@ -47,12 +47,15 @@ mod within;
 mod tests;
 
 use crate::Error;
+use crate::shape::SessionWireReport;
 use crate::universal::several::SessionState;
-use crate::universal::{Abilities, AgentReply, Finding, Others, Property, Ruling};
+use crate::universal::wire::{ProviderView, is_of_wire};
+use crate::universal::{Abilities, AgentReply, Finding, Others, Property, Ruling, WireState};
 use judging::Judging;
 use script::Session;
 use threadspec_golden::clause;
 
+pub use images::image_digest;
 pub use subjects::subjects;
 
 /// Judges a session by every clause. `others` are the sessions before it in the same process.
@@ -77,7 +80,9 @@ pub fn judge_earlier(
     answer: AgentReply<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let ruling = judge_in(input, others, step, abilities, answer)?;
-    let is_must = |finding: &&Finding| Property::all().any(|own| own.clause() == finding.clause && own.is_must());
+    let is_must = |finding: &&Finding| {
+        is_of_wire(finding) || Property::all().any(|own| own.clause() == finding.clause && own.is_must())
+    };
     Ok(ruling.findings().iter().filter(is_must).cloned().collect())
 }
 
@@ -88,7 +93,7 @@ fn judge_in(
     abilities: Abilities,
     answer: AgentReply<'_>,
 ) -> Result<Ruling, Error> {
-    let session = Session::read(input).map_err(Error::new)?;
+    let mut session = Session::read(input).map_err(Error::new)?;
     let output = match answer {
         AgentReply::Output(output) => output,
         AgentReply::Refusal(message) => {
@@ -96,15 +101,23 @@ fn judge_in(
             return Ok(Ruling::of_refused_session(what));
         }
     };
-    let records = report::read(output, session.runs.len()).map_err(Error::new)?;
+    let (records, seen) = report::read(output, session.runs.len()).map_err(Error::new)?;
+    let wire = match seen {
+        None => None,
+        Some(SessionWireReport { api, said, findings, unsupported, .. }) => {
+            session.hear(said).map_err(Error::new)?;
+            Some(ProviderView::of(&api, findings, unsupported).map_err(Error::new)?)
+        }
+    };
     let mut judging = Judging::new(&session, &records, abilities);
     judging.judge();
     if step > 0 && !others.is_empty() {
         judging.judge_strangers(&others.strangers(input, step));
     }
     let Judging { mut findings, pairing, executed, reasons, unsupported, .. } = judging;
+    let over_wire = wire.map(|wire| WireState { unsupported: wire.settle_session(&mut findings) });
     findings.deduplicate();
-    debug_assert!(findings.found.iter().all(|found| clause::ALL.contains(&found.clause)));
+    debug_assert!(findings.found.iter().all(|found| is_of_wire(found) || clause::ALL.contains(&found.clause)));
     let asks = records.iter().any(report::RunRecord::asks);
-    Ok(Ruling::of_session(findings, SessionState { pairing, executed, reasons, unsupported }, asks))
+    Ok(Ruling::of_session(findings, SessionState { pairing, executed, reasons, unsupported }, over_wire, asks))
 }

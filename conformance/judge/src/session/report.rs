@@ -1,7 +1,7 @@
 //! What came of a session: the output of op `session` as the judge reads it.
 
 use super::opaque::Opaque;
-use crate::shape::{Execution, Part, Parts, RunReport, SessionMessage, SessionOutput};
+use crate::shape::{Execution, Part, Parts, RunReport, SessionMessage, SessionOutput, SessionWireReport};
 use crate::universal::message::AgentMessage;
 use serde_json::{Map, Value};
 
@@ -43,18 +43,20 @@ pub(super) struct Executed {
     pub(super) returned: bool,
 }
 
-/// Reads the output of op `session`.
+/// Reads the output of op `session`, and what a provider saw of it.
 ///
 /// # Errors
 ///
 /// Says why it is not one.
-pub(super) fn read(output: Value, asked: usize) -> Result<Vec<RunRecord>, String> {
-    let Part::Proper(runs) = SessionOutput::of(output).runs else { return Err("it has no list of `runs`".into()) };
+pub(super) fn read(output: Value, asked: usize) -> Result<(Vec<RunRecord>, Option<SessionWireReport>), String> {
+    let SessionOutput { runs, wire } = SessionOutput::of(output);
+    let Part::Proper(runs) = runs else { return Err("it has no list of `runs`".into()) };
     if runs.len() != asked {
         return Err(format!("{asked} runs were asked for, but it has {}", runs.len()));
     }
     let read = |(index, run)| read_run(run).map_err(|error| format!("run {}: {error}", index + 1));
-    runs.into_iter().enumerate().map(read).collect()
+    let records = runs.into_iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    Ok((records, wire.optional(|| "its `wire` is not an object")?))
 }
 
 fn read_run(run: Part<RunReport>) -> Result<RunRecord, String> {

@@ -140,6 +140,22 @@ impl Session {
         Ok(session)
     }
 
+    /// Puts what was said to the requests of each run in the place of its turns.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it.
+    pub(super) fn hear(&mut self, said: Part<Parts<Parts<SessionTurn>>>) -> Result<(), String> {
+        let Part::Proper(said) = said else { return Err("its `wire` has no list `said`".into()) };
+        for (run, said) in self.runs.iter_mut().zip(said) {
+            let Part::Proper(said) = said else { return Err("a run in the `said` of its `wire` is not a list".into()) };
+            for (turn, said) in run.turns.iter_mut().zip(said) {
+                *turn = read_turn(said).map_err(|error| format!("its `wire`: {error}"))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Says what only several parts of the script together show.
     fn check(&self) -> Result<(), String> {
         if self.runs.is_empty() {

@@ -13,5 +13,5 @@ pub use output::{
 pub use part::{Part, Parts, Shape};
 pub use session::{
     Compaction, Decision, Execution, Named, OpaqueItem, RunReport, SentCall, SessionAgent, SessionCall, SessionCut,
-    SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn,
+    SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn, SessionWireReport,
 };

@@ -1,7 +1,7 @@
 //! The input and the output of op `session`.
 
 use super::part::{Part, Parts, Shape, object};
-use super::{ChatMessage, Speaker};
+use super::{ChatMessage, Speaker, WireRemark};
 use serde_json::{Map, Number, Value};
 
 /// The input of op `session`. Those of cases are wrong on purpose, too.
@@ -140,6 +140,23 @@ pub struct OpaqueItem {
 pub struct SessionOutput {
     /// One report for each run.
     pub runs: Part<Parts<RunReport>>,
+    /// What the provider saw, if the session went over the wire.
+    pub wire: Part<SessionWireReport>,
+}
+
+/// What a provider saw of a session over the wire.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionWireReport {
+    /// The API.
+    pub api: Part<String>,
+    /// Whether answers were to be streamed.
+    pub stream: Part<bool>,
+    /// For each run what was said to each of its requests, in the place of the script's turns: an `error` to one that was refused.
+    pub said: Part<Parts<Parts<SessionTurn>>>,
+    /// What is wrong with the requests as such.
+    pub findings: Part<Parts<WireRemark>>,
+    /// Why the session shows nothing, if so.
+    pub unsupported: Part<String>,
 }
 
 /// What came of a run of a session.
@@ -279,7 +296,10 @@ shape!(
     OpaqueItem: kind "kind", text "text", signature "signature", data "data", id "id", encrypted "encrypted",
     call "call",
 );
-shape!(SessionOutput: runs "runs");
+shape!(SessionOutput: runs "runs", wire "wire");
+shape!(
+    SessionWireReport: api "api", stream "stream", said "said", findings "findings", unsupported "unsupported",
+);
 shape!(
     RunReport: requests "requests", executed "executed", pending "pending", refused "refused", failure "failure",
     summaries "summaries",

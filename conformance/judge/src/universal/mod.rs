@@ -21,7 +21,7 @@ mod subjects;
 pub(crate) mod systems;
 pub(crate) mod valid;
 pub mod value;
-mod wire;
+pub(crate) mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -93,9 +93,9 @@ pub struct Ruling {
 
 /// What a run over the wire shows.
 #[derive(Clone, Debug, Default)]
-struct WireState {
+pub(crate) struct WireState {
     /// Why it shows nothing, if so.
-    unsupported: Option<String>,
+    pub(crate) unsupported: Option<String>,
 }
 
 /// Judges a run by every clause. `others` are the runs before it in the same process.
@@ -168,9 +168,14 @@ pub fn judge_earlier(
 
 impl Ruling {
     /// The judgement of a session.
-    pub(crate) fn of_session(findings: Findings, session: SessionState, has_requests: bool) -> Self {
+    pub(crate) fn of_session(
+        findings: Findings,
+        session: SessionState,
+        over_wire: Option<WireState>,
+        has_requests: bool,
+    ) -> Self {
         let pairs_up = session.pairing.is_empty();
-        Self { findings, has_requests, pairs_up, session: Some(session), ..Self::default() }
+        Self { findings, has_requests, pairs_up, over_wire, session: Some(session), ..Self::default() }
     }
 
     /// The judgement of a session that is refused as a whole.

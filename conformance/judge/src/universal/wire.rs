@@ -3,7 +3,7 @@
 
 use super::finding::{Finding, Findings};
 use super::script::RunScript;
-use crate::shape::{Part, WireRemark, WireReport};
+use crate::shape::{Part, Parts, WireRemark, WireReport};
 use threadspec::oracle::{Api, provider_rules};
 use threadspec_golden::clause;
 
@@ -43,7 +43,7 @@ const CONTENTS: [&str; 13] = [
 
 /// What a provider saw of a run.
 #[derive(Debug)]
-pub(super) struct ProviderView {
+pub(crate) struct ProviderView {
     pub(super) api: Api,
     must: Vec<Finding>,
     should: Vec<Finding>,
@@ -59,10 +59,24 @@ impl ProviderView {
     /// Says what is wrong with it.
     pub(super) fn read(report: WireReport, script: &mut RunScript) -> Result<Self, String> {
         let WireReport { api, said, findings, unsupported, .. } = report;
+        let view = Self::of(&api, findings, unsupported)?;
+        let Part::Proper(said) = said else { return Err("its `wire` has no list `said`".into()) };
+        script.hear(view.api, said).map_err(|error| format!("its `wire`: {error}"))?;
+        Ok(view)
+    }
+
+    /// Reads what a provider saw, but for what it said.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it.
+    pub(crate) fn of(
+        api: &Part<String>,
+        findings: Part<Parts<WireRemark>>,
+        unsupported: Part<String>,
+    ) -> Result<Self, String> {
         let api = Api::ALL.into_iter().find(|known| api.is(&*known.to_string()));
         let api = api.ok_or("the `api` of its `wire` is none that is known")?;
-        let Part::Proper(said) = said else { return Err("its `wire` has no list `said`".into()) };
-        script.hear(api, said).map_err(|error| format!("its `wire`: {error}"))?;
         let unsupported = unsupported.optional(|| "the `unsupported` of its `wire` is not a string")?;
         let mut wire = Self { api, must: Vec::new(), should: Vec::new(), notes: Vec::new(), unsupported };
         let findings = findings.optional(|| "the `findings` of its `wire` are not a list")?;
@@ -130,8 +144,34 @@ impl ProviderView {
     }
 }
 
+impl ProviderView {
+    /// Adds what the provider found in a session to what its judge found. A fault in a request explains the rules of the API that this
+    /// request breaks. Returns why the session shows nothing, if so.
+    pub(crate) fn settle_session(self, findings: &mut Findings) -> Option<String> {
+        let Self { must, should, notes, unsupported, .. } = self;
+        let mut unexplained = Vec::new();
+        for finding in must {
+            let place = finding.what.split([',', ':']).take(2).collect::<Vec<_>>().join(",");
+            let is_there = |found: &&mut Finding| {
+                let behind = found.what.strip_prefix(&*place);
+                behind.is_some_and(|behind| behind.starts_with([',', ':'])) && !is_of_wire(found)
+            };
+            match findings.found.iter_mut().find(is_there).filter(|_| is_rule(finding.clause)) {
+                Some(found) => found.what += &format!("; answered with 400 {}", finding.clause),
+                None => unexplained.push(finding),
+            }
+        }
+        // What was refused was not answered, so that the rest cannot be judged.
+        findings.cut_short |= unexplained.iter().any(|finding| is_rule(finding.clause));
+        findings.found.splice(0..0, unexplained);
+        findings.recommended.extend(should);
+        findings.notes.extend(notes);
+        unsupported
+    }
+}
+
 /// Whether only a provider finds this, or a second run of a call shows it.
-pub(super) fn is_of_wire(finding: &Finding) -> bool {
+pub(crate) fn is_of_wire(finding: &Finding) -> bool {
     finding.clause.starts_with("WIRE-") || is_rule(finding.clause)
 }
 

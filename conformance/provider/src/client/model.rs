@@ -77,6 +77,18 @@ impl<E: Exchange> HttpModel<E> {
         self.tools = tools.iter().filter(|name| is_declarable(api, name)).cloned().collect();
     }
 
+    /// Says to the provider that a run of a session begins, counted from 1.
+    pub(super) fn begin_run(&mut self, run: usize) {
+        let request = ClientRequest {
+            method: "POST".into(),
+            target: format!("{}/runs/{run}", Connection::path_of(&self.endpoint.base_url)),
+            headers: headers(&self.endpoint),
+            body: Vec::new(),
+        };
+        // Without an answer there is none to the first request, either.
+        self.exchange.exchange(&request);
+    }
+
     #[cfg(test)]
     pub(super) fn exchange(&mut self) -> &mut E {
         &mut self.exchange

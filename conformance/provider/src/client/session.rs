@@ -10,6 +10,7 @@ use threadspec::surrogates::{unmark_surrogates, without_marks};
 use threadspec::{Error, Field, read_json};
 use threadspec_apis::{SaidCall, Thinking};
 use threadspec_judge::protocol::Request;
+use threadspec_judge::reference::SessionModel;
 
 /// A model that is asked over HTTP by the agents of a session. It declares the tools of the agent that asks, and one for each agent to which it
 /// can hand over; to who is no agent of the session, such as a summarizer, none.
@@ -68,6 +69,12 @@ impl<E: Exchange> ThreadModel for HttpThreadModel<E> {
             calls: answer.calls.iter().map(requested_call).collect(),
             opaque: answer.thinking.into_iter().filter_map(block).collect(),
         })
+    }
+}
+
+impl<E: Exchange> SessionModel for HttpThreadModel<E> {
+    fn begin_run(&mut self, run: usize) {
+        self.model.begin_run(run);
     }
 }
 

@@ -1,6 +1,7 @@
 //! From what went over the wire to the output of op `tools`, which the judge of profile `universal` reads.
 
 mod names;
+mod session;
 
 use crate::judging::{WireFinding, judge};
 use crate::plan::RunPlan;
@@ -18,6 +19,12 @@ use threadspec_judge::universal::value;
 ///
 /// A refusal before the model was asked stays one. If the model was never asked and the testee says that it failed, it refused.
 pub fn compose(plan: &RunPlan, record: &WireRecord, reply: Reply) -> Reply {
+    if let Some(session) = &plan.session {
+        return match reply {
+            Reply::Ok(output) => session::compose(plan, session, record, output),
+            other => other,
+        };
+    }
     let was_silent = record.attempts.is_empty() && record.strays.is_empty();
     let mut output = match reply {
         Reply::Unsupported(_) | Reply::Cut { .. } => return reply,
@@ -212,7 +219,8 @@ mod tests {
             attempt(1, &json!([user, message, answer]), Came { whole: true, ..Came::default() })
         }));
         let (began, ended, strays) = (Duration::ZERO, Duration::ZERO, Vec::new());
-        let record = WireRecord { api: Api::OpenAiChat, key: String::new(), began, ended, attempts, strays };
+        let record =
+            WireRecord { api: Api::OpenAiChat, key: String::new(), began, ended, attempts, strays, runs: Vec::new() };
         Asks::of(&RunPlan::of_turns(Api::OpenAiChat, Vec::new()), &record).said.swap_remove(0)
     }
 

@@ -10,7 +10,7 @@ use crate::options::EngineOptions;
 use crate::plan::RunPlan;
 use crate::received::{Received, Unreadable};
 use crate::record::{Stray, StrayReason, WireRecord};
-use crate::run::{Listed, PlayedRun, Turns};
+use crate::run::{Listed, PlayedRun, SessionTurns, Turns};
 use crate::serve::Answers;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
@@ -94,7 +94,10 @@ impl Engine {
 
     /// Begins a run, whose requests carry this key.
     pub fn begin(&mut self, now: Duration, key: &str, plan: RunPlan) {
-        let turns = Box::new(Listed(plan.turns.clone()));
+        let turns: Box<dyn Turns> = match &plan.session {
+            Some(session) => Box::new(SessionTurns::new(session.clone())),
+            None => Box::new(Listed(plan.turns.clone())),
+        };
         self.begin_with(now, key, plan, turns);
     }
 
@@ -197,6 +200,9 @@ impl Engine {
         // Of two keys that differ, the one that belongs to a run.
         let key = known.iter().find(|key| self.runs.contains_key(*key)).or(known.first()).map(String::as_str);
         let run = key.and_then(|key| self.runs.get(key));
+        // Outside of sessions, nothing is there.
+        let is_known = !matches!(endpoint, Route::Run(_)) || run.is_some_and(|run| run.plan.session.is_some());
+        let endpoint = if is_known { endpoint } else { &Route::Nothing };
         let stray = if *endpoint == Route::Nothing {
             Some((StrayReason::Path, ApiError::unknown_path(api, &received.method, path(&received.target))))
         } else if !endpoint.takes(&received.method) {
@@ -245,6 +251,7 @@ impl Engine {
                 models(head, model, wanted.as_deref())
             }
             Route::Stored(wanted) => run.stored(head, wanted),
+            Route::Run(number) => run.begin_run(head, *number),
             Route::Root | Route::Nothing => {
                 head.error(&ApiError::unknown_path(api, &received.method, path(&received.target)))
             }

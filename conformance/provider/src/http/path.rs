@@ -13,6 +13,8 @@ pub(crate) enum Route {
     Models(Option<String>),
     /// A stored response.
     Stored(String),
+    /// That a run of a session begins.
+    Run(usize),
     /// The root, which is asked whether anybody is there.
     Root,
     /// Nothing.
@@ -35,6 +37,7 @@ impl Route {
             ["models"] => Self::Models(None),
             // Names of models have slashes at gateways.
             ["models", ref name @ ..] => Self::Models(Some(name.join("/"))),
+            ["runs", number] => number.parse().map_or(Self::Nothing, Self::Run),
             ["responses", id] => Self::Stored(id.to_owned()),
             _ => Self::Nothing,
         }
@@ -45,14 +48,14 @@ impl Route {
         match self {
             Self::Answer(api) | Self::Count(api) => Some(*api),
             Self::Stored(_) => Some(Api::OpenAiResponses),
-            Self::Models(_) | Self::Root | Self::Nothing => None,
+            Self::Models(_) | Self::Run(_) | Self::Root | Self::Nothing => None,
         }
     }
 
     /// Whether it takes a method.
     pub(crate) fn takes(&self, method: &str) -> bool {
         match self {
-            Self::Answer(_) | Self::Count(_) => method == "POST",
+            Self::Answer(_) | Self::Count(_) | Self::Run(_) => method == "POST",
             Self::Models(_) | Self::Stored(_) => method == "GET",
             Self::Root => matches!(method, "GET" | "HEAD"),
             Self::Nothing => false,
@@ -84,6 +87,8 @@ mod tests {
             ("/v1/messages/count_tokens?beta=true", Route::Count(Api::Anthropic)),
             ("/v1/responses/input_tokens", Route::Count(Api::OpenAiResponses)),
             ("/v1/responses/resp_1", Route::Stored("resp_1".into())),
+            ("/v1/runs/2", Route::Run(2)),
+            ("/v1/runs/x", Route::Nothing),
             ("/models", Route::Models(None)),
             ("/v1/models/meta/llama", Route::Models(Some("meta/llama".into()))),
             ("/", Route::Root),

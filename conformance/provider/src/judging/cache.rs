@@ -2,16 +2,25 @@
 
 use super::prefix::Prefix;
 use super::{WireFindings, numbered};
+use crate::plan::RunPlan;
 use crate::record::WireRecord;
+use crate::session::SessionPlan;
 use threadspec_golden::clause;
 
-pub(super) fn judge(record: &WireRecord, findings: &mut WireFindings) {
+pub(super) fn judge(plan: &RunPlan, record: &WireRecord, findings: &mut WireFindings) {
     // Other tools and another history have names of their own.
     if [clause::WIRE_TOOLS, clause::WIRE_RETRY].iter().any(|clause| findings.breaks(clause)) {
         return;
     }
+    if plan.session.as_ref().is_some_and(SessionPlan::moves_history) {
+        return;
+    }
     let mut before: Option<Prefix> = None;
     for ask in 0..record.asks() {
+        if record.runs.contains(&ask) {
+            // What a run may leave out of the one before is a matter of the clauses SESSION-*.
+            before = None;
+        }
         let Some(one) = numbered(record, ask).filter(|one| one.attempt.request.is_some()).last() else { continue };
         let attempt = one.attempt;
         let now = Prefix::of(attempt.api, &attempt.body, attempt.resolved.as_deref());

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `requests` | WIRE-REQUEST, WIRE-KEY, WIRE-RULES |
 //! | `tools` | WIRE-TOOLS, WIRE-TOOLS-SAME |
+//! | `sessions` | WIRE-TOOLS of several runs on one thread |
 //! | `retries` | WIRE-RETRY |
 //! | `pauses` | WIRE-WAIT, WIRE-BACKOFF |
 //! | `partial` | WIRE-PARTIAL |
@@ -22,6 +23,7 @@ mod pauses;
 mod prefix;
 mod requests;
 mod retries;
+mod sessions;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -99,12 +101,18 @@ impl WireFindings {
 pub fn judge(plan: &RunPlan, record: &WireRecord) -> Vec<WireFinding> {
     let mut findings = WireFindings::default();
     requests::judge(record, &mut findings);
-    tools::judge(plan, record, &mut findings);
-    partial::judge(record, &mut findings);
+    match &plan.session {
+        Some(session) => sessions::judge_tools(plan.api, session, record, &mut findings),
+        None => tools::judge(plan, record, &mut findings),
+    }
+    partial::judge(plan, record, &mut findings);
     retries::judge(record, &mut findings);
     pauses::judge(record, &mut findings);
-    opaque::judge(record, &mut findings);
-    cache::judge(record, &mut findings);
+    // In a session, SESSION-OPAQUE says it.
+    if plan.session.is_none() {
+        opaque::judge(record, &mut findings);
+    }
+    cache::judge(plan, record, &mut findings);
     findings.0
 }
 

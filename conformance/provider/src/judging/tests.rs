@@ -94,7 +94,7 @@ fn broken(attempt: Attempt, ids: &[&str], whole: usize) -> Attempt {
 }
 
 fn record(api: Api, attempts: Vec<Attempt>) -> WireRecord {
-    WireRecord { api, key: String::new(), began: MS, ended: MS, attempts, strays: Vec::new() }
+    WireRecord { api, key: String::new(), began: MS, ended: MS, attempts, strays: Vec::new(), runs: Vec::new() }
 }
 
 fn found(attempts: Vec<Attempt>) -> Vec<(&'static str, WireLevel)> {

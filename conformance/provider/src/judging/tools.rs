@@ -50,19 +50,25 @@ pub(super) fn judge(plan: &RunPlan, record: &WireRecord, findings: &mut WireFind
     }
 }
 
-fn names(request: &ApiRequest) -> BTreeSet<&str> {
+pub(super) fn names(request: &ApiRequest) -> BTreeSet<&str> {
     request.tools.iter().filter(|tool| tool.is_function()).filter_map(|tool| tool.name.as_deref()).collect()
 }
 
-/// What is wrong with the tools of a request by itself.
-fn wrong(plan: &RunPlan, request: &ApiRequest, names: &BTreeSet<&str>) -> Option<String> {
+/// What is wrong with the tools of a request, whoever gave them.
+pub(super) fn wrong_by_itself(request: &ApiRequest) -> Option<String> {
     let functions = || request.tools.iter().filter(|tool| tool.is_function());
     let mut seen = BTreeSet::new();
     if let Some(twice) = functions().filter_map(|tool| tool.name.as_deref()).find(|name| !seen.insert(*name)) {
         return Some(format!("two tools are called `{twice}`"));
     }
-    if let Some(tool) = functions().find(|tool| !has_schema(tool)) {
-        return Some(format!("`{}` has no JSON Schema", tool.name.as_deref().unwrap_or_default()));
+    let tool = functions().find(|tool| !has_schema(tool))?;
+    Some(format!("`{}` has no JSON Schema", tool.name.as_deref().unwrap_or_default()))
+}
+
+/// What is wrong with the tools of a request by itself.
+fn wrong(plan: &RunPlan, request: &ApiRequest, names: &BTreeSet<&str>) -> Option<String> {
+    if let Some(what) = wrong_by_itself(request) {
+        return Some(what);
     }
     if plan.tools.is_empty() {
         return None;
@@ -103,7 +109,7 @@ fn is_schema(schema: &Value) -> bool {
     }
 }
 
-fn shown(names: &BTreeSet<&str>) -> String {
+pub(super) fn shown(names: &BTreeSet<&str>) -> String {
     const MOST: usize = 12;
     let mut list: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
     if names.len() > MOST {

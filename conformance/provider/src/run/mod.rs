@@ -7,9 +7,11 @@ mod judge;
 mod kept;
 mod play;
 mod said;
+mod session_turns;
 mod turns;
 
 pub(crate) use judge::RuleHeaders;
+pub(crate) use session_turns::SessionTurns;
 pub(crate) use turns::{Listed, Turns};
 
 use crate::exchange::Reaction;
@@ -50,7 +52,8 @@ impl PlayedRun {
     /// A run that begins now.
     pub(crate) fn new(now: Duration, key: String, plan: RunPlan, turns: Box<dyn Turns>, ids: IdSource) -> Self {
         let (attempts, strays) = (Vec::new(), Vec::new());
-        let record = WireRecord { api: plan.api, key, began: now, ended: now, attempts, strays };
+        let runs = Vec::new();
+        let record = WireRecord { api: plan.api, key, began: now, ended: now, attempts, strays, runs };
         Self { plan, record, turns, asks: Vec::new(), kept: Kept::default(), prompts: PromptLog::default(), ids }
     }
 
@@ -89,6 +92,9 @@ impl PlayedRun {
             self.asks.len() - 1
         });
         self.asks[ask].last = position;
+        if let Some(request) = body.request.as_ref().filter(|_| found.is_none()) {
+            self.turns.ask(ask, request);
+        }
         let judged = self.judge(&mut body, &headers, found.is_none());
         let played = match (&judged.refusal, &body.request) {
             (None, Some(request)) => self.play(Acceptable { ask, head, request, body: &body, options }),
@@ -117,6 +123,22 @@ impl PlayedRun {
             delivered: None,
         });
         (position, played.reaction)
+    }
+
+    /// Takes the word that a run of a session begins, counted from 1: the next one, or again the last one.
+    pub(crate) fn begin_run(&mut self, head: &Head, number: usize) -> Reaction {
+        let begun = self.record.runs.len();
+        let planned = self.plan.session.as_ref().map_or(0, |session| session.runs.len());
+        if number == begun + 1 && number <= planned {
+            self.record.runs.push(self.asks.len());
+            self.turns.begin_run(begun);
+            // What failed in the run before is asked anew, or never again.
+            self.asks.iter_mut().for_each(|ask| ask.state = AskState::Over);
+        } else if number != begun || begun == 0 {
+            let what = format!("run {number} cannot begin now: {begun} of {planned} have begun");
+            return head.error(&ApiError::invalid(&what));
+        }
+        Reaction::Answer(head.json(200, json!({"run": number}).to_string()))
     }
 
     /// The answer to an attempt is over.

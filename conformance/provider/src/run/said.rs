@@ -22,6 +22,9 @@ pub(super) fn answer_of(turn: &WireTurn, request: &ApiRequest, created: u64, ids
         PlayedThought::Redacted(data) => {
             Thinking { seal: Some(data.clone()), is_redacted: true, ..Thinking::default() }
         }
+        PlayedThought::Sealed { id, data } => {
+            Thinking { seal: Some(data.clone()), item_id: Some(id.clone()), ..Thinking::default() }
+        }
     });
     let mut answer = ModelAnswer {
         model: request.model.clone().unwrap_or_default(),

@@ -10,6 +10,12 @@ use threadspec_apis::ApiRequest;
 pub(crate) trait Turns: Debug + Send {
     /// The turn that answers an ask, counted from 0, whose first acceptable request this is; `None` if nothing is left to say.
     fn turn(&mut self, ask: usize, request: &ApiRequest) -> Option<WireTurn>;
+
+    /// An ask begins with this request, which may be refused.
+    fn ask(&mut self, _ask: usize, _request: &ApiRequest) {}
+
+    /// A run of a session begins, counted from 0.
+    fn begin_run(&mut self, _run: usize) {}
 }
 
 /// A list: each ask has its own turn, in the order in which the asks came.

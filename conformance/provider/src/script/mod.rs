@@ -66,6 +66,13 @@ pub enum PlayedThought {
     },
     /// Thinking that only the provider reads.
     Redacted(String),
+    /// Reasoning that only the provider reads, with the id of its item. Sessions alone have it.
+    Sealed {
+        /// The id.
+        id: String,
+        /// What stands for the reasoning.
+        data: String,
+    },
 }
 
 /// How an answer is divided and when its parts come.
@@ -162,7 +169,10 @@ const STOPS: [&str; 11] = [
 
 impl PlayedCall {
     fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
-        let mut members = reading.members()?;
+        Self::from_members(reading.members()?)
+    }
+
+    pub(crate) fn from_members(mut members: ObjectReading<'_>) -> Result<Self, Error> {
         let id = members.read("id", StrictReading::string)?;
         let name = members.read("name", StrictReading::string)?.unwrap_or_default();
         let arguments = match (members.take("args"), members.take("arguments")) {

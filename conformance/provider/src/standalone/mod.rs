@@ -1,7 +1,6 @@
 //! A provider for agents that are programs: it tells their conversations apart, answers each from a script, and judges it by itself.
 
 mod conversations;
-mod example;
 mod proxy;
 mod script;
 mod step;
@@ -10,7 +9,6 @@ mod talks;
 mod tests;
 mod transcript;
 
-pub use example::example_of;
 pub use proxy::Proxy;
 pub use script::{ExpectedCounts, Script};
 pub use talks::{News, Talk};
@@ -154,7 +152,7 @@ impl Answers for Standalone {
 fn found_in(record: &WireRecord) -> Vec<WireFinding> {
     let first = record.asks().saturating_sub(ASKS_KEPT);
     let attempts = record.attempts.iter().filter(|attempt| attempt.ask >= first).cloned().collect();
-    let last = WireRecord { attempts, strays: Vec::new(), key: record.key.clone(), ..*record };
+    let last = WireRecord { attempts, strays: Vec::new(), runs: Vec::new(), key: record.key.clone(), ..*record };
     judge(&RunPlan::of_turns(record.api, Vec::new()), &last)
 }
 

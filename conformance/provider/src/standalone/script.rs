@@ -1,7 +1,7 @@
 //! What a provider that stands alone says: a list of turns for each conversation, or rules that look at the request.
 
-use super::example::example_of;
 use crate::Error;
+use crate::example::example_of;
 use crate::run::Turns;
 use crate::script::{PlayedCall, StrictReading, WireTurn, read_text};
 use regex_lite::Regex;

@@ -152,6 +152,7 @@ fn replayed(exchanges: &[ExchangeLine]) -> Vec<Talk> {
             ended: attempt.at,
             attempts: Vec::new(),
             strays: Vec::new(),
+            runs: Vec::new(),
         });
         record.attempts.push(attempt.clone());
         talks.tell(number, found, found_in(record));

@@ -25,12 +25,18 @@ pub fn play(request: &Request, store: impl Store, clock: impl FnMut() -> u64 + S
     played(request, store, clock, None).unwrap_or_else(|error| refused(&error))
 }
 
+/// A model that the input does not script, and that is told of each run.
+pub trait SessionModel: ThreadModel {
+    /// A run begins, counted from 1.
+    fn begin_run(&mut self, run: usize);
+}
+
 /// As [`play`], with a model that the input does not script. What it was asked is not reported.
 pub fn play_with(
     request: &Request,
     store: impl Store,
     clock: impl FnMut() -> u64 + Send + 'static,
-    model: &mut dyn ThreadModel,
+    model: &mut dyn SessionModel,
 ) -> Reply {
     played(request, store, clock, Some(model)).unwrap_or_else(|error| refused(&error))
 }
@@ -39,18 +45,21 @@ fn played(
     request: &Request,
     store: impl Store,
     clock: impl FnMut() -> u64 + Send + 'static,
-    mut model: Option<&mut dyn ThreadModel>,
+    mut model: Option<&mut dyn SessionModel>,
 ) -> Result<Reply, Error> {
     // No lone surrogate may reach a request (AGENT-ENCODABLE).
     let input = RawInput::read(&repair_surrogates(&request.input))?;
     let Script { agents, mut tools, runs } = Script::read(&Field::root(&input.others, "input"))?;
     let mut session = Session::open(store, agents, clock)?;
     let mut reports = Vec::new();
-    for run in runs.into_iter().skip(request.from.unwrap_or(0)) {
+    for (number, run) in (1..).zip(runs).skip(request.from.unwrap_or(0)) {
         let mut tools = CutTools::new(&mut tools, run.cut.clone());
         let report = match &mut model {
             None => report(&mut session, run, &mut tools)?,
-            Some(model) => report_with(&mut session, run, &mut tools, &mut **model)?,
+            Some(model) => {
+                model.begin_run(number);
+                report_with(&mut session, run, &mut tools, &mut **model)?
+            }
         };
         reports.push(plain(report));
         if tools.was_cut == Some(CutMeans::Kill) {
@@ -84,7 +93,7 @@ fn report_with(
     session: &mut Session<impl Store>,
     run: ScriptedRun,
     tools: &mut CutTools<'_>,
-    model: &mut dyn ThreadModel,
+    model: &mut dyn SessionModel,
 ) -> Result<Value, Error> {
     if let Some(ScriptedCompaction { budget, summary }) = run.compact {
         let mut summarize = |messages: &[SentMessage]| {

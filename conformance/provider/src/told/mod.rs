@@ -1,5 +1,7 @@
 //! What a testee is told of a case: its input without the answers, which come over the wire.
 
+mod session;
+
 use serde_json::Value;
 use std::collections::HashMap;
 use threadspec_judge::json::Node;
@@ -7,6 +9,8 @@ use threadspec_judge::universal::value;
 
 /// An input of op `tools` as a testee gets it whose model is the provider: without `model`. Results that are found by the id of a call
 /// get `args`, the arguments of these calls, for agents whose tools are not told the id.
+///
+/// The same of an input of op `session`, each of whose runs has a `model`.
 ///
 /// All else stays as it is written, down to the spelling of numbers and names.
 ///
@@ -16,30 +20,45 @@ use threadspec_judge::universal::value;
 /// assert_eq!(told, r#"{"messages": [], "tools": {"a": {"byId": {"c1": "ok"}, "args": {"c1": {"n": 1.0}}}}}"#);
 /// ```
 pub fn told(input: &str) -> String {
+    if is_session(input) {
+        return session::told(input);
+    }
     let Node::Object(mut members) = Node::of(input) else { return input.to_owned() };
     let model = members.iter().position(|(name, _)| read(name) == "model").map(|place| members.remove(place).1);
-    let calls = model.map(|model| calls(&model)).unwrap_or_default();
-    let tools = members.iter_mut().find(|(name, _)| read(name) == "tools");
-    if let Some((_, Node::Object(tools))) = tools {
-        for (name, results) in tools {
-            let Node::Object(results) = results else { continue };
-            if results.iter().any(|(kind, _)| read(kind) == "byId")
-                && let Some(args) = calls.get(&read(name))
-            {
-                results.push((r#""args""#, Node::Object(args.clone())));
-            }
-        }
+    let mut known = HashMap::new();
+    if let Some(model) = &model {
+        calls(model, &mut known);
+    }
+    if let Some((_, tools)) = members.iter_mut().find(|(name, _)| read(name) == "tools") {
+        with_args(tools, &known);
     }
     Node::Object(members).text()
+}
+
+/// Whether a text is the input of a session.
+fn is_session(input: &str) -> bool {
+    matches!(member(&Node::of(input), "runs"), Some(Node::Array(_)))
+}
+
+/// Adds to each tool whose results are found by the id of a call the arguments of these calls.
+fn with_args<'a>(tools: &mut Node<'a>, known: &HashMap<String, ArgsById<'a>>) {
+    let Node::Object(tools) = tools else { return };
+    for (name, results) in tools {
+        let Node::Object(results) = results else { continue };
+        if results.iter().any(|(kind, _)| read(kind) == "byId")
+            && let Some(args) = known.get(&read(name))
+        {
+            results.push((r#""args""#, Node::Object(args.clone())));
+        }
+    }
 }
 
 /// The arguments of a tool's calls: ids as they are written, each once.
 type ArgsById<'a> = Vec<(&'a str, Node<'a>)>;
 
-/// The arguments of all calls that turns make, by the name of the tool.
-fn calls<'a>(turns: &Node<'a>) -> HashMap<String, ArgsById<'a>> {
-    let mut found: HashMap<String, ArgsById<'a>> = HashMap::new();
-    let Node::Array(turns) = turns else { return found };
+/// Adds the arguments of all calls that turns make, by the name of the tool.
+fn calls<'a>(turns: &Node<'a>, found: &mut HashMap<String, ArgsById<'a>>) {
+    let Node::Array(turns) = turns else { return };
     for turn in turns {
         let Some(Node::Array(calls)) = member(turn, "tool_calls") else { continue };
         for call in calls {
@@ -52,7 +71,6 @@ fn calls<'a>(turns: &Node<'a>) -> HashMap<String, ArgsById<'a>> {
             }
         }
     }
-    found
 }
 
 fn member<'n, 'a>(object: &'n Node<'a>, name: &str) -> Option<&'n Node<'a>> {
@@ -90,6 +108,18 @@ mod tests {
         let tools =
             r#"{"a": {"byId": {"c1": 1}, "args": {"c1": {"n": 1e2}, "\ud83d": {}}}, "b": ["r"], "c": {"byId": {}}}"#;
         assert_eq!(told(input), format!(r#"{{"messages": [], "tools": {tools}}}"#));
+    }
+
+    #[test]
+    fn of_a_session_each_run_loses_its_model() {
+        let input = r#"{"system":"S","tools":{"look":{"byId":{"a":1}},"pay":{"approval":true,"byId":{"b":2}}},
+            "agents":{"other":{"tools":{"read":{"byId":{"c":3}}}}},
+            "runs":[{"message":"Go","model":[{"tool_calls":[{"id":"a","name":"look","args":{"n":1.0}},{"id":"h","handoff":"other"}]}]},
+                    {"resume":true,"model":[{"tool_calls":[{"id":"c","name":"read","args":{}}]},{"tool_calls":[{"id":"b","name":"pay","arguments":"{"}]}]}]}"#;
+        let tools = r#""tools": {"look": {"byId": {"a": 1}, "args": {"a": {"n": 1.0}}}, "pay": {"approval": true, "byId": {"b": 2}, "args": {"b": {}}}}"#;
+        let agents = r#""agents": {"other": {"tools": {"read": {"byId": {"c": 3}, "args": {"c": {}}}}}}"#;
+        let runs = r#""runs": [{"message": "Go"}, {"resume": true}]"#;
+        assert_eq!(told(input), format!(r#"{{"system": "S", {tools}, {agents}, {runs}}}"#));
     }
 
     #[test]

@@ -1,0 +1,51 @@
+"""A run is cancelled while a tool works, beside a call whose arguments are cut off. Both calls stay without an answer in every later request, which a provider
+refuses. Exit code 1 if so.
+
+The documentation says how a run is cancelled (https://microsoft.github.io/autogen/stable/user-guide/agentchat-user-guide/tutorial/agents.html), and of a team that it may be left in an
+inconsistent state (https://microsoft.github.io/autogen/stable/user-guide/agentchat-user-guide/tutorial/teams.html#aborting-a-team); that an agent's thread is refused from then on it does not say.
+"""
+
+import asyncio
+
+from autogen_agentchat.agents import AssistantAgent
+from autogen_core import CancellationToken, FunctionCall
+from autogen_core.models import AssistantMessage, ChatCompletionClient, CreateResult, RequestUsage
+
+SENT, SAID = [], []
+ABILITIES = {"vision": False, "function_calling": True, "json_output": False, "structured_output": False, "family": "unknown"}
+
+
+class Scripted(ChatCompletionClient):
+    async def create(self, messages, **options):
+        SENT.append(messages)
+        said = SAID.pop(0)
+        return CreateResult(finish_reason="stop", content=said, usage=RequestUsage(0, 0), cached=False)
+
+    model_info = capabilities = property(lambda self: ABILITIES)
+    actual_usage = total_usage = lambda self: RequestUsage(0, 0)
+    count_tokens = remaining_tokens = lambda self, messages, **options: 0
+    create_stream = close = None
+
+
+async def pay(whom: str) -> str:
+    """Pays somebody."""
+    if whom == "bob":
+        await asyncio.sleep(9)
+    return f"{whom} is paid"
+
+
+async def main():
+    agent = AssistantAgent("agent", Scripted(), tools=[pay])
+    SAID.extend([[FunctionCall(id="a", name="pay", arguments='{"whom": "al'), FunctionCall(id="b", name="pay", arguments='{"whom": "bob"}')], "Done"])
+    token = CancellationToken()
+    run = asyncio.create_task(agent.run(task="Pay both", cancellation_token=token))
+    await asyncio.sleep(0.5)
+    token.cancel()
+    run.cancel()
+    await asyncio.wait([run])
+    await agent.run(task="Who is paid?")
+
+
+asyncio.run(main())
+print(*SENT[-1], sep="\n")
+assert not isinstance(SENT[-1][-2], AssistantMessage), "the calls are not answered before the next message"

@@ -1,0 +1,54 @@
+"""A call waits for confirmation, the user writes something else, and the model answers. Then the old question is confirmed after all: the call runs, though
+the conversation has gone on. Exit code 1 if so.
+
+The documentation (https://google.github.io/adk-docs/tools-custom/confirmation/) says how a confirmation is sent, and not until when; neither the message nor the late one is refused.
+"""
+
+import asyncio
+
+from google.adk.agents import LlmAgent
+from google.adk.apps import App, ResumabilityConfig
+from google.adk.models import BaseLlm, LlmResponse
+from google.adk.runners import Runner
+from google.adk.sessions import InMemorySessionService
+from google.adk.tools import FunctionTool
+from google.genai.types import Content, FunctionCall, FunctionResponse, Part
+
+SENT, SAID, RAN = [], [], []
+
+
+class Scripted(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        SENT.append(llm_request.contents)
+        yield LlmResponse(content=Content(role="model", parts=SAID.pop(0)))
+
+
+def call(id, name):
+    return Part(function_call=FunctionCall(id=id, name=name, args={}))
+
+
+def pay():
+    """Pays."""
+    RAN.append("pay")
+    return "paid"
+
+
+async def main():
+    agent = LlmAgent(name="agent", model=Scripted(model="scripted"), tools=[FunctionTool(pay, require_confirmation=True)])
+    service = InMemorySessionService()
+    runner = Runner(app=App(name="app", root_agent=agent, resumability_config=ResumabilityConfig(is_resumable=True)), session_service=service)
+    await service.create_session(app_name="app", user_id="user", session_id="1")
+
+    async def run(*parts):
+        return [event async for event in runner.run_async(user_id="user", session_id="1", new_message=Content(role="user", parts=[*parts]))]
+
+    SAID.extend([[call("p", "pay")], [Part(text="Never mind then.")], [Part(text="Done")], [Part(text="Done")]])
+    events = await run(Part(text="Pay"))
+    asked = next(call.id for event in events for call in event.get_function_calls() if call.name == "adk_request_confirmation")
+    await run(Part(text="Stop, do not pay"))
+    await run(Part(function_response=FunctionResponse(id=asked, name="adk_request_confirmation", response={"confirmed": True})))
+
+asyncio.run(main())
+print(*SENT[-1], sep="\n")
+print("ran:", RAN)
+assert not RAN, "a call that the conversation went past is executed"

@@ -1,0 +1,150 @@
+//! What is to happen in each run of a session.
+
+use super::hand_over::hand_over_tool;
+use super::script;
+use crate::Error;
+use crate::script::WireTurn;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use threadspec::oracle::Api;
+use threadspec_apis::ApiRequest;
+use threadspec_judge::json::{self, list};
+use threadspec_judge::universal::value;
+
+/// What is to happen in the runs of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionPlan {
+    /// The runs, in order.
+    pub runs: Vec<SessionRunPlan>,
+    /// The agents; `main` is the first.
+    pub agents: Vec<SessionAgentPlan>,
+}
+
+/// An agent of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionAgentPlan {
+    /// Its name, marked.
+    pub name: String,
+    /// The names of its tools, marked.
+    pub tools: Vec<String>,
+}
+
+/// What is to happen in a run of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionRunPlan {
+    /// The user message that it begins with, if it does.
+    pub message: Option<String>,
+    /// What the model answers, one turn for each ask.
+    pub turns: Vec<SessionTurnPlan>,
+    /// Whether the thread is compacted before it.
+    pub compacts: bool,
+    /// What the summarizing model answers, if there is one.
+    pub summary: Option<String>,
+}
+
+/// What the model answers to an ask of a session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionTurnPlan {
+    /// As the script has it.
+    pub script: Value,
+    /// As it is said. The calls that hand over have no names yet.
+    pub turn: WireTurn,
+    /// The calls that hand over, by their positions, and to which agents.
+    pub hand_overs: Vec<(usize, String)>,
+    /// The kinds of its opaque parts.
+    pub kinds: Vec<String>,
+}
+
+impl SessionPlan {
+    /// Reads the input of a case of op `session`.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it, and where.
+    pub(crate) fn of_case_input(input: &str) -> Result<Self, Error> {
+        let read = value::read(input).map_err(|error| Error::new("", error))?;
+        let texts = json::member(input, "runs").ok_or_else(|| Error::new("runs", "it is missing"))?;
+        let mut runs = script::read_runs(&texts)?;
+        for (run, script) in runs.iter_mut().zip(list(&read["runs"])) {
+            for (turn, script) in run.turns.iter_mut().zip(list(&script["model"])) {
+                turn.script = script.clone();
+            }
+        }
+        let agent = |(name, agent): (&str, &Value)| {
+            let tools = agent["tools"].as_object().into_iter().flat_map(|tools| tools.keys().cloned());
+            SessionAgentPlan { name: name.to_owned(), tools: tools.collect() }
+        };
+        Ok(Self { runs, agents: agents(&read).map(agent).collect() })
+    }
+
+    /// The messages that an agent may repeat: those of the user, and the system messages of the agents of the input.
+    pub(crate) fn given(&self, input: &str) -> Vec<Value> {
+        let read = value::read(input).unwrap_or_default();
+        let systems = agents(&read).filter_map(|(_, agent)| agent["system"].as_str());
+        let users = self.runs.iter().filter_map(|run| run.message.as_deref());
+        let system = systems.map(|text| json!({"type": "system", "content": text}));
+        system.chain(users.map(|text| json!({"type": "human", "content": text}))).collect()
+    }
+
+    /// The kinds of opaque parts in the script that an API does not have.
+    pub(crate) fn unsaid_kinds(&self, api: Api) -> Vec<&str> {
+        let has: &[&str] = match api {
+            Api::OpenAiChat => &[],
+            Api::OpenAiResponses => &["reasoning"],
+            Api::Anthropic => &["thinking", "redacted"],
+        };
+        let mut seen = HashSet::new();
+        self.kinds().filter(|kind| !has.contains(kind) && seen.insert(*kind)).collect()
+    }
+
+    /// Whether the model thinks, in parts that the API has.
+    pub(crate) fn thinks(&self, api: Api) -> bool {
+        self.kinds().next().is_some() && self.unsaid_kinds(api).is_empty()
+    }
+
+    fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.runs.iter().flat_map(|run| &run.turns).flat_map(|turn| &turn.kinds).map(String::as_str)
+    }
+
+    /// Whether something other than a new message changes what a request begins with: compaction, or another agent.
+    pub(crate) fn moves_history(&self) -> bool {
+        self.agents.len() > 1 || self.runs.iter().any(|run| run.compacts)
+    }
+
+    /// Whether a request of a run is for a summary: it has none of the tools, and none that hands over to another agent. Where nobody has
+    /// either, it is the first one of the run and does not end with the message that the run begins with.
+    pub(crate) fn is_for_summary(&self, run: usize, is_first: bool, request: &ApiRequest) -> bool {
+        let Some(run) = self.runs.get(run).filter(|run| run.summary.is_some()) else { return false };
+        let mut tools = self.agents.iter().flat_map(|agent| &agent.tools).peekable();
+        if tools.peek().is_none() && self.agents.len() == 1 {
+            let last = request.messages.last().map(|message| message.content.as_str());
+            return is_first && last != run.message.as_deref();
+        }
+        !tools.any(|name| request.tools.iter().any(|tool| tool.name.as_ref() == Some(name)))
+            && !self.agents.iter().any(|agent| hand_over_tool(request, &agent.name).is_some())
+    }
+}
+
+/// The agents of an input, by their names.
+fn agents(input: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    let others = input["agents"].as_object().into_iter().flatten();
+    std::iter::once(("main", input)).chain(others.map(|(name, agent)| (name.as_str(), agent)))
+}
+
+impl SessionTurnPlan {
+    /// The turn with the names of the tools that hand over, as the request declares them.
+    ///
+    /// # Errors
+    ///
+    /// The agent to which no tool of the request hands over.
+    pub(crate) fn said_to(&self, request: &ApiRequest) -> Result<WireTurn, &str> {
+        let mut turn = self.turn.clone();
+        for (position, agent) in &self.hand_overs {
+            let tool = hand_over_tool(request, agent).ok_or(agent.as_str())?;
+            if let Some(call) = turn.calls.get_mut(*position) {
+                (call.name, call.arguments) = (tool.name, tool.arguments);
+            }
+        }
+        Ok(turn)
+    }
+}
