@@ -92,14 +92,15 @@ impl Judging<'_> {
         let shown = shown(item);
         let what = format!("{}: {shown} is missing", place.at(None));
         // What a hand-over takes away is its filter's choice.
-        if index >= self.thread.filtered && self.is_open_round(place, index, layout) {
+        let is_unsaved = self.is_lost_with_its_run(index, layout);
+        if !is_unsaved && index >= self.thread.filtered && self.is_open_round(place, index, layout) {
             return self.add(clause::SESSION_COMPACT, format!("{what}, though its turn is open"));
         }
         if index < self.thread.compacted || index < self.thread.filtered {
             return;
         }
         let run = item.run;
-        if self.is_lost_with_its_run(index, layout) {
+        if is_unsaved {
             self.note(&format!("{what}; the hello says that only whole runs are saved"));
             return;
         }
@@ -205,7 +206,8 @@ impl Judging<'_> {
             asks && !self.is_closed_by_framework(place, last, layout)
         });
         // Behind a hand-over its words are what counts.
-        let is_kept = index >= self.thread.filtered && (is_own || is_last && is_turn_open);
+        let is_unsaved = !is_own && self.is_lost_with_its_run(index, layout);
+        let is_kept = !is_unsaved && index >= self.thread.filtered && (is_own || is_last && is_turn_open);
         if self.compacts(place.run) && is_kept {
             self.thread.items[index].differs = true;
             return self.add(clause::SESSION_COMPACT_WHOLE, what);

@@ -171,3 +171,29 @@ fn words_that_compaction_took_are_named_once() {
     let found = ["SESSION-HANDOFF: run 2, request 2: the words of the last user message, \"Go\", are missing"];
     assert_found(&input, &[run(&[&first], &[]), run(&[&told, &third], &[])], &found);
 }
+
+#[test]
+fn what_was_never_saved_is_not_taken_by_compaction() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a", "b"])], "cut": {"during": "b", "how": "cancel"}},
+        {"resume": true, "compact": {"keepMessages": 1, "summary": "They looked."}, "model": [{"content": "Done."}]},
+    ]));
+    let list = vec![s("Be brief."), h("They looked.")];
+    let runs = [run(&[&begin()], &[ran("a"), cut("b")]), run(&[&list], &[])];
+    assert_eq!(found_in(&ruling_of(&input, &runs, saves(Saves::Run))), <[&str; 0]>::default());
+}
+
+#[test]
+fn a_cancelled_run_may_ask_once_more_before_it_says_so() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a", "b"]), {"content": "Seen."}], "cut": {"during": "b", "how": "cancel"}},
+        {"message": "Well?", "model": [{"content": "Done."}]},
+    ]));
+    let second = [begin(), vec![a("", &["a", "b"]), t("a", "r-a"), t("b", "r-b")]].concat();
+    let mut cancelled = run(&[&begin(), &second], &[ran("a"), cut("b")]);
+    cancelled["failure"] = json!("Run was cancelled");
+    let kept = [second, vec![a("Seen.", &[]), h("Well?")]].concat();
+    assert_sound(&input, &[cancelled.clone(), run(&[&kept], &[])]);
+    let forgotten = ruling_of(&input, &[cancelled, run(&[&[s("Be brief."), h("Well?")]], &[])], saves(Saves::Run));
+    assert_eq!(found_in(&forgotten), <[&str; 0]>::default());
+}
