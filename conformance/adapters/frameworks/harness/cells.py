@@ -36,6 +36,8 @@ class Finding:
     case: dict
     what: str
     choice: Choice | None = None
+    # What explains all that the case shows of the clause; `choice` explains what is quoted.
+    explained_by: tuple = ()
 
     @property
     def size(self):
@@ -187,7 +189,7 @@ def column(adapter, run, day, documented=None):
             # A case is a note only if all that it shows is explained.
             what, choice = next(((what, choice) for what, choice in zip(whats, explained) if not choice), (whats[0], explained[0]))
             kind = cell.choices if choice else cell.contrived if is_excused(case) else cell.faults
-            kind.append(Finding(case, what, choice))
+            kind.append(Finding(case, what, choice, tuple(explained)))
             unexplained |= not choice
         as_documented += bool(found) and not unexplained
     for clause, cell in cells.items():
@@ -203,7 +205,7 @@ def column(adapter, run, day, documented=None):
 
 def require_needed(documented, columns, path):
     """Raises ValueError for a choice that explains no finding."""
-    used = {finding.choice for column in columns for cell in column.cells.values() for finding in cell.choices}
+    used = {choice for column in columns for cell in column.cells.values() for finding in cell.choices for choice in finding.explained_by}
     for choice in documented:
         if choice not in used:
             raise ValueError(f"{path.parent.parent.name}/{path.parent.name}/{path.name}: no finding about {choice.clause} needs the note {choice.note!r}")

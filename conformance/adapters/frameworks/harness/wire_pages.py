@@ -25,10 +25,10 @@ def modes(program):
 
 
 def said(program, adapter):
-    """For the README: what the program of an adapter breaks, in the modes that are like its entry point; nothing if it is not recorded."""
-    if program is None:
+    """For the README: what the program of an adapter breaks, in the modes that are like its entry point; nothing if none of them is recorded."""
+    program = program and program.like(adapter)
+    if not program or not program.modes:
         return None
-    program = program.like(adapter)
     return ", ".join(part for part in (counts(program, True), counts(program, False)) if part)
 
 
