@@ -20,7 +20,7 @@ fn shell(folder: &Path, command: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn begins(language: &str, build: &[&str], command: &[&str]) -> io::Result<()> {
+fn begins(language: &str, build: &[&str], command: &[&str], sessions: Option<&[&str]>) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let program = env!("CARGO_BIN_EXE_threadspec");
     let init = || Command::new(program).args(["init", language, "adapter"]).current_dir(folder.path()).output();
@@ -37,17 +37,47 @@ fn begins(language: &str, build: &[&str], command: &[&str]) -> io::Result<()> {
         said.contains("my-agent 0.1.0") && said.contains("  escape     pass ") && !said.contains("clauses  "),
         "a case did not pass: {said}"
     );
+    assert!(
+        fs::read_to_string(adapter.join("README.md"))?.contains("## Sessions"),
+        "its README does not explain op `session`"
+    );
+    sessions.map_or(Ok(()), |command| plays_sessions(&adapter, command))
+}
+
+/// The example of op `session` passes what needs a memory alone, and says in its hello that it has nothing else.
+fn plays_sessions(adapter: &Path, command: &[&str]) -> io::Result<()> {
+    let mut verify = Command::new(env!("CARGO_BIN_EXE_threadspec"));
+    verify.args(["verify", "--profile", "universal", "--op", "session", "--"]).args(command).current_dir(adapter);
+    let output = verify.output()?;
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success()
+            && said.contains("  session    pass ")
+            && said.contains("judged 1 of 13 features (message)"),
+        "the example of sessions does not pass: {said}"
+    );
+    let readme = fs::read_to_string(adapter.join("README.md"))?;
+    let run = format!("    threadspec verify --profile universal --op session -- {}\n", command.join(" "));
+    assert!(readme.contains(&run), "{readme}");
     Ok(())
 }
 
 #[test]
 fn node() -> io::Result<()> {
-    if here("node") { begins("node", &["node --test"], &["node", "adapter.mjs"]) } else { Ok(()) }
+    if here("node") {
+        begins("node", &["node --test"], &["node", "adapter.mjs"], Some(&["node", "session.mjs"]))
+    } else {
+        Ok(())
+    }
 }
 
 #[test]
 fn python() -> io::Result<()> {
-    if here("python3") { begins("python", &["python3 -m unittest -q"], &["python3", "adapter.py"]) } else { Ok(()) }
+    if here("python3") {
+        begins("python", &["python3 -m unittest -q"], &["python3", "adapter.py"], Some(&["python3", "session.py"]))
+    } else {
+        Ok(())
+    }
 }
 
 #[test]
@@ -69,6 +99,7 @@ fn typescript() -> io::Result<()> {
         "typescript",
         &["npm install --silent --no-audit --no-fund", "npm run build", "npm test"],
         &["node", "dist/adapter.js"],
+        Some(&["node", "dist/session.js"]),
     )
 }
 
@@ -79,12 +110,13 @@ fn rust() -> io::Result<()> {
         "rust",
         &["CARGO_TARGET_DIR=built cargo test --quiet", "CARGO_TARGET_DIR=built cargo build --quiet"],
         &["built/debug/threadspec-adapter"],
+        None,
     )
 }
 
 #[test]
 fn go() -> io::Result<()> {
-    if here("go") { begins("go", &["go build -o adapter .", "go test ./..."], &["./adapter"]) } else { Ok(()) }
+    if here("go") { begins("go", &["go build -o adapter .", "go test ./..."], &["./adapter"], None) } else { Ok(()) }
 }
 
 #[test]
@@ -98,7 +130,7 @@ fn java() -> io::Result<()> {
         return Ok(());
     }
     let compile = format!("javac -cp {GSON} -d classes src/*.java && java -cp {GSON}:classes AdapterTest");
-    begins("java", &[&compile], &["java", "-cp", &format!("{GSON}:classes"), "Adapter"])
+    begins("java", &[&compile], &["java", "-cp", &format!("{GSON}:classes"), "Adapter"], None)
 }
 
 #[test]

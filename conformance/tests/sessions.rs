@@ -263,3 +263,31 @@ fn a_feature_that_a_framework_has_not_is_unsupported_by_name_and_counted() -> io
     }
     Ok(())
 }
+
+#[test]
+fn a_failed_session_is_told_as_one_conversation() -> io::Result<()> {
+    let runs = json!([
+        {"message": "Go", "model": [{"content": "", "tool_calls": [{"id": "a", "name": "look", "args": {}}]}, {"content": "Well."}]},
+        {"message": "Again", "model": [{"content": "Bye."}]},
+    ]);
+    let place = Place::of(&[("forgets-an-answer", &[], runs)])?;
+    let ai = json!({"type": "ai", "content": "", "tool_calls": [{"id": "a", "name": "look", "args": {}}]});
+    let answer = json!({"type": "tool", "content": "ra", "tool_call_id": "a"});
+    let executed = json!([{"id": "a", "name": "look", "args": {}}]);
+    let first = run(&json!([[human("Go")], [human("Go"), ai, answer]]), &executed);
+    let second = run(&json!([[human("Go"), ai, {"type": "ai", "content": "Well."}, human("Again")]]), &json!([]));
+    let html = format!("html={}", place.at("reports/run.html").display());
+    let options = ["--timeout", FAR_AWAY, "--strict", "--report", &html];
+    let (code, said, _) = place.verify(place.command(&options, "", FEATURES, &ok(&format!("{first},{second}"))))?;
+    let page = fs::read_to_string(place.at("reports/run.html"))?;
+    // In both, the finding stands under the message that it is about, though the request before has that, too.
+    let (in_terminal, in_html) = (
+        "2 ai: calls `a` look\n    ✗ SESSION-VALID: run 2",
+        "2 ai: calls `a` look</p>\n        <p class=\"finding\">✗ ",
+    );
+    for (text, line) in [(&said, in_terminal), (&page, in_html)] {
+        let second = text.split_once("run 2: the user says").map_or("", |(_, rest)| rest);
+        assert!(code == 1 && second.contains(line), "{code}: {text}");
+    }
+    Ok(())
+}

@@ -1,6 +1,7 @@
 //! The runs of a session as one conversation: who said what, what was cut, what was pending, and what each request held.
 
 use super::words::shortened;
+use serde::Deserialize;
 use std::collections::HashSet;
 use threadspec_judge::protocol::{
     Decision, Execution, Named, OpaqueItem, Part, Parts, RunReport, SentCall, SessionCall, SessionInput,
@@ -13,7 +14,16 @@ const LONGEST_TEXT: usize = 80;
 /// Of a request, at most so many messages are shown from its beginning, and from its end.
 const MESSAGES: usize = 12;
 /// A conversation has at most so many lines.
-const LINES: usize = 160;
+const LINES: usize = 80;
+
+/// A reply that was not cut off.
+#[derive(Deserialize)]
+struct Replied {
+    ok: serde_json::Value,
+}
+
+/// What a judgement says before it tells of another session, which was sent first.
+const OF_ANOTHER: &str = "in the reply to request ";
 
 /// A line of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +41,7 @@ pub enum LineKind {
     Run,
     /// What happens in it.
     Event,
-    /// A message of a request.
+    /// A message of a request, with its number there.
     Message,
     /// What is wrong with what stands above.
     Finding,
@@ -48,16 +58,23 @@ impl LineKind {
     }
 }
 
-/// The conversation of a session, with the findings of the note where they belong. Empty if the input is no session, or if the output is
-/// none, or was cut off.
-pub(super) fn conversation(input: &str, output: &str, note: &str) -> Vec<ConversationLine> {
+/// The conversation of a session, with the findings of the note where they belong. Empty if the input is no session, or if the reply has no
+/// output, or was cut off.
+pub(super) fn conversation(input: &str, reply: &str, note: &str) -> Vec<ConversationLine> {
     let Ok(input) = serde_json::from_str(input).map(SessionInput::of) else { return Vec::new() };
-    let Ok(output) = serde_json::from_str(output).map(SessionOutput::of) else { return Vec::new() };
+    let Ok(Replied { ok: output }) = serde_json::from_str(reply) else { return Vec::new() };
+    let output = SessionOutput::of(output);
     let (scripts, reports) = (input.runs.list(), output.runs.list());
-    if scripts.is_empty() || reports.is_empty() {
+    // The reply is that of the other session where only that one is wrong.
+    if scripts.is_empty() || reports.is_empty() || note.starts_with(OF_ANOTHER) {
         return Vec::new();
     }
-    let mut told = Telling { lines: Vec::new(), note: note.lines().collect(), named: HashSet::new() };
+    let mut told = Telling {
+        lines: Vec::new(),
+        note: note.lines().take_while(|line| !line.starts_with(OF_ANOTHER)).collect(),
+        named: HashSet::new(),
+        before: &[],
+    };
     for (number, script) in scripts.iter().enumerate() {
         let (Some(script), Some(report)) = (script.proper(), reports.get(number).and_then(Part::proper)) else { break };
         told.run(number, script, report);
@@ -101,28 +118,32 @@ struct Telling<'a> {
     note: Vec<&'a str>,
     /// The lines of the note that stand somewhere already.
     named: HashSet<usize>,
+    /// The request before the next one, in this run or an earlier one.
+    before: &'a [Part<SessionMessage>],
 }
 
-impl Telling<'_> {
+impl<'a> Telling<'a> {
     fn add(&mut self, kind: LineKind, text: impl Into<String>) {
         self.lines.push(ConversationLine { kind, text: visible(&text.into()) });
     }
 
-    /// Adds the findings that name a place.
+    /// Adds the findings that begin with a place; those of other places may name it, too.
     fn findings(&mut self, place: &str) {
         for index in 0..self.note.len() {
             let line = self.note[index];
-            let names = line.match_indices(place).any(|(at, _)| {
-                let behind = line[at + place.len()..].chars().next();
-                behind.is_none_or(|c| !c.is_ascii_digit())
-            });
-            if names && self.named.insert(index) {
-                self.add(LineKind::Finding, format!("✗ {line}"));
+            let Some((clause, what)) = line.split_once(": ") else { continue };
+            let behind = what.strip_prefix(place).map(|rest| rest.chars().next());
+            let is_here = behind.is_some_and(|next| next.is_none_or(|c| !c.is_ascii_digit()));
+            if is_here && self.named.insert(index) {
+                match clause {
+                    "note" => self.add(LineKind::Event, line),
+                    _ => self.add(LineKind::Finding, format!("✗ {line}")),
+                }
             }
         }
     }
 
-    fn run(&mut self, number: usize, script: &SessionRun, report: &RunReport) {
+    fn run(&mut self, number: usize, script: &SessionRun, report: &'a RunReport) {
         self.add(LineKind::Run, format!("run {}: {}", number + 1, beginning(script)));
         if let Some(compaction) = script.compact.proper() {
             let budget = match (compaction.keep_messages.proper(), compaction.tokens.proper()) {
@@ -134,19 +155,11 @@ impl Telling<'_> {
         }
         let requests = report.requests.list();
         let turns = script.model.list();
-        let mut before = 0;
         for (index, request) in requests.iter().enumerate() {
-            let messages = request.list();
-            let is_first = index == 0;
-            let from = if is_first || messages.len() < before { 0 } else { before };
-            let rest = if from == 0 { String::new() } else { format!(", {from} messages as before, and") };
-            self.add(LineKind::Event, format!("request {}{rest}", index + 1));
-            self.messages(&messages[from..]);
-            self.findings(&format!("run {}, request {}", number + 1, index + 1));
+            self.request(&format!("run {}, request {}", number + 1, index + 1), index, request.list());
             if let Some(turn) = turns.get(index).and_then(Part::proper) {
                 self.add(LineKind::Event, format!("the model: {}", said(turn)));
             }
-            before = messages.len();
         }
         let executed: Vec<String> = report.executed.list().iter().filter_map(Part::proper).map(ran).collect();
         if !executed.is_empty() {
@@ -171,16 +184,41 @@ impl Telling<'_> {
         self.findings(&format!("run {}", number + 1));
     }
 
-    fn messages(&mut self, messages: &[Part<SessionMessage>]) {
-        let left_out = messages.len().saturating_sub(2 * MESSAGES);
-        for (index, message) in messages.iter().enumerate() {
-            if left_out > 0 && index == MESSAGES {
+    /// The number of the first message of a request that a finding names.
+    fn accused(&self, request: &str) -> Option<usize> {
+        let named = |line: &&str| {
+            let (_, what) = line.split_once(": ")?;
+            let number = what.strip_prefix(request)?.strip_prefix(", message ")?;
+            number.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        self.note.iter().filter_map(named).min()
+    }
+
+    /// A request without the beginning that it shares with the one before, as far as nothing is wrong there, and unless that is all of it.
+    fn request(&mut self, place: &str, index: usize, messages: &'a [Part<SessionMessage>]) {
+        let shared = messages.iter().zip(self.before).take_while(|(one, other)| one == other).count();
+        let sound = self.accused(place).map_or(shared, |number| shared.min(number.saturating_sub(1)));
+        let from = if sound == messages.len() { 0 } else { sound };
+        let rest = match from {
+            0 => String::new(),
+            1 => ": message 1 as before, and".to_owned(),
+            _ => format!(": messages 1–{from} as before, and"),
+        };
+        self.add(LineKind::Event, format!("request {}{rest}", index + 1));
+        let left_out = (messages.len() - from).saturating_sub(2 * MESSAGES);
+        for (index, message) in messages.iter().enumerate().skip(from) {
+            let at = index - from;
+            if left_out > 0 && at == MESSAGES {
                 self.add(LineKind::Message, format!("… {left_out} messages …"));
             }
-            if left_out == 0 || index < MESSAGES || index >= MESSAGES + left_out {
-                self.add(LineKind::Message, message.proper().map_or_else(|| "?".to_owned(), sent));
+            if left_out == 0 || at < MESSAGES || at >= MESSAGES + left_out {
+                let text = message.proper().map_or_else(|| "?".to_owned(), sent);
+                self.add(LineKind::Message, format!("{} {text}", index + 1));
+                self.findings(&format!("{place}, message {}", index + 1));
             }
         }
+        self.findings(place);
+        self.before = messages;
     }
 }
 
@@ -288,16 +326,15 @@ mod tests {
             {"decisions": {"b": {"approve": false, "reason": "No"}}, "compact": {"tokens": 9}, "model": [{"error": "503"}]},
             {"resume": true, "model": [{"content": "Bye."}]},
         ]});
-        let (go, pay) = (
-            json!({"type": "human", "content": "Go"}),
-            json!({"type": "ai", "content": "I pay.", "tool_calls": [call]}),
-        );
-        let output = json!({"runs": [
+        let (go, bye) = (json!({"type": "human", "content": "Go"}), json!({"type": "human", "content": "Bye"}));
+        let pay = json!({"type": "ai", "content": "I pay.", "tool_calls": [call]});
+        let output = json!({"ok": {"runs": [
             {"requests": [[go]], "executed": [{"id": "b", "name": "pay", "args": {"n": 1}, "returned": false}], "pending": ["c"]},
-            {"requests": [[go, pay]], "executed": [], "failure": "503"},
+            {"requests": [[go, pay, bye]], "executed": [], "failure": "503"},
             {"requests": [], "executed": [], "refused": "Nothing to do."},
-        ]});
-        let note = "SESSION-ANSWERED: run 2, request 1, message 2: the call `b` is not answered\nSESSION-CUT: run 3 is stuck\nelse";
+        ]}});
+        let note = "SESSION-ANSWERED: run 2, request 1, message 2: the call `b` is not answered\n\
+                    SESSION-CUT: run 3 is stuck\nSESSION-ONCE: run 3: `b` of run 1 runs again\nnote: run 2: odd\nelse";
         let lines = conversation(&input.to_string(), &output.to_string(), note);
         let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
         assert_eq!(
@@ -305,25 +342,29 @@ mod tests {
             [
                 "run 1: the user says \"Go\"",
                 "request 1",
-                "human: \"Go\"",
+                "1 human: \"Go\"",
                 "the model: \"I pay.\" calls `b` pay {\"n\":1}",
                 "executed: `b` {\"n\":1} (had not returned)",
                 "cut during `b` (kill)",
                 "pending: c",
                 "run 2: the user decides: `b` denied since \"No\"",
                 "the thread is compacted to 9 tokens",
-                "request 1",
-                "human: \"Go\"",
-                "ai: \"I pay.\" calls `b` pay {\"n\":1}",
+                "request 1: message 1 as before, and",
+                "2 ai: \"I pay.\" calls `b` pay {\"n\":1}",
                 "✗ SESSION-ANSWERED: run 2, request 1, message 2: the call `b` is not answered",
+                "3 human: \"Bye\"",
                 "the model: fails: \"503\"",
                 "failure: \"503\"",
+                "note: run 2: odd",
                 "run 3: the run is resumed",
                 "refused: \"Nothing to do.\"",
                 "✗ SESSION-CUT: run 3 is stuck",
+                "✗ SESSION-ONCE: run 3: `b` of run 1 runs again",
             ]
         );
+        let of_another = format!("{OF_ANOTHER}1 of the 1 that are sent first, SESSION-CUT is broken\n{note}");
+        assert_eq!(conversation(&input.to_string(), &output.to_string(), &of_another), []);
         assert_eq!(conversation("{}", &output.to_string(), ""), []);
-        assert_eq!(conversation(&input.to_string(), "{\"runs\": [", ""), []);
+        assert_eq!(conversation(&input.to_string(), "{\"ok\":{\"runs\": [", ""), []);
     }
 }

@@ -236,8 +236,14 @@ fn result(run: &RunRecord, case: &CaseRecord, asked: &Case) -> Value {
 fn told(case: &CaseRecord, asked: &Case) -> Vec<Value> {
     let actual = case.details.as_ref().and_then(|details| details.actual.as_deref());
     let Some(actual) = actual.filter(|_| asked.op == Op::Session && case.failed()) else { return Vec::new() };
-    let line = |line: ConversationLine| {
-        context! { wrong => line.kind == LineKind::Finding, text => format!("{:indent$}{}", "", line.text, indent = line.kind.indent() - 2) }
+    let line = |ConversationLine { kind, text }: ConversationLine| {
+        let class = match kind {
+            LineKind::Run => "run",
+            LineKind::Event => "event",
+            LineKind::Message => "message",
+            LineKind::Finding => "finding",
+        };
+        context! { class, text }
     };
     conversation(asked.input(), actual, &case.note).into_iter().map(line).collect()
 }

@@ -84,7 +84,7 @@ impl Framework {
         // Some frameworks are slow to import, and no adapter can observe everything.
         let options = "--profile universal --timeout 60 --max-unsupported 25 ";
         let leftovers = if is_python { "__pycache__/\n" } else { "node_modules/\n" };
-        Starter { files, about: about(is_python), setup, build, options, command, leftovers }
+        Starter { files, about: about(is_python), setup, build, options, command, sessions: None, leftovers }
     }
 }
 

@@ -61,6 +61,8 @@ pub(super) struct Starter {
     pub(super) options: &'static str,
     /// Starts the adapter.
     pub(super) command: &'static str,
+    /// Starts the adapter of op `session`, if it is a program of its own.
+    pub(super) sessions: Option<&'static str>,
     /// What the build leaves behind, for `.gitignore`.
     pub(super) leftovers: &'static str,
 }
@@ -77,21 +79,21 @@ impl Language {
     fn starter(self) -> Starter {
         let (files, setup, build, command, leftovers): (_, _, &[&str], _, _) = match self {
             Self::Node => (
-                files!("node": "adapter.mjs", "adapter.test.mjs", "package.json"),
+                files!("node": "adapter.mjs", "adapter.test.mjs", "session.mjs", "session.test.mjs", "package.json"),
                 "actions/setup-node@v5",
                 &["node --test"],
                 "node adapter.mjs",
                 "node_modules/\n",
             ),
             Self::Python => (
-                files!("python": "adapter.py", "test_adapter.py"),
+                files!("python": "adapter.py", "test_adapter.py", "session.py", "test_session.py"),
                 "actions/setup-python@v6",
                 &["python3 -m unittest"],
                 "python3 adapter.py",
                 "__pycache__/\n",
             ),
             Self::Typescript => (
-                files!("typescript": "adapter.ts", "adapter.test.ts", "package.json", "tsconfig.json"),
+                files!("typescript": "adapter.ts", "adapter.test.ts", "session.ts", "session.test.ts", "package.json", "tsconfig.json"),
                 "actions/setup-node@v5",
                 &["npm install", "npm run build", "npm test"],
                 "node dist/adapter.js",
@@ -122,7 +124,26 @@ impl Language {
         let about = "It connects this implementation with [threadspec](https://github.com/threadspec/threadspec), which tests \
                      it against the golden corpus. It answers `escape`;\nother operations are `unsupported` until \
                      you add them.";
-        Starter { files, about: about.to_owned(), setup, build, options: "", command, leftovers }
+        Starter {
+            files,
+            about: about.to_owned(),
+            setup,
+            build,
+            options: "",
+            command,
+            sessions: self.sessions(),
+            leftovers,
+        }
+    }
+
+    /// Starts the example of op `session`, where the language has one.
+    fn sessions(self) -> Option<&'static str> {
+        match self {
+            Self::Node => Some("node session.mjs"),
+            Self::Python => Some("python3 session.py"),
+            Self::Typescript => Some("node dist/session.js"),
+            Self::Rust | Self::Go | Self::Java => None,
+        }
     }
 }
 
@@ -154,14 +175,19 @@ impl Init {
         let quoted = shlex::try_quote(&folder).unwrap_or_else(|_| folder.as_str().into());
         let (shown, quoted) = (visible(&folder), visible(&quoted));
         print(&format!(
-            "{} files in {shown}. Next:\n\n  cd {quoted}\n{}  {}\n\nFor the CI workflow in a folder of a repository, see \
+            "{} files in {shown}. Next:\n\n  cd {quoted}\n{}  {}\n{}\nFor the CI workflow in a folder of a repository, see \
              README.md.\n",
             files.len(),
             starter.steps("  "),
-            starter.verify()
+            starter.verify(),
+            starter.sessions.map(|command| format!("  {}\n", verify_sessions(command))).unwrap_or_default()
         ));
         Ok(Exit::Ok)
     }
+}
+
+fn verify_sessions(command: &str) -> String {
+    format!("threadspec verify --profile universal --op session -- {command}")
 }
 
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
@@ -182,14 +208,35 @@ impl Starter {
     fn readme(&self) -> String {
         format!(
             "# An adapter for threadspec\n\n{}\n\n{}    {}\n\n`threadspec show CASE-ID` prints a request to try by hand, \
-             `threadspec explain CLAUSE` says what a clause demands.\n\nGitHub runs `.github/workflows/threadspec.yml` only at \
+             `threadspec explain CLAUSE` says what a clause demands.\n\n{}GitHub runs `.github/workflows/threadspec.yml` only at \
              the root of a repository. If this is a folder in one, move the file there, name\nthe folder as \
              `working-directory` under `with`, and let the other steps run there too: `defaults: {{run: {{working-directory: \
              FOLDER}}}}` in the job.\n",
             self.about,
             self.steps("    "),
-            self.verify()
+            self.verify(),
+            self.about_sessions()
         )
+    }
+
+    /// What the README says of op `session`.
+    fn about_sessions(&self) -> String {
+        let why = "## Sessions\n\nUsers lose threads between runs: a process ends while tools work, a run is cancelled, a call waits for \
+                   approval, a history is trimmed.\nOp `session` plays several runs on one thread, which the agent keeps by its own \
+                   memory, and judges what the model gets in each.";
+        let how = match self.sessions {
+            Some(command) => format!(
+                "The example\nis an agent with a list as its memory; it declares the feature `message` alone, and passes:\n\n    {}\n\n\
+                 Put your agent in its place, then declare what it has, one feature after the other; the summary counts what is left \
+                 out.\n`threadspec explain SESSION-ANSWERED` shows what users see when a clause is broken.",
+                verify_sessions(command)
+            ),
+            None => "Its adapter\nis a program of its own, or this one with `\"ops\":[\"session\"]` and `\"session\":[\"message\"]` in its \
+                     hello, and more features as your agent has them."
+                .to_owned(),
+        };
+        let link = "https://github.com/threadspec/threadspec/blob/main/conformance/REFERENCE.md#sessions";
+        format!("{why} {how}\nInput, reply and features: [sessions]({link}).\n\n## Continuous integration\n\n")
     }
 
     fn workflow(&self) -> String {

@@ -38,9 +38,12 @@ class Program:
 
     def judged_too(self, cell):
         """The cell without the faults of cases that were not recorded in any mode: of these nothing is known."""
-        unknown = [{case["id"] for case in run["cases"] if case["verdict"] == "not-run"} for run in self.runs.values()]
-        unknown = set.intersection(*unknown) if unknown else set()
-        return replace(cell, faults=[fault for fault in cell.faults if fault.case["id"] not in unknown])
+        return replace(cell, faults=[fault for fault in cell.faults if fault.case["id"] in self.judged]) if self.runs else cell
+
+    @property
+    def judged(self):
+        """The cases that were judged in one mode or more."""
+        return {case["id"] for run in self.runs.values() for case in run["cases"] if case["verdict"] not in ("not-run", "unsupported")}
 
     def modes_of(self, clause):
         """The modes that the clause is broken in."""

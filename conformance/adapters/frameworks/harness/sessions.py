@@ -37,14 +37,16 @@ def over_wire(programs, differing):
     """The verdicts of the programs over the wire, and why they differ from those of the adapters."""
     if not programs:
         return
-    yield "## Over the wire\n"
+    yield "\n## Over the wire\n"
     yield "The same threads with the frameworks' own model clients, judged by what they send (`verify --provider API --op session`). A case counts once, whatever the number of APIs that it fails on.\n"
-    yield "| program | APIs | breaks |"
-    yield "|---|---|---|"
+    yield "| program | APIs | breaks | judged |"
+    yield "|---|---|---|--:|"
     for program in programs:
         broken_ones = ", ".join(f"{short(clause)} {len(program.cell(clause).faults)}" for clause in program.broken())
-        yield f"| {program.name} {program.column.version} | {', '.join(program.modes)} | {broken_ones} |"
+        yield f"| {program.name} {program.column.version} | {', '.join(program.modes)} | {broken_ones} | {len(program.judged)} |"
     yield ""
+    if not differing:
+        yield "By no clause does one door show a fault that the other does not, in the cases that were recorded at both.\n"
     if differing:
         yield "Where one door shows a clause broken and the other does not:\n"
         yield "| clause | framework | by the adapter | over the wire | why |"

@@ -44,7 +44,7 @@ class Page(unittest.TestCase):
         why = over_wire.Reason("SESSION-VALID", "the client leaves it out", broken="wire")
         differing = list(over_wire.differences([adapter], [program], [why], sessions.PREFIXES))
         text = "\n".join(sessions.page([adapter], programs=[program], differing=differing))
-        self.assertIn("| one 1 | openai-chat | VALID 1 |", text)
+        self.assertIn("| one 1 | openai-chat | VALID 1 | 1 |", text)
         self.assertIn("| SESSION-VALID | one | pass | FAIL 1 | the client leaves it out |", text)
         self.assertNotIn("## Over the wire", "\n".join(sessions.page([adapter])))
 

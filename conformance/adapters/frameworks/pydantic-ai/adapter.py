@@ -65,7 +65,9 @@ def to_history(messages):
 
 
 def describe(history):
-    return [message for one in history for message in (describe_response(one) if isinstance(one, ModelResponse) else map(describe_part, one.parts))]
+    # What came of a response that broke off stays in the list, marked as such: nobody says that the model said it.
+    whole = [one for one in history if getattr(one, "state", "complete") != "interrupted" or not isinstance(one, ModelResponse)]
+    return [message for one in whole for message in (describe_response(one) if isinstance(one, ModelResponse) else map(describe_part, one.parts))]
 
 
 def describe_response(response):

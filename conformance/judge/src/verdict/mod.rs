@@ -26,6 +26,8 @@ use threadspec::surrogates::unmark_surrogates;
 
 /// A reply is kept up to this length.
 const LONGEST_REPLY: usize = 64 << 10;
+/// That of a session, which is told from the whole of it.
+const LONGEST_SESSION: usize = 1 << 20;
 /// An output in a note is shown up to this length.
 const LONGEST_NOTE: usize = 1 << 10;
 
@@ -166,7 +168,8 @@ pub fn judge(case: &Case, terms: impl Into<Terms>, outcome: Outcome) -> Judgemen
         Outcome::Reply(reply) if is_expected(case, &reply) => Judgement::new(Verdict::Pass, ""),
         Outcome::Reply(reply) => {
             // Kept shortened, and before judging, which consumes the reply: a copy of a large one would take too much memory.
-            let actual = unmark_surrogates(&json::shortened(&reply, LONGEST_REPLY)).into_owned();
+            let longest = if case.op == Op::Session { LONGEST_SESSION } else { LONGEST_REPLY };
+            let actual = unmark_surrogates(&json::shortened(&reply, longest)).into_owned();
             let judgement = judge_reply(case, terms.into(), reply);
             let is_told = !matches!(judgement.verdict, Verdict::Pass | Verdict::Unsupported);
             Judgement { actual: is_told.then_some(actual), ..judgement }
