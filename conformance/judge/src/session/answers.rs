@@ -1,10 +1,10 @@
 //! What became of the calls of a response in a request, and of the answers to them.
 
-use super::judging::{Judging, Place};
-use super::layout::{Layout, sent_calls};
+use super::judging::{Judging, RequestPlace};
+use super::layout::{RequestLayout, sent_calls};
 use super::naming::{AnswerFault, clause_of, image};
 use super::script::CallKind;
-use super::thread::{CallState, Thread};
+use super::thread::{CallFate, JudgedThread};
 use crate::universal::halves::{arrived, arrived_inside};
 use crate::universal::oracle::of_answer;
 use crate::universal::script::CallOutcome;
@@ -17,10 +17,10 @@ impl Judging<'_> {
     /// Judges which calls of a response are there, and as what.
     pub(super) fn judge_calls(
         &mut self,
-        place: Place,
+        place: RequestPlace,
         index: usize,
         at: usize,
-        layout: &Layout<'_>,
+        layout: &RequestLayout<'_>,
         sent: &[Option<usize>],
     ) {
         let block = &layout.blocks[at];
@@ -73,7 +73,7 @@ impl Judging<'_> {
     }
 
     /// A call is left out of a response that is there.
-    fn gone(&mut self, place: Place, (index, number): (usize, usize), place_of: &str) {
+    fn gone(&mut self, place: RequestPlace, (index, number): (usize, usize), place_of: &str) {
         if let Some(call) = self.thread.call_mut((index, number)) {
             call.is_gone = true;
         }
@@ -112,10 +112,10 @@ impl Judging<'_> {
     /// Judges whether each call is answered once, and how.
     pub(super) fn judge_answers(
         &mut self,
-        place: Place,
+        place: RequestPlace,
         index: usize,
         at: usize,
-        layout: &Layout<'_>,
+        layout: &RequestLayout<'_>,
         sent: &[Option<usize>],
     ) {
         let block = &layout.blocks[at];
@@ -158,7 +158,7 @@ impl Judging<'_> {
     }
 
     /// Keeps what a request says of the calls of a response that others judge.
-    pub(super) fn hear_answers(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+    pub(super) fn hear_answers(&mut self, place: RequestPlace, index: usize, at: usize, layout: &RequestLayout<'_>) {
         let block = &layout.blocks[at];
         let Some(response) = self.thread.items[index].response() else { return };
         let sent = sent_calls(&response.calls, block.message);
@@ -174,7 +174,7 @@ impl Judging<'_> {
     }
 
     /// What became of a call that is not answered, to be appended.
-    fn became(call: &CallState<'_>) -> &'static str {
+    fn became(call: &CallFate<'_>) -> &'static str {
         if call.is_denied() {
             ", which was denied"
         } else if call.is_approved() {
@@ -191,7 +191,7 @@ impl Judging<'_> {
     }
 
     /// An answer that stands behind no call.
-    pub(super) fn orphan(&mut self, place: Place, answer: usize, layout: &Layout<'_>) {
+    pub(super) fn orphan(&mut self, place: RequestPlace, answer: usize, layout: &RequestLayout<'_>) {
         let message = &layout.request.messages[answer];
         let id = message.call_id.as_deref().unwrap_or_default();
         let found = self.thread.calls().rev().find(|(at, call)| at.0 < layout.block_of.len() && call.said.id == id);
@@ -215,7 +215,7 @@ impl Judging<'_> {
         }
     }
 
-    fn judge_answer(&mut self, place: Place, at: (usize, usize), answer: usize, layout: &Layout<'_>) {
+    fn judge_answer(&mut self, place: RequestPlace, at: (usize, usize), answer: usize, layout: &RequestLayout<'_>) {
         let content = layout.request.messages[answer].content.clone();
         let Some(call) = self.thread.call(at) else { return };
         let is_told_before = matches!(&call.answer, Some((run, _)) if *run < place.run)
@@ -244,7 +244,7 @@ impl Judging<'_> {
         &self,
         at: (usize, usize),
         content: Option<&str>,
-        layout: &Layout<'_>,
+        layout: &RequestLayout<'_>,
     ) -> Option<(Option<&'static str>, String)> {
         let call = self.thread.call(at)?;
         let (_, before) = call.answer.as_ref()?;
@@ -261,7 +261,7 @@ impl Judging<'_> {
         Some((None, format!("the answer to `{id}`, {}, became {}", quote_text(before), quote_text(now))))
     }
 
-    fn is_result(&self, call: &CallState<'_>, content: Option<&str>) -> bool {
+    fn is_result(&self, call: &CallFate<'_>, content: Option<&str>) -> bool {
         let CallOutcome::Result(result) = self.thread.outcome(call) else { return false };
         of_answer(result, content, self.thread.session.has_huge_numbers, self.abilities.exact_integers).is_empty()
     }
@@ -269,10 +269,10 @@ impl Judging<'_> {
     /// The first answer to a call.
     fn first_answer(
         &mut self,
-        place: Place,
+        place: RequestPlace,
         at: (usize, usize),
         content: Option<&str>,
-        layout: &Layout<'_>,
+        layout: &RequestLayout<'_>,
     ) -> Option<(Option<&'static str>, String)> {
         let call = self.thread.call(at)?;
         if image(&self.thread, at).is_some() {
@@ -282,12 +282,12 @@ impl Judging<'_> {
         let (id, now) = (without_marks(&call.said.id).into_owned(), content.unwrap_or_default());
         let returned = call.has_returned(place.run);
         let may_be_told = call.said.is_hand_over()
-            || self.thread.items[at.0].response().is_some_and(super::thread::Response::has_hand_over)
+            || self.thread.items[at.0].response().is_some_and(super::thread::ResponseFate::has_hand_over)
             || call.said.is_raw();
         let outcome = self.thread.outcome(call);
         let is_result = self.is_result(call, content);
         let is_nothing = matches!(outcome, CallOutcome::Result(Value::String(result)) if result.trim().is_empty());
-        let of_another = |thread: &Thread<'_>| thread.is_result_of_another(at, now, layout.block_of.len());
+        let of_another = |thread: &JudgedThread<'_>| thread.is_result_of_another(at, now, layout.block_of.len());
         let another =
             || Some((None, format!("`{id}` is answered with the result of another call: {}", quote_text(now))));
         if call.is_denied() {
@@ -344,7 +344,7 @@ impl Judging<'_> {
     }
 
     /// Whether a call could have been executed, and was not, in a run that went on and whose response has raw arguments.
-    fn is_skipped_for_raw(&self, place: Place, at: (usize, usize)) -> bool {
+    fn is_skipped_for_raw(&self, place: RequestPlace, at: (usize, usize)) -> bool {
         let (item, Some(call)) = (&self.thread.items[at.0], self.thread.call(at)) else { return false };
         let is_due = item.run == place.run
             && item.response().is_some_and(|response| {

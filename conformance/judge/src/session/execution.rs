@@ -131,7 +131,7 @@ impl Judging<'_> {
         let like: Vec<CallPlace> = self.thread.calls().map(|(place, _)| place).filter(is_like).collect();
         let is_begun = |place: &&CallPlace| !is_due(place);
         let is_cut = |place: &&CallPlace| {
-            self.thread.items[place.0].response().is_some_and(super::thread::Response::is_open_cut)
+            self.thread.items[place.0].response().is_some_and(super::thread::ResponseFate::is_open_cut)
         };
         let found = like.iter().rev().find(is_begun);
         found.or_else(|| like.iter().rev().find(is_cut)).or_else(|| like.last()).copied()
@@ -141,7 +141,7 @@ impl Judging<'_> {
         let Some(call) = self.thread.call(place) else { return };
         let id = without_marks(&call.said.id).into_owned();
         let exact = self.abilities.exact_integers;
-        let is_sibling = self.thread.items[place.0].response().is_some_and(super::thread::Response::waits);
+        let is_sibling = self.thread.items[place.0].response().is_some_and(super::thread::ResponseFate::waits);
         let at = format!("run {}", run + 1);
         if let CallKind::Raw { repaired } = &call.said.kind {
             let is_repaired = repaired.as_ref().is_some_and(|args| equal(args, &executed.args, exact));

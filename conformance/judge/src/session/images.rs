@@ -1,7 +1,7 @@
 //! SESSION-OPAQUE and SESSION-IMAGE, in every request.
 
-use super::judging::{Judging, Place};
-use super::layout::{Layout, sent_calls};
+use super::judging::{Judging, RequestPlace};
+use super::layout::{RequestLayout, sent_calls};
 use super::naming::image;
 use super::opaque;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use threadspec_golden::clause;
 
 impl Judging<'_> {
     /// Judges the opaque parts of the message that repeats a response.
-    pub(super) fn judge_opaque(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+    pub(super) fn judge_opaque(&mut self, place: RequestPlace, index: usize, at: usize, layout: &RequestLayout<'_>) {
         let Some(response) = self.thread.items[index].response() else { return };
         let block = &layout.blocks[at];
         if response.said.opaque.is_empty() && block.extras.opaque.is_empty() || self.opaque_faults.contains(&index) {
@@ -25,7 +25,7 @@ impl Judging<'_> {
     }
 
     /// Judges the images in the answers to the calls of a response.
-    pub(super) fn judge_images(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+    pub(super) fn judge_images(&mut self, place: RequestPlace, index: usize, at: usize, layout: &RequestLayout<'_>) {
         let Some(response) = self.thread.items[index].response() else { return };
         let has_image = (0..response.calls.len()).any(|number| image(&self.thread, (index, number)).is_some());
         if !has_image || index < self.thread.compacted.max(self.thread.filtered) {

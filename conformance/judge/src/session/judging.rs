@@ -1,11 +1,11 @@
 //! The judging of a session: what is known so far, and what was found.
 
-use super::layout::Layout;
-use super::report::RunRecord;
-use super::request::Scope;
+use super::layout::RequestLayout;
+use super::report::RunAccount;
+use super::request::JudgedScope;
 use super::script::{Beginning, Session, Turn};
-use super::thread::Thread;
-use super::within::Ending;
+use super::thread::JudgedThread;
+use super::within::RunEnding;
 use crate::universal::Abilities;
 use crate::universal::finding::{Finding, Findings};
 use crate::universal::others::Strangers;
@@ -17,11 +17,11 @@ use threadspec_golden::clause;
 /// A session, its thread as far as it was judged, and what was found.
 pub(super) struct Judging<'a> {
     pub(super) session: &'a Session,
-    pub(super) records: &'a [RunRecord],
+    pub(super) records: &'a [RunAccount],
     pub(super) abilities: Abilities,
-    pub(super) thread: Thread<'a>,
+    pub(super) thread: JudgedThread<'a>,
     /// How each run ended that was judged.
-    pub(super) endings: Vec<Ending>,
+    pub(super) endings: Vec<RunEnding>,
     pub(super) findings: Findings,
     /// Those that say that a call is not answered once.
     pub(super) pairing: Vec<Finding>,
@@ -47,12 +47,12 @@ pub(super) struct Judging<'a> {
 
 /// A request of a session.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct RequestPlace {
     pub(super) run: usize,
     pub(super) request: usize,
 }
 
-impl Place {
+impl RequestPlace {
     /// "run 2, request 1, message 4"; all are counted from 0.
     pub(super) fn at(self, message: Option<usize>) -> String {
         let message = message.map(|message| format!(", message {}", message + 1)).unwrap_or_default();
@@ -61,12 +61,12 @@ impl Place {
 }
 
 impl<'a> Judging<'a> {
-    pub(super) fn new(session: &'a Session, records: &'a [RunRecord], abilities: Abilities) -> Self {
+    pub(super) fn new(session: &'a Session, records: &'a [RunAccount], abilities: Abilities) -> Self {
         Self {
             session,
             records,
             abilities,
-            thread: Thread::new(session),
+            thread: JudgedThread::new(session),
             endings: Vec::new(),
             findings: Findings::default(),
             pairing: Vec::new(),
@@ -167,7 +167,7 @@ impl<'a> Judging<'a> {
         self.endings.push(ending);
         self.judge_decided(run, &late);
         for (number, &end) in ends.iter().enumerate() {
-            let place = Place { run, request: number };
+            let place = RequestPlace { run, request: number };
             self.judge_request(place, end, begin, &special);
         }
         self.judge_silence(run, &pending, &late);
@@ -212,7 +212,7 @@ impl<'a> Judging<'a> {
                     let ids = message.calls.iter().flat_map(|call| &call.id);
                     let mut texts = message.content.iter().chain(&message.call_id).chain(ids);
                     if let Some(text) = texts.find(|text| strangers.contain(text)) {
-                        let place = Place { run, request }.at(Some(index));
+                        let place = RequestPlace { run, request }.at(Some(index));
                         let what = format!("{place}: `{}` comes from another session", without_marks(text));
                         return self.findings.found.insert(0, Finding { clause: clause::AGENT_INDEPENDENT, what });
                     }
@@ -226,20 +226,20 @@ impl<'a> Judging<'a> {
         }
     }
 
-    fn judge_request(&mut self, place: Place, end: usize, begin: usize, special: &[usize]) {
+    fn judge_request(&mut self, place: RequestPlace, end: usize, begin: usize, special: &[usize]) {
         let records = self.records;
         let request = &records[place.run].requests[place.request];
         let handed_over = (begin..end)
-            .any(|index| self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over));
+            .any(|index| self.thread.items[index].response().is_some_and(super::thread::ResponseFate::has_hand_over));
         if place.request > 0 {
             self.hand_over(end, begin);
             if self.compacts(place.run) {
                 self.thread.compacted = self.thread.compacted.max(end.saturating_sub(1));
             }
         }
-        let layout = Layout::of(request, &self.thread.items[..end]);
+        let layout = RequestLayout::of(request, &self.thread.items[..end]);
         let last = end.checked_sub(1).filter(|last| place.request > 0 && !special.contains(last));
-        let scope = Scope {
+        let scope = JudgedScope {
             is_whole: place.request == 0 && place.run > 0 || handed_over || self.compacts(place.run),
             special: special.to_vec(),
             other: last,
@@ -321,7 +321,7 @@ impl<'a> Judging<'a> {
                     continue;
                 }
                 let clause = if run == 0 { clause::AGENT_VALID } else { clause::SESSION_VALID };
-                let place = Place { run, request: number }.at(Some(fault.index));
+                let place = RequestPlace { run, request: number }.at(Some(fault.index));
                 self.add_pairing(clause, format!("{place}: {}", fault.what));
             }
         }

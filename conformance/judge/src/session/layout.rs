@@ -1,13 +1,13 @@
 //! A request laid beside the thread: which message is which.
 
 use super::report::{Extras, SentRequest};
-use super::thread::{CallState, Item, ItemKind, Response};
+use super::thread::{CallFate, JudgedItem, ItemKind, ResponseFate};
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
 
 /// What is said in a request by the user or the model, with what belongs to it.
 #[derive(Debug)]
-pub(super) struct Block<'m> {
+pub(super) struct MessageBlock<'m> {
     /// The message, counted from 0.
     pub(super) index: usize,
     pub(super) message: &'m AgentMessage,
@@ -20,10 +20,10 @@ pub(super) struct Block<'m> {
 
 /// A request laid beside the thread.
 #[derive(Debug)]
-pub(super) struct Layout<'m> {
+pub(super) struct RequestLayout<'m> {
     pub(super) request: &'m SentRequest,
     pub(super) systems: Vec<usize>,
-    pub(super) blocks: Vec<Block<'m>>,
+    pub(super) blocks: Vec<MessageBlock<'m>>,
     /// Answers that stand behind no response.
     pub(super) strays: Vec<usize>,
     /// For each item of the thread the block that is it.
@@ -35,9 +35,9 @@ pub(super) struct Layout<'m> {
 /// Where more pairs than this would have to be compared, the first message that fits is taken.
 const MOST_PAIRS: usize = 400_000;
 
-impl<'m> Layout<'m> {
+impl<'m> RequestLayout<'m> {
     /// Lays a request beside what was said up to it.
-    pub(super) fn of(request: &'m SentRequest, items: &[Item<'_>]) -> Self {
+    pub(super) fn of(request: &'m SentRequest, items: &[JudgedItem<'_>]) -> Self {
         let mut layout = Self {
             request,
             systems: Vec::new(),
@@ -52,7 +52,7 @@ impl<'m> Layout<'m> {
         layout
     }
 
-    fn divide(&mut self, items: &[Item<'_>]) {
+    fn divide(&mut self, items: &[JudgedItem<'_>]) {
         for (index, (message, extras)) in self.request.messages.iter().zip(&self.request.extras).enumerate() {
             match message.speaker {
                 Speaker::System => self.systems.push(index),
@@ -68,13 +68,13 @@ impl<'m> Layout<'m> {
                     }
                 }
                 Speaker::Human | Speaker::Ai => {
-                    self.blocks.push(Block { index, message, extras, answers: Vec::new(), carriers: Vec::new() });
+                    self.blocks.push(MessageBlock { index, message, extras, answers: Vec::new(), carriers: Vec::new() });
                 }
             }
         }
     }
 
-    fn pair(&mut self, items: &[Item<'_>]) {
+    fn pair(&mut self, items: &[JudgedItem<'_>]) {
         let (mut first, mut last, mut end) = (0, self.blocks.len(), items.len());
         while first < last.min(end) && likeness(&items[first], self.blocks[first].message) >= SAME {
             self.put(first, first);
@@ -102,7 +102,7 @@ impl<'m> Layout<'m> {
 
     fn first_fits(
         &self,
-        items: &[Item<'_>],
+        items: &[JudgedItem<'_>],
         some: std::ops::Range<usize>,
         blocks: std::ops::Range<usize>,
     ) -> Vec<(usize, usize)> {
@@ -120,7 +120,7 @@ impl<'m> Layout<'m> {
     /// The pairs, in order, that are most alike together.
     fn best_fits(
         &self,
-        items: &[Item<'_>],
+        items: &[JudgedItem<'_>],
         some: std::ops::Range<usize>,
         blocks: std::ops::Range<usize>,
     ) -> Vec<(usize, usize)> {
@@ -167,21 +167,21 @@ impl<'m> Layout<'m> {
     }
 
     /// Whether no response stands between two items in the request.
-    pub(super) fn are_neighbours(&self, items: &[Item<'_>], one: usize, other: usize) -> bool {
+    pub(super) fn are_neighbours(&self, items: &[JudgedItem<'_>], one: usize, other: usize) -> bool {
         let (first, last) = (one.min(other), one.max(other));
         (first + 1..last).all(|item| items[item].user().is_some() || self.block_of[item].is_none())
     }
 }
 
-fn is_user_text(text: &str, items: &[Item<'_>]) -> bool {
-    !text.is_empty() && items.iter().filter_map(Item::user).any(|user| arrived(user, text))
+fn is_user_text(text: &str, items: &[JudgedItem<'_>]) -> bool {
+    !text.is_empty() && items.iter().filter_map(JudgedItem::user).any(|user| arrived(user, text))
 }
 
 /// From here on a message is an item as it was said.
 const SAME: u32 = 8;
 
 /// How much a message is like an item; 0 if it is not.
-fn likeness(item: &Item<'_>, message: &AgentMessage) -> u32 {
+fn likeness(item: &JudgedItem<'_>, message: &AgentMessage) -> u32 {
     match &item.kind {
         ItemKind::User(text) => {
             if message.speaker == Speaker::Human && arrived(text, message.text()) {
@@ -195,7 +195,7 @@ fn likeness(item: &Item<'_>, message: &AgentMessage) -> u32 {
     }
 }
 
-fn likeness_of_response(response: &Response<'_>, message: &AgentMessage) -> u32 {
+fn likeness_of_response(response: &ResponseFate<'_>, message: &AgentMessage) -> u32 {
     let said = response.said;
     let is_text = arrived(&said.text, message.text());
     if said.calls.is_empty() || message.calls.is_empty() {
@@ -223,7 +223,7 @@ fn likeness_of_response(response: &Response<'_>, message: &AgentMessage) -> u32 
 }
 
 /// For each call of a response its place among those of the message that repeats it.
-pub(super) fn sent_calls(calls: &[CallState<'_>], message: &AgentMessage) -> Vec<Option<usize>> {
+pub(super) fn sent_calls(calls: &[CallFate<'_>], message: &AgentMessage) -> Vec<Option<usize>> {
     let sent = &message.calls;
     let mut taken = vec![false; sent.len()];
     let mut places: Vec<Option<usize>> = vec![None; calls.len()];
@@ -234,7 +234,7 @@ pub(super) fn sent_calls(calls: &[CallState<'_>], message: &AgentMessage) -> Vec
             *place = Some(at);
         }
     }
-    let is_like = |at: usize, call: &CallState<'_>| call.said.name.is_empty() || sent[at].name() == call.said.name;
+    let is_like = |at: usize, call: &CallFate<'_>| call.said.name.is_empty() || sent[at].name() == call.said.name;
     for number in 0..calls.len() {
         if places[number].is_some() {
             continue;

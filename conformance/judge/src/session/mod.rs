@@ -118,6 +118,6 @@ fn judge_in(
     let over_wire = wire.map(|wire| WireState { unsupported: wire.settle_session(&mut findings) });
     findings.deduplicate();
     debug_assert!(findings.found.iter().all(|found| is_of_wire(found) || clause::ALL.contains(&found.clause)));
-    let asks = records.iter().any(report::RunRecord::asks);
+    let asks = records.iter().any(report::RunAccount::asks);
     Ok(Ruling::of_session(findings, SessionState { pairing, executed, reasons, unsupported }, over_wire, asks))
 }

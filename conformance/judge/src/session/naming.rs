@@ -1,6 +1,6 @@
 //! One fault, one name: the clause to which a wrong or missing answer belongs.
 
-use super::thread::Thread;
+use super::thread::JudgedThread;
 use crate::universal::script::CallOutcome;
 use serde_json::Value;
 use threadspec_golden::clause;
@@ -16,7 +16,7 @@ pub(super) enum AnswerFault {
 
 /// The clause of a fault of the answer to a call, seen in a run.
 pub(super) fn clause_of(
-    thread: &Thread<'_>,
+    thread: &JudgedThread<'_>,
     (index, number): (usize, usize),
     run: usize,
     fault: AnswerFault,
@@ -68,7 +68,7 @@ pub(super) fn clause_of(
 }
 
 /// The image that a call gives, in base64, and the text beside it.
-pub(super) fn image<'a>(thread: &Thread<'a>, place: (usize, usize)) -> Option<(&'a str, Option<&'a str>)> {
+pub(super) fn image<'a>(thread: &JudgedThread<'a>, place: (usize, usize)) -> Option<(&'a str, Option<&'a str>)> {
     let call = thread.call(place)?;
     match thread.outcome(call) {
         CallOutcome::Result(Value::Object(members)) => {

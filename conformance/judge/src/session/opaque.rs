@@ -1,8 +1,8 @@
 //! SESSION-OPAQUE: what only the provider can read comes back as it was, at its place.
 
-use super::layout::Block;
+use super::layout::MessageBlock;
 use super::report::Extras;
-use super::thread::Response;
+use super::thread::ResponseFate;
 use crate::shape::{OpaqueItem, Part};
 use crate::universal::value::quote_text;
 
@@ -60,7 +60,7 @@ impl Opaque {
 }
 
 /// The parts that a request should have of a response, as it names the calls; those of calls that are gone are left out.
-fn own(response: &Response<'_>, block: &Block<'_>, sent: &[Option<usize>]) -> Vec<Opaque> {
+fn own(response: &ResponseFate<'_>, block: &MessageBlock<'_>, sent: &[Option<usize>]) -> Vec<Opaque> {
     let renamed = |part: &Opaque| match part {
         Opaque::Signature { call, data } => {
             let at = response.said.calls.iter().position(|said| said.id == *call)?;
@@ -74,8 +74,8 @@ fn own(response: &Response<'_>, block: &Block<'_>, sent: &[Option<usize>]) -> Ve
 
 /// What is wrong with the opaque parts of a message that repeats a response. `sent` has the place of each call in the message.
 pub(super) fn fault(
-    response: &Response<'_>,
-    block: &Block<'_>,
+    response: &ResponseFate<'_>,
+    block: &MessageBlock<'_>,
     extras: &Extras,
     sent: &[Option<usize>],
     is_open: bool,

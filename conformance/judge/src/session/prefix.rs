@@ -1,7 +1,7 @@
 //! SESSION-PREFIX: request 1 of a run begins with the last request of the run before, its response and answers.
 
-use super::judging::{Judging, Place};
-use super::layout::Layout;
+use super::judging::{Judging, RequestPlace};
+use super::layout::RequestLayout;
 use crate::universal::message::{AgentMessage, Conversation, Placed, Speaker};
 use crate::universal::systems::places;
 use crate::universal::value::read_inside;
@@ -24,7 +24,7 @@ impl Judging<'_> {
         let Some(last) = records[before].requests.last() else { return };
         let now = &records[run].requests[0];
         let (one, other) = (Conversation::of(&last.messages), Conversation::of(&now.messages));
-        let place = Place { run, request: 0 };
+        let place = RequestPlace { run, request: 0 };
         let systems = |list: &Conversation<'_>| {
             list.systems.iter().map(|placed| placed.message.content.clone()).collect::<Vec<_>>()
         };
@@ -43,7 +43,7 @@ impl Judging<'_> {
             return self.add(clause::SESSION_PREFIX, what);
         }
         // The response stands right behind.
-        let layout = Layout::of(now, &self.thread.items[..end]);
+        let layout = RequestLayout::of(now, &self.thread.items[..end]);
         let response =
             self.thread.items[..end].iter().rposition(|item| item.response().is_some() && item.run == before);
         let at = response.and_then(|index| layout.block_of[index]).map(|at| layout.blocks[at].index);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RunRecord {
+pub(super) struct RunAccount {
     pub(super) requests: Vec<SentRequest>,
     pub(super) executed: Vec<Executed>,
     /// `None` if nothing is said.
@@ -48,7 +48,7 @@ pub(super) struct Executed {
 /// # Errors
 ///
 /// Says why it is not one.
-pub(super) fn read(output: Value, asked: usize) -> Result<(Vec<RunRecord>, Option<SessionWireReport>), String> {
+pub(super) fn read(output: Value, asked: usize) -> Result<(Vec<RunAccount>, Option<SessionWireReport>), String> {
     let SessionOutput { runs, wire } = SessionOutput::of(output);
     let Part::Proper(runs) = runs else { return Err("it has no list of `runs`".into()) };
     if runs.len() != asked {
@@ -59,7 +59,7 @@ pub(super) fn read(output: Value, asked: usize) -> Result<(Vec<RunRecord>, Optio
     Ok((records, wire.optional(|| "its `wire` is not an object")?))
 }
 
-fn read_run(run: Part<RunReport>) -> Result<RunRecord, String> {
+fn read_run(run: Part<RunReport>) -> Result<RunAccount, String> {
     let Part::Proper(run) = run else { return Err("it is not an object".into()) };
     let Part::Proper(requests) = run.requests else { return Err("it has no list of `requests`".into()) };
     let Part::Proper(executed) = run.executed else { return Err("it has no list `executed`".into()) };
@@ -77,7 +77,7 @@ fn read_run(run: Part<RunReport>) -> Result<RunRecord, String> {
         Part::Proper(id) => Ok(id),
         Part::Odd(_) | Part::Missing => Err("an element of its `pending` is not an id"),
     };
-    Ok(RunRecord {
+    Ok(RunAccount {
         requests: requests.into_iter().enumerate().map(read).collect::<Result<_, _>>()?,
         executed: executed.into_iter().map(Executed::read).collect::<Result<_, _>>()?,
         pending: pending.map(|ids| ids.into_iter().map(id).collect::<Result<_, _>>()).transpose()?,
@@ -133,7 +133,7 @@ impl Executed {
     }
 }
 
-impl RunRecord {
+impl RunAccount {
     /// Whether the model was asked.
     pub(super) fn asks(&self) -> bool {
         !self.requests.is_empty()

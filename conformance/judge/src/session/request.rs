@@ -1,9 +1,9 @@
 //! A request beside the thread: what is missing in it, what stands there twice, and what became of each response.
 
-use super::judging::{Judging, Place};
-use super::layout::{Layout, sent_calls};
+use super::judging::{Judging, RequestPlace};
+use super::layout::{RequestLayout, sent_calls};
 use super::naming::{AnswerFault, clause_of};
-use super::thread::Item;
+use super::thread::JudgedItem;
 use crate::feature::Saves;
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentMessage, Speaker};
@@ -13,7 +13,7 @@ use threadspec_golden::clause;
 
 /// Which items of the thread are judged in a request.
 #[derive(Clone, Debug)]
-pub(super) struct Scope {
+pub(super) struct JudgedScope {
     /// Whether the whole thread is judged, and not only what AGENT-PREFIX does not keep.
     pub(super) is_whole: bool,
     /// The responses of the run that no AGENT clause judges.
@@ -24,7 +24,7 @@ pub(super) struct Scope {
 
 impl Judging<'_> {
     /// Judges what is missing in a request, and what nobody said.
-    pub(super) fn judge_items(&mut self, place: Place, layout: &Layout<'_>) {
+    pub(super) fn judge_items(&mut self, place: RequestPlace, layout: &RequestLayout<'_>) {
         let is_missing = |index: &usize| layout.block_of[*index].is_none() && !self.thread.items[*index].may_be_missing;
         let missing: Vec<usize> = (0..layout.block_of.len()).filter(is_missing).collect();
         // With a lost round its user message is lost, too.
@@ -47,7 +47,7 @@ impl Judging<'_> {
     }
 
     /// Judges whether the responses of the run that no AGENT clause judges are there in a later request of it.
-    pub(super) fn judge_lost(&mut self, place: Place, layout: &Layout<'_>, special: &[usize]) {
+    pub(super) fn judge_lost(&mut self, place: RequestPlace, layout: &RequestLayout<'_>, special: &[usize]) {
         for &index in special.iter().filter(|index| layout.block_of.get(**index) == Some(&None)) {
             let item = &self.thread.items[index];
             if item.may_be_missing {
@@ -65,7 +65,7 @@ impl Judging<'_> {
     }
 
     /// Whether a response must survive compaction in this run: the open round.
-    fn is_open_round(&self, place: Place, index: usize, layout: &Layout<'_>) -> bool {
+    fn is_open_round(&self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];
         let last = items.iter().rposition(|item| item.response().is_some());
         let is_open = last == Some(index) && items[index..].iter().all(|item| item.user().is_none());
@@ -75,9 +75,9 @@ impl Judging<'_> {
 
     /// Whether a user message of the framework stands last, which says that the calls of a response were cut or that the run goes on: it
     /// closes the turn.
-    fn is_closed_by_framework(&self, place: Place, index: usize, layout: &Layout<'_>) -> bool {
+    fn is_closed_by_framework(&self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) -> bool {
         let plan = &self.session.runs[place.run];
-        let is_cut = self.thread.items[index].response().is_some_and(super::thread::Response::is_open_cut);
+        let is_cut = self.thread.items[index].response().is_some_and(super::thread::ResponseFate::is_open_cut);
         let is_summary = |text: &str| plan.summary.as_deref().is_some_and(|summary| text.contains(summary.trim()));
         let last = layout.blocks.last().zip(layout.item_of.last());
         is_cut
@@ -86,7 +86,7 @@ impl Judging<'_> {
             })
     }
 
-    fn missing_response(&mut self, place: Place, index: usize, layout: &Layout<'_>) {
+    fn missing_response(&mut self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) {
         let item = &self.thread.items[index];
         let Some(response) = item.response() else { return };
         let shown = shown(item);
@@ -137,7 +137,7 @@ impl Judging<'_> {
 
     /// Whether nothing is left of a run that ended early where only whole runs are saved. A run and the decisions that go on with it
     /// count as one.
-    fn is_lost_with_its_run(&self, index: usize, layout: &Layout<'_>) -> bool {
+    fn is_lost_with_its_run(&self, index: usize, layout: &RequestLayout<'_>) -> bool {
         let root = |run: usize| self.roots.get(run).copied().unwrap_or(run);
         let own = root(self.thread.items[index].run);
         let is_of_it = |run: usize| root(run) == own;
@@ -151,7 +151,7 @@ impl Judging<'_> {
     }
 
     /// A response of a run that ended early is missing in the next request.
-    fn missing_cut(&mut self, index: usize, layout: &Layout<'_>, what: &str) {
+    fn missing_cut(&mut self, index: usize, layout: &RequestLayout<'_>, what: &str) {
         let item = &self.thread.items[index];
         let Some(response) = item.response() else { return };
         let run = item.run;
@@ -190,7 +190,7 @@ impl Judging<'_> {
         self.add(clause::SESSION_KEPT, format!("{what}{had}"));
     }
 
-    fn missing_user(&mut self, place: Place, index: usize, layout: &Layout<'_>) {
+    fn missing_user(&mut self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) {
         let item = &self.thread.items[index];
         let (run, Some(text)) = (item.run, item.user()) else { return };
         if text.trim().is_empty() || self.is_joined(index, text, layout) {
@@ -220,7 +220,7 @@ impl Judging<'_> {
         }
         if self.is_first_look(index) && !is_own {
             let own = || items.iter().enumerate().filter(|(_, item)| item.run == run && item.response().is_some());
-            let gone = |(other, _): (usize, &Item<'_>)| layout.block_of[other].is_none();
+            let gone = |(other, _): (usize, &JudgedItem<'_>)| layout.block_of[other].is_none();
             let is_documented = match self.abilities.session.saves {
                 Saves::Call => false,
                 Saves::Round => own().next().is_none_or(gone),
@@ -236,7 +236,7 @@ impl Judging<'_> {
     }
 
     /// Whether a user message is joined with a neighbour.
-    fn is_joined(&self, index: usize, text: &str, layout: &Layout<'_>) -> bool {
+    fn is_joined(&self, index: usize, text: &str, layout: &RequestLayout<'_>) -> bool {
         let items = &self.thread.items[..layout.block_of.len()];
         layout.blocks.iter().zip(&layout.item_of).any(|(block, item)| {
             let is_near =
@@ -246,7 +246,7 @@ impl Judging<'_> {
     }
 
     /// A message that is nothing of the thread, and stands where an item should.
-    fn stand_in(index: usize, speaker: Speaker, layout: &Layout<'_>) -> Option<String> {
+    fn stand_in(index: usize, speaker: Speaker, layout: &RequestLayout<'_>) -> Option<String> {
         let before = layout.block_of[..index].iter().rev().flatten().next().map_or(0, |block| block + 1);
         let behind = layout.block_of[index + 1..].iter().flatten().next().copied().unwrap_or(layout.blocks.len());
         let mut between = (before..behind).filter(|at| layout.item_of[*at].is_none());
@@ -255,7 +255,7 @@ impl Judging<'_> {
     }
 
     /// A message that is nothing of the thread: it may be there a second time.
-    fn judge_stranger(&mut self, place: Place, at: usize, layout: &Layout<'_>) {
+    fn judge_stranger(&mut self, place: RequestPlace, at: usize, layout: &RequestLayout<'_>) {
         let block = &layout.blocks[at];
         let (message, shown) = (block.message, block.message.shown());
         let place_of = place.at(Some(block.index));
@@ -292,7 +292,7 @@ impl Judging<'_> {
     }
 
     /// Judges the message that repeats a response, and the answers behind it.
-    pub(super) fn judge_response(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+    pub(super) fn judge_response(&mut self, place: RequestPlace, index: usize, at: usize, layout: &RequestLayout<'_>) {
         self.judge_text(place, index, at, layout);
         let block = &layout.blocks[at];
         let Some(response) = self.thread.items[index].response() else { return };
@@ -301,7 +301,7 @@ impl Judging<'_> {
         self.judge_answers(place, index, at, layout, &sent);
     }
 
-    fn judge_text(&mut self, place: Place, index: usize, at: usize, layout: &Layout<'_>) {
+    fn judge_text(&mut self, place: RequestPlace, index: usize, at: usize, layout: &RequestLayout<'_>) {
         let (item, block) = (&self.thread.items[index], &layout.blocks[at]);
         let Some(response) = item.response() else { return };
         let (said, now) = (&response.said.text, block.message.text());
@@ -331,7 +331,7 @@ impl Judging<'_> {
 }
 
 /// Whether a message says again what an item is.
-fn is_again(item: &Item<'_>, message: &AgentMessage) -> bool {
+fn is_again(item: &JudgedItem<'_>, message: &AgentMessage) -> bool {
     if let Some(text) = item.user() {
         return message.speaker == Speaker::Human && !text.trim().is_empty() && arrived(text, message.text());
     }
@@ -347,7 +347,7 @@ fn is_again(item: &Item<'_>, message: &AgentMessage) -> bool {
 }
 
 /// An item for people.
-pub(super) fn shown(item: &Item<'_>) -> String {
+pub(super) fn shown(item: &JudgedItem<'_>) -> String {
     let Some(response) = item.response() else {
         return format!("the user message {}", quote_text(item.user().unwrap_or_default()));
     };

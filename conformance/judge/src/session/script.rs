@@ -5,7 +5,7 @@ use crate::json::{is_beyond_doubles, tokens};
 use crate::shape::{
     Compaction, Decision, Named, Part, Parts, SessionCall, SessionCut, SessionInput, SessionRun, SessionTurn,
 };
-use crate::universal::script::ScriptedTools;
+use crate::universal::script::ScriptedOutcomes;
 use crate::universal::value::{self, read_inside};
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, HashSet};
@@ -16,7 +16,7 @@ pub(super) struct Session {
     /// The first is `main`.
     pub(super) agents: Vec<Agent>,
     /// The tools of all agents.
-    pub(super) tools: ScriptedTools,
+    pub(super) tools: ScriptedOutcomes,
     /// The tools that need an approval.
     pub(super) guarded: HashSet<String>,
     pub(super) runs: Vec<RunPlan>,
@@ -131,7 +131,7 @@ impl Session {
         let read = |(index, run)| read_run(run).map_err(|error| format!("run {}: {error}", index + 1));
         let session = Self {
             agents: known,
-            tools: ScriptedTools::read(all)?,
+            tools: ScriptedOutcomes::read(all)?,
             guarded,
             runs: runs.into_iter().enumerate().map(read).collect::<Result<_, _>>()?,
             has_huge_numbers: tokens(input).any(is_beyond_doubles),

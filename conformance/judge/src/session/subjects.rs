@@ -2,7 +2,7 @@
 
 use super::naming::image;
 use super::script::{Beginning, Session, Turn};
-use super::thread::Thread;
+use super::thread::JudgedThread;
 use crate::Error;
 use crate::universal::Property;
 use crate::universal::script::CallOutcome;
@@ -14,7 +14,7 @@ use crate::universal::script::CallOutcome;
 /// Says why the input is no session.
 pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
     let session = Session::read(input).map_err(Error::new)?;
-    let mut thread = Thread::new(&session);
+    let mut thread = JudgedThread::new(&session);
     for (run, plan) in session.runs.iter().enumerate() {
         for turn in &plan.turns {
             if let Turn::Response(said) = turn {
@@ -23,7 +23,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         }
     }
     let any =
-        |test: &dyn Fn(&super::thread::Response<'_>) -> bool| thread.responses().any(|(_, response)| test(response));
+        |test: &dyn Fn(&super::thread::ResponseFate<'_>) -> bool| thread.responses().any(|(_, response)| test(response));
     let has_calls = any(&|response| !response.calls.is_empty());
     let decides = |approves: bool| {
         session.runs.iter().any(|run| match &run.beginning {

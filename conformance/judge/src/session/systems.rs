@@ -1,14 +1,14 @@
 //! System messages, and the hand-over from one agent to another.
 
-use super::judging::{Judging, Place};
-use super::layout::Layout;
+use super::judging::{Judging, RequestPlace};
+use super::layout::RequestLayout;
 use super::script::CallKind;
-use super::thread::{Item, Response};
+use super::thread::{JudgedItem, ResponseFate};
 use crate::universal::value::quote_text;
 use threadspec_golden::clause;
 
 /// The system message of an agent, and how often it stands in a request.
-struct Known<'a> {
+struct KnownSystem<'a> {
     agent: usize,
     text: &'a str,
     count: usize,
@@ -17,7 +17,7 @@ struct Known<'a> {
 impl<'a> Judging<'a> {
     /// After a hand-over: which agents may speak now, and what a filter may have taken.
     pub(super) fn hand_over(&mut self, end: usize, begin: usize) {
-        let last = self.thread.items[begin..end].last().and_then(Item::response);
+        let last = self.thread.items[begin..end].last().and_then(JudgedItem::response);
         let Some(response) = last.filter(|response| response.has_hand_over()) else { return };
         let targets = self.targets(response);
         self.thread.agents = targets;
@@ -26,7 +26,7 @@ impl<'a> Judging<'a> {
     }
 
     /// The agents to which a response hands over.
-    fn targets(&self, response: &Response<'_>) -> Vec<usize> {
+    fn targets(&self, response: &ResponseFate<'_>) -> Vec<usize> {
         let target = |kind: &CallKind| match kind {
             CallKind::HandOver(name) => self.session.agents.iter().position(|agent| agent.name == *name),
             CallKind::Plain(_) | CallKind::Raw { .. } => None,
@@ -48,7 +48,7 @@ impl<'a> Judging<'a> {
     }
 
     /// Judges the system messages of a request.
-    pub(super) fn judge_systems(&mut self, place: Place, layout: &Layout<'_>, handed_over: bool) {
+    pub(super) fn judge_systems(&mut self, place: RequestPlace, layout: &RequestLayout<'_>, handed_over: bool) {
         let known = self.known_systems(layout);
         let at = place.at(None);
         let name = |agent: usize| self.session.agents[agent].name.clone();
@@ -56,7 +56,7 @@ impl<'a> Judging<'a> {
             let what = format!("{at}: the system message {} stands there twice", quote_text(twice.text));
             return self.add(clause::SESSION_SAID_ONCE, what);
         }
-        let (allowed, others): (Vec<&Known<'_>>, Vec<&Known<'_>>) =
+        let (allowed, others): (Vec<&KnownSystem<'_>>, Vec<&KnownSystem<'_>>) =
             known.iter().partition(|known| self.thread.agents.contains(&known.agent));
         let there = allowed.iter().filter(|known| known.count > 0).count();
         let may_be_joined = self.abilities.session.both_systems && self.thread.handed_over;
@@ -96,14 +96,14 @@ impl<'a> Judging<'a> {
     }
 
     /// How often the system message of each agent stands in a request, joined ones too.
-    fn known_systems(&self, layout: &Layout<'_>) -> Vec<Known<'a>> {
+    fn known_systems(&self, layout: &RequestLayout<'_>) -> Vec<KnownSystem<'a>> {
         let mut texts: Vec<String> =
             layout.systems.iter().map(|at| layout.request.messages[*at].text().to_owned()).collect();
         let session = self.session;
-        let mut known: Vec<Known<'a>> = Vec::new();
+        let mut known: Vec<KnownSystem<'a>> = Vec::new();
         for (agent, said) in session.agents.iter().enumerate() {
             if let Some(text) = said.system.as_deref().filter(|text| !text.trim().is_empty()) {
-                known.push(Known { agent, text, count: 0 });
+                known.push(KnownSystem { agent, text, count: 0 });
             }
         }
         // One may be a part of another.
@@ -121,7 +121,7 @@ impl<'a> Judging<'a> {
     }
 
     /// Judges whether the words of the last user message are there after a hand-over.
-    pub(super) fn judge_words(&mut self, place: Place, end: usize, layout: &Layout<'_>) {
+    pub(super) fn judge_words(&mut self, place: RequestPlace, end: usize, layout: &RequestLayout<'_>) {
         let items = &self.thread.items[..end];
         let Some(at) = items.iter().rposition(|item| item.user().is_some()) else { return };
         let text = items[at].user().unwrap_or_default();

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 /// The thread, as the script and the reports say that it went.
 #[derive(Debug)]
-pub(super) struct Thread<'a> {
+pub(super) struct JudgedThread<'a> {
     pub(super) session: &'a Session,
-    pub(super) items: Vec<Item<'a>>,
+    pub(super) items: Vec<JudgedItem<'a>>,
     /// Compaction may have taken what stands before, but for the user messages that it must keep.
     pub(super) compacted: usize,
     /// A hand-over's filter may have taken what stands before.
@@ -23,7 +23,7 @@ pub(super) struct Thread<'a> {
 
 /// A user message or a response.
 #[derive(Debug)]
-pub(super) struct Item<'a> {
+pub(super) struct JudgedItem<'a> {
     /// The run in which it was said.
     pub(super) run: usize,
     pub(super) kind: ItemKind<'a>,
@@ -39,14 +39,14 @@ pub(super) struct Item<'a> {
 #[derive(Debug)]
 pub(super) enum ItemKind<'a> {
     User(&'a str),
-    Response(Response<'a>),
+    Response(ResponseFate<'a>),
 }
 
 /// A response, and what became of its calls.
 #[derive(Debug)]
-pub(super) struct Response<'a> {
+pub(super) struct ResponseFate<'a> {
     pub(super) said: &'a Said,
-    pub(super) calls: Vec<CallState<'a>>,
+    pub(super) calls: Vec<CallFate<'a>>,
     /// Whether its run ended with it, so that its calls were open then.
     pub(super) ends_run: bool,
     /// The run that ended early, by a cut, a limit or a failure, while it was the last to be said or its calls ran.
@@ -56,7 +56,7 @@ pub(super) struct Response<'a> {
 /// What became of a call.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each says something of its own")]
-pub(super) struct CallState<'a> {
+pub(super) struct CallFate<'a> {
     pub(super) said: &'a SaidCall,
     /// Whether its tool needs an approval.
     pub(super) is_guarded: bool,
@@ -83,19 +83,19 @@ pub(super) struct Decided<'a> {
     pub(super) ruled: &'a super::script::Ruled,
 }
 
-impl<'a> Thread<'a> {
+impl<'a> JudgedThread<'a> {
     pub(super) fn new(session: &'a Session) -> Self {
         Self { session, items: Vec::new(), compacted: 0, filtered: 0, agents: vec![0], handed_over: false }
     }
 
     /// Adds a user message.
     pub(super) fn hear(&mut self, run: usize, text: &'a str, may_be_missing: bool) {
-        self.items.push(Item::new(run, ItemKind::User(text), may_be_missing));
+        self.items.push(JudgedItem::new(run, ItemKind::User(text), may_be_missing));
     }
 
     /// Adds a response.
     pub(super) fn say(&mut self, run: usize, said: &'a Said) {
-        let call = |said: &'a SaidCall| CallState {
+        let call = |said: &'a SaidCall| CallFate {
             said,
             is_guarded: self.session.guarded.contains(&said.name) && !said.is_raw(),
             executions: Vec::new(),
@@ -109,40 +109,40 @@ impl<'a> Thread<'a> {
         let calls = said.calls.iter().map(call).collect();
         // An empty response leaves nothing that anybody would miss.
         let is_empty = said.calls.is_empty() && said.text.trim().is_empty();
-        let response = Response { said, calls, ends_run: false, cut_in: None };
-        self.items.push(Item::new(run, ItemKind::Response(response), is_empty));
+        let response = ResponseFate { said, calls, ends_run: false, cut_in: None };
+        self.items.push(JudgedItem::new(run, ItemKind::Response(response), is_empty));
     }
 
     /// The responses, with their places.
-    pub(super) fn responses(&self) -> impl DoubleEndedIterator<Item = (usize, &Response<'a>)> {
+    pub(super) fn responses(&self) -> impl DoubleEndedIterator<Item = (usize, &ResponseFate<'a>)> {
         self.items.iter().enumerate().filter_map(|(index, item)| Some((index, item.response()?)))
     }
 
     /// The calls, each with its place: the item, and the number of the call in it.
-    pub(super) fn calls(&self) -> impl DoubleEndedIterator<Item = ((usize, usize), &CallState<'a>)> {
+    pub(super) fn calls(&self) -> impl DoubleEndedIterator<Item = ((usize, usize), &CallFate<'a>)> {
         self.responses().flat_map(|(index, response)| {
             response.calls.iter().enumerate().map(move |(number, call)| ((index, number), call))
         })
     }
 
     /// A call by its place.
-    pub(super) fn call(&self, (item, number): (usize, usize)) -> Option<&CallState<'a>> {
+    pub(super) fn call(&self, (item, number): (usize, usize)) -> Option<&CallFate<'a>> {
         self.items.get(item)?.response()?.calls.get(number)
     }
 
-    pub(super) fn call_mut(&mut self, (item, number): (usize, usize)) -> Option<&mut CallState<'a>> {
+    pub(super) fn call_mut(&mut self, (item, number): (usize, usize)) -> Option<&mut CallFate<'a>> {
         self.items.get_mut(item)?.response_mut()?.calls.get_mut(number)
     }
 
     /// What comes of a call, given the decision on it.
-    pub(super) fn outcome(&self, call: &CallState<'a>) -> CallOutcome<'a> {
+    pub(super) fn outcome(&self, call: &CallFate<'a>) -> CallOutcome<'a> {
         let made = AgentCall { id: Some(call.said.id.clone()), name: Some(call.said.name.clone()), args: call.args() };
         self.session.tools.outcome(&made)
     }
 
     /// Whether a text is the scripted result of another call, and not of this one.
     pub(super) fn is_result_of_another(&self, place: (usize, usize), text: &str, upto: usize) -> bool {
-        let is = |call: &CallState<'a>| match self.outcome(call) {
+        let is = |call: &CallFate<'a>| match self.outcome(call) {
             CallOutcome::Result(Value::String(result)) => !result.trim().is_empty() && result == text,
             CallOutcome::Result(Value::Object(members)) if members.contains_key("image") => false,
             CallOutcome::Result(result) => read_inside(text).is_ok_and(|value| value == *result),
@@ -153,19 +153,19 @@ impl<'a> Thread<'a> {
     }
 }
 
-impl<'a> Item<'a> {
+impl<'a> JudgedItem<'a> {
     fn new(run: usize, kind: ItemKind<'a>, may_be_missing: bool) -> Self {
         Self { run, kind, may_be_missing, seen: None, differs: false }
     }
 
-    pub(super) fn response(&self) -> Option<&Response<'a>> {
+    pub(super) fn response(&self) -> Option<&ResponseFate<'a>> {
         match &self.kind {
             ItemKind::User(_) => None,
             ItemKind::Response(response) => Some(response),
         }
     }
 
-    pub(super) fn response_mut(&mut self) -> Option<&mut Response<'a>> {
+    pub(super) fn response_mut(&mut self) -> Option<&mut ResponseFate<'a>> {
         match &mut self.kind {
             ItemKind::User(_) => None,
             ItemKind::Response(response) => Some(response),
@@ -180,7 +180,7 @@ impl<'a> Item<'a> {
     }
 }
 
-impl Response<'_> {
+impl ResponseFate<'_> {
     pub(super) fn has_hand_over(&self) -> bool {
         self.said.calls.iter().any(SaidCall::is_hand_over)
     }
@@ -200,7 +200,7 @@ impl Response<'_> {
     }
 
     /// Whether one of its calls had returned when its run ended early.
-    pub(super) fn had_returned(&self, call: &CallState<'_>) -> bool {
+    pub(super) fn had_returned(&self, call: &CallFate<'_>) -> bool {
         self.cut_in.is_some_and(|run| call.has_returned(run))
     }
 
@@ -210,7 +210,7 @@ impl Response<'_> {
     }
 }
 
-impl CallState<'_> {
+impl CallFate<'_> {
     /// Whether it had returned in one of the runs up to this one.
     pub(super) fn has_returned(&self, upto: usize) -> bool {
         self.executions.iter().any(|(run, returned)| *returned && *run <= upto)

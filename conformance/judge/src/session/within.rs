@@ -1,6 +1,6 @@
 //! What must hold inside each run, by the oracles of profile `universal`; and how the run ended.
 
-use super::judging::{Judging, Place};
+use super::judging::{Judging, RequestPlace};
 use super::naming::image;
 use super::script::{Beginning, CallKind, Turn};
 use crate::universal::course::{Course, RunEnd};
@@ -15,7 +15,7 @@ use threadspec_golden::clause;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ending {
+pub(super) struct RunEnding {
     /// By a cut, a limit, a failing model, or a failure that it reports.
     pub(super) is_early: bool,
     /// By the cut of the script.
@@ -60,9 +60,9 @@ impl Judging<'_> {
     }
 
     /// How a run ended whose first item after its beginning has this number.
-    pub(super) fn ending(&self, run: usize, begin: usize) -> Ending {
+    pub(super) fn ending(&self, run: usize, begin: usize) -> RunEnding {
         let (plan, record) = (&self.session.runs[run], &self.records[run]);
-        let open: Vec<&str> = match self.thread.items[begin..].last().and_then(super::thread::Item::response) {
+        let open: Vec<&str> = match self.thread.items[begin..].last().and_then(super::thread::JudgedItem::response) {
             Some(response) => response.said.calls.iter().map(|call| call.id.as_str()).collect(),
             None => self.thread.calls().map(|(_, call)| call.said.id.as_str()).collect(),
         };
@@ -70,12 +70,12 @@ impl Judging<'_> {
         // A framework that waits for the call may ask once more, and say then that the run was cut.
         let fails = record.failure.as_ref().is_some_and(|failure| !failure.trim().is_empty());
         let is_cut = plan.cut.as_ref().is_some_and(|id| is_executed(id) && (fails || open.contains(&id.as_str())));
-        let guarded = |response: &super::thread::Response<'_>| {
+        let guarded = |response: &super::thread::ResponseFate<'_>| {
             response.calls.iter().any(|call| {
                 call.is_guarded && call.decision.is_none() && call.passed.is_none() && call.executions.is_empty()
             })
         };
-        let last = self.thread.items[begin..].last().and_then(super::thread::Item::response);
+        let last = self.thread.items[begin..].last().and_then(super::thread::JudgedItem::response);
         let waits = last.is_some_and(guarded) || record.pending.as_ref().is_some_and(|ids| !ids.is_empty());
         let mut is_early = is_cut || fails;
         if record.asks() {
@@ -83,11 +83,11 @@ impl Judging<'_> {
             let end = Course::of(&script, &record, false).end;
             is_early |= matches!(end, RunEnd::ModelFailed { .. } | RunEnd::Limited { .. });
         }
-        Ending { is_early, is_cut, waits }
+        RunEnding { is_early, is_cut, waits }
     }
 
     /// Writes down how the run left its responses.
-    pub(super) fn close(&mut self, run: usize, begin: usize, ending: Ending) {
+    pub(super) fn close(&mut self, run: usize, begin: usize, ending: RunEnding) {
         let last = self.thread.items.len();
         for (index, item) in self.thread.items.iter_mut().enumerate().skip(begin) {
             if let Some(response) = item.response_mut() {
@@ -122,7 +122,7 @@ impl Judging<'_> {
     }
 
     /// Judges a run by the AGENT clauses.
-    pub(super) fn judge_within(&mut self, run: usize, ends: &[usize], special: &[usize], ending: Ending) {
+    pub(super) fn judge_within(&mut self, run: usize, ends: &[usize], special: &[usize], ending: RunEnding) {
         let records = self.records;
         let Some(first) = records[run].requests.first() else { return };
         let given = if run == 0 { self.given() } else { first.messages.clone() };
@@ -134,7 +134,7 @@ impl Judging<'_> {
         self.judge_end(run, &course, ending, &mut found);
         let is_moved = self.compacts(run)
             || (ends.first().copied().unwrap_or(0)..self.thread.items.len())
-                .any(|index| self.thread.items[index].response().is_some_and(super::thread::Response::has_hand_over));
+                .any(|index| self.thread.items[index].response().is_some_and(super::thread::ResponseFate::has_hand_over));
         if run == 0 && !self.compacts(run) {
             oracle::START(&course, &mut found);
         }
@@ -180,10 +180,10 @@ impl Judging<'_> {
     }
 
     /// Judges whether the run ended too early.
-    fn judge_end(&mut self, run: usize, course: &Course<'_>, ending: Ending, found: &mut Findings) {
-        let last = self.thread.items.last().and_then(super::thread::Item::response);
-        let is_raw = last.is_some_and(super::thread::Response::has_raw);
-        let place = Place { run, request: course.requests.len().saturating_sub(1) };
+    fn judge_end(&mut self, run: usize, course: &Course<'_>, ending: RunEnding, found: &mut Findings) {
+        let last = self.thread.items.last().and_then(super::thread::JudgedItem::response);
+        let is_raw = last.is_some_and(super::thread::ResponseFate::has_raw);
+        let place = RequestPlace { run, request: course.requests.len().saturating_sub(1) };
         match course.end {
             RunEnd::TooEarly { .. } if is_raw && !ending.is_cut && !ending.waits => {
                 let failure = self.records[run].failure.as_deref().unwrap_or_default();
@@ -214,7 +214,7 @@ impl Judging<'_> {
     }
 
     /// An agent that answers a pending call in its own run cannot be judged yet.
-    pub(super) fn answers_pending(&mut self, place: Place, index: usize) {
+    pub(super) fn answers_pending(&mut self, place: RequestPlace, index: usize) {
         let Some(response) = self.thread.items[index].response() else { return };
         let waiting = response.calls.iter().find(|call| {
             call.is_guarded && call.decision.is_none() && call.passed.is_none() && call.executions.is_empty()

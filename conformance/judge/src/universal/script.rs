@@ -35,9 +35,9 @@ enum ScriptedResults {
 
 /// The scripted results of all tools.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ScriptedTools(Arc<HashMap<String, ScriptedResults>>);
+pub(crate) struct ScriptedOutcomes(Arc<HashMap<String, ScriptedResults>>);
 
-impl ScriptedTools {
+impl ScriptedOutcomes {
     /// Reads the results of each tool.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl CallOutcome<'_> {
 pub(crate) struct RunScript {
     pub(crate) given: Vec<AgentMessage>,
     pub(crate) turns: Vec<ModelTurn>,
-    tools: ScriptedTools,
+    tools: ScriptedOutcomes,
     pub(crate) limit: Option<usize>,
     /// Whether a number of the input is beyond the doubles.
     pub(crate) has_huge_numbers: bool,
@@ -149,7 +149,7 @@ impl RunScript {
         let events = WireEvents::of(&turns);
         let turns = turns.into_iter().map(read_turn).collect::<Result<_, _>>()?;
         let tools = tools.optional(|| "`tools` is not an object")?.unwrap_or_default();
-        let tools = ScriptedTools::read(tools)?;
+        let tools = ScriptedOutcomes::read(tools)?;
         let count = |limit: &Number| limit.as_u64().and_then(|limit| usize::try_from(limit).ok());
         let not_a_count = || "`maxRecursionDepth` is not a count";
         let limit = max_recursion_depth.optional(not_a_count)?;
@@ -176,7 +176,7 @@ impl RunScript {
     pub(crate) fn of_session(
         given: Vec<AgentMessage>,
         turns: Vec<ModelTurn>,
-        tools: ScriptedTools,
+        tools: ScriptedOutcomes,
         limit: Option<usize>,
         has_huge_numbers: bool,
     ) -> Self {
