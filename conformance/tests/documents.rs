@@ -233,6 +233,44 @@ fn no_modules_use_each_other() {
     assert!(all > 30, "{all}");
 }
 
+/// The types that a line declares: in a module, not inside of an `impl`, where `type` names what a trait asks for.
+fn declared_type(line: &str) -> Option<&str> {
+    let bare = line.trim_start();
+    let bare = bare.strip_prefix("pub ").or_else(|| bare.strip_prefix("pub(")?.split_once(") ").map(|(_, rest)| rest));
+    let bare = bare.unwrap_or(line.trim_start());
+    let (keyword, rest) = bare.split_once(' ')?;
+    let is_type =
+        ["struct", "enum", "trait", "union"].contains(&keyword) || keyword == "type" && !line.starts_with(' ');
+    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+    (is_type && name.starts_with(|c: char| c.is_ascii_uppercase())).then_some(name)
+}
+
+/// A type name means one thing in all crates, private ones included: whoever reads it need not ask whose it is.
+#[test]
+fn a_type_name_has_one_meaning() {
+    // Each crate has its own `Error`; the others are one thing on several platforms.
+    const SEVERAL: [&str; 3] = ["Error", "ErrorKind", "Pipes"];
+    let mut declared: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    for (folder, _) in CRATES {
+        let mut files = Vec::new();
+        let (folder, source) = (root().join(folder), root().join(folder).join("src"));
+        rust_files(if source.is_dir() { &source } else { &folder }, &mut files);
+        let is_test = |file: &Path| {
+            file.strip_prefix(&folder).is_ok_and(|path| path.iter().any(|part| part == "tests" || part == "tests.rs"))
+        };
+        for file in files.iter().filter(|file| !is_test(file)) {
+            let text = fs::read_to_string(file).expect("the file is readable");
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            for name in code.lines().filter_map(declared_type) {
+                declared.entry(name.to_owned()).or_default().insert(file.clone());
+            }
+        }
+    }
+    assert!(declared.len() > 700, "{}", declared.len());
+    declared.retain(|name, files| files.len() > 1 && !SEVERAL.contains(&&**name));
+    assert!(declared.is_empty(), "these names have several meanings: {declared:#?}");
+}
+
 #[test]
 fn the_readme_shows_every_command() {
     let output = Command::new(env!("CARGO_BIN_EXE_threadspec")).arg("--help").output().expect("the program runs");

@@ -14,10 +14,10 @@ const FAR_AWAY: &str = "600";
 const LONGEST: Duration = Duration::from_secs(900);
 
 /// What a case needs, and its runs.
-type Case = (&'static str, &'static [&'static str], Value);
+type SessionCase = (&'static str, &'static [&'static str], Value);
 
 /// A run that is killed in its call, and one behind it.
-fn killed() -> Case {
+fn killed() -> SessionCase {
     let call = json!({"id": "a", "name": "look", "args": {}});
     let runs = json!([
         {"message": "Go", "model": [{"content": "", "tool_calls": [call]}], "cut": {"during": "a", "how": "kill"}},
@@ -26,17 +26,17 @@ fn killed() -> Case {
     ("killed", &["kill"], runs)
 }
 
-fn plain(name: &'static str, needs: &'static [&'static str]) -> Case {
+fn plain(name: &'static str, needs: &'static [&'static str]) -> SessionCase {
     (name, needs, json!([{"message": "Go", "model": [{"content": "Bye."}]}]))
 }
 
 /// A folder with a corpus, a place for storage folders, and one for reports.
-struct Place(tempfile::TempDir);
+struct SessionPlace(tempfile::TempDir);
 
-impl Place {
-    fn of(cases: &[Case]) -> io::Result<Self> {
+impl SessionPlace {
+    fn of(cases: &[SessionCase]) -> io::Result<Self> {
         let folder = tempfile::tempdir()?;
-        let case = |(name, needs, runs): &Case| {
+        let case = |(name, needs, runs): &SessionCase| {
             let mut case = json!({
                 "name": name, "why": "w", "clauses": [clause::SESSION_VALID], "profiles": ["universal"], "severity": "C",
                 "input": {"tools": {"look": {"byId": {"a": "ra"}}}, "runs": runs}, "expect": {"holds": ["session-valid"]},
@@ -116,7 +116,7 @@ fn ok(runs: &str) -> String {
 
 #[test]
 fn a_process_that_is_killed_goes_on_with_its_storage_alone() -> io::Result<()> {
-    let place = Place::of(&[killed(), plain("plain", &[])])?;
+    let place = SessionPlace::of(&[killed(), plain("plain", &[])])?;
     let [first, second] = good_runs();
     let only = run(&json!([[human("Go")]]), &json!([]));
     // It remembers by its storage alone which case it was killed in.
@@ -159,7 +159,7 @@ fn what_a_killed_process_does_otherwise_is_charged_to_its_case() -> io::Result<(
             "it wrote outside its storage folder: beside it stands `notes`",
         ),
     ] {
-        let place = Place::of(&[killed()])?;
+        let place = SessionPlace::of(&[killed()])?;
         let (code, said, report) = place.verify(place.command(&["--timeout", timeout], "", FEATURES, &reply))?;
         let case = &report["cases"][0];
         let note = case["note"].as_str().unwrap_or_default();
@@ -184,7 +184,7 @@ fn a_start_after_a_kill_that_fails_costs_that_case_alone() -> io::Result<()> {
     ] {
         let late = late.replace("${HELLO/sh/zsh}", &HELLO.replace("FEATURES", FEATURES).replace("\"sh\"", "\"zsh\""));
         let before = format!(r#"if [ -e "$MARK" ]; then rm "$MARK"; {late}; fi"#);
-        let place = Place::of(&[plain("one", &[]), killed(), plain("two", &[])])?;
+        let place = SessionPlace::of(&[plain("one", &[]), killed(), plain("two", &[])])?;
         let (code, said, report) = place.verify(place.command(&["--timeout", timeout], &before, FEATURES, &reply))?;
         let verdicts: Vec<&Value> =
             report["cases"].as_array().into_iter().flatten().map(|case| &case["verdict"]).collect();
@@ -197,7 +197,7 @@ fn a_start_after_a_kill_that_fails_costs_that_case_alone() -> io::Result<()> {
 #[test]
 fn ctrl_c_removes_the_storage_folder() -> io::Result<()> {
     for interrupts in [1, 2] {
-        let place = Place::of(&[killed()])?;
+        let place = SessionPlace::of(&[killed()])?;
         let reply = r#": > "$storage/thread"; echo "$storage" > "$MARK.new"; mv "$MARK.new" "$MARK"; sleep 1000"#;
         let mut command = place.command(&["--timeout", FAR_AWAY], "", FEATURES, reply);
         let mut runner = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -226,7 +226,7 @@ fn a_feature_that_a_framework_has_not_is_unsupported_by_name_and_counted() -> io
         plain("two", &["limit", "approval"]),
         plain("three", &["kill", "approval"]),
     ];
-    let place = Place::of(&cases)?;
+    let place = SessionPlace::of(&cases)?;
     let asked = place.at("asked");
     let reply = format!("echo >> '{}'; {}", asked.display(), ok(&run(&json!([[human("Go")]]), &json!([]))));
     let reports =
@@ -270,7 +270,7 @@ fn a_failed_session_is_told_as_one_conversation() -> io::Result<()> {
         {"message": "Go", "model": [{"content": "", "tool_calls": [{"id": "a", "name": "look", "args": {}}]}, {"content": "Well."}]},
         {"message": "Again", "model": [{"content": "Bye."}]},
     ]);
-    let place = Place::of(&[("forgets-an-answer", &[], runs)])?;
+    let place = SessionPlace::of(&[("forgets-an-answer", &[], runs)])?;
     let ai = json!({"type": "ai", "content": "", "tool_calls": [{"id": "a", "name": "look", "args": {}}]});
     let answer = json!({"type": "tool", "content": "ra", "tool_call_id": "a"});
     let executed = json!([{"id": "a", "name": "look", "args": {}}]);

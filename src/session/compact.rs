@@ -1,6 +1,6 @@
 //! Which items of a thread stay when it is compacted (SESSION-COMPACT, SESSION-COMPACT-WHOLE).
 
-use super::thread::Item;
+use super::thread::ThreadItem;
 use serde_json::Value;
 
 /// How much of a thread stays when it is compacted. The system message and a summary are not counted.
@@ -13,8 +13,8 @@ pub enum Budget {
 }
 
 impl Budget {
-    fn cost(self, item: &Item) -> usize {
-        if matches!(item, Item::Summary(_)) {
+    fn cost(self, item: &ThreadItem) -> usize {
+        if matches!(item, ThreadItem::Summary(_)) {
             return 0;
         }
         let messages = item.messages();
@@ -37,7 +37,7 @@ impl Budget {
 /// An item has a response with all its answers, so that nothing is torn. The newest turn keeps its user message and its newest item, whatever
 /// the budget: they hold the open round, and what is pending. What the budget leaves is for the items before that, newest first, and
 /// then for whole turns, so that no list begins with a response, which some providers refuse.
-pub(super) fn kept(items: &[Item], budget: Budget) -> Vec<usize> {
+pub(super) fn kept(items: &[ThreadItem], budget: Budget) -> Vec<usize> {
     let turns = turns(items);
     let Some((newest, earlier)) = turns.split_last() else { return Vec::new() };
     let (begin, end) = (newest.start, newest.end);
@@ -60,15 +60,15 @@ pub(super) fn kept(items: &[Item], budget: Budget) -> Vec<usize> {
         }
     }
     // An earlier summary stays, unless a new one tells what it told.
-    if matches!(items[0], Item::Summary(_)) && kept[0] != 0 {
+    if matches!(items[0], ThreadItem::Summary(_)) && kept[0] != 0 {
         kept.insert(0, 0);
     }
     kept
 }
 
 /// The turns: each begins with a user message or a summary.
-fn turns(items: &[Item]) -> Vec<std::ops::Range<usize>> {
-    let is_begin = |position: &usize| *position == 0 || !matches!(items[*position], Item::Round(_));
+fn turns(items: &[ThreadItem]) -> Vec<std::ops::Range<usize>> {
+    let is_begin = |position: &usize| *position == 0 || !matches!(items[*position], ThreadItem::Round(_));
     let mut begins: Vec<usize> = (0..items.len()).filter(is_begin).collect();
     begins.push(items.len());
     begins.windows(2).map(|pair| pair[0]..pair[1]).collect()

@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 /// Something that happened to a thread, and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub struct FactRecord {
     /// When it happened, by the session's clock, in milliseconds.
     pub at: u64,
     /// What happened.
-    pub fact: Fact,
+    pub fact: ThreadFact,
 }
 
 /// Something that happened to a thread. The thread is what its facts make of it, and nothing else.
@@ -18,7 +18,7 @@ pub struct Record {
 /// The call of a fact is one of the newest response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Fact {
+pub enum ThreadFact {
     /// The user said something.
     User {
         /// The text.

@@ -4,7 +4,7 @@
 //! request then holds a call without an answer, providers refuse it, and so it stays. A [`Session`] cannot write such a request, because of
 //! three decisions:
 //!
-//! - What happened is kept as a list of [`Fact`]s, each before anything follows from it. The thread is what its facts make of it, so
+//! - What happened is kept as a list of [`ThreadFact`]s, each before anything follows from it. The thread is what its facts make of it, so
 //!   that a process that was killed and one that was not go on in the same way.
 //! - A call and its answer are one thing. Requests are written from such things, never from a list of messages that could be cut
 //!   in the middle; compaction takes them away whole.
@@ -67,7 +67,7 @@ mod thread;
 mod tests;
 
 pub use compact::Budget;
-pub use fact::{Approval, Fact, Record};
+pub use fact::{Approval, FactRecord, ThreadFact};
 pub use run::{AgentSpec, Beginning, RunEnd, Session, Summarize};
 pub use said::{
     ModelReply, ModelRequest, OpaqueBlock, ParallelTools, RequestedCall, SentMessage, ThreadModel, ToolEvent,

@@ -1,12 +1,12 @@
 //! A session: runs on one thread, each of which begins on what the last one left.
 
 use super::compact::{Budget, kept};
-use super::fact::{Approval, Fact, Record};
+use super::fact::{Approval, FactRecord, ThreadFact};
 use super::said::{
     ModelReply, ModelRequest, ParallelTools, SentMessage, ThreadModel, ToolEvent, ToolOutput, handoff_tool,
 };
 use super::store::Store;
-use super::thread::{CallState, INTERRUPTED, Item, Thread, ThreadCall, text};
+use super::thread::{CallState, INTERRUPTED, SessionThread, ThreadCall, ThreadItem, text};
 use crate::agent::{ToolError, make_distinct};
 use crate::{Error, Message, ToolCall, json_stringify};
 use serde_json::{Map, Value};
@@ -68,7 +68,7 @@ pub struct Session<S> {
     store: S,
     clock: Box<dyn FnMut() -> u64 + Send>,
     agents: Vec<AgentSpec>,
-    thread: Thread,
+    thread: SessionThread,
 }
 
 impl<S: Store> Session<S> {
@@ -85,7 +85,7 @@ impl<S: Store> Session<S> {
             return Err(Error::input("a session needs an agent"));
         }
         let records = store.load()?;
-        let thread = Thread::of(records.iter().map(|record| &record.fact))?;
+        let thread = SessionThread::of(records.iter().map(|record| &record.fact))?;
         Ok(Self { store, clock: Box::new(clock), agents, thread })
     }
 
@@ -98,7 +98,7 @@ impl<S: Store> Session<S> {
     pub fn request(&self) -> ModelRequest {
         let agent = self.agent();
         let system = (!agent.system.is_empty()).then(|| Message::system(&agent.system).into());
-        let messages = system.into_iter().chain(self.thread.items.iter().flat_map(Item::messages)).collect();
+        let messages = system.into_iter().chain(self.thread.items.iter().flat_map(ThreadItem::messages)).collect();
         ModelRequest { agent: agent.name.clone(), messages }
     }
 
@@ -152,7 +152,7 @@ impl<S: Store> Session<S> {
             CallState::New | CallState::Approved(_) => Some(NOT_BEGUN),
             CallState::Answered(_) => None,
         })?;
-        self.keep(Fact::User { text })?;
+        self.keep(ThreadFact::User { text })?;
         Ok(None)
     }
 
@@ -166,7 +166,7 @@ impl<S: Store> Session<S> {
         self.tell_interrupted()?;
         for call in pending {
             if let Some(approval) = decisions.remove(&call) {
-                self.keep(Fact::Decided { call, approval })?;
+                self.keep(ThreadFact::Decided { call, approval })?;
             }
         }
         Ok(None)
@@ -238,13 +238,13 @@ impl<S: Store> Session<S> {
                 continue;
             }
             let Some(edited) = edited.or_else(|| (!self.is_guarded(&call.name)).then_some(None)) else {
-                self.keep(Fact::Asked { call: call.id })?;
+                self.keep(ThreadFact::Asked { call: call.id })?;
                 continue;
             };
             let note = edited.as_ref().map(note).unwrap_or_default();
             let begun = ToolCall { id: call.id.clone(), name: call.name, args: edited.unwrap_or(args) };
             // Before it begins: a process that dies in it must know that it may have had an effect (SESSION-ONCE).
-            self.keep(Fact::Began { call: call.id.clone() })?;
+            self.keep(ThreadFact::Began { call: call.id.clone() })?;
             tools.begin(&begun);
             under_way.insert(call.id, note);
         }
@@ -260,7 +260,7 @@ impl<S: Store> Session<S> {
         if self.thread.newest_calls().iter().any(|other| is_answered_handoff(&other)) {
             return self.answer(call, text("Not executed: another call has handed the thread over."));
         }
-        self.keep(Fact::HandedOver { call, agent })
+        self.keep(ThreadFact::HandedOver { call, agent })
     }
 
     /// Compacts the thread to a budget, as far as whole items can be taken away. What is taken away is put to `summarize`, if there is
@@ -278,28 +278,28 @@ impl<S: Store> Session<S> {
             None => None,
             Some(summarize) => {
                 // The new summary tells what the last one told.
-                kept.retain(|position| !matches!(items[*position], Item::Summary(_)));
-                let is_taken = |(position, _): &(usize, &Item)| !kept.contains(position);
+                kept.retain(|position| !matches!(items[*position], ThreadItem::Summary(_)));
+                let is_taken = |(position, _): &(usize, &ThreadItem)| !kept.contains(position);
                 let taken = items.iter().enumerate().filter(is_taken);
                 Some(summarize(&taken.flat_map(|(_, item)| item.messages()).collect::<Vec<_>>())?)
             }
         };
-        self.keep(Fact::Compacted { kept, summary })
+        self.keep(ThreadFact::Compacted { kept, summary })
     }
 
     /// Keeps a response, whose calls get distinct ids.
     fn keep_reply(&mut self, mut reply: ModelReply) -> Result<(), Error> {
         make_distinct(reply.calls.iter_mut().map(|call| &mut call.id), &mut self.thread.ids);
-        self.keep(Fact::Replied(reply))
+        self.keep(ThreadFact::Replied(reply))
     }
 
     fn answer(&mut self, call: String, output: ToolOutput) -> Result<(), Error> {
-        self.keep(Fact::Answered { call, output })
+        self.keep(ThreadFact::Answered { call, output })
     }
 
     /// Keeps a fact, first in the store: what the thread in memory has is never more than what outlives the process.
-    fn keep(&mut self, fact: Fact) -> Result<(), Error> {
-        let record = Record { at: (self.clock)(), fact };
+    fn keep(&mut self, fact: ThreadFact) -> Result<(), Error> {
+        let record = FactRecord { at: (self.clock)(), fact };
         self.store.append(&record)?;
         self.thread.apply(&record.fact)
     }

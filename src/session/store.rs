@@ -1,6 +1,6 @@
 //! Where a thread is kept.
 
-use super::fact::Record;
+use super::fact::FactRecord;
 use crate::Error;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -12,25 +12,25 @@ pub trait Store {
     ///
     /// # Errors
     /// [`Error::store_failure`].
-    fn load(&mut self) -> Result<Vec<Record>, Error>;
+    fn load(&mut self) -> Result<Vec<FactRecord>, Error>;
 
     /// Keeps one thing more. When it returns, the record outlives the process; if it fails, nothing of it is kept.
     ///
     /// # Errors
     /// [`Error::store_failure`].
-    fn append(&mut self, record: &Record) -> Result<(), Error>;
+    fn append(&mut self, record: &FactRecord) -> Result<(), Error>;
 }
 
 /// A store that ends with the process.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MemoryStore(Vec<Record>);
+pub struct MemoryStore(Vec<FactRecord>);
 
 impl Store for MemoryStore {
-    fn load(&mut self) -> Result<Vec<Record>, Error> {
+    fn load(&mut self) -> Result<Vec<FactRecord>, Error> {
         Ok(self.0.clone())
     }
 
-    fn append(&mut self, record: &Record) -> Result<(), Error> {
+    fn append(&mut self, record: &FactRecord) -> Result<(), Error> {
         self.0.push(record.clone());
         Ok(())
     }
@@ -87,7 +87,7 @@ impl FileStore {
 }
 
 impl Store for FileStore {
-    fn load(&mut self) -> Result<Vec<Record>, Error> {
+    fn load(&mut self) -> Result<Vec<FactRecord>, Error> {
         let text = self.read()?;
         let lines = text.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty());
         let record = |(index, line)| {
@@ -96,7 +96,7 @@ impl Store for FileStore {
         lines.map(record).collect()
     }
 
-    fn append(&mut self, record: &Record) -> Result<(), Error> {
+    fn append(&mut self, record: &FactRecord) -> Result<(), Error> {
         let mut line = serde_json::to_vec(record).map_err(Error::store_failure)?;
         line.push(b'\n');
         let mut write = || {

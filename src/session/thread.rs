@@ -3,7 +3,7 @@
 //! A call is never apart from its answer: both stand in one item, and a request is written from items. So no request can have an answer
 //! without a call, a call with two answers, or something between a call and its answer (SESSION-VALID).
 
-use super::fact::{Approval, Fact};
+use super::fact::{Approval, ThreadFact};
 use super::said::{ModelReply, OpaqueBlock, RequestedCall, SentMessage, ToolOutput};
 use crate::ids::Ids;
 use crate::{Error, Message, ToolCall};
@@ -14,8 +14,8 @@ pub(super) const INTERRUPTED: &str = "Interrupted: the run ended before this cal
 
 /// The thread after some facts.
 #[derive(Debug, Default)]
-pub(super) struct Thread {
-    pub(super) items: Vec<Item>,
+pub(super) struct SessionThread {
+    pub(super) items: Vec<ThreadItem>,
     /// The agent that a hand-over chose, if there was one.
     pub(super) agent: Option<String>,
     /// The ids of all calls.
@@ -24,15 +24,15 @@ pub(super) struct Thread {
 
 /// What stays together in a thread.
 #[derive(Clone, Debug)]
-pub(super) enum Item {
+pub(super) enum ThreadItem {
     User(String),
     Summary(String),
-    Round(Round),
+    Round(ThreadRound),
 }
 
 /// A response with the answers to its calls; one without calls ends a turn.
 #[derive(Clone, Debug)]
-pub(super) struct Round {
+pub(super) struct ThreadRound {
     content: String,
     opaque: Vec<OpaqueBlock>,
     pub(super) calls: Vec<ThreadCall>,
@@ -61,9 +61,9 @@ pub(super) enum CallState {
     Answered(ToolOutput),
 }
 
-impl Thread {
+impl SessionThread {
     /// The thread after all facts of a store.
-    pub(super) fn of<'a>(facts: impl IntoIterator<Item = &'a Fact>) -> Result<Self, Error> {
+    pub(super) fn of<'a>(facts: impl IntoIterator<Item = &'a ThreadFact>) -> Result<Self, Error> {
         let mut thread = Self::default();
         facts.into_iter().try_for_each(|fact| thread.apply(fact))?;
         Ok(thread)
@@ -73,30 +73,30 @@ impl Thread {
     ///
     /// # Errors
     /// If the fact is about something that the thread does not have: the store holds what no session wrote.
-    pub(super) fn apply(&mut self, fact: &Fact) -> Result<(), Error> {
+    pub(super) fn apply(&mut self, fact: &ThreadFact) -> Result<(), Error> {
         match fact {
-            Fact::User { text } => self.items.push(Item::User(text.clone())),
-            Fact::Replied(reply) => {
+            ThreadFact::User { text } => self.items.push(ThreadItem::User(text.clone())),
+            ThreadFact::Replied(reply) => {
                 for call in &reply.calls {
                     self.ids.take(&call.id);
                 }
-                self.items.push(Item::Round(Round::new(reply)));
+                self.items.push(ThreadItem::Round(ThreadRound::new(reply)));
             }
-            Fact::Began { call } => self.call(call)?.state = CallState::Begun,
-            Fact::Asked { call } => self.call(call)?.state = CallState::Pending,
-            Fact::Decided { call, approval } => {
+            ThreadFact::Began { call } => self.call(call)?.state = CallState::Begun,
+            ThreadFact::Asked { call } => self.call(call)?.state = CallState::Pending,
+            ThreadFact::Decided { call, approval } => {
                 self.call(call)?.state = match approval {
                     Approval::Approved { args } => CallState::Approved(args.clone()),
                     Approval::Denied { reason } => CallState::Answered(text(denied(reason.as_deref()))),
                 };
             }
-            Fact::Answered { call, output } => self.call(call)?.state = CallState::Answered(output.clone()),
-            Fact::HandedOver { call, agent } => {
+            ThreadFact::Answered { call, output } => self.call(call)?.state = CallState::Answered(output.clone()),
+            ThreadFact::HandedOver { call, agent } => {
                 self.call(call)?.state = CallState::Answered(text(format!("Handed over to {agent}.")));
                 self.agent = Some(agent.clone());
             }
-            Fact::Compacted { kept, summary } => {
-                let mut items: Vec<Item> = summary.clone().map(Item::Summary).into_iter().collect();
+            ThreadFact::Compacted { kept, summary } => {
+                let mut items: Vec<ThreadItem> = summary.clone().map(ThreadItem::Summary).into_iter().collect();
                 for position in kept {
                     let item = self.items.get(*position);
                     items.push(item.cloned().ok_or_else(|| Error::store_failure("it keeps what is not there"))?);
@@ -110,7 +110,7 @@ impl Thread {
     /// A call of the newest response.
     fn call(&mut self, id: &str) -> Result<&mut ThreadCall, Error> {
         let call = match self.items.last_mut() {
-            Some(Item::Round(round)) => round.calls.iter_mut().find(|call| call.call.id == id),
+            Some(ThreadItem::Round(round)) => round.calls.iter_mut().find(|call| call.call.id == id),
             _ => None,
         };
         call.ok_or_else(|| Error::store_failure(format!("the newest response has no call {id:?}")))
@@ -119,7 +119,7 @@ impl Thread {
     /// The calls of the newest response, if nothing stands behind it. Only they can be open.
     pub(super) fn newest_calls(&self) -> &[ThreadCall] {
         match self.items.last() {
-            Some(Item::Round(round)) => &round.calls,
+            Some(ThreadItem::Round(round)) => &round.calls,
             _ => &[],
         }
     }
@@ -134,13 +134,13 @@ impl Thread {
     pub(super) fn waits_for_model(&self) -> bool {
         match self.items.last() {
             None => false,
-            Some(Item::Round(round)) => !round.calls.is_empty(),
+            Some(ThreadItem::Round(round)) => !round.calls.is_empty(),
             Some(_) => true,
         }
     }
 }
 
-impl Item {
+impl ThreadItem {
     /// The messages of the item.
     pub(super) fn messages(&self) -> Vec<SentMessage> {
         match self {
@@ -151,7 +151,7 @@ impl Item {
     }
 }
 
-impl Round {
+impl ThreadRound {
     fn new(reply: &ModelReply) -> Self {
         let call = |call: &RequestedCall| ThreadCall { call: call.clone(), args: call.args(), state: CallState::New };
         let ModelReply { content, calls, opaque } = reply;

@@ -29,6 +29,7 @@
 //! | [`json`] | raw JSON text: tokens, values as a testee may send them, a stack deep enough for both |
 //! | `feature` | what a framework has for its sessions |
 //! | `shape` | what messages, events, runs and inputs are in JSON |
+//! | [`script`] | the script of a session |
 //! | [`protocol`] | the messages of the protocol, and what implements it |
 //! | [`corpus`] | cases, clauses, expectations, and the layout of their files |
 //! | [`reference`](mod@reference) | the library behind the protocol |
@@ -45,6 +46,7 @@ mod feature;
 pub mod json;
 pub mod protocol;
 pub mod reference;
+pub mod script;
 pub mod session;
 mod shape;
 pub mod text;

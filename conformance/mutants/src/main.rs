@@ -4,31 +4,31 @@ mod serve_command;
 mod survey_command;
 
 use clap::{Parser, Subcommand};
-use serve_command::Serve;
+use serve_command::ServePlanted;
 use std::process::ExitCode;
-use survey_command::Run;
+use survey_command::SurveyRun;
 use threadspec_conformance::exit_code;
 use threadspec_judge::json;
 
 /// Planted bugs, permitted readings and misbehaving processes: what measures the threadspec corpus
 #[derive(Parser)]
 #[command(name = "threadspec-mutants", version, arg_required_else_help = true)]
-struct Arguments {
+struct MutantsArguments {
     #[command(subcommand)]
-    command: Command,
+    command: MutantsCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    Run(Run),
-    Serve(Serve),
+enum MutantsCommand {
+    Run(SurveyRun),
+    Serve(ServePlanted),
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = MutantsArguments::parse();
     let result = json::on_deep_stack(|| match arguments.command {
-        Command::Run(command) => command.execute(),
-        Command::Serve(command) => command.execute(),
+        MutantsCommand::Run(command) => command.execute(),
+        MutantsCommand::Serve(command) => command.execute(),
     });
     exit_code(result)
 }

@@ -9,7 +9,7 @@ use threadspec_runner::{Exit, Served, serve};
 
 /// Answer protocol requests from stdin on stdout, as a planted bug, a permitted reading or a misbehaving process does
 #[derive(Debug, clap::Args)]
-pub(crate) struct Serve {
+pub(crate) struct ServePlanted {
     /// The planted bug to serve, to see the suite catch it; `threadspec-mutants run` lists them
     #[arg(long, value_name = "NAME", conflicts_with = "reading")]
     bug: Option<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Serve {
     reading: Option<String>,
 }
 
-impl Serve {
+impl ServePlanted {
     /// Serves until stdin is closed.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ const QUICK_STEP: usize = 97;
 /// and `serve --reading NAME` show what one does.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
-pub(crate) struct Run {
+pub(crate) struct SurveyRun {
     /// Use the corpus in this folder instead of the built-in one
     #[arg(long, value_name = "DIR")]
     corpus: Option<PathBuf>,
@@ -49,7 +49,7 @@ pub(crate) struct Run {
     json: bool,
 }
 
-impl Run {
+impl SurveyRun {
     /// Runs the command and returns its exit code.
     ///
     /// # Errors

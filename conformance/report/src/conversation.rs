@@ -3,9 +3,13 @@
 use super::words::shortened;
 use serde::Deserialize;
 use std::collections::HashSet;
+use threadspec_judge::json::plain;
 use threadspec_judge::protocol::{
-    Decision, Execution, Named, OpaqueItem, Part, Parts, RunReport, SentCall, SessionCall, SessionInput,
-    SessionMessage, SessionOutput, SessionRun, SessionTurn, Speaker,
+    Execution, OpaqueItem, Part, RunReport, SentCall, SessionMessage, SessionOutput, Speaker,
+};
+use threadspec_judge::script::{
+    Approval, Beginning, Budget, CallWish, OpaqueBlock, ScriptCall, ScriptCompaction, ScriptCut, ScriptRun, ScriptTurn,
+    SessionScript,
 };
 use threadspec_judge::text::visible;
 
@@ -61,23 +65,23 @@ impl LineKind {
 /// The conversation of a session, with the findings of the note where they belong. Empty if the input is no session, or if the reply has no
 /// output, or was cut off.
 pub(super) fn conversation(input: &str, reply: &str, note: &str) -> Vec<ConversationLine> {
-    let Ok(input) = serde_json::from_str(input).map(SessionInput::of) else { return Vec::new() };
+    let Ok(script) = SessionScript::read(input) else { return Vec::new() };
     let Ok(Replied { ok: output }) = serde_json::from_str(reply) else { return Vec::new() };
     let output = SessionOutput::of(output);
-    let (scripts, reports) = (input.runs.list(), output.runs.list());
+    let reports = output.runs.list();
     // The reply is that of the other session where only that one is wrong.
-    if scripts.is_empty() || reports.is_empty() || note.starts_with(OF_ANOTHER) {
+    if reports.is_empty() || note.starts_with(OF_ANOTHER) {
         return Vec::new();
     }
-    let mut told = Telling {
+    let mut told = ConversationTeller {
         lines: Vec::new(),
         note: note.lines().take_while(|line| !line.starts_with(OF_ANOTHER)).collect(),
         named: HashSet::new(),
         before: &[],
     };
-    for (number, script) in scripts.iter().enumerate() {
-        let (Some(script), Some(report)) = (script.proper(), reports.get(number).and_then(Part::proper)) else { break };
-        told.run(number, script, report);
+    for (number, run) in script.runs.iter().enumerate() {
+        let Some(report) = reports.get(number).and_then(Part::proper) else { break };
+        told.run(number, run, report);
     }
     within(told.lines)
 }
@@ -113,7 +117,7 @@ fn within(lines: Vec<ConversationLine>) -> Vec<ConversationLine> {
 }
 
 /// A conversation on its way.
-struct Telling<'a> {
+struct ConversationTeller<'a> {
     lines: Vec<ConversationLine>,
     note: Vec<&'a str>,
     /// The lines of the note that stand somewhere already.
@@ -122,7 +126,7 @@ struct Telling<'a> {
     before: &'a [Part<SessionMessage>],
 }
 
-impl<'a> Telling<'a> {
+impl<'a> ConversationTeller<'a> {
     fn add(&mut self, kind: LineKind, text: impl Into<String>) {
         self.lines.push(ConversationLine { kind, text: visible(&text.into()) });
     }
@@ -143,21 +147,19 @@ impl<'a> Telling<'a> {
         }
     }
 
-    fn run(&mut self, number: usize, script: &SessionRun, report: &'a RunReport) {
+    fn run(&mut self, number: usize, script: &ScriptRun, report: &'a RunReport) {
         self.add(LineKind::Run, format!("run {}: {}", number + 1, beginning(script)));
-        if let Some(compaction) = script.compact.proper() {
-            let budget = match (compaction.keep_messages.proper(), compaction.tokens.proper()) {
-                (Some(count), _) => format!("{count} messages"),
-                (None, Some(count)) => format!("{count} tokens"),
-                (None, None) => "nothing".to_owned(),
+        if let Some(ScriptCompaction { budget, .. }) = &script.compact {
+            let budget = match budget {
+                Budget::Messages(count) => format!("{count} messages"),
+                Budget::Tokens(count) => format!("{count} tokens"),
             };
             self.add(LineKind::Event, format!("the thread is compacted to {budget}"));
         }
         let requests = report.requests.list();
-        let turns = script.model.list();
         for (index, request) in requests.iter().enumerate() {
             self.request(&format!("run {}, request {}", number + 1, index + 1), index, request.list());
-            if let Some(turn) = turns.get(index).and_then(Part::proper) {
+            if let Some(turn) = script.turns.get(index) {
                 self.add(LineKind::Event, format!("the model: {}", said(turn)));
             }
         }
@@ -165,8 +167,7 @@ impl<'a> Telling<'a> {
         if !executed.is_empty() {
             self.add(LineKind::Event, format!("executed: {}", executed.join(", ")));
         }
-        if let Some(cut) = script.cut.proper() {
-            let (how, during) = (cut.how.text().unwrap_or("?"), cut.during.text().unwrap_or("?"));
+        if let Some(ScriptCut { during, how }) = &script.cut {
             self.add(LineKind::Event, format!("cut during `{during}` ({how})"));
         }
         let pending: Vec<&str> = report.pending.list().iter().filter_map(Part::text).collect();
@@ -223,44 +224,51 @@ impl<'a> Telling<'a> {
 }
 
 fn quoted(text: &str) -> String {
-    shortened(&serde_json::Value::from(text).to_string(), LONGEST_TEXT)
+    of_json(&plain(text.into()))
 }
 
-fn beginning(script: &SessionRun) -> String {
-    if let Some(message) = script.message.text() {
-        return format!("the user says {}", quoted(message));
-    }
-    match script.decisions.proper() {
-        Some(Named(decisions)) => {
-            let decisions: Vec<String> = decisions.iter().map(|(id, decision)| decided(id, decision)).collect();
+fn beginning(script: &ScriptRun) -> String {
+    match &script.beginning {
+        Beginning::Message(message) => format!("the user says {}", quoted(message)),
+        Beginning::Decisions(decisions) => {
+            let decisions: Vec<String> = decisions.iter().map(|(id, approval)| decided(id, approval)).collect();
             format!("the user decides: {}", decisions.join(", "))
         }
-        None => "the run is resumed".to_owned(),
+        Beginning::Resume => "the run is resumed".to_owned(),
     }
 }
 
-fn decided(id: &str, decision: &Part<Decision>) -> String {
-    let Some(Decision { approve, args, reason }) = decision.proper() else { return format!("`{id}` ?") };
-    let args = args.proper().map(|args| format!(" with {}", shortened(&args.to_string(), LONGEST_TEXT)));
-    let reason = reason.text().map(|reason| format!(" since {}", quoted(reason)));
-    let how = if approve.is(&true) { "approved" } else { "denied" };
-    format!("`{id}` {how}{}{}", args.unwrap_or_default(), reason.unwrap_or_default())
-}
-
-fn said(turn: &SessionTurn) -> String {
-    if let Some(error) = turn.error.text() {
-        return format!("fails: {}", quoted(error));
-    }
-    let call = |call: &SessionCall| {
-        let id = call.id.text().unwrap_or("?");
-        match (call.handoff.text(), call.arguments.text()) {
-            (Some(agent), _) => format!("`{id}` hands over to {agent}"),
-            (None, Some(raw)) => format!("`{id}` {} with the text {}", call.name.text().unwrap_or("?"), quoted(raw)),
-            (None, None) => format!("`{id}` {}{}", call.name.text().unwrap_or("?"), with(&call.args)),
+fn decided(id: &str, approval: &Approval) -> String {
+    match approval {
+        Approval::Approved { args } => {
+            let args = args.clone().map(|args| format!(" with {}", of_json(&args.into())));
+            format!("`{id}` approved{}", args.unwrap_or_default())
         }
+        Approval::Denied { reason } => {
+            let reason = reason.as_ref().map(|reason| format!(" since {}", quoted(reason)));
+            format!("`{id}` denied{}", reason.unwrap_or_default())
+        }
+    }
+}
+
+fn said(turn: &ScriptTurn) -> String {
+    let response = match turn {
+        ScriptTurn::Failure(error) => return format!("fails: {}", quoted(error)),
+        ScriptTurn::Response(response) => response,
     };
-    let calls = turn.calls.list().iter().filter_map(Part::proper).map(call);
-    joined(turn.content.text(), calls, &turn.opaque)
+    let call = |ScriptCall { id, wants }: &ScriptCall| match wants {
+        CallWish::HandOver { agent } => format!("`{id}` hands over to {agent}"),
+        CallWish::Raw { name, arguments } => format!("`{id}` {name} with the text {}", quoted(arguments)),
+        CallWish::Tool { name, args } => format!("`{id}` {name}{}", with(Some(args.clone().into()))),
+    };
+    let kind = |part: &OpaqueBlock| match part {
+        OpaqueBlock::Thinking { .. } => "thinking",
+        OpaqueBlock::Redacted { .. } => "redacted",
+        OpaqueBlock::Reasoning { .. } => "reasoning",
+        OpaqueBlock::Signature { .. } => "signature",
+    };
+    let kinds: Vec<&str> = response.opaque.iter().map(kind).collect();
+    joined(response.content.as_deref(), response.calls.iter().map(call), &kinds)
 }
 
 fn sent(message: &SessionMessage) -> String {
@@ -274,23 +282,23 @@ fn sent(message: &SessionMessage) -> String {
     let answers = message.call_id.text().map(|id| format!(" `{id}`")).unwrap_or_default();
     let call = |call: &SentCall| {
         let raw = call.raw.text().map(|raw| format!(" with the text {}", quoted(raw)));
-        let args = raw.unwrap_or_else(|| with(&call.args));
+        let args = raw.unwrap_or_else(|| with(call.args.clone().into_json()));
         format!("`{}` {}{args}", call.id.text().unwrap_or("?"), call.name.text().unwrap_or("?"))
     };
     let calls = message.calls.list().iter().filter_map(Part::proper).map(call);
+    let parts = message.opaque.list().iter().filter_map(Part::proper);
+    let kinds: Vec<&str> = parts.map(|part: &OpaqueItem| part.kind.text().unwrap_or("?")).collect();
     let images = match message.images.list().len() {
         0 => String::new(),
         1 => ", an image".to_owned(),
         count => format!(", {count} images"),
     };
-    format!("{who}{answers}: {}{images}", joined(message.content.text(), calls, &message.opaque))
+    format!("{who}{answers}: {}{images}", joined(message.content.text(), calls, &kinds))
 }
 
 /// A text, calls and opaque parts in a few words.
-fn joined(text: Option<&str>, calls: impl Iterator<Item = String>, opaque: &Part<Parts<OpaqueItem>>) -> String {
+fn joined(text: Option<&str>, calls: impl Iterator<Item = String>, kinds: &[&str]) -> String {
     let text = text.filter(|text| !text.is_empty()).map(quoted);
-    let kinds: Vec<&str> =
-        opaque.list().iter().filter_map(Part::proper).map(|part| part.kind.text().unwrap_or("?")).collect();
     let opaque = (!kinds.is_empty()).then(|| format!("[{}]", kinds.join(", ")));
     let calls: Vec<String> = calls.collect();
     let calls = (!calls.is_empty()).then(|| format!("calls {}", calls.join(", ")));
@@ -298,19 +306,21 @@ fn joined(text: Option<&str>, calls: impl Iterator<Item = String>, opaque: &Part
     if parts.is_empty() { "\"\"".to_owned() } else { parts.join(" ") }
 }
 
-fn with(args: &Part<serde_json::Value>) -> String {
-    match args.clone().into_json() {
-        Some(args) if args.as_object().is_none_or(|args| !args.is_empty()) => {
-            format!(" {}", shortened(&args.to_string(), LONGEST_TEXT))
-        }
+fn with(args: Option<serde_json::Value>) -> String {
+    match args {
+        Some(args) if args.as_object().is_none_or(|args| !args.is_empty()) => format!(" {}", of_json(&args)),
         _ => String::new(),
     }
+}
+
+fn of_json(value: &serde_json::Value) -> String {
+    shortened(&value.to_string(), LONGEST_TEXT)
 }
 
 fn ran(execution: &Execution) -> String {
     let id = execution.id.text().unwrap_or("?");
     let returned = if execution.returned.is(&false) { " (had not returned)" } else { "" };
-    format!("`{id}`{}{returned}", with(&execution.args))
+    format!("`{id}`{}{returned}", with(execution.args.clone().into_json()))
 }
 
 #[cfg(test)]

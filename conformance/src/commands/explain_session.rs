@@ -6,12 +6,12 @@ use threadspec_judge::corpus::Clause;
 use threadspec_report::terminal::{STRONG, styled};
 
 /// What users see of a breach, and the rules by which their provider refuses the thread.
-type Seen = (&'static str, &'static str, &'static [&'static str]);
+type BreachSeen = (&'static str, &'static str, &'static [&'static str]);
 
 const UNANSWERED: &[&str] = &["OAI-CHAT-ANSWERED", "OAI-RESP-ANSWERED", "ANT-ANSWERED"];
 const ORPHANED: &[&str] = &["OAI-CHAT-ORPHAN", "OAI-RESP-ORPHAN", "ANT-ORPHAN"];
 
-const SEEN: &[Seen] = &[
+const SEEN: &[BreachSeen] = &[
     (
         clause::SESSION_VALID,
         "The next message gets an error of the provider instead of an answer, and so does every message after it. The thread is dead, and only \

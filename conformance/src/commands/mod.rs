@@ -124,8 +124,10 @@ pub fn files(folder: Option<&Path>) -> Result<Vec<File>, Stop> {
 ///
 /// When it cannot be read, or anything in it is wrong.
 pub fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
-    let (corpus, problems) = if folder.is_some() {
-        let (corpus, mut problems) = Corpus::read(&files(folder)?);
+    // To check it again, where a checkout has it as a folder, takes ten times as long as to judge what a testee said.
+    let other = folder.map(|folder| files(Some(folder))).transpose()?.filter(|files| !is_built_in(files));
+    let (corpus, problems) = if let Some(files) = other {
+        let (corpus, mut problems) = Corpus::read(&files);
         problems.extend(corpus.template_problems());
         (corpus, problems)
     } else {
@@ -140,6 +142,12 @@ pub fn corpus(folder: Option<&Path>) -> Result<Corpus, Stop> {
             Err(Stop::new(Exit::Corpus, message))
         }
     }
+}
+
+/// Whether files are those of the built-in corpus, which a test has checked.
+fn is_built_in(files: &[File]) -> bool {
+    let own = threadspec_golden::files();
+    files.len() == own.len() && files.iter().zip(own).all(|(file, own)| (&*file.path, &*file.text) == *own)
 }
 
 /// A corpus, and its errata.

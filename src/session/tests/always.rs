@@ -12,7 +12,7 @@ use std::rc::Rc;
 enum Happening {
     Run {
         beginning: PlannedBeginning,
-        replies: Vec<Vec<PlannedCall>>,
+        replies: Vec<Vec<DrawnCall>>,
         limit: Option<usize>,
         /// Which of the calls that begin stops the run.
         stops_in: Option<usize>,
@@ -35,7 +35,7 @@ enum PlannedBeginning {
 }
 
 /// A call of a reply: which of a few ids it has, and what it calls.
-type PlannedCall = (u8, u8);
+type DrawnCall = (u8, u8);
 
 fn happening() -> impl Strategy<Value = Happening> {
     let beginning = prop_oneof![
@@ -72,11 +72,11 @@ struct Disk {
 }
 
 impl Store for Disk {
-    fn load(&mut self) -> Result<Vec<Record>, Error> {
+    fn load(&mut self) -> Result<Vec<FactRecord>, Error> {
         self.kept.borrow_mut().load()
     }
 
-    fn append(&mut self, record: &Record) -> Result<(), Error> {
+    fn append(&mut self, record: &FactRecord) -> Result<(), Error> {
         if self.left.get() == Some(0) {
             return Err(Error::store_failure("killed"));
         }
@@ -108,7 +108,7 @@ struct History {
 /// The model and the tools of a run, which write down what they see.
 struct World<'h> {
     history: &'h mut History,
-    replies: VecDeque<Vec<PlannedCall>>,
+    replies: VecDeque<Vec<DrawnCall>>,
     requests: usize,
     stops_in: Option<usize>,
     under_way: VecDeque<ToolCall>,
@@ -123,7 +123,7 @@ impl History {
         self.numbers
     }
 
-    fn respond(&mut self, plan: &[PlannedCall]) -> ModelReply {
+    fn respond(&mut self, plan: &[DrawnCall]) -> ModelReply {
         let content = format!("reply {}", self.next());
         self.said.push(content.clone());
         let calls = plan.iter().map(|(id, kind)| {
@@ -147,18 +147,18 @@ impl History {
     }
 
     /// The process was killed.
-    fn forget_what_was_not_kept(&mut self, kept: &[Record], returned: &[usize]) {
+    fn forget_what_was_not_kept(&mut self, kept: &[FactRecord], returned: &[usize]) {
         self.said.retain(|said| {
             kept.iter().any(|record| match &record.fact {
-                Fact::User { text } => text == said,
-                Fact::Replied(reply) => reply.content == *said,
+                ThreadFact::User { text } => text == said,
+                ThreadFact::Replied(reply) => reply.content == *said,
                 _ => false,
             })
         });
         let is_answered = |number: &usize| {
             let result = ["result", &number.to_string()];
             kept.iter().any(|record| match &record.fact {
-                Fact::Answered { output, .. } => output.text.split_whitespace().take(2).eq(result),
+                ThreadFact::Answered { output, .. } => output.text.split_whitespace().take(2).eq(result),
                 _ => false,
             })
         };
@@ -275,7 +275,7 @@ fn opened(disk: &Disk) -> Session<Disk> {
 fn waiting(disk: &Disk, session: &Session<Disk>) -> BTreeMap<String, usize> {
     let facts = disk.kept.borrow_mut().load().expect("memory does not fail");
     let calls = facts.iter().rev().find_map(|record| match &record.fact {
-        Fact::Replied(reply) => Some(reply.calls.clone()),
+        ThreadFact::Replied(reply) => Some(reply.calls.clone()),
         _ => None,
     });
     let number = |call: RequestedCall| {

@@ -80,14 +80,14 @@ fn decisions<const N: usize>(decisions: [(&str, Approval); N]) -> Beginning {
 }
 
 /// What came of a run: how it ended, the newest request without its system message, and the ids of the calls that began.
-struct Outcome {
+struct RunSeen {
     end: RunEnd,
     request: Vec<Message>,
     begun: Vec<String>,
 }
 
 /// Plays a run without a limit.
-fn run(session: &mut Session<impl Store>, beginning: Beginning, replies: &[ModelReply]) -> Outcome {
+fn run(session: &mut Session<impl Store>, beginning: Beginning, replies: &[ModelReply]) -> RunSeen {
     run_until(session, beginning, replies, None, None)
 }
 
@@ -98,13 +98,13 @@ fn run_until(
     replies: &[ModelReply],
     limit: Option<usize>,
     stops_in: Option<&str>,
-) -> Outcome {
+) -> RunSeen {
     let mut model = PlannedModel { replies: replies.to_vec().into(), ..PlannedModel::default() };
     let mut tools = PlannedTools { stops_in: stops_in.map(str::to_owned), ..PlannedTools::default() };
     let end = session.run(beginning, limit, &mut model, &mut tools).expect("the store does not fail");
     let newest = model.requests.pop().map(|request| request.messages).unwrap_or_default();
     let request = newest.into_iter().skip(1).map(|sent| sent.message).collect();
-    Outcome { end, request, begun: tools.begun.into_iter().map(|call| call.id).collect() }
+    RunSeen { end, request, begun: tools.begun.into_iter().map(|call| call.id).collect() }
 }
 
 /// The texts of messages.

@@ -21,16 +21,16 @@ def table(columns, clauses, differing=()):
 
 def overview(columns, clauses, folder, over_wire):
     """For the README: a line for each framework, with the clauses that it breaks and in how many cases. `over_wire` says it of an adapter's program, if that is recorded; then it counts."""
-    yield f"Recorded on {max(column.day for column in columns)}: the clauses that are broken, and in how many cases; over the wire where it says so. [The matrix]({folder}/MATRIX.md) has"
-    yield "documented choices, requests, and reproductions without threadspec.\n"
-    yield "| framework | breaks | recommendations |"
-    yield "|---|---|---|"
+    yield f"Recorded on {max(column.day for column in columns)}: the clauses that are broken, and in how many cases; over the wire where it says so."
+    yield f"[The matrix]({folder}/MATRIX.md) has versions, recommendations, requests, reproductions.\n"
+    yield "| framework | breaks |"
+    yield "|---|---|"
     for column in columns:
         cells = [(clause["id"].removeprefix("AGENT-"), column.cells.get(clause["id"], Cell())) for clause in clauses]
-        broken, neglected = (", ".join(f"{name} {len(cell.faults)}" for name, cell in cells if cell.state == state) for state in ("fail", "warn"))
+        broken = ", ".join(f"{name} {len(cell.faults)}" for name, cell in cells if cell.state == "fail")
         seen = over_wire(column)
         broken = broken if seen is None else f"{seen} (wire)".strip()
-        yield f"| [{column.id}]({folder}/MATRIX.md#{column.id}) {column.version} | {broken} | {neglected} |"
+        yield f"| [{column.id}]({folder}/MATRIX.md#{column.id}) | {broken} |"
 
 
 def page(columns, clauses, differing):

@@ -156,8 +156,8 @@ pub fn text(value: &Value) -> &str {
 /// A value as JSON text; `…` replaces what is beyond `longest` bytes.
 pub fn shortened(value: &impl Serialize, longest: usize) -> String {
     /// A writer that takes a number of bytes and no more.
-    struct Beginning(Vec<u8>, usize);
-    impl std::io::Write for Beginning {
+    struct CroppedWriter(Vec<u8>, usize);
+    impl std::io::Write for CroppedWriter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             let room = self.1.saturating_sub(self.0.len());
             self.0.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -167,7 +167,7 @@ pub fn shortened(value: &impl Serialize, longest: usize) -> String {
             Ok(())
         }
     }
-    let mut beginning = Beginning(Vec::new(), longest);
+    let mut beginning = CroppedWriter(Vec::new(), longest);
     let whole = serde_json::to_writer(&mut beginning, value).is_ok();
     let mut text = String::from_utf8_lossy(&beginning.0).into_owned();
     if !whole {

@@ -6,9 +6,8 @@ mod profile;
 
 pub use crate::feature::{Feature, Features, Saves, SessionAbilities};
 pub use crate::shape::{
-    AgentRun, Call, ChatMessage, Compaction, Decision, EventBody, Execution, Input, LoopOutput, Named, OpaqueItem,
-    Part, Parts, Requests, RunReport, ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionAgent,
-    SessionCall, SessionCut, SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn, SessionWireReport,
+    AgentRun, Call, ChatMessage, EventBody, Execution, Input, LoopOutput, OpaqueItem, Part, Parts, Requests, RunReport,
+    ScriptedFault, ScriptedTurn, ScriptedVerification, SentCall, SessionMessage, SessionOutput, SessionWireReport,
     Shape, Speaker, ThreadEvent, ToolsOutput, WireRemark, WireReport,
 };
 pub use endpoint::{Endpoint, Transport};

@@ -1,5 +1,6 @@
 //! Scripted results of op `tools` in profile `universal`, which may be found by the id or the arguments of the call.
 
+use crate::script::{ScriptResults, ScriptTool};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use threadspec::agent::{ScriptedTools, ToolError, Tools};
@@ -26,9 +27,6 @@ impl ToolResults {
                 _ => Err(pair.error("expected arguments and a result")),
             };
             Ok(Self::ByArgs(by_args.elements()?.map(pair).collect::<Result<_, _>>()?))
-        } else if results.value().is_some_and(Value::is_object) {
-            // Of a session's tools, nothing but that it needs an approval.
-            Ok(Self::InOrder(Vec::new()))
         } else {
             Ok(Self::InOrder(results.elements()?.map(|result| value(&result)).collect()))
         }
@@ -44,6 +42,19 @@ impl KeyedTools {
     pub(super) fn read(tools: &Field<'_>) -> Result<Self, Error> {
         let tool = |(name, results)| Ok((without_marks(name).into_owned(), ToolResults::read(&results)?));
         tools.members()?.map(tool).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Those of an agent of a session.
+    pub(super) fn of_session(tools: Vec<ScriptTool>) -> Self {
+        let results = |results| match results {
+            ScriptResults::Always(result) => ToolResults::InOrder(result.into_iter().collect()),
+            ScriptResults::ById(results) => {
+                let result = |(id, result): (String, Value)| (without_marks(&id).into_owned(), result);
+                ToolResults::ById(results.into_iter().map(result).collect())
+            }
+        };
+        let tool = |tool: ScriptTool| (without_marks(&tool.name).into_owned(), results(tool.results));
+        Self(tools.into_iter().map(tool).collect())
     }
 
     /// Whether there is a tool of this name.

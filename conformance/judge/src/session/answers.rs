@@ -294,7 +294,7 @@ impl Judging<'_> {
             if is_result && !is_nothing {
                 return Some((None, format!("`{id}`, which was denied, is answered with its result")));
             }
-            let reason = call.decision.as_ref().and_then(|decided| decided.ruled.reason.clone());
+            let reason = call.denial_reason().map(str::to_owned);
             if let Some(reason) = reason.filter(|reason| !is_named(reason, now)) {
                 let what = format!(
                     "{}: the answer to `{id}` does not hold the reason {}: {}",
@@ -315,7 +315,7 @@ impl Judging<'_> {
             let CallOutcome::Result(result) = outcome else {
                 return if of_another(&self.thread) { another() } else { None };
             };
-            let has_note = call.decision.as_ref().is_some_and(|decided| decided.ruled.args.is_some());
+            let has_note = call.approved_args().is_some();
             let is_noted = match result {
                 Value::String(text) => arrived_inside(text, now),
                 other => now.contains(&other.to_string()),

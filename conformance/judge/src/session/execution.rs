@@ -2,11 +2,12 @@
 
 use super::judging::Judging;
 use super::report::Executed;
-use super::script::{Beginning, CallKind};
+use super::script::CallKind;
 use super::thread::Decided;
 use crate::universal::script::CallOutcome;
 use crate::universal::value::equal;
 use std::collections::HashSet;
+use threadspec::session::Beginning;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -30,7 +31,7 @@ impl Judging<'_> {
         let Beginning::Decisions(decisions) = &session.runs[run].beginning else { return Decisions::default() };
         let mut found = Decisions::default();
         let mut decided = HashSet::new();
-        for (id, ruled) in decisions {
+        for (id, approval) in decisions {
             let own =
                 pending.iter().rev().find(|place| self.thread.call(**place).is_some_and(|call| call.said.id == *id));
             if let Some(&place) = own {
@@ -38,7 +39,7 @@ impl Judging<'_> {
                 if self.records[run].refused.is_none()
                     && let Some(call) = self.thread.call_mut(place)
                 {
-                    call.decision = Some(Decided { run, ruled });
+                    call.decision = Some(Decided { run, approval });
                     call.is_pending = false;
                     found.taken.push(place);
                 }
@@ -55,7 +56,7 @@ impl Judging<'_> {
             });
             let open = open.map(|(place, _)| place).filter(|_| self.records[run].refused.is_none());
             if let Some(call) = open.and_then(|place| self.thread.call_mut(place)) {
-                call.decision = Some(Decided { run, ruled });
+                call.decision = Some(Decided { run, approval });
             }
         }
         found.is_complete = !pending.is_empty() && pending.iter().all(|place| decided.contains(place));

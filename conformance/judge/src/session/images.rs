@@ -65,9 +65,9 @@ impl Judging<'_> {
                 (clause::SESSION_IMAGE, format!("the bytes of the image of `{id}` are sent as text"))
             } else if extras.images.len() > 1 {
                 (clause::SESSION_IMAGE, format!("the image of `{id}` stands there more than once"))
-            } else if !is_there && lacks_text && is_lost_by_cut {
-                // The whole result is lost, and not its image alone.
-                let what = format!("`{id}`, which had returned: its image and the text beside it are missing");
+            } else if lacks_text && is_lost_by_cut {
+                // The result is lost, and not its image alone.
+                let what = format!("`{id}`, which had returned: the text beside its image is missing");
                 (clause::SESSION_KEPT, what)
             } else if !is_there && rest.trim().is_empty() {
                 (clause::SESSION_IMAGE, format!("the image of `{id}` is missing, and its answer does not say so"))

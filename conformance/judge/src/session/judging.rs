@@ -3,7 +3,7 @@
 use super::layout::RequestLayout;
 use super::report::RunAccount;
 use super::request::JudgedScope;
-use super::script::{Beginning, Session, Turn};
+use super::script::{JudgedScript, PlannedTurn};
 use super::thread::JudgedThread;
 use super::within::RunEnding;
 use crate::universal::Abilities;
@@ -11,12 +11,13 @@ use crate::universal::finding::{Finding, Findings};
 use crate::universal::others::Strangers;
 use crate::universal::valid::faults;
 use std::collections::HashSet;
+use threadspec::session::Beginning;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
 /// A session, its thread as far as it was judged, and what was found.
 pub(super) struct Judging<'a> {
-    pub(super) session: &'a Session,
+    pub(super) session: &'a JudgedScript,
     pub(super) records: &'a [RunAccount],
     pub(super) abilities: Abilities,
     pub(super) thread: JudgedThread<'a>,
@@ -61,7 +62,7 @@ impl RequestPlace {
 }
 
 impl<'a> Judging<'a> {
-    pub(super) fn new(session: &'a Session, records: &'a [RunAccount], abilities: Abilities) -> Self {
+    pub(super) fn new(session: &'a JudgedScript, records: &'a [RunAccount], abilities: Abilities) -> Self {
         Self {
             session,
             records,
@@ -155,7 +156,7 @@ impl<'a> Judging<'a> {
         let mut ends = Vec::new();
         for turn in 0..record.requests.len() {
             ends.push(self.thread.items.len());
-            if let Some(Turn::Response(said)) = plan.turns.get(turn) {
+            if let Some(PlannedTurn::Response(said)) = plan.turns.get(turn) {
                 self.thread.say(run, said);
             }
         }

@@ -1,7 +1,7 @@
 //! A request laid beside the thread: which message is which.
 
 use super::report::{Extras, SentRequest};
-use super::thread::{CallFate, JudgedItem, ItemKind, ResponseFate};
+use super::thread::{CallFate, ItemKind, JudgedItem, ResponseFate};
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
 
@@ -68,7 +68,13 @@ impl<'m> RequestLayout<'m> {
                     }
                 }
                 Speaker::Human | Speaker::Ai => {
-                    self.blocks.push(MessageBlock { index, message, extras, answers: Vec::new(), carriers: Vec::new() });
+                    self.blocks.push(MessageBlock {
+                        index,
+                        message,
+                        extras,
+                        answers: Vec::new(),
+                        carriers: Vec::new(),
+                    });
                 }
             }
         }
@@ -207,10 +213,10 @@ fn likeness_of_response(response: &ResponseFate<'_>, message: &AgentMessage) -> 
             _ => 0,
         };
     }
-    let is_sent = |call: &&super::script::SaidCall| message.calls.iter().any(|sent| sent.id() == call.id);
+    let is_sent = |call: &&super::script::PlannedCall| message.calls.iter().any(|sent| sent.id() == call.id);
     let known = said.calls.iter().filter(is_sent).count();
     let all = known == said.calls.len() && known == message.calls.len();
-    let names = |sent: &AgentCall, call: &super::script::SaidCall| call.name.is_empty() || call.name == sent.name();
+    let names = |sent: &AgentCall, call: &super::script::PlannedCall| call.name.is_empty() || call.name == sent.name();
     let are_renamed = said.calls.len() == message.calls.len()
         && said.calls.iter().zip(&message.calls).all(|(call, sent)| names(sent, call));
     match (all, is_text) {

@@ -52,7 +52,7 @@ use crate::universal::several::SessionState;
 use crate::universal::wire::{ProviderView, is_of_wire};
 use crate::universal::{Abilities, AgentReply, Finding, Others, Property, Ruling, WireState};
 use judging::Judging;
-use script::Session;
+use script::JudgedScript;
 use threadspec_golden::clause;
 
 pub use images::image_digest;
@@ -93,7 +93,7 @@ fn judge_in(
     abilities: Abilities,
     answer: AgentReply<'_>,
 ) -> Result<Ruling, Error> {
-    let mut session = Session::read(input).map_err(Error::new)?;
+    let mut session = JudgedScript::read(input)?;
     let output = match answer {
         AgentReply::Output(output) => output,
         AgentReply::Refusal(message) => {
@@ -105,7 +105,7 @@ fn judge_in(
     let wire = match seen {
         None => None,
         Some(SessionWireReport { api, said, findings, unsupported, .. }) => {
-            session.hear(said).map_err(Error::new)?;
+            session.hear(said)?;
             Some(ProviderView::of(&api, findings, unsupported).map_err(Error::new)?)
         }
     };

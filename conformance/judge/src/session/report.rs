@@ -1,9 +1,10 @@
 //! What came of a session: the output of op `session` as the judge reads it.
 
-use super::opaque::Opaque;
+use super::opaque;
 use crate::shape::{Execution, Part, Parts, RunReport, SessionMessage, SessionOutput, SessionWireReport};
 use crate::universal::message::AgentMessage;
 use serde_json::{Map, Value};
+use threadspec::session::OpaqueBlock;
 
 /// What came of a run.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +28,7 @@ pub(super) struct SentRequest {
 /// What a message has that only sessions have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extras {
-    pub(super) opaque: Vec<Opaque>,
+    pub(super) opaque: Vec<OpaqueBlock>,
     /// The SHA-256 of each image, in lower case.
     pub(super) images: Vec<String>,
     /// For each call, whether its arguments are sent as a text that is no object.
@@ -107,14 +108,14 @@ fn read_message(message: Part<SessionMessage>) -> Result<(AgentMessage, Extras),
         call.is_some_and(|call| call.raw != Part::Missing || call.args.proper().is_some_and(|args| !args.is_object()))
     });
     let raw = raw.collect();
-    let opaque = message.opaque.optional(|| "its `opaque` is not a list")?.unwrap_or_default();
+    let parts = message.opaque.optional(|| "its `opaque` is not a list")?.unwrap_or_default();
     let images = message.images.optional(|| "its `images` are not a list")?.unwrap_or_default();
     let image = |image: Part<String>| match image {
         Part::Proper(digest) => Ok(digest.to_ascii_lowercase()),
         Part::Odd(_) | Part::Missing => Err("one of its `images` is not a digest"),
     };
     let extras = Extras {
-        opaque: opaque.into_iter().map(Opaque::read).collect::<Result<_, _>>()?,
+        opaque: parts.into_iter().map(opaque::read).collect::<Result<_, _>>()?,
         images: images.into_iter().map(image).collect::<Result<_, _>>()?,
         raw,
     };

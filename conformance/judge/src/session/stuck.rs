@@ -2,9 +2,9 @@
 
 use super::execution::Decisions;
 use super::judging::Judging;
-use super::script::Beginning;
 use crate::universal::script::CallOutcome;
 use crate::universal::value::quote_text;
+use threadspec::session::{Approval, Beginning};
 use threadspec_golden::clause;
 
 impl Judging<'_> {
@@ -63,10 +63,10 @@ impl Judging<'_> {
                     self.add(clause, what);
                 }
             }
-            Beginning::Decisions(ruled) => {
+            Beginning::Decisions(approvals) => {
                 let is_due = decisions.is_complete;
                 if refused && is_due {
-                    let clause = if ruled.values().any(|ruled| ruled.approves) {
+                    let clause = if approvals.values().any(|ruling| matches!(ruling, Approval::Approved { .. })) {
                         clause::SESSION_APPROVED
                     } else {
                         clause::SESSION_DENIED

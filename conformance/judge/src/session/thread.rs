@@ -1,15 +1,16 @@
 //! What has been said on the thread so far, and what became of each call.
 
-use super::script::{CallKind, Said, SaidCall, Session};
+use super::script::{CallKind, JudgedScript, PlannedCall, PlannedResponse};
 use crate::universal::message::AgentCall;
 use crate::universal::script::CallOutcome;
 use crate::universal::value::read_inside;
 use serde_json::{Map, Value};
+use threadspec::session::Approval;
 
 /// The thread, as the script and the reports say that it went.
 #[derive(Debug)]
 pub(super) struct JudgedThread<'a> {
-    pub(super) session: &'a Session,
+    pub(super) session: &'a JudgedScript,
     pub(super) items: Vec<JudgedItem<'a>>,
     /// Compaction may have taken what stands before, but for the user messages that it must keep.
     pub(super) compacted: usize,
@@ -45,7 +46,7 @@ pub(super) enum ItemKind<'a> {
 /// A response, and what became of its calls.
 #[derive(Debug)]
 pub(super) struct ResponseFate<'a> {
-    pub(super) said: &'a Said,
+    pub(super) said: &'a PlannedResponse,
     pub(super) calls: Vec<CallFate<'a>>,
     /// Whether its run ended with it, so that its calls were open then.
     pub(super) ends_run: bool,
@@ -57,7 +58,7 @@ pub(super) struct ResponseFate<'a> {
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each says something of its own")]
 pub(super) struct CallFate<'a> {
-    pub(super) said: &'a SaidCall,
+    pub(super) said: &'a PlannedCall,
     /// Whether its tool needs an approval.
     pub(super) is_guarded: bool,
     /// In which runs it was executed, and whether it returned.
@@ -80,11 +81,11 @@ pub(super) struct CallFate<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Decided<'a> {
     pub(super) run: usize,
-    pub(super) ruled: &'a super::script::Ruled,
+    pub(super) approval: &'a Approval,
 }
 
 impl<'a> JudgedThread<'a> {
-    pub(super) fn new(session: &'a Session) -> Self {
+    pub(super) fn new(session: &'a JudgedScript) -> Self {
         Self { session, items: Vec::new(), compacted: 0, filtered: 0, agents: vec![0], handed_over: false }
     }
 
@@ -94,8 +95,8 @@ impl<'a> JudgedThread<'a> {
     }
 
     /// Adds a response.
-    pub(super) fn say(&mut self, run: usize, said: &'a Said) {
-        let call = |said: &'a SaidCall| CallFate {
+    pub(super) fn say(&mut self, run: usize, said: &'a PlannedResponse) {
+        let call = |said: &'a PlannedCall| CallFate {
             said,
             is_guarded: self.session.guarded.contains(&said.name) && !said.is_raw(),
             executions: Vec::new(),
@@ -182,11 +183,11 @@ impl<'a> JudgedItem<'a> {
 
 impl ResponseFate<'_> {
     pub(super) fn has_hand_over(&self) -> bool {
-        self.said.calls.iter().any(SaidCall::is_hand_over)
+        self.said.calls.iter().any(PlannedCall::is_hand_over)
     }
 
     pub(super) fn has_raw(&self) -> bool {
-        self.said.calls.iter().any(SaidCall::is_raw)
+        self.said.calls.iter().any(PlannedCall::is_raw)
     }
 
     /// Whether a call of it is, or was, pending.
@@ -218,10 +219,7 @@ impl CallFate<'_> {
 
     /// The arguments with which it is executed.
     pub(super) fn args(&self) -> Value {
-        if let Some(args) = self.decision.as_ref().and_then(|decided| decided.ruled.args.clone()) {
-            return args;
-        }
-        self.own_args()
+        self.approved_args().map_or_else(|| self.own_args(), |args| args.clone().into())
     }
 
     /// The arguments that the model gave.
@@ -234,10 +232,30 @@ impl CallFate<'_> {
     }
 
     pub(super) fn is_approved(&self) -> bool {
-        self.decision.as_ref().is_some_and(|decided| decided.ruled.approves)
+        matches!(self.approval(), Some(Approval::Approved { .. }))
     }
 
     pub(super) fn is_denied(&self) -> bool {
-        self.decision.as_ref().is_some_and(|decided| !decided.ruled.approves)
+        matches!(self.approval(), Some(Approval::Denied { .. }))
+    }
+
+    fn approval(&self) -> Option<&Approval> {
+        self.decision.as_ref().map(|decided| decided.approval)
+    }
+
+    /// What an approval puts in the place of its arguments.
+    pub(super) fn approved_args(&self) -> Option<&Map<String, Value>> {
+        match self.approval()? {
+            Approval::Approved { args } => args.as_ref(),
+            Approval::Denied { .. } => None,
+        }
+    }
+
+    /// Why it was denied, if somebody said so.
+    pub(super) fn denial_reason(&self) -> Option<&str> {
+        match self.approval()? {
+            Approval::Approved { .. } => None,
+            Approval::Denied { reason } => reason.as_deref(),
+        }
     }
 }

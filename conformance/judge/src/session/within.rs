@@ -2,14 +2,15 @@
 
 use super::judging::{Judging, RequestPlace};
 use super::naming::image;
-use super::script::{Beginning, CallKind, Turn};
-use crate::universal::course::{Course, RunEnd};
+use super::script::{CallKind, PlannedTurn};
+use crate::universal::course::{Course, CourseEnd};
 use crate::universal::finding::Findings;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
 use crate::universal::oracle;
 use crate::universal::record::Record;
 use crate::universal::script::{ModelTurn, RunScript};
 use serde_json::Map;
+use threadspec::session::Beginning;
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 
@@ -27,7 +28,7 @@ pub(super) struct RunEnding {
 impl Judging<'_> {
     /// The turns of a run as op `tools` has them.
     fn turns(&self, run: usize) -> Vec<ModelTurn> {
-        let call = |said: &super::script::SaidCall| AgentCall {
+        let call = |said: &super::script::PlannedCall| AgentCall {
             id: Some(said.id.clone()),
             name: Some(said.name.clone()),
             args: match &said.kind {
@@ -35,9 +36,9 @@ impl Judging<'_> {
                 CallKind::Raw { .. } | CallKind::HandOver(_) => Map::new().into(),
             },
         };
-        let turn = |turn: &Turn| match turn {
-            Turn::Failure => ModelTurn::Failure,
-            Turn::Response(said) => {
+        let turn = |turn: &PlannedTurn| match turn {
+            PlannedTurn::Failure => ModelTurn::Failure,
+            PlannedTurn::Response(said) => {
                 ModelTurn::Response { content: said.text.clone(), calls: said.calls.iter().map(call).collect() }
             }
         };
@@ -81,7 +82,7 @@ impl Judging<'_> {
         if record.asks() {
             let (script, record) = (self.run_script(run, Vec::new()), self.record(run));
             let end = Course::of(&script, &record, false).end;
-            is_early |= matches!(end, RunEnd::ModelFailed { .. } | RunEnd::Limited { .. });
+            is_early |= matches!(end, CourseEnd::ModelFailed { .. } | CourseEnd::Limited { .. });
         }
         RunEnding { is_early, is_cut, waits }
     }
@@ -133,8 +134,9 @@ impl Judging<'_> {
         let mut found = Findings::default();
         self.judge_end(run, &course, ending, &mut found);
         let is_moved = self.compacts(run)
-            || (ends.first().copied().unwrap_or(0)..self.thread.items.len())
-                .any(|index| self.thread.items[index].response().is_some_and(super::thread::ResponseFate::has_hand_over));
+            || (ends.first().copied().unwrap_or(0)..self.thread.items.len()).any(|index| {
+                self.thread.items[index].response().is_some_and(super::thread::ResponseFate::has_hand_over)
+            });
         if run == 0 && !self.compacts(run) {
             oracle::START(&course, &mut found);
         }
@@ -185,14 +187,14 @@ impl Judging<'_> {
         let is_raw = last.is_some_and(super::thread::ResponseFate::has_raw);
         let place = RequestPlace { run, request: course.requests.len().saturating_sub(1) };
         match course.end {
-            RunEnd::TooEarly { .. } if is_raw && !ending.is_cut && !ending.waits => {
+            CourseEnd::TooEarly { .. } if is_raw && !ending.is_cut && !ending.waits => {
                 let failure = self.records[run].failure.as_deref().unwrap_or_default();
                 let says = if failure.is_empty() { String::new() } else { format!("; it says: {failure}") };
                 let what = "the model is not asked again after a call whose arguments are no JSON object";
                 found.add_end(clause::SESSION_RAW, format!("request {}: {what}{says}", place.request + 1));
             }
-            RunEnd::TooEarly { .. } if ending.is_cut || ending.waits => {}
-            RunEnd::Stopped { .. } if ending.is_cut => {}
+            CourseEnd::TooEarly { .. } if ending.is_cut || ending.waits => {}
+            CourseEnd::Stopped { .. } if ending.is_cut => {}
             _ => oracle::GOES_ON(course, found),
         }
     }

@@ -11,7 +11,4 @@ pub use output::{
     WireReport,
 };
 pub use part::{Part, Parts, Shape};
-pub use session::{
-    Compaction, Decision, Execution, Named, OpaqueItem, RunReport, SentCall, SessionAgent, SessionCall, SessionCut,
-    SessionInput, SessionMessage, SessionOutput, SessionRun, SessionTurn, SessionWireReport,
-};
+pub use session::{Execution, OpaqueItem, RunReport, SentCall, SessionMessage, SessionOutput, SessionWireReport};

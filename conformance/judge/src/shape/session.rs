@@ -1,120 +1,8 @@
-//! The input and the output of op `session`.
+//! The output of op `session`.
 
 use super::part::{Part, Parts, Shape, object};
 use super::{ChatMessage, Speaker, WireRemark};
-use serde_json::{Map, Number, Value};
-
-/// The input of op `session`. Those of cases are wrong on purpose, too.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionInput {
-    /// The folder of the store; a harness fills it in.
-    pub storage: Part<String>,
-    /// The system message of the agent `main`.
-    pub system: Part<String>,
-    /// The tools of the agent `main`, by name.
-    pub tools: Part<Map<String, Value>>,
-    /// The other agents.
-    pub agents: Part<Named<SessionAgent>>,
-    /// The runs, in order.
-    pub runs: Part<Parts<SessionRun>>,
-}
-
-/// What stands under names that the script chooses.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Named<T>(pub Vec<(String, Part<T>)>);
-
-impl<T> Default for Named<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-/// An agent to which a call may hand the thread over.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionAgent {
-    /// Its system message.
-    pub system: Part<String>,
-    /// Its tools, by name.
-    pub tools: Part<Map<String, Value>>,
-}
-
-/// A run of a session: one beginning, and what the model answers.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionRun {
-    /// It begins with a user message.
-    pub message: Part<String>,
-    /// It begins with decisions on pending calls, by their ids.
-    pub decisions: Part<Named<Decision>>,
-    /// It goes on without a new message.
-    pub resume: Part<bool>,
-    /// Before it, the framework compacts the thread.
-    pub compact: Part<Compaction>,
-    /// What the model answers in this run.
-    pub model: Part<Parts<SessionTurn>>,
-    /// The limit of op `tools`.
-    pub max_recursion_depth: Part<Number>,
-    /// How the run is cut off.
-    pub cut: Part<SessionCut>,
-}
-
-/// A decision on a pending call.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decision {
-    /// Whether the call may run.
-    pub approve: Part<bool>,
-    /// What takes the place of its arguments.
-    pub args: Part<Value>,
-    /// Why it may not.
-    pub reason: Part<String>,
-}
-
-/// A budget to which a thread is compacted.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Compaction {
-    /// In messages.
-    pub keep_messages: Part<Number>,
-    /// In tokens.
-    pub tokens: Part<Number>,
-    /// What the summarizing model answers.
-    pub summary: Part<String>,
-}
-
-/// Where and how a run is cut off.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionCut {
-    /// The call that has begun.
-    pub during: Part<String>,
-    /// `cancel`, `throw` or `kill`.
-    pub how: Part<String>,
-}
-
-/// What the model answers to a request of a session.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionTurn {
-    /// It fails with this message.
-    pub error: Part<String>,
-    /// The text.
-    pub content: Part<String>,
-    /// The calls.
-    pub calls: Part<Parts<SessionCall>>,
-    /// Thinking, signatures and the like.
-    pub opaque: Part<Parts<OpaqueItem>>,
-}
-
-/// A call in a turn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SessionCall {
-    /// What its result refers to.
-    pub id: Part<String>,
-    /// The tool.
-    pub name: Part<String>,
-    /// The arguments.
-    pub args: Part<Value>,
-    /// The arguments as the model wrote them, in the place of `args`.
-    pub arguments: Part<String>,
-    /// The agent to which it hands over; it has neither name nor arguments then.
-    pub handoff: Part<String>,
-}
+use serde_json::{Map, Value};
 
 /// What only the provider can read, and must get back as it was.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -152,7 +40,7 @@ pub struct SessionWireReport {
     /// Whether answers were to be streamed.
     pub stream: Part<bool>,
     /// For each run what was said to each of its requests, in the place of the script's turns: an `error` to one that was refused.
-    pub said: Part<Parts<Parts<SessionTurn>>>,
+    pub said: Part<Parts<Parts<Value>>>,
     /// What is wrong with the requests as such.
     pub findings: Part<Parts<WireRemark>>,
     /// Why the session shows nothing, if so.
@@ -219,13 +107,6 @@ pub struct Execution {
     pub returned: Part<bool>,
 }
 
-impl SessionInput {
-    /// Reads a value; what is no object has no members.
-    pub fn of(json: Value) -> Self {
-        Self::read(json).unwrap_or_default()
-    }
-}
-
 impl SessionOutput {
     /// Reads an output; one that is no object has nothing.
     pub fn of(json: Value) -> Self {
@@ -253,18 +134,6 @@ impl SessionMessage {
     }
 }
 
-impl<T: Shape> Shape for Named<T> {
-    fn read(json: Value) -> Result<Self, Value> {
-        let members = Map::read(json)?;
-        Ok(Self(members.into_iter().map(|(name, value)| (name, Part::read(value))).collect()))
-    }
-
-    fn into_json(self) -> Value {
-        let members = self.0.into_iter().filter_map(|(name, value)| Some((name, value.into_json()?)));
-        Value::Object(members.collect())
-    }
-}
-
 /// Reads and writes a struct each of whose members may be missing, under these names.
 macro_rules! shape {
     ($shape:ident: $($member:ident $name:literal),* $(,)?) => {
@@ -281,17 +150,6 @@ macro_rules! shape {
     };
 }
 
-shape!(SessionInput: storage "storage", system "system", tools "tools", agents "agents", runs "runs");
-shape!(SessionAgent: system "system", tools "tools");
-shape!(
-    SessionRun: message "message", decisions "decisions", resume "resume", compact "compact", model "model",
-    max_recursion_depth "maxRecursionDepth", cut "cut",
-);
-shape!(Decision: approve "approve", args "args", reason "reason");
-shape!(Compaction: keep_messages "keepMessages", tokens "tokens", summary "summary");
-shape!(SessionCut: during "during", how "how");
-shape!(SessionTurn: error "error", content "content", calls "tool_calls", opaque "opaque");
-shape!(SessionCall: id "id", name "name", args "args", arguments "arguments", handoff "handoff");
 shape!(
     OpaqueItem: kind "kind", text "text", signature "signature", data "data", id "id", encrypted "encrypted",
     call "call",

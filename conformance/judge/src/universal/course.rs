@@ -6,7 +6,7 @@ use super::script::{ModelTurn, RunScript};
 
 /// How a run ended, compared with its script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RunEnd {
+pub(crate) enum CourseEnd {
     /// A response had no calls; `extra` requests follow it.
     Stopped { extra: usize },
     /// A model call failed; `extra` requests follow it, apart from one retry that failed, too.
@@ -59,7 +59,7 @@ pub(crate) struct Course<'a> {
     pub(crate) exact: bool,
     pub(crate) requests: Vec<Conversation<'a>>,
     pub(crate) rounds: Vec<Round<'a>>,
-    pub(crate) end: RunEnd,
+    pub(crate) end: CourseEnd,
     /// The requests that repeat a failed one.
     pub(crate) retries: Vec<usize>,
 }
@@ -82,7 +82,7 @@ impl<'a> Course<'a> {
     }
 }
 
-fn end(script: &RunScript, record: &Record) -> (RunEnd, Vec<usize>) {
+fn end(script: &RunScript, record: &Record) -> (CourseEnd, Vec<usize>) {
     let made = record.requests.len();
     let mut retries = Vec::new();
     for turn in 0..made {
@@ -92,22 +92,22 @@ fn end(script: &RunScript, record: &Record) -> (RunEnd, Vec<usize>) {
                 let repeated = |next: &Vec<_>| is_same(next, &record.requests[turn]);
                 let again = record.requests.get(turn + 1).is_some_and(repeated) && !retries.contains(&turn);
                 if !again {
-                    return (RunEnd::ModelFailed { extra }, retries);
+                    return (CourseEnd::ModelFailed { extra }, retries);
                 }
                 retries.push(turn + 1);
             }
             // What was cut off may be asked for again.
             ModelTurn::Response { calls, .. } if calls.is_empty() && extra > 0 && script.is_limited(turn) => {}
-            ModelTurn::Response { calls, .. } if calls.is_empty() => return (RunEnd::Stopped { extra }, retries),
+            ModelTurn::Response { calls, .. } if calls.is_empty() => return (CourseEnd::Stopped { extra }, retries),
             ModelTurn::Response { .. } => {
                 let asked = turn + 1 - retries.len();
                 if script.limit.is_some_and(|limit| asked > limit || asked == limit.max(1) && extra == 0) {
-                    return (RunEnd::Limited { extra }, retries);
+                    return (CourseEnd::Limited { extra }, retries);
                 }
             }
         }
     }
-    (RunEnd::TooEarly { after: made.checked_sub(1) }, retries)
+    (CourseEnd::TooEarly { after: made.checked_sub(1) }, retries)
 }
 
 fn is_same(one: &[super::message::AgentMessage], other: &[super::message::AgentMessage]) -> bool {

@@ -4,6 +4,7 @@ use super::message::{AgentCall, AgentMessage};
 use super::value::{equal, read};
 use super::wire::can_be_declared;
 use crate::json::{is_beyond_doubles, is_deep, tokens};
+use crate::script::{ScriptResults, ScriptTool};
 use crate::shape::{Input, Part, Parts, ScriptedFault, ScriptedTurn};
 use serde_json::{Number, Value};
 use std::collections::{HashMap, HashSet};
@@ -49,6 +50,17 @@ impl ScriptedOutcomes {
             Ok::<_, String>((name, results))
         };
         tools.into_iter().map(read).collect::<Result<_, _>>().map(Arc::new).map(Self)
+    }
+
+    /// Those of a session.
+    pub(crate) fn of_session<'s>(tools: impl Iterator<Item = &'s ScriptTool>) -> Self {
+        let results = |results: &ScriptResults| match results {
+            ScriptResults::Always(result) => ScriptedResults::Always(result.clone().unwrap_or_else(|| NOTHING.clone())),
+            ScriptResults::ById(by_id) => {
+                ScriptedResults::ById { results: by_id.iter().cloned().collect(), again: HashMap::new() }
+            }
+        };
+        Self(Arc::new(tools.map(|tool| (tool.name.clone(), results(&tool.results))).collect()))
     }
 
     /// What comes of a call.

@@ -6,7 +6,7 @@ use threadspec_golden::covering::{Array, Block, Column, Covering};
 use threadspec_judge::json;
 
 /// A level of a column, by number.
-pub(super) type Feature = (usize, usize);
+pub(super) type ColumnLevel = (usize, usize);
 
 /// The value of a column and where it is in the input; no value if it is absent.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ struct Found {
 
 /// The features of an input, and where its values stand.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Features {
-    pub(super) all: BTreeSet<Feature>,
+pub(super) struct InputLevels {
+    pub(super) all: BTreeSet<ColumnLevel>,
     /// The column of each value, and its path as a JSON pointer.
     pub(super) places: Vec<(usize, String)>,
 }
@@ -49,11 +49,11 @@ impl<'a> Finder<'a> {
         &self.columns
     }
 
-    pub(super) fn features(&self, input: &Value) -> Features {
+    pub(super) fn features(&self, input: &Value) -> InputLevels {
         let mut found = Vec::new();
         // The frame of the input, without what the blocks make.
         unify("", &self.array.input, Some(input), "", &mut found);
-        let mut features = Features::default();
+        let mut features = InputLevels::default();
         let listed = if input["events"].is_array() { "events" } else { "model" };
         let items = input[listed].as_array().map_or(&[][..], Vec::as_slice);
         let mut blocks: Vec<&str> = Vec::new();
@@ -107,13 +107,13 @@ impl<'a> Finder<'a> {
         features
     }
 
-    fn note(&self, features: &mut Features, column: &str, holds: impl Fn(usize, &String) -> bool) {
+    fn note(&self, features: &mut InputLevels, column: &str, holds: impl Fn(usize, &String) -> bool) {
         let Some(number) = self.columns.iter().position(|known| known.name == column) else { return };
         let levels = self.columns[number].levels.iter().enumerate();
         features.all.extend(levels.filter(|&(at, level)| holds(at, level)).map(|(at, _)| (number, at)));
     }
 
-    fn take(&self, found: &[Found], features: &mut Features) {
+    fn take(&self, found: &[Found], features: &mut InputLevels) {
         for Found { column, path, value } in found {
             let Some(number) = self.columns.iter().position(|known| known.name == *column) else { continue };
             let is_of = |samples: &Vec<Option<Value>>| samples.contains(value);
@@ -124,8 +124,8 @@ impl<'a> Finder<'a> {
     }
 
     /// The features of an input of one text that is made of several: it begins with a sample, has one inside, ends with one.
-    pub(super) fn features_of_text(&self, text: &str) -> Features {
-        let mut features = Features::default();
+    pub(super) fn features_of_text(&self, text: &str) -> InputLevels {
+        let mut features = InputLevels::default();
         for (number, column) in self.columns.iter().enumerate() {
             for (level, samples) in self.samples[number].iter().enumerate() {
                 let is_there =

@@ -5,7 +5,7 @@ mod features;
 use crate::Error;
 use crate::planted::sound;
 use crate::trial::{Survey, workers};
-use features::{Feature, Features, Finder};
+use features::{ColumnLevel, Finder, InputLevels};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use serde_json::Value;
 use threadspec_golden::covering::Covering;
@@ -20,8 +20,8 @@ use threadspec_runner::{CaseResult, InProcess, Testee};
 /// third one, where the first two are not shown or any text is right.
 struct Both<'a, I> {
     finder: &'a Finder<'a>,
-    one: Feature,
-    other: Feature,
+    one: ColumnLevel,
+    other: ColumnLevel,
     /// How many values that make a difference are passed over.
     skip: usize,
     sound: I,
@@ -50,7 +50,7 @@ impl<I: Implementation> Implementation for Both<'_, I> {
     }
 }
 
-fn found(finder: &Finder<'_>, op: Op, input: &Value) -> Features {
+fn found(finder: &Finder<'_>, op: Op, input: &Value) -> InputLevels {
     match (op, input["text"].as_str()) {
         (Op::Escape, Some(text)) => finder.features_of_text(text),
         _ => finder.features(input),
@@ -77,7 +77,7 @@ fn change(value: &mut Value) {
 /// A row's case, with its features.
 struct Trap<'c> {
     case: &'c Case,
-    features: Features,
+    features: InputLevels,
     right: Outcome,
 }
 
@@ -117,15 +117,15 @@ fn tried<'c>(finder: &Finder<'_>, rows: &[&'c Case], profile: JudgeProfile, step
     let mut traps: Vec<Trap<'c>> = rows.par_iter().map(|&case| trap(case)).collect();
     // The smallest row that has both features is the quickest.
     traps.sort_by_cached_key(|trap| trap.case.input().len());
-    let levels: Vec<Feature> = finder
+    let levels: Vec<ColumnLevel> = finder
         .columns()
         .iter()
         .enumerate()
         .flat_map(|(column, levels)| (0..levels.levels.len()).map(move |level| (column, level)))
         .collect();
     let pairs = levels.iter().flat_map(|one| levels.iter().map(move |other| (*one, *other)));
-    let pairs: Vec<(Feature, Feature)> = pairs.filter(|(one, other)| one.0 < other.0).step_by(step).collect();
-    let survives = |&(one, other): &(Feature, Feature)| {
+    let pairs: Vec<(ColumnLevel, ColumnLevel)> = pairs.filter(|(one, other)| one.0 < other.0).step_by(step).collect();
+    let survives = |&(one, other): &(ColumnLevel, ColumnLevel)| {
         let has_both = |trap: &&Trap<'_>| trap.features.all.contains(&one) && trap.features.all.contains(&other);
         let fails = |trap: &Trap<'_>, skip: usize| {
             let bug = Both { finder, one, other, skip, sound: sound() };
@@ -134,7 +134,7 @@ fn tried<'c>(finder: &Finder<'_>, rows: &[&'c Case], profile: JudgeProfile, step
                 && CaseResult { case: trap.case, judgement: judge(trap.case, profile, outcome) }.counts_against(true)
         };
         let is_caught = (0..6).any(|skip| traps.iter().filter(has_both).any(|trap| fails(trap, skip)));
-        let name = |feature: Feature| {
+        let name = |feature: ColumnLevel| {
             let column = &finder.columns()[feature.0];
             format!("{} `{}`", column.name, column.levels[feature.1])
         };

@@ -1,9 +1,9 @@
 //! An agent that keeps its threads from run to run, and shares no code with the reference: every decision is a seam that a planted bug or
 //! reading can replace.
 
-use super::run::{CutBy, Moment, SessionRun, Step};
+use super::run::{CallStep, CutBy, Moment, SessionRun};
 use super::sound;
-use super::store::Store;
+use super::store::ThreadStore;
 use crate::agent::{calls, refused, said};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct SessionAgent {
     pub(crate) abilities: SessionAbilities,
     /// What the process keeps in memory.
     pub(crate) memory: Value,
-    pub(crate) store: Store,
+    pub(crate) store: ThreadStore,
     /// How many sessions the process has begun.
     sessions: usize,
     /// Under which key a thread is stored, given the storage and the number of the session.
@@ -49,7 +49,7 @@ pub(crate) struct SessionAgent {
     /// The message that repeats a response.
     pub(crate) response: Alter<Value>,
     /// What is done with a call, given as the model made it.
-    pub(crate) step: Settle<Value, Step>,
+    pub(crate) step: Settle<Value, CallStep>,
     /// Which calls are executed at the same time, and in which order.
     pub(crate) batches: Settle<Vec<Value>, Vec<Vec<Value>>>,
     /// Executes a call, and returns its answer.
@@ -79,7 +79,7 @@ impl Default for SessionAgent {
         Self {
             abilities: SessionAbilities { features: Features::all(), saves: Saves::Call, both_systems: false },
             memory: Value::Null,
-            store: Store::default(),
+            store: ThreadStore::default(),
             sessions: 0,
             key: Box::new(|storage, _| storage.to_owned()),
             loaded: Box::new(|_| {}),
@@ -214,13 +214,13 @@ impl SessionAgent {
         let mut executed = Vec::new();
         for (place, call) in calls(&made).into_iter().enumerate() {
             match (self.step)(run, &json!({"call": call, "made": turn["tool_calls"][place], "place": place})) {
-                Step::Execute => executed.push(call),
-                Step::Wait => run.thread.pending.extend(call["id"].as_str().map(str::to_owned)),
-                Step::Tell(words) => self.answer(run, &crate::agent::answer(&call, words)),
-                Step::HandOver(agent) => {
+                CallStep::Execute => executed.push(call),
+                CallStep::Wait => run.thread.pending.extend(call["id"].as_str().map(str::to_owned)),
+                CallStep::Tell(words) => self.answer(run, &crate::agent::answer(&call, words)),
+                CallStep::HandOver(agent) => {
                     self.answer(run, &crate::agent::answer(&call, format!("Handed over to {agent}.")));
                 }
-                Step::Leave => {}
+                CallStep::Leave => {}
             }
         }
         if let Some(agent) = run.next_agent.take() {

@@ -9,7 +9,7 @@ pub(crate) const MAIN: &str = "main";
 
 /// What is kept of a session between its runs.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Thread {
+pub(crate) struct KeptThread {
     /// The messages, without a system message.
     pub(crate) list: Vec<Value>,
     /// Who speaks, if not [`MAIN`].
@@ -60,7 +60,7 @@ impl CutBy {
 
 /// What is done with a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum CallStep {
     Execute,
     /// It is answered with this text.
     Tell(String),
@@ -74,7 +74,7 @@ pub(crate) enum Step {
 
 /// A call that has no answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Open {
+pub(crate) struct UnansweredCall {
     /// The index of its response on the thread.
     pub(crate) response: usize,
     /// Its place among the calls of this response.
@@ -93,9 +93,9 @@ pub(crate) struct SessionRun {
     pub(crate) from: usize,
     /// Which session of this process this is, from 1.
     pub(crate) session: usize,
-    pub(crate) thread: Thread,
+    pub(crate) thread: KeptThread,
     /// The thread as it was saved, if it has changed since.
-    pub(crate) saved: Option<Thread>,
+    pub(crate) saved: Option<KeptThread>,
     /// Responses of the model so far.
     pub(crate) turn: usize,
     pub(crate) requests: Vec<Value>,
@@ -190,7 +190,7 @@ impl SessionRun {
 }
 
 /// The calls of a list that no message directly behind their response answers.
-pub(crate) fn open_calls(messages: &[Value]) -> Vec<Open> {
+pub(crate) fn open_calls(messages: &[Value]) -> Vec<UnansweredCall> {
     let mut open = Vec::new();
     for (response, message) in messages.iter().enumerate() {
         let calls = list(&message["tool_calls"]);
@@ -200,7 +200,7 @@ pub(crate) fn open_calls(messages: &[Value]) -> Vec<Open> {
         let answers = answers_behind(messages, response);
         for (place, call) in calls.iter().enumerate() {
             if !messages[answers.clone()].iter().any(|answer| answer["tool_call_id"] == call["id"]) {
-                open.push(Open { response, place, call: call.clone() });
+                open.push(UnansweredCall { response, place, call: call.clone() });
             }
         }
     }

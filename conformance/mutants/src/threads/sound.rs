@@ -1,7 +1,7 @@
 //! What the agent does where nothing is planted.
 
 use super::images;
-use super::run::{MAIN, Open, SessionRun, Step, answers_behind, open_calls, place as put};
+use super::run::{CallStep, MAIN, SessionRun, UnansweredCall, answers_behind, open_calls, place as put};
 use crate::agent::{ToolOutcome, answer, calls, content};
 use serde_json::{Map, Value, json};
 use threadspec_judge::json::{list, text};
@@ -19,7 +19,7 @@ pub(crate) fn mend(run: &mut SessionRun) -> Vec<Value> {
 }
 
 /// Answers each cut call with what it is told, if anything.
-pub(crate) fn mend_with(run: &mut SessionRun, tell: impl Fn(&SessionRun, &Open) -> Option<Value>) {
+pub(crate) fn mend_with(run: &mut SessionRun, tell: impl Fn(&SessionRun, &UnansweredCall) -> Option<Value>) {
     for open in cut_calls(run) {
         if let Some(told) = tell(run, &open) {
             put(&mut run.thread.list, answer(&open.call, told));
@@ -28,7 +28,7 @@ pub(crate) fn mend_with(run: &mut SessionRun, tell: impl Fn(&SessionRun, &Open) 
 }
 
 /// The calls that are open and wait for no decision.
-pub(crate) fn cut_calls(run: &SessionRun) -> Vec<Open> {
+pub(crate) fn cut_calls(run: &SessionRun) -> Vec<UnansweredCall> {
     let open = open_calls(&run.thread.list).into_iter();
     open.filter(|open| !run.is_waiting(&open.call)).collect()
 }
@@ -143,22 +143,22 @@ pub(crate) fn object(raw: &str) -> Option<Value> {
 }
 
 /// What is done with a call: `call` is what stands on the thread, `made` what the model said, `place` its place in the response.
-pub(crate) fn step(run: &mut SessionRun, asked: &Value) -> Step {
+pub(crate) fn step(run: &mut SessionRun, asked: &Value) -> CallStep {
     let (call, made) = (&asked["call"], &asked["made"]);
     if let Some(agent) = made["handoff"].as_str() {
         if run.next_agent.is_some() {
-            return Step::Tell("Only one hand-over at a time.".into());
+            return CallStep::Tell("Only one hand-over at a time.".into());
         }
         run.next_agent = Some(agent.to_owned());
-        return Step::HandOver(agent.to_owned());
+        return CallStep::HandOver(agent.to_owned());
     }
     if call["raw"].is_string() {
-        return Step::Tell("The arguments are no JSON object; make the call again.".into());
+        return CallStep::Tell("The arguments are no JSON object; make the call again.".into());
     }
     match run.speaker()["tools"].get(text(&call["name"])) {
-        None => Step::Tell(format!("There is no tool called {}.", text(&call["name"]))),
-        Some(tool) if tool["approval"] == true => Step::Wait,
-        Some(_) => Step::Execute,
+        None => CallStep::Tell(format!("There is no tool called {}.", text(&call["name"]))),
+        Some(tool) if tool["approval"] == true => CallStep::Wait,
+        Some(_) => CallStep::Execute,
     }
 }
 

@@ -36,11 +36,11 @@ const SMALL: usize = 1 << 20;
 
 /// How many bytes of bodies a server holds that have not come to their ends.
 #[derive(Debug, Default)]
-pub(super) struct Budget(Cell<usize>);
+pub(super) struct BodyBudget(Cell<usize>);
 
 /// The bytes of one body.
 struct Held<'b> {
-    budget: &'b Budget,
+    budget: &'b BodyBudget,
     bytes: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ pub(super) async fn content(
     headers: &HeaderMap,
     body: Incoming,
     limits: &ServerLimits,
-    budget: &Budget,
+    budget: &BodyBudget,
 ) -> Result<Content, Unreadable> {
     // Before the first byte is asked for: who waits for `100 Continue` is refused without sending any.
     let packing = packing(headers)?;

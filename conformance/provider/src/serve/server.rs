@@ -1,6 +1,6 @@
 //! The thread of a server: it accepts connections, and ends when it is told to.
 
-use super::content::Budget;
+use super::content::BodyBudget;
 use super::link::{Link, Order, Phase};
 use super::service::exchange;
 use super::socket::{Socket, Space, space};
@@ -97,7 +97,7 @@ pub(super) async fn serve<A: Answers>(
     shared: Arc<SharedState<A>>,
 ) {
     let (limits, space, open) = (Rc::new(limits), space(), Rc::new(OpenLinks::default()));
-    let budget = Rc::new(Budget::default());
+    let budget = Rc::new(BodyBudget::default());
     let connections = LocalSet::new();
     let accepting = async {
         let mut knocking = None;
@@ -165,7 +165,7 @@ fn next(
 async fn connection<A: Answers>(
     socket: Socket,
     link: Rc<Link>,
-    (limits, budget): (Rc<ServerLimits>, Rc<Budget>),
+    (limits, budget): (Rc<ServerLimits>, Rc<BodyBudget>),
     shared: Arc<SharedState<A>>,
 ) {
     let (own, bounds) = (Rc::clone(&link), (Rc::clone(&limits), budget));

@@ -2,7 +2,7 @@
 
 use super::answer::{AnswerBody, PlannedBreak, SentBody};
 use super::bounds;
-use super::content::{Budget, content};
+use super::content::{BodyBudget, content};
 use super::forward::{PassingBody, passed_on};
 use super::host::is_local;
 use super::link::{Link, Phase, Receipt};
@@ -21,7 +21,7 @@ use tokio::time::sleep;
 pub(super) async fn exchange<A: Answers>(
     request: Request<Incoming>,
     link: Rc<Link>,
-    (limits, budget): (Rc<ServerLimits>, Rc<Budget>),
+    (limits, budget): (Rc<ServerLimits>, Rc<BodyBudget>),
     shared: Arc<SharedState<A>>,
 ) -> Result<Response<SentBody>, PlannedBreak> {
     link.enter(Phase::Body);

@@ -1,6 +1,6 @@
 //! A testee in this process.
 
-use super::session::{Heard, Sessions};
+use super::session::{SessionHeard, Sessions};
 use super::{Testee, Trouble, id_and_output};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,13 +48,13 @@ impl<I: Implementation> Testee for InProcess<I> {
         loop {
             let outcome = self.outcome(&asked, &accepted);
             match self.sessions.heard(request.id, outcome) {
-                Heard::Whole(outcome) => {
+                SessionHeard::Whole(outcome) => {
                     if !outcome.is_reply() {
                         self.sessions.clear();
                     }
                     return (request.id, outcome);
                 }
-                Heard::Killed(next) => {
+                SessionHeard::Killed(next) => {
                     self.implementation.start_over();
                     asked = *next;
                 }

@@ -1,7 +1,7 @@
 //! A testee that is another program.
 
 use super::live::Live;
-use super::session::{Heard, Sessions, is_the_same};
+use super::session::{SessionHeard, Sessions, is_the_same};
 use super::{Testee, Trouble, interrupt};
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
@@ -166,8 +166,8 @@ impl Testee for Process {
         loop {
             let (id, outcome) = self.next();
             let outcome = match self.sessions.heard(id, outcome) {
-                Heard::Whole(outcome) => outcome,
-                Heard::Killed(request) => match self.go_on(&request) {
+                SessionHeard::Whole(outcome) => outcome,
+                SessionHeard::Killed(request) => match self.go_on(&request) {
                     Ok(()) => continue,
                     Err(outcome) => outcome,
                 },

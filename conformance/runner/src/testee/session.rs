@@ -3,20 +3,20 @@
 //! Nothing here starts or ends a process: what came is handed in, and what is to be done comes out.
 
 use super::storage::Storage;
-use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use threadspec_judge::protocol::{Hello, Op, Reply, Request};
+use threadspec_judge::script::{CutMeans, ScriptRun, SessionScript};
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::verdict::{Outcome, Unready};
 
 /// The sessions whose replies are awaited, by the ids of their requests.
 #[derive(Debug, Default)]
-pub(super) struct Sessions(HashMap<i64, Session>);
+pub(super) struct Sessions(HashMap<i64, PlayedSession>);
 
 #[derive(Debug)]
-struct Session {
+struct PlayedSession {
     request: Request,
     storage: Storage,
     /// For each run whether the script kills the process in it.
@@ -27,7 +27,7 @@ struct Session {
 
 /// What comes of an outcome.
 #[derive(Debug, PartialEq)]
-pub(super) enum Heard {
+pub(super) enum SessionHeard {
     /// It is that of the whole request.
     Whole(Outcome),
     /// The process ends now. When it has, and was started anew, it gets this request.
@@ -46,16 +46,17 @@ impl Sessions {
         }
         let storage = Storage::new().map_err(|error| Unready::Runner(format!("no storage folder: {error}")))?;
         let request = Request { storage: Some(storage.path().to_owned()), ..request.clone() };
-        let session = Session { kills: kills(&request.input), request: request.clone(), storage, runs: Vec::new() };
+        let session =
+            PlayedSession { kills: kills(&request.input), request: request.clone(), storage, runs: Vec::new() };
         self.0.insert(request.id, session);
         Ok(Cow::Owned(request))
     }
 
     /// What comes of the outcome of a request. The folder of a session whose process is lost stays until [`Sessions::clear`]: the process
     /// may still write to it.
-    pub(super) fn heard(&mut self, id: i64, outcome: Outcome) -> Heard {
+    pub(super) fn heard(&mut self, id: i64, outcome: Outcome) -> SessionHeard {
         let Some(session) = self.0.get_mut(&id) else {
-            return Heard::Whole(match outcome {
+            return SessionHeard::Whole(match outcome {
                 Outcome::Reply(Reply::Cut { .. }) => {
                     Outcome::Garbage("it says `cut`, and was not asked to play a session".to_owned())
                 }
@@ -64,7 +65,7 @@ impl Sessions {
         };
         let outcome = match outcome {
             Outcome::Reply(Reply::Cut { runs }) => match session.cut(runs) {
-                Ok(request) => return Heard::Killed(Box::new(request)),
+                Ok(request) => return SessionHeard::Killed(Box::new(request)),
                 Err(what) => Outcome::Garbage(what),
             },
             Outcome::Reply(Reply::Ok(output)) => session.joined(output),
@@ -74,12 +75,12 @@ impl Sessions {
             other => other,
         };
         if !outcome.is_reply() {
-            return Heard::Whole(outcome);
+            return SessionHeard::Whole(outcome);
         }
         let beside: Vec<String> =
             session.storage.beside().iter().map(|name| format!("`{}`", visible(&name.to_string_lossy()))).collect();
         self.0.remove(&id);
-        Heard::Whole(if beside.is_empty() {
+        SessionHeard::Whole(if beside.is_empty() {
             outcome
         } else {
             Outcome::Garbage(format!("it wrote outside its storage folder: beside it stands {}", beside.join(", ")))
@@ -92,7 +93,7 @@ impl Sessions {
     }
 }
 
-impl Session {
+impl PlayedSession {
     /// The request with which the session goes on when the process has ended in the last of these runs.
     fn cut(&mut self, runs: Vec<Value>) -> Result<Request, String> {
         let (before, asked) = (self.runs.len(), self.kills.len());
@@ -142,20 +143,9 @@ fn told(runs: usize) -> String {
 
 /// For each run of a session whether the script kills the process in it.
 fn kills(input: &str) -> Vec<bool> {
-    #[derive(Default, Deserialize)]
-    struct Script {
-        runs: Vec<Run>,
-    }
-    #[derive(Deserialize)]
-    struct Run {
-        cut: Option<Cut>,
-    }
-    #[derive(Deserialize)]
-    struct Cut {
-        how: String,
-    }
-    let script: Script = serde_json::from_str(input).unwrap_or_default();
-    script.runs.into_iter().map(|run| run.cut.is_some_and(|cut| cut.how == "kill")).collect()
+    let is_kill = |run: ScriptRun| run.cut.is_some_and(|cut| cut.how == CutMeans::Kill);
+    // In what is no script, nobody is killed.
+    SessionScript::read(input).map(|script| script.runs.into_iter().map(is_kill).collect()).unwrap_or_default()
 }
 
 /// What is wrong with a process that was started anew, if its hello is another one now.
@@ -175,7 +165,8 @@ mod tests {
     use threadspec_judge::protocol::JudgeProfile;
 
     fn begun(kills: &[bool]) -> (Sessions, Request) {
-        let run = |kill: &bool| if *kill { json!({"cut": {"during": "a", "how": "kill"}}) } else { json!({}) };
+        let cut = |kill: &bool| if *kill { json!({"during": "a", "how": "kill"}) } else { Value::Null };
+        let run = |kill: &bool| json!({"resume": true, "cut": cut(kill)});
         let input = json!({"runs": kills.iter().map(run).collect::<Vec<_>>()}).to_string();
         let mut sessions = Sessions::default();
         let asked = Request::new(7, Op::Session, JudgeProfile::Universal, input);
@@ -198,19 +189,19 @@ mod tests {
         assert!(Path::new(&folder).is_dir());
         for (runs, from) in [(&[0, 1][..], 2), (&[2], 3)] {
             let next = Request { from: Some(from), ..request.clone() };
-            assert_eq!(sessions.heard(7, cut(runs)), Heard::Killed(Box::new(next)));
+            assert_eq!(sessions.heard(7, cut(runs)), SessionHeard::Killed(Box::new(next)));
         }
-        assert_eq!(sessions.heard(7, ok(&[3, 4])), Heard::Whole(ok(&[0, 1, 2, 3, 4])));
+        assert_eq!(sessions.heard(7, ok(&[3, 4])), SessionHeard::Whole(ok(&[0, 1, 2, 3, 4])));
         assert!(!Path::new(&folder).exists());
     }
 
     #[test]
     fn a_kill_that_was_not_played_is_passed_over() {
         let (mut sessions, _) = begun(&[true, true, false]);
-        assert!(matches!(sessions.heard(7, cut(&[0, 1])), Heard::Killed(request) if request.from == Some(2)));
-        assert_eq!(sessions.heard(7, ok(&[2])), Heard::Whole(ok(&[0, 1, 2])));
+        assert!(matches!(sessions.heard(7, cut(&[0, 1])), SessionHeard::Killed(request) if request.from == Some(2)));
+        assert_eq!(sessions.heard(7, ok(&[2])), SessionHeard::Whole(ok(&[0, 1, 2])));
         let (mut sessions, _) = begun(&[true, false]);
-        assert_eq!(sessions.heard(7, ok(&[0, 1])), Heard::Whole(ok(&[0, 1])));
+        assert_eq!(sessions.heard(7, ok(&[0, 1])), SessionHeard::Whole(ok(&[0, 1])));
     }
 
     #[test]
@@ -224,7 +215,7 @@ mod tests {
         ] {
             let (mut sessions, _) = begun(&[false, true, false, false]);
             let last = cuts.iter().map(|runs| sessions.heard(7, cut(runs))).last();
-            let Some(Heard::Whole(Outcome::Garbage(what))) = last else { panic!("{cuts:?}: {last:?}") };
+            let Some(SessionHeard::Whole(Outcome::Garbage(what))) = last else { panic!("{cuts:?}: {last:?}") };
             assert!(what.contains(says), "{what}");
         }
     }
@@ -235,7 +226,7 @@ mod tests {
             let (mut sessions, _) = begun(&[true, false, false]);
             let _ = sessions.heard(7, cut(&[0]));
             let heard = sessions.heard(7, ok(runs));
-            let Heard::Whole(Outcome::Garbage(what)) = heard else { panic!("{heard:?}") };
+            let SessionHeard::Whole(Outcome::Garbage(what)) = heard else { panic!("{heard:?}") };
             assert!(what.contains(says) && what.ends_with("where 2 of 3 were left"), "{what}");
         }
     }
@@ -246,7 +237,7 @@ mod tests {
         let folder = request.storage.expect("a folder");
         let lost = sessions.heard(7, Outcome::Crash("before its reply it ended (exit status: 1)".to_owned()));
         let what = "without a word of `cut` before its reply it ended (exit status: 1)".to_owned();
-        assert_eq!(lost, Heard::Whole(Outcome::Crash(what)));
+        assert_eq!(lost, SessionHeard::Whole(Outcome::Crash(what)));
         assert!(Path::new(&folder).exists());
         sessions.clear();
         assert!(!Path::new(&folder).exists());
@@ -257,7 +248,7 @@ mod tests {
         let (mut sessions, request) = begun(&[false]);
         std::fs::write(format!("{}/../notes.json", request.storage.expect("a folder")), "{}")?;
         let what = "it wrote outside its storage folder: beside it stands `notes.json`".to_owned();
-        assert_eq!(sessions.heard(7, ok(&[0])), Heard::Whole(Outcome::Garbage(what)));
+        assert_eq!(sessions.heard(7, ok(&[0])), SessionHeard::Whole(Outcome::Garbage(what)));
         Ok(())
     }
 
@@ -266,7 +257,7 @@ mod tests {
         let mut sessions = Sessions::default();
         let asked = Request::new(7, Op::Tools, JudgeProfile::Universal, "{}");
         assert_eq!(sessions.begin(&asked).expect("no folder is made").as_ref(), &asked);
-        assert!(matches!(sessions.heard(7, cut(&[0])), Heard::Whole(Outcome::Garbage(_))));
-        assert_eq!(sessions.heard(7, ok(&[0])), Heard::Whole(ok(&[0])));
+        assert!(matches!(sessions.heard(7, cut(&[0])), SessionHeard::Whole(Outcome::Garbage(_))));
+        assert_eq!(sessions.heard(7, ok(&[0])), SessionHeard::Whole(ok(&[0])));
     }
 }

@@ -7,13 +7,13 @@ mod tools;
 use super::{RawInput, refused};
 use crate::json::plain;
 use crate::protocol::{Reply, Request};
+use crate::script::{CutMeans, ScriptCompaction, ScriptRun, SessionScript};
 use digest::image_digest;
-use script::{CutMeans, Script, ScriptedCompaction, ScriptedRun};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use threadspec::session::{ModelReply, ModelRequest, RunEnd, SentMessage, Session, Store, ThreadModel};
 use threadspec::surrogates::{marked, repair_surrogates};
-use threadspec::{Error, Field, Message};
+use threadspec::{Error, Message};
 use tools::{CutTools, ExecutedCall};
 
 /// Plays a session on the thread of a store. If the script kills the process in a run, the reply is [`Reply::Cut`] with the runs up to
@@ -49,7 +49,8 @@ fn played(
 ) -> Result<Reply, Error> {
     // No lone surrogate may reach a request (AGENT-ENCODABLE).
     let input = RawInput::read(&repair_surrogates(&request.input))?;
-    let Script { agents, mut tools, runs } = Script::read(&Field::root(&input.others, "input"))?;
+    let SessionScript { agents, runs } = SessionScript::of(&input.others)?;
+    let (agents, mut tools): (Vec<_>, Vec<_>) = agents.into_iter().map(script::agent).unzip();
     let mut session = Session::open(store, agents, clock)?;
     let mut reports = Vec::new();
     for (number, run) in (1..).zip(runs).skip(request.from.unwrap_or(0)) {
@@ -70,17 +71,17 @@ fn played(
 }
 
 /// Plays a run with the model of the script, and says what came of it.
-fn report(session: &mut Session<impl Store>, mut run: ScriptedRun, tools: &mut CutTools<'_>) -> Result<Value, Error> {
+fn report(session: &mut Session<impl Store>, run: ScriptRun, tools: &mut CutTools<'_>) -> Result<Value, Error> {
     let mut asked = Vec::new();
-    if let Some(ScriptedCompaction { budget, summary }) = run.compact.take() {
+    if let Some(ScriptCompaction { budget, summary }) = run.compact {
         let mut summarize = |messages: &[SentMessage]| {
             asked.push(messages_to_json(messages));
-            Ok(summary.clone().unwrap_or_default())
+            Ok(script::plain(summary.as_deref().unwrap_or_default()))
         };
         session.compact(budget, summary.is_some().then_some(&mut summarize))?;
     }
-    let mut model = TurnModel { turns: run.turns.into(), requests: Vec::new() };
-    let end = session.run(run.beginning, run.limit, &mut model, tools)?;
+    let mut model = TurnModel { turns: run.turns.into_iter().map(script::reply).collect(), requests: Vec::new() };
+    let end = session.run(script::beginning(run.beginning), run.limit, &mut model, tools)?;
     let mut report = report_of(session, &end, tools, &model.requests);
     if !asked.is_empty() {
         report["summaries"] = asked.into();
@@ -91,11 +92,11 @@ fn report(session: &mut Session<impl Store>, mut run: ScriptedRun, tools: &mut C
 /// Plays a run with another model, which also summarizes.
 fn report_with(
     session: &mut Session<impl Store>,
-    run: ScriptedRun,
+    run: ScriptRun,
     tools: &mut CutTools<'_>,
     model: &mut dyn SessionModel,
 ) -> Result<Value, Error> {
-    if let Some(ScriptedCompaction { budget, summary }) = run.compact {
+    if let Some(ScriptCompaction { budget, summary }) = run.compact {
         let mut summarize = |messages: &[SentMessage]| {
             let told: Vec<String> = messages.iter().map(|sent| plain(sent.message.to_json()).to_string()).collect();
             let task = Message::human(format!("Summarize this conversation:\n{}", told.join("\n")));
@@ -109,7 +110,7 @@ fn report_with(
             Ok(()) | Err(_) => {}
         }
     }
-    let end = session.run(run.beginning, run.limit, model, tools)?;
+    let end = session.run(script::beginning(run.beginning), run.limit, model, tools)?;
     Ok(report_of(session, &end, tools, &[]))
 }
 

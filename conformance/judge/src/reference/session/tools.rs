@@ -1,7 +1,8 @@
 //! Tools that return what a script says, until it cuts the run.
 
-use super::script::{CutMeans, ScriptedCut};
+use super::script::plain;
 use crate::reference::keyed::KeyedTools;
+use crate::script::{CutMeans, ScriptCut};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 use threadspec::ToolCall;
@@ -11,7 +12,7 @@ use threadspec::session::{ParallelTools, ToolEvent, ToolOutput};
 /// The tools of a run. A call of several tools of one name is that of the agent whose script has a result for it.
 pub(super) struct CutTools<'s> {
     pub(super) tools: &'s mut [KeyedTools],
-    pub(super) cut: Option<ScriptedCut>,
+    pub(super) cut: Option<ScriptCut>,
     under_way: VecDeque<ToolCall>,
     pub(super) executed: Vec<ExecutedCall>,
     /// How the run was cut, if it was.
@@ -25,7 +26,8 @@ pub(super) struct ExecutedCall {
 }
 
 impl<'s> CutTools<'s> {
-    pub(super) fn new(tools: &'s mut [KeyedTools], cut: Option<ScriptedCut>) -> Self {
+    pub(super) fn new(tools: &'s mut [KeyedTools], cut: Option<ScriptCut>) -> Self {
+        let cut = cut.map(|cut| ScriptCut { during: plain(&cut.during), ..cut });
         Self { tools, cut, under_way: VecDeque::new(), executed: Vec::new(), was_cut: None }
     }
 

@@ -132,9 +132,8 @@ fn an_image_that_a_cut_took_with_its_text() {
         vec![run(&[&begin()], &[ran("a"), cut("b")]), run(&[&list], &[])]
     };
     assert_sound(&input, &runs("A cat. (An image was left out.)"));
-    let found = [
-        "SESSION-KEPT: run 2, request 1, message 4: `a`, which had returned: its image and the text beside it are missing",
-    ];
+    let found =
+        ["SESSION-KEPT: run 2, request 1, message 4: `a`, which had returned: the text beside its image is missing"];
     assert_found(&input, &runs("Interrupted."), &found);
     let found =
         ["SESSION-IMAGE: run 2, request 1, message 4: the image of `a` is missing, and its answer does not say so"];

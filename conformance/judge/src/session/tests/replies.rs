@@ -12,10 +12,10 @@ fn a_script_says_what_is_wrong_with_it() {
     let model = json!([{"content": "Done."}]);
     for (runs, why) in [
         (json!([]), "it has no runs"),
-        (json!([{"model": model}]), "run 1: it has no beginning: one of `message`, `decisions` and `resume`"),
+        (json!([{"model": model}]), "runs[0]: no beginning, expected one of `message`, `decisions` and `resume`"),
         (
             json!([{"message": "Go", "resume": true, "model": model}]),
-            "run 1: it has more than one beginning: only one of `message`, `decisions` and `resume`",
+            "runs[0]: more than one beginning, expected one of `message`, `decisions` and `resume`",
         ),
         (json!([{"message": "Go", "model": []}]), "run 1: its `model` has no turn"),
         (
@@ -28,11 +28,11 @@ fn a_script_says_what_is_wrong_with_it() {
         ),
         (
             json!([{"message": "Go", "model": model, "cut": {"during": "x", "how": "bored"}}]),
-            "run 1: its `cut` does not say `during` which call, and `how`: cancel, throw or kill",
+            "runs[0].cut.how: expected cancel, throw or kill",
         ),
         (
             json!([{"message": "Go", "model": model, "compact": {"summary": "s"}}]),
-            "run 1: its `compact` is neither `keepMessages` nor `tokens` with a count, and a `summary` that is a string",
+            "runs[0].compact: expected either `keepMessages` or `tokens`",
         ),
         (
             json!([{"message": "Go", "model": [{"tool_calls": [{"id": "x", "handoff": "b"}]}]}]),

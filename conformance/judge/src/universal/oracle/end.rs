@@ -1,7 +1,7 @@
 //! AGENT-END: the list at the end holds all that the model was shown and all that it answered, once each, and is valid.
 
 use crate::universal::Property;
-use crate::universal::course::{Course, RunEnd};
+use crate::universal::course::{Course, CourseEnd};
 use crate::universal::finding::Findings;
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
@@ -19,7 +19,7 @@ const OF_CALLS: [&str; 5] =
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let wrong_count = !matches!(
         course.end,
-        RunEnd::Stopped { extra: 0 } | RunEnd::ModelFailed { extra: 0 } | RunEnd::Limited { extra: 0 }
+        CourseEnd::Stopped { extra: 0 } | CourseEnd::ModelFailed { extra: 0 } | CourseEnd::Limited { extra: 0 }
     );
     let may_be_aborted = course.record.says_why() && is_short_of_the_limit(course);
     let is_judged = !wrong_count && !findings.cut_short && !findings.breaks(&[clause::AGENT_PREFIX]) && !may_be_aborted;
@@ -102,7 +102,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
 /// reason, which nobody can tell apart.
 fn is_short_of_the_limit(course: &Course<'_>) -> bool {
     let asked = course.requests.len() - course.retries.len();
-    matches!(course.end, RunEnd::Limited { .. }) && course.script.limit.is_some_and(|limit| asked <= limit)
+    matches!(course.end, CourseEnd::Limited { .. }) && course.script.limit.is_some_and(|limit| asked <= limit)
 }
 
 /// How a call of the last response, the answer to request `turn`, differs from what is kept of it.

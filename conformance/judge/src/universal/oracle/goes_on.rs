@@ -1,7 +1,7 @@
 //! AGENT-GOES-ON: after the answers the model is asked again, until the run ends as it should. Whatever ended a run is named by its
 //! own clause.
 
-use crate::universal::course::{Course, RunEnd};
+use crate::universal::course::{Course, CourseEnd};
 use crate::universal::finding::Findings;
 use crate::universal::refusal::may_refuse;
 use crate::universal::script::{ModelTurn, RunScript};
@@ -14,8 +14,8 @@ const REJECTED: &str = "`reject` is for input that was refused before the model 
 
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     match course.end {
-        RunEnd::TooEarly { after: None } => refused(course, findings),
-        RunEnd::TooEarly { after: Some(turn) } => {
+        CourseEnd::TooEarly { after: None } => refused(course, findings),
+        CourseEnd::TooEarly { after: Some(turn) } => {
             if course.record.says_why() && may_refuse(course.script, Some(turn)) {
                 return;
             }
@@ -28,7 +28,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             );
             findings.add_end(subject(course.script, [turn]), what);
         }
-        RunEnd::Stopped { extra: 0 } if is_aborted(course) => {
+        CourseEnd::Stopped { extra: 0 } if is_aborted(course) => {
             let last = course.requests.len() - 1;
             let what = format!("the model has given its last response, but the run fails{}", reported(course));
             // What came last ended it, unless only something before it can have done so.

@@ -1,7 +1,7 @@
 //! AGENT-MODEL-FAILURE: a failing model call ends the run, and nothing is said in the model's name.
 
 use crate::universal::Property;
-use crate::universal::course::{Course, RunEnd};
+use crate::universal::course::{Course, CourseEnd};
 use crate::universal::finding::{Findings, at};
 use crate::universal::halves::arrived;
 use crate::universal::message::{AgentCall, AgentMessage, Speaker};
@@ -13,7 +13,7 @@ use threadspec_golden::clause;
 pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
     let failed = (0..course.requests.len()).filter(|&turn| matches!(course.script.turn(turn), ModelTurn::Failure));
     let Some(failed) = failed.min() else { return };
-    if let RunEnd::ModelFailed { extra: extra @ 1.. } = course.end {
+    if let CourseEnd::ModelFailed { extra: extra @ 1.. } = course.end {
         let request = course.requests.len() - extra;
         let what =
             if course.retries.contains(&(request - 1)) { "and so did the retry" } else { "and this is no retry" };
@@ -50,7 +50,7 @@ pub(super) fn judge(course: &Course<'_>, findings: &mut Findings) {
             Property::AgentModelFailureReported,
             "the reply has no `failure`: how the run reports a failing model cannot be seen".into(),
         )),
-        Some(failure) if failure.is_empty() && matches!(course.end, RunEnd::ModelFailed { .. }) => {
+        Some(failure) if failure.is_empty() && matches!(course.end, CourseEnd::ModelFailed { .. }) => {
             findings
                 .add(clause::AGENT_MODEL_FAILURE, "the model call failed, but the run ends as if nothing had happened");
         }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::agent::answer;
 use crate::planted::Planted;
-use crate::threads::run::{Step, place};
+use crate::threads::run::{CallStep, place};
 use crate::threads::sound::{self, INTERRUPTED};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -26,14 +26,14 @@ fn too_early() -> Vec<Planted> {
     let mut all = Vec::new();
     all.extend(bugs("approval-not-waited-for", APPROVED, SOMEWHERE, |agent, shows| {
         agent.step = Box::new(move |run, asked| match sound::step(run, asked) {
-            Step::Wait if shows.holds_for(run, &asked["call"]) => Step::Execute,
+            CallStep::Wait if shows.holds_for(run, &asked["call"]) => CallStep::Execute,
             step => step,
         });
     }));
     all.extend(bugs("pending-calls-run-at-once-and-again-when-approved", APPROVED, &[Always], |agent, _| {
         agent.step = Box::new(move |run, asked| {
             let step = sound::step(run, asked);
-            if step == Step::Wait {
+            if step == CallStep::Wait {
                 again(run, &asked["call"]);
             }
             step
@@ -68,7 +68,7 @@ fn too_early() -> Vec<Planted> {
             Ok(approved)
         });
         agent.step = Box::new(|run, asked| match sound::step(run, asked) {
-            Step::Wait if run.thread.notes[text(&asked["call"]["name"])] == true => Step::Execute,
+            CallStep::Wait if run.thread.notes[text(&asked["call"]["name"])] == true => CallStep::Execute,
             step => step,
         });
     }));

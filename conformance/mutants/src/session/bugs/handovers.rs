@@ -4,7 +4,7 @@ use super::{Always, LongThread, SecondSession, Shows, ThirdCall, ThirdRun, bugs,
 use crate::agent::answer;
 use crate::planted::Planted;
 use crate::threads::SessionAgent;
-use crate::threads::run::{SessionRun, Step, answers_behind, place};
+use crate::threads::run::{CallStep, SessionRun, answers_behind, place};
 use crate::threads::sound;
 use serde_json::json;
 use threadspec_golden::clause;
@@ -43,10 +43,10 @@ pub(super) fn all() -> Vec<Planted> {
     let mut all = Vec::new();
     all.extend(bugs("hand-overs-left-open", HANDOFF, SOMEWHERE, |agent, shows| {
         agent.step = Box::new(move |run, asked| match sound::step(run, asked) {
-            Step::HandOver(speaker) if shows.holds_for(run, &asked["call"]) => {
+            CallStep::HandOver(speaker) if shows.holds_for(run, &asked["call"]) => {
                 run.thread.agent = Some(speaker);
                 run.next_agent = None;
-                Step::Leave
+                CallStep::Leave
             }
             step => step,
         });
@@ -55,7 +55,7 @@ pub(super) fn all() -> Vec<Planted> {
     all.extend(bugs("hand-overs-answered-twice", HANDOFF, &[Always, ThirdRun], |agent, shows| {
         agent.step = Box::new(move |run, asked| {
             let step = sound::step(run, asked);
-            if matches!(step, Step::HandOver(_)) && shows.holds(run) {
+            if matches!(step, CallStep::HandOver(_)) && shows.holds(run) {
                 place(&mut run.thread.list, answer(&asked["call"], "Transferred."));
             }
             step
@@ -74,7 +74,7 @@ pub(super) fn all() -> Vec<Planted> {
     }));
     all.extend(bugs("second-hand-over-of-a-response-left-open", HANDOFF, &[Always], |agent, _| {
         agent.step = Box::new(|run, asked| match sound::step(run, asked) {
-            Step::Tell(_) if asked["made"]["handoff"].is_string() => Step::Leave,
+            CallStep::Tell(_) if asked["made"]["handoff"].is_string() => CallStep::Leave,
             step => step,
         });
         agent.mend = Box::new(|_| Vec::new());

@@ -20,7 +20,7 @@ use super::when::Shows::{Always, LongThread, NewStart, SecondSession, ThirdCall,
 use super::{bugs, lapses};
 use crate::planted::Planted;
 use crate::threads::SessionAgent;
-use crate::threads::run::{CutBy, Open, SessionRun, place};
+use crate::threads::run::{CutBy, SessionRun, UnansweredCall, place};
 use crate::threads::sound::{self, INTERRUPTED, cut_calls};
 use serde_json::Value;
 
@@ -97,7 +97,7 @@ fn on_loaded(agent: &mut SessionAgent, shows: Shows, change: fn(&mut SessionRun)
 }
 
 /// Answers some cut calls in another way.
-fn on_cut_calls(agent: &mut SessionAgent, shows: Shows, tell: fn(&SessionRun, &Open) -> Option<Value>) {
+fn on_cut_calls(agent: &mut SessionAgent, shows: Shows, tell: fn(&SessionRun, &UnansweredCall) -> Option<Value>) {
     agent.mend = Box::new(move |run| {
         sound::mend_with(run, |run, open| {
             if shows.holds_for(run, &open.call) { tell(run, open) } else { Some(INTERRUPTED.into()) }

@@ -4,7 +4,7 @@ use super::{Always, LongThread, NewStart, SecondSession, Shows, ThirdCall, Third
 use crate::agent::answer;
 use crate::planted::Planted;
 use crate::threads::SessionAgent;
-use crate::threads::run::{SessionRun, Step, place};
+use crate::threads::run::{CallStep, SessionRun, place};
 use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -13,7 +13,7 @@ use threadspec_judge::json::{list, text};
 const RAW: &[&str] = &[clause::SESSION_RAW];
 
 /// Does something else with a call of raw arguments.
-fn on_raw(agent: &mut SessionAgent, shows: Shows, step: fn(&mut SessionRun, &Value) -> Step) {
+fn on_raw(agent: &mut SessionAgent, shows: Shows, step: fn(&mut SessionRun, &Value) -> CallStep) {
     agent.step = Box::new(move |run, asked| {
         let is_raw = asked["call"]["raw"].is_string();
         if is_raw && shows.holds_for(run, &asked["call"]) { step(run, asked) } else { sound::step(run, asked) }
@@ -24,7 +24,7 @@ pub(super) fn all() -> Vec<Planted> {
     const SOMEWHERE: &[Shows] = &[Always, ThirdRun, ThirdCall, SecondSession, NewStart, LongThread];
     let mut all = Vec::new();
     all.extend(bugs("raw-calls-run-without-arguments", RAW, SOMEWHERE, |agent, shows| {
-        on_raw(agent, shows, |_, _| Step::Execute);
+        on_raw(agent, shows, |_, _| CallStep::Execute);
     }));
     all.extend(bugs("raw-calls-end-the-run", RAW, &[Always, ThirdRun, ThirdCall], |agent, shows| {
         on_raw(agent, shows, |run, asked| {
@@ -33,13 +33,13 @@ pub(super) fn all() -> Vec<Planted> {
         });
     }));
     all.extend(bugs("raw-calls-left-open", RAW, SOMEWHERE, |agent, shows| {
-        on_raw(agent, shows, |_, _| Step::Leave);
+        on_raw(agent, shows, |_, _| CallStep::Leave);
         agent.mend = Box::new(|_| Vec::new());
     }));
     all.extend(bugs("raw-calls-left-out", RAW, &[Always, ThirdCall, ThirdRun], |agent, shows| {
         on_raw(agent, shows, |run, asked| {
             super::denials::leave_out(run, &asked["call"]);
-            Step::Leave
+            CallStep::Leave
         });
     }));
     all.extend(bugs("siblings-of-raw-calls-not-run", RAW, &[Always, ThirdCall, ThirdRun], |agent, shows| {
@@ -49,7 +49,9 @@ pub(super) fn all() -> Vec<Planted> {
                 list(&run.thread.list[response]["tool_calls"]).iter().any(|call| call["raw"].is_string())
             });
             match step {
-                Step::Execute if has_raw && shows.holds_for(run, &asked["call"]) => Step::Tell("Not run.".into()),
+                CallStep::Execute if has_raw && shows.holds_for(run, &asked["call"]) => {
+                    CallStep::Tell("Not run.".into())
+                }
                 step => step,
             }
         });
@@ -98,7 +100,7 @@ pub(super) fn all() -> Vec<Planted> {
             let mut call = asked["call"].clone();
             call["args"] = args;
             super::run_now(run, &call);
-            Step::Leave
+            CallStep::Leave
         });
     }));
     all.extend(bugs("raw-calls-told-twice", RAW, &[Always], |agent, shows| {
@@ -111,7 +113,7 @@ pub(super) fn all() -> Vec<Planted> {
         on_raw(agent, shows, |run, asked| {
             let answer = sound::execute(run, &asked["call"]);
             place(&mut run.thread.list, answer);
-            Step::Leave
+            CallStep::Leave
         });
     }));
     all

@@ -3,7 +3,7 @@
 use super::{SessionAgent, reading};
 use crate::agent::answer;
 use crate::planted::Planted;
-use crate::threads::run::{MAIN, SessionRun, Step, answers_behind, place};
+use crate::threads::run::{CallStep, MAIN, SessionRun, answers_behind, place};
 use crate::threads::sound;
 use serde_json::{Value, json};
 use threadspec_judge::json::{list, text};
@@ -147,7 +147,7 @@ fn raw() -> Vec<Planted> {
                     call.as_object_mut().map(|members| members.remove("raw"));
                 }
             });
-            on_raw(agent, |_, _| Step::Tell("These are no arguments.".into()));
+            on_raw(agent, |_, _| CallStep::Tell("These are no arguments.".into()));
         }),
         reading("raw-arguments-sent-back-as-a-string", |agent| {
             agent.response = Box::new(|_, message| {
@@ -158,7 +158,7 @@ fn raw() -> Vec<Planted> {
                     }
                 }
             });
-            on_raw(agent, |_, _| Step::Tell("These are no arguments.".into()));
+            on_raw(agent, |_, _| CallStep::Tell("These are no arguments.".into()));
         }),
         reading("raw-calls-of-tools-that-need-an-approval-wait-too", |agent| {
             agent.step = Box::new(|run, asked| {
@@ -177,7 +177,7 @@ fn raw() -> Vec<Planted> {
         reading("empty-raw-arguments-run-as-an-empty-object", |agent| {
             on_raw(agent, |run, asked| {
                 let is_empty = text(&asked["made"]["arguments"]).trim().is_empty();
-                if is_empty { Step::Execute } else { sound::step(run, asked) }
+                if is_empty { CallStep::Execute } else { sound::step(run, asked) }
             });
         }),
         reading("fenced-arguments-repaired", |agent| {
@@ -193,7 +193,7 @@ fn raw() -> Vec<Planted> {
 }
 
 /// Does something else with calls whose arguments are no object.
-fn on_raw(agent: &mut SessionAgent, step: fn(&mut SessionRun, &Value) -> Step) {
+fn on_raw(agent: &mut SessionAgent, step: fn(&mut SessionRun, &Value) -> CallStep) {
     agent.step = Box::new(move |run, asked| {
         let is_raw = asked["made"]["arguments"].as_str().is_some_and(|raw| sound::object(raw).is_none());
         if is_raw { step(run, asked) } else { sound::step(run, asked) }
@@ -219,7 +219,9 @@ fn hand_overs() -> Vec<Planted> {
                 let turn = run.scripted();
                 let is_over = list(&turn["tool_calls"]).iter().any(|call| call["handoff"].is_string());
                 match sound::step(run, asked) {
-                    Step::Execute | Step::Wait if is_over => Step::Tell("Not run: the thread was handed over.".into()),
+                    CallStep::Execute | CallStep::Wait if is_over => {
+                        CallStep::Tell("Not run: the thread was handed over.".into())
+                    }
                     step => step,
                 }
             });
