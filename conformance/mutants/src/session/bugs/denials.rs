@@ -12,6 +12,8 @@ use threadspec_golden::clause;
 use threadspec_judge::json::text;
 
 const DENIED: &[&str] = &[clause::SESSION_DENIED];
+/// What was decided is named before what stood beside it.
+const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
 const SIBLINGS: &[&str] = &[clause::SESSION_SIBLINGS];
 const SOMEWHERE: &[Shows] = &[Always, ThirdRun, ThirdCall, SecondSession, NewStart, LongThread];
 
@@ -163,7 +165,7 @@ fn siblings() -> Vec<Planted> {
     ));
     all.extend(bugs(
         "approved-siblings-of-a-denied-call-not-run",
-        SIBLINGS,
+        APPROVED,
         &[Always, ThirdRun, ThirdCall],
         |agent, shows| {
             agent.decisions = Box::new(move |run, decisions| {

@@ -263,7 +263,7 @@ fn independence() -> Vec<Planted> {
             }
         });
     }));
-    all.extend(bugs("pending-calls-kept-in-the-process", INDEPENDENT, &[Always], |agent, _| {
+    all.extend(bugs("pending-calls-kept-in-the-process", &[clause::AGENT_GOES_ON], &[Always], |agent, _| {
         agent.message = Box::new(|run, words| {
             if run.memory["pending"] == true && run.thread.pending.is_empty() && run.number == 0 {
                 return Err("Decide first about the call that waits.".into());

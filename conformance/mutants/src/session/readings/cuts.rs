@@ -122,20 +122,31 @@ fn keep_approved(agent: &mut SessionAgent) {
     });
 }
 
-/// The cut calls; those that were approved, as they were approved.
-fn cut_calls_as_approved(run: &SessionRun) -> Vec<Value> {
-    let as_approved = |call: Value| match &run.thread.notes["approved"][call["id"].as_str().unwrap_or_default()] {
-        Value::Null => call,
-        approved => approved.clone(),
-    };
-    cut_calls(run).into_iter().map(|open| as_approved(open.call)).collect()
+/// The cut calls that can be run again; those that were approved, as they were approved. One that never waited for its decision, or whose
+/// arguments are no object, is told.
+fn cut_calls_as_approved(run: &mut SessionRun) -> Vec<Value> {
+    let mut again = Vec::new();
+    for open in cut_calls(run) {
+        let call = open.call;
+        let approved = run.thread.notes["approved"][call["id"].as_str().unwrap_or_default()].clone();
+        let name = call["name"].as_str().unwrap_or_default();
+        let is_guarded = run.speaker()["tools"][name]["approval"] == true;
+        if approved.is_object() {
+            again.push(approved);
+        } else if is_guarded || call["raw"].is_string() {
+            place(&mut run.thread.list, answer(&call, INTERRUPTED));
+        } else {
+            again.push(call);
+        }
+    }
+    again
 }
 
 fn again() -> Vec<Planted> {
     vec![
         reading("cut-calls-run-again-before-the-next-message", |agent| {
             keep_approved(agent);
-            agent.mend = Box::new(|run| cut_calls_as_approved(run));
+            agent.mend = Box::new(cut_calls_as_approved);
         }),
         reading("cut-calls-run-again-by-resume-alone", |agent| {
             keep_approved(agent);

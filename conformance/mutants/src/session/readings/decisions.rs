@@ -163,7 +163,7 @@ fn raw() -> Vec<Planted> {
         reading("raw-calls-of-tools-that-need-an-approval-wait-too", |agent| {
             agent.step = Box::new(|run, asked| {
                 let is_guarded = run.speaker()["tools"][text(&asked["call"]["name"])]["approval"] == true;
-                if is_guarded { Step::Wait } else { sound::step(run, asked) }
+                if is_guarded { CallStep::Wait } else { sound::step(run, asked) }
             });
             // The case decides on the others alone.
             passes(agent, tell_passed);
