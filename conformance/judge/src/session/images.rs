@@ -60,8 +60,9 @@ impl Judging<'_> {
             let said = message.text().trim();
             let rest = text.map_or_else(|| said.to_owned(), |text| said.replacen(text.trim(), "", 1));
             let lacks_text = text.is_some_and(|text| !message.text().contains(text));
-            let mut is_sent_as_text = layout.request.messages.iter().map(|message| message.text());
-            let (clause, what) = if base64.len() > SHORTEST && is_sent_as_text.any(|text| text.contains(base64)) {
+            let is_sent_as_text =
+                base64.len() > SHORTEST && layout.request.messages.iter().any(|sent| sent.text().contains(base64));
+            let (clause, what) = if is_sent_as_text {
                 (clause::SESSION_IMAGE, format!("the bytes of the image of `{id}` are sent as text"))
             } else if extras.images.len() > 1 {
                 (clause::SESSION_IMAGE, format!("the image of `{id}` stands there more than once"))
