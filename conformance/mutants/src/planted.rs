@@ -44,10 +44,22 @@ pub enum Kind {
     WireReading(OnWire),
     /// An agent that keeps threads from run to run goes wrong.
     SessionBug(OnSession),
+    /// That agent breaks what a `must` clause of sessions recommends beside.
+    SessionLapse(OnSession),
     /// That agent deviates as the specification of sessions permits.
     SessionReading(OnSession),
     /// A process does something other than write its reply, which would be right.
     Misbehaviour(Misbehaviour),
+}
+
+impl Kind {
+    /// What is planted in the agent that keeps threads.
+    pub(crate) fn of_sessions(&self) -> Option<OnSession> {
+        match *self {
+            Self::SessionBug(planted) | Self::SessionLapse(planted) | Self::SessionReading(planted) => Some(planted),
+            _ => None,
+        }
+    }
 }
 
 /// A change of the twin.
@@ -207,8 +219,7 @@ pub fn together(planted: &[&Planted]) -> impl Implementation + Send + use<> {
     let is_of_agent = |planted: &&Planted| {
         !matches!(planted.kind, Kind::Bug(_) | Kind::Reading(_) | Kind::Family(_) | Kind::Misbehaviour(_))
     };
-    let is_of_sessions = |planted: &&Planted| matches!(planted.kind, Kind::SessionBug(_) | Kind::SessionReading(_));
-    let mut host = if planted.iter().any(is_of_sessions) {
+    let mut host = if planted.iter().any(|planted| planted.kind.of_sessions().is_some()) {
         Host::Sessions(Box::default())
     } else if planted.iter().any(is_of_agent) {
         Host::Agent(Box::default())
@@ -253,10 +264,10 @@ impl Host {
                 plant(twin);
             }
             (_, Self::Agent(agent)) => planted.plant_in(agent),
-            (Kind::SessionBug(OnSession(plant)) | Kind::SessionReading(OnSession(plant)), Self::Sessions(agent)) => {
-                plant(agent);
-            }
             (Kind::Misbehaviour(_), _) => {}
+            (kind, Self::Sessions(agent)) if kind.of_sessions().is_some() => {
+                kind.of_sessions().into_iter().for_each(|OnSession(plant)| plant(agent));
+            }
             _ => panic!("{} is not planted where the others are", planted.name),
         }
     }

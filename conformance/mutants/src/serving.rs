@@ -23,7 +23,9 @@ impl Planted {
                 Ok(Served::All)
             }
             Kind::Misbehaviour(how) => misbehave(how),
-            Kind::SessionBug(OnSession(plant)) | Kind::SessionReading(OnSession(plant)) => {
+            Kind::SessionBug(OnSession(plant))
+            | Kind::SessionLapse(OnSession(plant))
+            | Kind::SessionReading(OnSession(plant)) => {
                 let mut agent = SessionAgent::on_disk();
                 plant(&mut agent);
                 serve(&mut agent, io::stdin().lock(), io::stdout().lock())

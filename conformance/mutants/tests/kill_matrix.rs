@@ -26,7 +26,12 @@ fn bugs() -> impl Iterator<Item = &'static Planted> {
     all().filter(|planted| {
         matches!(
             planted.kind,
-            Kind::Bug(_) | Kind::AgentBug(_) | Kind::Clash(_) | Kind::WireBug(_) | Kind::SessionBug(_)
+            Kind::Bug(_)
+                | Kind::AgentBug(_)
+                | Kind::Clash(_)
+                | Kind::WireBug(_)
+                | Kind::SessionBug(_)
+                | Kind::SessionLapse(_)
         )
     })
 }

@@ -9,6 +9,7 @@ mod hazards;
 mod kill_matrix;
 mod readings;
 mod reports;
+mod sessions;
 mod severity;
 mod together;
 mod wire;

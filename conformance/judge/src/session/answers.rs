@@ -83,7 +83,7 @@ impl Judging<'_> {
         let what = format!("{place_of}: the call `{id}` is left out of its response");
         let is_open_cut = response.is_open_cut();
         let returned = response.had_returned(call);
-        let clause = if call.said.is_raw() {
+        let clause = if call.said.is_raw() && call.passed.is_none() {
             clause::SESSION_RAW
         } else if call.is_denied() || (returned || !is_open_cut) && call.is_approved() {
             clause_of(&self.thread, (index, number), place.run, AnswerFault::Pairing)
@@ -332,7 +332,28 @@ impl Judging<'_> {
         if is_invented {
             return Some((None, format!("`{id}`, which was not executed, is answered with its result")));
         }
-        if of_another(&self.thread) { another() } else { None }
+        if of_another(&self.thread) {
+            return another();
+        }
+        let is_skipped = !is_result && self.is_skipped_for_raw(place, at);
+        is_skipped.then(|| {
+            let what =
+                format!("`{id}`, beside a call whose arguments are no JSON object, is told without being executed");
+            (Some(clause::SESSION_RAW), what)
+        })
+    }
+
+    /// Whether a call could have been executed, and was not, in a run that went on and whose response has raw arguments.
+    fn is_skipped_for_raw(&self, place: RequestPlace, at: (usize, usize)) -> bool {
+        let (item, Some(call)) = (&self.thread.items[at.0], self.thread.call(at)) else { return false };
+        let is_due = item.run == place.run
+            && item.response().is_some_and(|response| {
+                response.has_raw() && !response.has_hand_over() && !response.waits() && !response.is_open_cut()
+            });
+        is_due
+            && matches!(call.said.kind, CallKind::Plain(_))
+            && call.executions.is_empty()
+            && matches!(self.thread.outcome(call), CallOutcome::Result(_))
     }
 }
 

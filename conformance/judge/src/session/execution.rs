@@ -129,8 +129,13 @@ impl Judging<'_> {
             has_args(place)
                 && self.thread.call(*place).is_some_and(|call| !call.executions.iter().any(|(_, returned)| *returned))
         };
-        let calls: Vec<CallPlace> = self.thread.calls().map(|(place, _)| place).collect();
-        calls.into_iter().rev().find(is_like)
+        let like: Vec<CallPlace> = self.thread.calls().map(|(place, _)| place).filter(is_like).collect();
+        let is_begun = |place: &&CallPlace| !is_due(place);
+        let is_cut = |place: &&CallPlace| {
+            self.thread.items[place.0].response().is_some_and(super::thread::ResponseFate::is_open_cut)
+        };
+        let found = like.iter().rev().find(is_begun);
+        found.or_else(|| like.iter().rev().find(is_cut)).or_else(|| like.last()).copied()
     }
 
     fn judge_execution(&mut self, run: usize, executed: &Executed, place: CallPlace, decisions: &Decisions) {

@@ -43,13 +43,15 @@ impl Judging<'_> {
             let Some(sent_id) = there.map(|there| block.message.calls[there].id()) else { continue };
             let is_answer = |answer: &&usize| layout.request.messages[**answer].call_id.as_deref() == Some(sent_id);
             let Some(&answer) = block.answers.iter().find(is_answer) else { continue };
+            let is_lost_by_cut = response.is_open_cut() && response.had_returned(call);
             let (message, extras) = (&layout.request.messages[answer], &layout.request.extras[answer]);
             let id = without_marks(&call.said.id);
             let own = image(&self.thread, (index, number));
             let digest = own.map(|(image, _)| image_digest(image));
             let place_of = place.at(Some(answer));
             if extras.images.iter().any(|image| Some(image) != digest.as_ref()) {
-                found.push((number, format!("{place_of}: the answer to `{id}` has an image that its result has not")));
+                let what = format!("{place_of}: the answer to `{id}` has an image that its result has not");
+                found.push((number, clause::SESSION_IMAGE, what));
                 continue;
             }
             let Some((base64, text)) = own else { continue };
@@ -57,20 +59,29 @@ impl Judging<'_> {
                 digest.as_ref().is_some_and(|digest| extras.images.contains(digest) || carried.contains(&digest));
             let said = message.text().trim();
             let rest = text.map_or_else(|| said.to_owned(), |text| said.replacen(text.trim(), "", 1));
-            if base64.len() > SHORTEST && layout.request.messages.iter().any(|message| message.text().contains(base64))
-            {
-                found.push((number, format!("{place_of}: the bytes of the image of `{id}` are sent as text")));
+            let lacks_text = text.is_some_and(|text| !message.text().contains(text));
+            let is_sent_as_text =
+                base64.len() > SHORTEST && layout.request.messages.iter().any(|sent| sent.text().contains(base64));
+            let (clause, what) = if is_sent_as_text {
+                (clause::SESSION_IMAGE, format!("the bytes of the image of `{id}` are sent as text"))
+            } else if extras.images.len() > 1 {
+                (clause::SESSION_IMAGE, format!("the image of `{id}` stands there more than once"))
+            } else if lacks_text && is_lost_by_cut {
+                // The result is lost, and not its image alone.
+                let what = format!("`{id}`, which had returned: the text beside its image is missing");
+                (clause::SESSION_KEPT, what)
             } else if !is_there && rest.trim().is_empty() {
-                let what = format!("{place_of}: the image of `{id}` is missing, and its answer does not say so");
-                found.push((number, what));
-            } else if text.is_some_and(|text| !message.text().contains(text)) {
-                let what = format!("{place_of}: the text beside the image of `{id}` is missing in its answer");
-                found.push((number, what));
-            }
+                (clause::SESSION_IMAGE, format!("the image of `{id}` is missing, and its answer does not say so"))
+            } else if lacks_text {
+                (clause::SESSION_IMAGE, format!("the text beside the image of `{id}` is missing in its answer"))
+            } else {
+                continue;
+            };
+            found.push((number, clause, format!("{place_of}: {what}")));
         }
-        for (number, what) in found {
+        for (number, clause, what) in found {
             if self.image_faults.insert((index, number)) {
-                self.add(clause::SESSION_IMAGE, what);
+                self.add(clause, what);
             }
         }
     }

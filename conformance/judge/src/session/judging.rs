@@ -186,6 +186,9 @@ impl<'a> Judging<'a> {
             let item_run = item.run;
             let Some(response) = item.response_mut().filter(|response| response.ends_run) else { continue };
             for call in &mut response.calls {
+                // Whether one of raw arguments waits, too, is the framework's choice.
+                let may_wait = item_run == run && call.said.is_raw() && self.session.guarded.contains(&call.said.name);
+                call.is_guarded |= may_wait && waits(&call.said.id);
                 let is_open = call.is_guarded
                     && call.decision.is_none()
                     && call.passed.is_none()

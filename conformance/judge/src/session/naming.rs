@@ -26,10 +26,22 @@ pub(super) fn clause_of(
         return clause::SESSION_VALID;
     };
     let is_open_cut = response.is_open_cut();
-    if response.has_raw() {
+    // What a call gave before a cut is lost by the cut, whatever stood beside it.
+    let is_lost_by_cut = is_open_cut
+        && fault == AnswerFault::Content
+        && response.had_returned(call)
+        && !response.has_hand_over()
+        && !response.is_passed()
+        && index >= thread.compacted;
+    if is_lost_by_cut {
+        clause::SESSION_KEPT
+    } else if response.has_raw() {
         clause::SESSION_RAW
     } else if response.has_hand_over() {
         clause::SESSION_HANDOFF
+    } else if call.is_approved() && is_open_cut && !response.had_returned(call) {
+        // Cut while it ran, it is a cut call.
+        clause::SESSION_ANSWERED
     } else if call.is_approved() {
         clause::SESSION_APPROVED
     } else if call.is_denied() {
@@ -40,8 +52,6 @@ pub(super) fn clause_of(
         clause::SESSION_SIBLINGS
     } else if index < thread.compacted {
         clause::SESSION_COMPACT
-    } else if is_open_cut && fault == AnswerFault::Content && response.had_returned(call) {
-        clause::SESSION_KEPT
     } else if is_open_cut {
         clause::SESSION_ANSWERED
     } else if index < thread.filtered {

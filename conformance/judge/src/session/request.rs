@@ -70,7 +70,20 @@ impl Judging<'_> {
         let last = items.iter().rposition(|item| item.response().is_some());
         let is_open = last == Some(index) && items[index..].iter().all(|item| item.user().is_none());
         let has_calls = items[index].response().is_some_and(|response| !response.calls.is_empty());
-        self.compacts(place.run) && is_open && has_calls
+        self.compacts(place.run) && is_open && has_calls && !self.is_closed_by_framework(place, index, layout)
+    }
+
+    /// Whether a user message of the framework stands last, which says that the calls of a response were cut or that the run goes on: it
+    /// closes the turn.
+    fn is_closed_by_framework(&self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) -> bool {
+        let plan = &self.session.runs[place.run];
+        let is_cut = self.thread.items[index].response().is_some_and(super::thread::ResponseFate::is_open_cut);
+        let is_summary = |text: &str| plan.summary.as_deref().is_some_and(|summary| text.contains(summary.trim()));
+        let last = layout.blocks.last().zip(layout.item_of.last());
+        is_cut
+            && last.is_some_and(|(block, item)| {
+                item.is_none() && block.message.speaker == Speaker::Human && !is_summary(block.message.text())
+            })
     }
 
     fn missing_response(&mut self, place: RequestPlace, index: usize, layout: &RequestLayout<'_>) {
@@ -79,14 +92,15 @@ impl Judging<'_> {
         let shown = shown(item);
         let what = format!("{}: {shown} is missing", place.at(None));
         // What a hand-over takes away is its filter's choice.
-        if index >= self.thread.filtered && self.is_open_round(place, index, layout) {
+        let is_unsaved = self.is_lost_with_its_run(index, layout);
+        if !is_unsaved && index >= self.thread.filtered && self.is_open_round(place, index, layout) {
             return self.add(clause::SESSION_COMPACT, format!("{what}, though its turn is open"));
         }
         if index < self.thread.compacted || index < self.thread.filtered {
             return;
         }
         let run = item.run;
-        if self.is_lost_with_its_run(index, layout) {
+        if is_unsaved {
             self.note(&format!("{what}; the hello says that only whole runs are saved"));
             return;
         }
@@ -186,10 +200,16 @@ impl Judging<'_> {
         let is_own = run == place.run;
         let items = &self.thread.items[..layout.block_of.len()];
         let is_last = items[index + 1..].iter().all(|item| item.user().is_none());
-        let is_turn_open = items[index + 1..]
-            .last()
-            .is_some_and(|item| item.response().is_some_and(|response| !response.calls.is_empty()));
-        if self.compacts(place.run) && (is_own || is_last && is_turn_open) {
+        let last = items.len().checked_sub(1).filter(|last| *last > index);
+        let is_turn_open = last.is_some_and(|last| {
+            let asks = items[last].response().is_some_and(|response| !response.calls.is_empty());
+            asks && !self.is_closed_by_framework(place, last, layout)
+        });
+        // Behind a hand-over its words are what counts.
+        let is_unsaved = !is_own && self.is_lost_with_its_run(index, layout);
+        let is_kept = !is_unsaved && index >= self.thread.filtered && (is_own || is_last && is_turn_open);
+        if self.compacts(place.run) && is_kept {
+            self.thread.items[index].differs = true;
             return self.add(clause::SESSION_COMPACT_WHOLE, what);
         }
         if index < self.thread.compacted || index < self.thread.filtered {

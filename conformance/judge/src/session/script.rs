@@ -30,6 +30,8 @@ pub(super) struct PlannedRun {
     pub(super) beginning: Beginning,
     /// Whether the thread is compacted before it.
     pub(super) compacts: bool,
+    /// What the summarizing model answers.
+    pub(super) summary: Option<String>,
     pub(super) turns: Vec<PlannedTurn>,
     pub(super) limit: Option<usize>,
     /// The call during which the run is cut off.
@@ -146,6 +148,7 @@ impl PlannedRun {
         Self {
             beginning,
             compacts: compact.is_some(),
+            summary: compact.and_then(|compact| compact.summary),
             turns: turns.into_iter().map(PlannedTurn::of).collect(),
             limit,
             cut: cut.map(|cut| cut.during),

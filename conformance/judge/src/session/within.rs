@@ -68,7 +68,9 @@ impl Judging<'_> {
             None => self.thread.calls().map(|(_, call)| call.said.id.as_str()).collect(),
         };
         let is_executed = |id: &String| record.executed.iter().any(|executed| executed.id == *id);
-        let is_cut = plan.cut.as_ref().is_some_and(|id| is_executed(id) && open.contains(&id.as_str()));
+        // A framework that waits for the call may ask once more, and say then that the run was cut.
+        let fails = record.failure.as_ref().is_some_and(|failure| !failure.trim().is_empty());
+        let is_cut = plan.cut.as_ref().is_some_and(|id| is_executed(id) && (fails || open.contains(&id.as_str())));
         let guarded = |response: &super::thread::ResponseFate<'_>| {
             response.calls.iter().any(|call| {
                 call.is_guarded && call.decision.is_none() && call.passed.is_none() && call.executions.is_empty()
@@ -76,7 +78,7 @@ impl Judging<'_> {
         };
         let last = self.thread.items[begin..].last().and_then(super::thread::JudgedItem::response);
         let waits = last.is_some_and(guarded) || record.pending.as_ref().is_some_and(|ids| !ids.is_empty());
-        let mut is_early = is_cut || record.failure.as_ref().is_some_and(|failure| !failure.trim().is_empty());
+        let mut is_early = is_cut || fails;
         if record.asks() {
             let (script, record) = (self.run_script(run, Vec::new()), self.record(run));
             let end = Course::of(&script, &record, false).end;

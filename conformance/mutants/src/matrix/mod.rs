@@ -79,7 +79,7 @@ impl<'a> Matrix<'a> {
                         [
                             universal::trials(corpus, cases, selection),
                             wire::trials(corpus, &over_wire, selection),
-                            session::trials(corpus, &of_sessions, selection),
+                            session::trials(corpus, &of_sessions, selection, 1),
                         ]
                         .concat()
                     },
@@ -116,9 +116,23 @@ impl<'a> Matrix<'a> {
     ///
     /// When no thread of the operating system can be started.
     pub fn of_sessions(corpus: &Corpus, cases: &'a [&'a Case], selection: Selection) -> Result<Self, Error> {
+        Self::of_some_sessions(corpus, cases, selection, 1)
+    }
+
+    /// The same with every `step`-th bug and reading alone; the first one is always among them.
+    ///
+    /// # Errors
+    ///
+    /// When no thread of the operating system can be started.
+    pub fn of_some_sessions(
+        corpus: &Corpus,
+        cases: &'a [&'a Case],
+        selection: Selection,
+        step: usize,
+    ) -> Result<Self, Error> {
         let of_sessions = session::cases(cases);
         let broken = session::broken(&of_sessions).into_iter().map(|(case, _)| case).collect();
-        let trials = workers()?.install(|| session::trials(corpus, &of_sessions, selection));
+        let trials = workers()?.install(|| session::trials(corpus, &of_sessions, selection, step));
         Ok(Self { trials, broken, cases, selection })
     }
 
@@ -176,7 +190,9 @@ impl<'a> Matrix<'a> {
 /// Whether a case catches a planted bug in one of the profiles in which it is wrong; `None` where there is no such bug.
 pub fn catches(case: &Case, bug: &str) -> Option<bool> {
     let is_it = |planted: &&Planted| {
-        planted.name == bug && matches!(planted.kind, Kind::Bug(_) | Kind::AgentBug(_) | Kind::SessionBug(_))
+        let is_bug =
+            matches!(planted.kind, Kind::Bug(_) | Kind::AgentBug(_) | Kind::SessionBug(_) | Kind::SessionLapse(_));
+        planted.name == bug && is_bug
     };
     let bug = all().find(is_it)?;
     let is_caught = |&profile: &JudgeProfile| {

@@ -29,10 +29,10 @@ pub(super) fn broken<'a>(cases: &[&'a Case]) -> Vec<(&'a Case, Judgement)> {
     cases.iter().copied().filter_map(fails).collect()
 }
 
-/// Tries every bug and every reading.
-pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection) -> Vec<Trial<'a>> {
-    let is_of_sessions = |planted: &&Planted| matches!(planted.kind, Kind::SessionBug(_) | Kind::SessionReading(_));
-    let planted: Vec<&'static Planted> = all().filter(is_of_sessions).collect();
+/// Tries every `step`-th bug and reading.
+pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection, step: usize) -> Vec<Trial<'a>> {
+    let of_sessions = all().filter(|planted| planted.kind.of_sessions().is_some());
+    let planted: Vec<&'static Planted> = of_sessions.step_by(step).collect();
     planted.into_par_iter().map(|planted| trial(planted, cases, corpus, selection)).collect()
 }
 
@@ -40,10 +40,11 @@ pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selecti
 fn trial<'a>(planted: &Planted, cases: &[&'a Case], corpus: &Corpus, selection: Selection) -> Trial<'a> {
     let Planted { name, breaks, .. } = *planted;
     let wrong = planted.is_wrong_in(JudgeProfile::Universal);
-    let breaks_a_must = breaks_a_must(corpus, breaks);
+    let breaks_a_must = breaks_a_must(corpus, breaks) && !matches!(planted.kind, Kind::SessionLapse(_));
     let mut trial = Trial { breaks, wrong, breaks_a_must, ..Trial::new(name, JudgeProfile::Universal) };
+    let mut unnamed = breaks.to_vec();
     for case in cases.iter().copied() {
-        let is_left = wrong && is_about(case, breaks) && trial.fault().is_some();
+        let is_left = wrong && is_about(case, breaks) && (trial.fault().is_some() || !unnamed.is_empty());
         let is_asked = if super::universal::size(case) > LARGE {
             is_left || !wrong && selection == Selection::EveryCase
         } else {
@@ -55,6 +56,7 @@ fn trial<'a>(planted: &Planted, cases: &[&'a Case], corpus: &Corpus, selection: 
         let mut agent = InProcess::new(planted.implementation());
         let Some(failure) = failure(&mut agent, case, JudgeProfile::Universal, &Expected::new()) else { continue };
         trial.counts |= failure.counts_against(case, false);
+        unnamed.retain(|clause| !failure.broken.contains(clause));
         if wrong && !breaks_a_must && case.level == Level::Must {
             trial.troubles.push(format!("breaks no `must`, but fails {}: {}", case.id, failure.note));
         }
@@ -62,6 +64,10 @@ fn trial<'a>(planted: &Planted, cases: &[&'a Case], corpus: &Corpus, selection: 
             trial.troubles.push(format!("is right, but fails {}: {}", case.id, failure.note));
         }
         trial.failed.push(case);
+    }
+    // One fault, one name.
+    if wrong && let (Some(clause), Some(case)) = (unnamed.first(), trial.failed.first()) {
+        trial.troubles.push(format!("is caught, by {} first, but never called a breach of {clause}", case.id));
     }
     trial
 }

@@ -30,6 +30,19 @@ fn bugs(
     })
 }
 
+/// The same for what breaks no more than the `should` part of its clauses.
+fn lapses(
+    name: &'static str,
+    breaks: &'static [&'static str],
+    shows: &'static [Shows],
+    plant: fn(&mut SessionAgent, Shows),
+) -> impl Iterator<Item = Planted> {
+    bugs(name, breaks, shows, plant).map(|bug| match bug.kind {
+        Kind::SessionBug(plant) => Planted { kind: Kind::SessionLapse(plant), ..bug },
+        _ => bug,
+    })
+}
+
 /// A reading.
 fn reading(name: &'static str, plant: fn(&mut SessionAgent)) -> Planted {
     Planted {

@@ -3,6 +3,7 @@
 mod cuts;
 mod decisions;
 mod parts;
+mod readings;
 mod replies;
 mod threads;
 

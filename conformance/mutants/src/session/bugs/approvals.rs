@@ -14,6 +14,8 @@ use threadspec_golden::clause;
 use threadspec_judge::json::text;
 
 const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
+/// Cut while it runs, an approved call is a cut call.
+const ANSWERED: &[&str] = &[clause::SESSION_ANSWERED];
 
 pub(super) fn all() -> Vec<Planted> {
     too_early().into_iter().chain(otherwise()).collect()
@@ -184,7 +186,7 @@ fn otherwise() -> Vec<Planted> {
     }));
     all.extend(bugs(
         "approved-calls-that-were-cut-left-open",
-        APPROVED,
+        ANSWERED,
         &[Always, BY_CANCEL, BY_THROW, BY_KILL],
         |agent, shows| {
             agent.decisions = Box::new(|run, decisions| {

@@ -11,6 +11,8 @@ use threadspec_golden::clause;
 use threadspec_judge::json::list;
 
 const COMPACT: &[&str] = &[clause::SESSION_COMPACT];
+/// The decision on what was taken away names the fault.
+const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
 const WHOLE: &[&str] = &[clause::SESSION_COMPACT_WHOLE];
 
 /// Compacts in another way.
@@ -101,7 +103,7 @@ fn valid() -> Vec<Planted> {
             }
         });
     }));
-    all.extend(bugs("pending-calls-compacted-away", COMPACT, &[Always, ThirdRun, ThirdCall], |agent, shows| {
+    all.extend(bugs("pending-calls-compacted-away", APPROVED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
         agent.compact = Box::new(move |run, budget| {
             sound::compact(run, budget);
             for call in run.waiting() {
@@ -174,8 +176,8 @@ fn whole() -> Vec<Planted> {
         &[Always, ThirdRun, SecondSession, LongThread],
         |agent, shows| {
             agent.compact = Box::new(move |run, budget| {
-                sound::compact(run, budget);
                 run.thread.notes["unheard"] = json!(shows.holds(run));
+                sound::compact(run, budget);
             });
             agent.message = Box::new(|run, words| {
                 sound::message(run, words)?;

@@ -1,7 +1,7 @@
 //! SESSION-DENIED and SESSION-SIBLINGS: what a denial does to a call, and a decision to the others of its response.
 
 use super::execution::{again, returned};
-use super::{Always, LongThread, NewStart, SecondSession, Shows, ThirdCall, ThirdRun, bugs, run_now};
+use super::{Always, LongThread, NewStart, SecondSession, Shows, ThirdCall, ThirdRun, bugs, lapses, run_now};
 use crate::agent::answer;
 use crate::planted::Planted;
 use crate::threads::SessionAgent;
@@ -12,6 +12,8 @@ use threadspec_golden::clause;
 use threadspec_judge::json::text;
 
 const DENIED: &[&str] = &[clause::SESSION_DENIED];
+/// What was decided is named before what stood beside it.
+const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
 const SIBLINGS: &[&str] = &[clause::SESSION_SIBLINGS];
 const SOMEWHERE: &[Shows] = &[Always, ThirdRun, ThirdCall, SecondSession, NewStart, LongThread];
 
@@ -65,10 +67,10 @@ fn denied() -> Vec<Planted> {
             tell_denied(run, call, decision);
         });
     }));
-    all.extend(bugs("reasons-of-denials-lost", DENIED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
+    all.extend(lapses("reasons-of-denials-lost", DENIED, &[Always, ThirdRun, ThirdCall], |agent, shows| {
         on_denied(agent, shows, |run, call, _| place(&mut run.thread.list, answer(call, "Denied.")));
     }));
-    all.extend(bugs("reasons-of-denials-change-places", DENIED, &[Always], |agent, _| {
+    all.extend(lapses("reasons-of-denials-change-places", DENIED, &[Always], |agent, _| {
         agent.decisions = Box::new(|run, decisions| {
             sound::check(run, decisions)?;
             let reasons: Vec<Value> =
@@ -163,7 +165,7 @@ fn siblings() -> Vec<Planted> {
     ));
     all.extend(bugs(
         "approved-siblings-of-a-denied-call-not-run",
-        SIBLINGS,
+        APPROVED,
         &[Always, ThirdRun, ThirdCall],
         |agent, shows| {
             agent.decisions = Box::new(move |run, decisions| {

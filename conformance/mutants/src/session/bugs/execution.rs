@@ -14,7 +14,7 @@ use threadspec_judge::json::list;
 const ONCE: &[&str] = &[clause::SESSION_ONCE];
 
 /// Where calls that were run before a cut can be run again.
-const AFTER_A_CUT_CALL: &[Shows] =
+pub(super) const AFTER_A_CUT_CALL: &[Shows] =
     &[Always, ThirdRun, ThirdCall, TwoCuts, SecondSession, NewStart, LongThread, BY_CANCEL, BY_THROW, BY_KILL];
 
 pub(super) fn all() -> Vec<Planted> {

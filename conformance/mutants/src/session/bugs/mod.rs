@@ -15,9 +15,9 @@ mod stuck;
 mod waiting;
 mod whole;
 
-use super::bugs;
 use super::when::Shows;
 use super::when::Shows::{Always, LongThread, NewStart, SecondSession, ThirdCall, ThirdRun, TwoCuts};
+use super::{bugs, lapses};
 use crate::planted::Planted;
 use crate::threads::SessionAgent;
 use crate::threads::run::{CutBy, SessionRun, UnansweredCall, place};

@@ -103,6 +103,8 @@ fn prefix() -> Vec<Planted> {
             let end = request.iter().rposition(|message| is(message, "human")).unwrap_or_default();
             for message in &mut request[..end] {
                 super::calls_mut(message).for_each(|call| call["id"] = new(&call["id"]));
+                let parts = message.get_mut("opaque").and_then(Value::as_array_mut).into_iter().flatten();
+                parts.filter(|part| part["call"].is_string()).for_each(|part| part["call"] = new(&part["call"]));
                 if is(message, "tool") {
                     message["tool_call_id"] = new(&message["tool_call_id"]);
                 }

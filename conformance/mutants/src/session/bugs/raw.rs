@@ -77,25 +77,20 @@ pub(super) fn all() -> Vec<Planted> {
             });
         },
     ));
-    all.extend(bugs(
-        "threads-with-raw-calls-cannot-be-read",
-        RAW,
-        &[Always, ThirdRun, NewStart, LongThread],
-        |agent, shows| {
-            agent.message = Box::new(move |run, words| {
-                let has_raw = run
-                    .thread
-                    .list
-                    .iter()
-                    .flat_map(|message| list(&message["tool_calls"]))
-                    .any(|call| call["raw"].is_string());
-                if has_raw && shows.holds(run) {
-                    return Err("JSONDecodeError: Expecting value".into());
-                }
-                sound::message(run, words)
-            });
-        },
-    ));
+    all.extend(bugs("threads-with-raw-calls-cannot-be-read", RAW, &[Always, ThirdRun, LongThread], |agent, shows| {
+        agent.message = Box::new(move |run, words| {
+            let has_raw = run
+                .thread
+                .list
+                .iter()
+                .flat_map(|message| list(&message["tool_calls"]))
+                .any(|call| call["raw"].is_string());
+            if has_raw && shows.holds(run) {
+                return Err("JSONDecodeError: Expecting value".into());
+            }
+            sound::message(run, words)
+        });
+    }));
     all.extend(bugs("cut-objects-mended-and-run", RAW, &[Always, ThirdCall], |agent, shows| {
         on_raw(agent, shows, |run, asked| {
             let raw = text(&asked["call"]["raw"]).to_owned();

@@ -162,7 +162,8 @@ fn changed() -> Vec<Planted> {
     ));
     all.extend(bugs("words-beside-calls-lost-in-later-runs", SAID_ONCE, FROM_RUN_TO_RUN, |agent, shows| {
         on_later_runs(agent, shows, |_, request| {
-            let beside_calls = request.iter_mut().filter(|message| !calls(message).is_empty());
+            let own = request.iter().rposition(|message| is(message, "human")).unwrap_or_default();
+            let beside_calls = request[..own].iter_mut().filter(|message| !calls(message).is_empty());
             beside_calls.for_each(|message| message["content"] = "".into());
         });
     }));
@@ -250,7 +251,8 @@ fn independence() -> Vec<Planted> {
         });
         agent.end = Box::new(|run| run.memory["list"] = run.thread.list.clone().into());
     }));
-    all.extend(bugs("speaker-kept-in-the-process", INDEPENDENT, &[Always], |agent, _| {
+    // Its own other agent speaks first: what another session left is nothing that it could be known by.
+    all.extend(bugs("speaker-kept-in-the-process", &[clause::AGENT_START], &[Always], |agent, _| {
         agent.hand_over = Box::new(|run, speaker| {
             run.thread.agent = Some(speaker.clone());
             run.memory["agent"] = speaker.clone().into();
@@ -261,7 +263,7 @@ fn independence() -> Vec<Planted> {
             }
         });
     }));
-    all.extend(bugs("pending-calls-kept-in-the-process", INDEPENDENT, &[Always], |agent, _| {
+    all.extend(bugs("pending-calls-kept-in-the-process", &[clause::AGENT_GOES_ON], &[Always], |agent, _| {
         agent.message = Box::new(|run, words| {
             if run.memory["pending"] == true && run.thread.pending.is_empty() && run.number == 0 {
                 return Err("Decide first about the call that waits.".into());

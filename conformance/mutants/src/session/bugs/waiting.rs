@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use threadspec_golden::clause;
 use threadspec_judge::json::list;
 
+/// What is decided in the end is named by the decision.
+const APPROVED: &[&str] = &[clause::SESSION_APPROVED];
 const PENDING: &[&str] = &[clause::SESSION_PENDING];
 /// What a call is told that a message went past.
 const PASSED: &str = "Not run: the user went on without a decision.";
@@ -143,21 +145,20 @@ pub(super) fn all() -> Vec<Planted> {
             agent.mend = Box::new(|_| Vec::new());
         },
     ));
-    all.extend(bugs(
-        "refused-messages-kept-between-call-and-answer",
-        PENDING,
-        &[Always, ThirdRun, SecondSession],
-        |agent, shows| {
-            agent.message = Box::new(move |run, words| {
-                let taken = sound::message(run, words);
-                if taken.is_err() && shows.holds(run) {
-                    sound::say(run, words);
-                }
-                taken
-            });
-        },
-    ));
-    all.extend(bugs("decisions-forgotten-by-a-refused-message", PENDING, &[Always, ThirdRun], |agent, shows| {
+    all.extend(bugs("refused-messages-kept-between-call-and-answer", APPROVED, &[Always, ThirdRun], |agent, shows| {
+        agent.message = Box::new(move |run, words| {
+            let taken = sound::message(run, words);
+            if taken.is_err() && shows.holds(run) {
+                sound::say(run, words);
+            }
+            taken
+        });
+        agent.place = Box::new(|run, answer| {
+            let is_between = run.script()["decisions"].is_object() && run.turn == 0;
+            if is_between { run.thread.list.push(answer.clone()) } else { sound::place(run, answer) }
+        });
+    }));
+    all.extend(bugs("decisions-forgotten-by-a-refused-message", APPROVED, &[Always, ThirdRun], |agent, shows| {
         agent.message = Box::new(move |run, words| {
             let taken = sound::message(run, words);
             if taken.is_err() && shows.holds(run) {
@@ -174,7 +175,7 @@ pub(super) fn all() -> Vec<Planted> {
             Ok(Vec::new())
         });
     }));
-    all.extend(bugs("approved-twice-behind-a-refused-message", PENDING, &[Always], |agent, _| {
+    all.extend(bugs("approved-twice-behind-a-refused-message", APPROVED, &[Always], |agent, _| {
         agent.message = Box::new(|run, words| {
             let taken = sound::message(run, words);
             run.thread.notes["refused"] = json!(taken.is_err());

@@ -1,14 +1,16 @@
 //! SESSION-KEPT and SESSION-WHOLE: what a cut takes away that had been there.
 
+use super::execution::AFTER_A_CUT_CALL;
 use super::{
     AFTER_ANY_CUT, Always, BY_KILL, BY_LIMIT, LongThread, NewStart, SecondSession, ThirdCall, ThirdRun, TwoCuts, bugs,
     on_cut_responses,
 };
 use crate::planted::Planted;
-use crate::threads::run::{Moment, answers_behind};
+use crate::threads::run::{Moment, SessionRun, answers_behind};
 use crate::threads::sound::{self, INTERRUPTED, take_round};
 use serde_json::{Value, json};
 use threadspec_golden::clause;
+use threadspec_judge::json::list;
 
 const KEPT: &[&str] = &[clause::SESSION_KEPT];
 const WHOLE: &[&str] = &[clause::SESSION_WHOLE];
@@ -19,7 +21,7 @@ pub(super) fn all() -> Vec<Planted> {
 
 fn kept() -> Vec<Planted> {
     let mut all = Vec::new();
-    all.extend(bugs("returned-results-told-as-interrupted", KEPT, AFTER_ANY_CUT, |agent, shows| {
+    all.extend(bugs("returned-results-told-as-interrupted", KEPT, AFTER_A_CUT_CALL, |agent, shows| {
         agent.mend = Box::new(move |run| {
             let cut = sound::cut_calls(run);
             sound::mend(run);
@@ -40,15 +42,19 @@ fn kept() -> Vec<Planted> {
         &[Always, ThirdRun, ThirdCall, TwoCuts, BY_KILL],
         |agent, shows| {
             on_cut_responses(agent, shows, |run, response| {
-                take_round(&mut run.thread.list, response);
+                if is_all_that_happened(run) {
+                    take_round(&mut run.thread.list, response);
+                }
                 true
             });
         },
     ));
     all.extend(bugs("cut-runs-rolled-back", KEPT, &[Always, ThirdRun, SecondSession, BY_LIMIT], |agent, shows| {
         on_cut_responses(agent, shows, |run, _| {
-            let message = run.last("human").map_or(0, |message| message + 1);
-            run.thread.list.truncate(message);
+            if is_all_that_happened(run) {
+                let message = run.last("human").map_or(0, |message| message + 1);
+                run.thread.list.truncate(message);
+            }
             true
         });
     }));
@@ -58,21 +64,35 @@ fn kept() -> Vec<Planted> {
         &[Always, TwoCuts, NewStart, LongThread, BY_LIMIT],
         |agent, shows| {
             on_cut_responses(agent, shows, |run, response| {
-                let message = run.last("human").map_or(0, |message| message + 1);
-                run.thread.list.drain(message.min(response)..response);
+                if is_all_that_happened(run) {
+                    let message = run.last("human").map_or(0, |message| message + 1);
+                    run.thread.list.drain(message.min(response)..response);
+                }
                 true
             });
         },
     ));
     all.extend(bugs("results-saved-by-the-round", KEPT, &[Always, ThirdRun, ThirdCall], |agent, shows| {
-        agent.saves = Box::new(move |run, moment| *moment != Moment::Answer || !shows.holds(run));
+        agent.saves = Box::new(move |run, moment| *moment != Moment::Answer || !is_cut_alone(run) || !shows.holds(run));
     }));
     all.extend(bugs("rounds-saved-at-the-end", KEPT, &[Always, ThirdRun, SecondSession], |agent, shows| {
         agent.saves = Box::new(move |run, moment| {
-            !matches!(moment, Moment::Answer | Moment::Round | Moment::Response) || !shows.holds(run)
+            let is_meant = matches!(moment, Moment::Answer | Moment::Round | Moment::Response);
+            !is_meant || !is_cut_alone(run) || !shows.holds(run)
         });
     }));
     all
+}
+
+/// Whether a cut alone is what may take something away: compaction must keep an open round, and what was decided has clauses of its own.
+fn is_all_that_happened(run: &SessionRun) -> bool {
+    let before = run.number.checked_sub(1).map(|before| &run.input["runs"][before]);
+    run.script()["compact"].is_null() && before.is_none_or(|before| before["decisions"].is_null())
+}
+
+/// The same for the whole session.
+fn is_cut_alone(run: &SessionRun) -> bool {
+    list(&run.input["runs"]).iter().all(|script| script["compact"].is_null() && script["decisions"].is_null())
 }
 
 fn whole() -> Vec<Planted> {

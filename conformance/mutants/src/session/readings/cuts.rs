@@ -111,25 +111,59 @@ fn leave_out_cut_calls(run: &mut SessionRun) {
     }
 }
 
+/// Remembers the calls that were approved, with the arguments of the decision.
+fn keep_approved(agent: &mut SessionAgent) {
+    agent.decisions = Box::new(|run, decisions| {
+        let approved = sound::decisions(run, decisions)?;
+        for call in &approved {
+            run.thread.notes["approved"][call["id"].as_str().unwrap_or_default()] = call.clone();
+        }
+        Ok(approved)
+    });
+}
+
+/// The cut calls that can be run again; those that were approved, as they were approved. One that never waited for its decision, or whose
+/// arguments are no object, is told.
+fn cut_calls_as_approved(run: &mut SessionRun) -> Vec<Value> {
+    let mut again = Vec::new();
+    for open in cut_calls(run) {
+        let call = open.call;
+        let approved = run.thread.notes["approved"][call["id"].as_str().unwrap_or_default()].clone();
+        let name = call["name"].as_str().unwrap_or_default();
+        let is_guarded = run.speaker()["tools"][name]["approval"] == true;
+        if approved.is_object() {
+            again.push(approved);
+        } else if is_guarded || call["raw"].is_string() {
+            place(&mut run.thread.list, answer(&call, INTERRUPTED));
+        } else {
+            again.push(call);
+        }
+    }
+    again
+}
+
 fn again() -> Vec<Planted> {
     vec![
         reading("cut-calls-run-again-before-the-next-message", |agent| {
-            agent.mend = Box::new(|run| cut_calls(run).into_iter().map(|open| open.call).collect());
+            keep_approved(agent);
+            agent.mend = Box::new(cut_calls_as_approved);
         }),
         reading("cut-calls-run-again-by-resume-alone", |agent| {
+            keep_approved(agent);
             agent.mend = Box::new(|run| {
                 if run.script()["resume"] == true {
-                    return cut_calls(run).into_iter().map(|open| open.call).collect();
+                    return cut_calls_as_approved(run);
                 }
                 sound::mend(run)
             });
         }),
         reading("cut-calls-run-again-under-another-id", |agent| {
+            keep_approved(agent);
             agent.mend = Box::new(|run| {
-                for open in cut_calls(run) {
-                    let new = format!("{}_again", open.call["id"].as_str().unwrap_or_default());
-                    run.executed.push(json!({"id": new, "name": open.call["name"], "args": open.call["args"]}));
-                    let answer = sound::execute(run, &open.call);
+                for call in cut_calls_as_approved(run) {
+                    let new = format!("{}_again", call["id"].as_str().unwrap_or_default());
+                    run.executed.push(json!({"id": new, "name": call["name"], "args": call["args"]}));
+                    let answer = sound::execute(run, &call);
                     place(&mut run.thread.list, answer);
                 }
                 Vec::new()

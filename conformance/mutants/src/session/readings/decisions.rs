@@ -160,6 +160,20 @@ fn raw() -> Vec<Planted> {
             });
             on_raw(agent, |_, _| CallStep::Tell("These are no arguments.".into()));
         }),
+        reading("raw-calls-of-tools-that-need-an-approval-wait-too", |agent| {
+            agent.step = Box::new(|run, asked| {
+                let is_guarded = run.speaker()["tools"][text(&asked["call"]["name"])]["approval"] == true;
+                if is_guarded { CallStep::Wait } else { sound::step(run, asked) }
+            });
+            // The case decides on the others alone.
+            passes(agent, tell_passed);
+            agent.decisions = Box::new(|run, decisions| {
+                if run.thread.pending.is_empty() {
+                    return sound::decisions(run, decisions);
+                }
+                Ok(sound::decide(run, decisions, sound::denial))
+            });
+        }),
         reading("empty-raw-arguments-run-as-an-empty-object", |agent| {
             on_raw(agent, |run, asked| {
                 let is_empty = text(&asked["made"]["arguments"]).trim().is_empty();

@@ -1,0 +1,198 @@
+//! What was accused wrongly once, or by another clause's name; and beside each the fault that must still be named.
+
+use super::*;
+
+fn begin() -> Vec<Value> {
+    vec![s("Be brief."), h("Go")]
+}
+
+#[test]
+fn a_user_message_about_a_cut_closes_the_turn_for_compaction() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a", "b"])], "cut": {"during": "b", "how": "cancel"}},
+        {"resume": true, "compact": {"keepMessages": 1, "summary": "They looked."}, "model": [{"content": "Done."}]},
+    ]));
+    let runs = |list: &[Value]| vec![run(&[&begin()], &[ran("a"), cut("b")]), run(&[list], &[])];
+    let closed = vec![s("Be brief."), h("They looked."), h("[Request interrupted by user]")];
+    assert_sound(&input, &runs(&closed));
+    let found = [
+        "SESSION-COMPACT: run 2, request 1: the response \"\" with the calls `a`, `b` is missing, though its turn is open",
+        "SESSION-COMPACT-WHOLE: run 2, request 1: the user message \"Go\" of run 1 is missing",
+    ];
+    assert_found(&input, &runs(&closed[..2]), &found);
+}
+
+#[test]
+fn a_cut_call_run_again_is_not_the_one_that_the_model_makes_next() {
+    let mut input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a"])], "cut": {"during": "a", "how": "cancel"}},
+        {"message": "Again", "model": [turn("", &["b"]), {"content": "Done."}]},
+    ]));
+    input["runs"][1]["model"][0]["tool_calls"][0]["args"] = json!({"n": "a"});
+    let first = [begin(), vec![a("", &["a"]), t("a", "r-a"), h("Again")]].concat();
+    let mut response = a("", &["b"]);
+    response["tool_calls"][0]["args"] = json!({"n": "a"});
+    let second = [first.clone(), vec![response, t("b", "r-b")]].concat();
+    let deed = |id: &str| json!({"id": id, "name": "look", "args": {"n": "a"}});
+    let runs = |executed: &[Value]| vec![run(&[&begin()], &[cut("a")]), run(&[&first, &second], executed)];
+    assert_sound(&input, &runs(&[deed("x"), deed("b")]));
+    let found = ["SESSION-ONCE: run 2: `b` is executed again, though it had returned"];
+    assert_found(&input, &runs(&[deed("x"), deed("b"), deed("b")]), &found);
+}
+
+/// A call of a tool that needs an approval, whose arguments are no object, beside one whose arguments are.
+fn raw_that_waits() -> Value {
+    let mut input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p", "p2"]), {"content": "Paid."}]},
+        {"decisions": {"p2": {"approve": true}}, "model": [{"content": "Paid one."}]},
+        {"message": "Leave it", "model": [{"content": "Left."}]},
+    ]));
+    input["runs"][0]["model"][0]["tool_calls"][0] = json!({"id": "p", "name": "pay", "arguments": "{\"n\":"});
+    input
+}
+
+#[test]
+fn a_raw_call_may_wait_for_a_decision_too() {
+    let waits = json!({"requests": [begin()], "executed": [], "pending": ["p", "p2"]});
+    let paid = json!({"requests": [], "executed": [ran("p2")], "pending": ["p"]});
+    let left = [begin(), vec![a("", &["p2"]), t("p2", "r-p2"), h("Leave it")]].concat();
+    let refused = json!({"requests": [], "executed": [], "pending": ["p"], "refused": "Decide first."});
+    for last in [run(&[&left], &[]), refused] {
+        assert_sound(&raw_that_waits(), &[waits.clone(), paid.clone(), last]);
+    }
+    // One that does not wait is told.
+    let not_it = json!({"requests": [begin()], "executed": [], "pending": ["p2"]});
+    let silent = json!({"requests": [], "executed": [ran("p2")]});
+    let found = ruling_of(&raw_that_waits(), &[not_it, silent, run(&[&left], &[])], Abilities::default());
+    let clauses: Vec<&str> = found.findings().iter().map(|found| found.clause).collect();
+    assert!(clauses.contains(&clause::SESSION_RAW), "{found:?}");
+}
+
+#[test]
+fn calls_beside_raw_ones_are_executed() {
+    let mut input = script(&json!([{"message": "Go", "model": [turn("", &["a", "b"]), {"content": "Oh."}]}]));
+    input["runs"][0]["model"][0]["tool_calls"][1] = json!({"id": "b", "name": "look", "arguments": "{"});
+    let mut response = a("", &["a", "b"]);
+    response["tool_calls"][1]["args"] = json!({});
+    let list = [begin(), vec![response, t("a", "Not run."), t("b", "No JSON.")]].concat();
+    let found = [
+        "SESSION-RAW: run 1, request 2, message 4: `a`, beside a call whose arguments are no JSON object, is told without being executed",
+    ];
+    assert_found(&input, &[run(&[&begin(), &list], &[])], &found);
+}
+
+#[test]
+fn what_a_call_gave_is_lost_by_the_cut_and_not_by_what_stood_beside_it() {
+    let mut input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a", "b", "c"])], "cut": {"during": "c", "how": "cancel"}},
+        {"message": "Well?", "model": [{"content": "Done."}]},
+    ]));
+    input["runs"][0]["model"][0]["tool_calls"][1] = json!({"id": "b", "name": "look", "arguments": "{"});
+    let mut response = a("", &["a", "b", "c"]);
+    response["tool_calls"][1]["args"] = json!({});
+    let list = [begin(), vec![response, t("a", "?"), t("b", "?"), t("c", "?"), h("Well?")]].concat();
+    let found = ["SESSION-KEPT: run 2, request 1, message 4: `a`, which had returned: the result \"r-a\" became \"?\""];
+    assert_found(&input, &[run(&[&begin()], &[ran("a"), cut("c")]), run(&[&list], &[])], &found);
+}
+
+#[test]
+fn an_approved_call_that_is_cut_and_left_open() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p", "p2"])]},
+        {"decisions": {"p": {"approve": true}, "p2": {"approve": true}}, "model": [{"content": "?"}],
+            "cut": {"during": "p2", "how": "cancel"}},
+        {"message": "Well?", "model": [{"content": "Oh."}]},
+    ]));
+    let waits = json!({"requests": [begin()], "executed": [], "pending": ["p", "p2"]});
+    let cancelled = json!({"requests": [], "executed": [ran("p"), cut("p2")]});
+    let runs = |answers: &[Value]| {
+        let list = [begin(), vec![a("", &["p", "p2"])], answers.to_vec(), vec![h("Well?")]].concat();
+        vec![waits.clone(), cancelled.clone(), run(&[&list], &[])]
+    };
+    assert_sound(&input, &runs(&[t("p", "r-p"), t("p2", "interrupted")]));
+    let open = ruling_of(&input, &runs(&[t("p", "r-p")]), Abilities::default());
+    let clauses: Vec<&str> = open.findings().iter().map(|found| found.clause).collect();
+    assert_eq!(clauses, [clause::SESSION_ANSWERED]);
+    let lost = ruling_of(&input, &runs(&[t("p", "?"), t("p2", "interrupted")]), Abilities::default());
+    let clauses: Vec<&str> = lost.findings().iter().map(|found| found.clause).collect();
+    assert_eq!(clauses, [clause::SESSION_KEPT]);
+}
+
+const IMAGE: &str = "aGVsbG8gaW1hZ2U=";
+
+#[test]
+fn an_image_that_a_cut_took_with_its_text() {
+    let mut input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a", "b"])], "cut": {"during": "b", "how": "kill"}},
+        {"message": "Well?", "model": [{"content": "Done."}]},
+    ]));
+    input["tools"]["look"]["byId"]["a"] = json!({"image": IMAGE, "text": "A cat."});
+    let runs = |told: &str| {
+        let list = [begin(), vec![a("", &["a", "b"]), t("a", told), t("b", "?"), h("Well?")]].concat();
+        vec![run(&[&begin()], &[ran("a"), cut("b")]), run(&[&list], &[])]
+    };
+    assert_sound(&input, &runs("A cat. (An image was left out.)"));
+    let found =
+        ["SESSION-KEPT: run 2, request 1, message 4: `a`, which had returned: the text beside its image is missing"];
+    assert_found(&input, &runs("Interrupted."), &found);
+    let found =
+        ["SESSION-IMAGE: run 2, request 1, message 4: the image of `a` is missing, and its answer does not say so"];
+    assert_found(&input, &runs("A cat."), &found);
+}
+
+#[test]
+fn an_image_that_stands_in_its_answer_twice() {
+    let own = "84d8fd5280a5162aaf5c5d9aeb069b2660500eabeeda58ce2bb10595827e08ad";
+    let mut input = script(&json!([{"message": "Go", "model": [turn("", &["a"]), {"content": "Seen."}]}]));
+    input["tools"]["look"]["byId"]["a"] = json!({"image": IMAGE});
+    let mut answer = t("a", "");
+    answer["images"] = json!([own, own]);
+    let list = [begin(), vec![a("", &["a"]), answer]].concat();
+    let found = ["SESSION-IMAGE: run 1, request 2, message 4: the image of `a` stands there more than once"];
+    assert_found(&input, &[run(&[&begin(), &list], &[ran("a")])], &found);
+}
+
+#[test]
+fn words_that_compaction_took_are_named_once() {
+    let mut input = script(&json!([
+        {"message": "Hi", "model": [{"content": "Hi."}]},
+        {"message": "Go", "compact": {"keepMessages": 2}, "model": [turn("", &["x"]), {"content": "I am b."}]},
+    ]));
+    input["agents"] = json!({"b": {"system": "You are b."}});
+    input["runs"][1]["model"][0]["tool_calls"][0] = json!({"id": "x", "handoff": "b"});
+    let over = json!({"type": "ai", "content": "", "tool_calls": [{"id": "x", "name": "to_b", "args": {}}]});
+    let first = vec![s("Be brief."), h("Hi")];
+    let second = [first.clone(), vec![a("Hi.", &[])]].concat();
+    let third = [vec![s("You are b."), h("Hi"), a("Hi.", &[])], vec![over, t("x", "Over.")]].concat();
+    let found = ["SESSION-COMPACT-WHOLE: run 2, request 1: the user message \"Go\" of run 2 is missing"];
+    assert_found(&input, &[run(&[&first], &[]), run(&[&second, &third], &[])], &found);
+    let told = [second, vec![h("Go")]].concat();
+    let found = ["SESSION-HANDOFF: run 2, request 2: the words of the last user message, \"Go\", are missing"];
+    assert_found(&input, &[run(&[&first], &[]), run(&[&told, &third], &[])], &found);
+}
+
+#[test]
+fn what_was_never_saved_is_not_taken_by_compaction() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a", "b"])], "cut": {"during": "b", "how": "cancel"}},
+        {"resume": true, "compact": {"keepMessages": 1, "summary": "They looked."}, "model": [{"content": "Done."}]},
+    ]));
+    let list = vec![s("Be brief."), h("They looked.")];
+    let runs = [run(&[&begin()], &[ran("a"), cut("b")]), run(&[&list], &[])];
+    assert_eq!(found_in(&ruling_of(&input, &runs, saves(Saves::Run))), <[&str; 0]>::default());
+}
+
+#[test]
+fn a_cancelled_run_may_ask_once_more_before_it_says_so() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["a", "b"]), {"content": "Seen."}], "cut": {"during": "b", "how": "cancel"}},
+        {"message": "Well?", "model": [{"content": "Done."}]},
+    ]));
+    let second = [begin(), vec![a("", &["a", "b"]), t("a", "r-a"), t("b", "r-b")]].concat();
+    let mut cancelled = run(&[&begin(), &second], &[ran("a"), cut("b")]);
+    cancelled["failure"] = json!("Run was cancelled");
+    let kept = [second, vec![a("Seen.", &[]), h("Well?")]].concat();
+    assert_sound(&input, &[cancelled.clone(), run(&[&kept], &[])]);
+    let forgotten = ruling_of(&input, &[cancelled, run(&[&[s("Be brief."), h("Well?")]], &[])], saves(Saves::Run));
+    assert_eq!(found_in(&forgotten), <[&str; 0]>::default());
+}
