@@ -90,7 +90,7 @@ impl Endpoint {
             let missing = || Error::new(format_args!("its `endpoint.{name}` is missing, or no string"));
             endpoint[name].as_str().map(str::to_owned).ok_or_else(missing)
         };
-        let flag = |name: &str| super::flag(&endpoint[name], &format!("endpoint.{name}"));
+        let flag = |name: &str| super::hello::flag(&endpoint[name], &format!("endpoint.{name}"));
         let api = text("api")?.parse().map_err(Error::new)?;
         Ok(Self {
             transport: Transport { api, stream: flag("stream")? },
