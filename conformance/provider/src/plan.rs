@@ -79,7 +79,7 @@ impl RunPlan {
     /// Says what is wrong with the input, and where.
     pub fn of_session_input(api: Api, input: &str) -> Result<Self, Error> {
         let session = SessionPlan::of_case_input(input)?;
-        let (given, reasoning) = (session.given(input), session.thinks(api));
+        let (given, reasoning) = (session.given(), session.thinks(api));
         Ok(Self { given, reasoning, session: Some(session), ..Self::of_turns(api, Vec::new()) })
     }
 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use threadspec::oracle::Api;
 use threadspec_apis::ApiRequest;
 use threadspec_judge::json::{self, list};
+use threadspec_judge::script::{ScriptAgent, SessionScript};
 use threadspec_judge::universal::value;
 
 /// What is to happen in the runs of a session.
@@ -25,6 +26,8 @@ pub struct SessionPlan {
 pub struct SessionAgentPlan {
     /// Its name, marked.
     pub name: String,
+    /// Its system message, marked.
+    pub system: Option<String>,
     /// The names of its tools, marked.
     pub tools: Vec<String>,
 }
@@ -70,17 +73,17 @@ impl SessionPlan {
                 turn.script = script.clone();
             }
         }
-        let agent = |(name, agent): (&str, &Value)| {
-            let tools = agent["tools"].as_object().into_iter().flat_map(|tools| tools.keys().cloned());
-            SessionAgentPlan { name: name.to_owned(), tools: tools.collect() }
+        let script = SessionScript::read(input).map_err(|error| Error::new("", error))?;
+        let agent = |ScriptAgent { name, system, tools }| {
+            let tools = tools.into_iter().map(|tool| tool.name).collect();
+            SessionAgentPlan { name, system, tools }
         };
-        Ok(Self { runs, agents: agents(&read).map(agent).collect() })
+        Ok(Self { runs, agents: script.agents.into_iter().map(agent).collect() })
     }
 
     /// The messages that an agent may repeat: those of the user, and the system messages of the agents of the input.
-    pub(crate) fn given(&self, input: &str) -> Vec<Value> {
-        let read = value::read(input).unwrap_or_default();
-        let systems = agents(&read).filter_map(|(_, agent)| agent["system"].as_str());
+    pub(crate) fn given(&self) -> Vec<Value> {
+        let systems = self.agents.iter().filter_map(|agent| agent.system.as_deref());
         let users = self.runs.iter().filter_map(|run| run.message.as_deref());
         let system = systems.map(|text| json!({"type": "system", "content": text}));
         system.chain(users.map(|text| json!({"type": "human", "content": text}))).collect()
@@ -123,12 +126,6 @@ impl SessionPlan {
         !tools.any(|name| request.tools.iter().any(|tool| tool.name.as_ref() == Some(name)))
             && !self.agents.iter().any(|agent| hand_over_tool(request, &agent.name).is_some())
     }
-}
-
-/// The agents of an input, by their names.
-fn agents(input: &Value) -> impl Iterator<Item = (&str, &Value)> {
-    let others = input["agents"].as_object().into_iter().flatten();
-    std::iter::once(("main", input)).chain(others.map(|(name, agent)| (name.as_str(), agent)))
 }
 
 impl SessionTurnPlan {
