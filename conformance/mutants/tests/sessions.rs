@@ -19,7 +19,6 @@ fn assert_nothing_is_wrong(selection: Selection, step: usize, least: usize) {
 
 /// A prime, so that each family of bugs is tried where it shows in one way or another.
 #[test]
-#[ignore = "slow: a matrix of some bugs and readings"]
 fn some_bugs_are_caught_and_readings_accepted() {
     assert_nothing_is_wrong(Selection::OwnClauses, 29, 15);
 }
