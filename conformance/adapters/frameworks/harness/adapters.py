@@ -67,7 +67,19 @@ class Adapter:
         return HERE / f"recordings/{self.id}.jsonl.xz"
 
 
-class SessionAdapter(Adapter):
+class OfSessions:
+    """What is said of sessions beside what is said of single runs: with notes and a day of its own."""
+
+    @property
+    def notes(self):
+        return self.folder / "session-notes.toml"
+
+    @property
+    def day(self):
+        return f"sessions of {self.id}"
+
+
+class SessionAdapter(OfSessions, Adapter):
     """The adapter of a folder behind op `session`, which has one entry point."""
 
     @property
@@ -77,14 +89,6 @@ class SessionAdapter(Adapter):
     @property
     def known_failures(self):
         return HERE / f"known-failures/sessions/{self.id}.toml"
-
-    @property
-    def notes(self):
-        return self.folder / "session-notes.toml"
-
-    @property
-    def day(self):
-        return f"sessions of {self.id}"
 
     @property
     def reproductions(self):

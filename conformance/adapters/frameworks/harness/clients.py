@@ -4,7 +4,7 @@ import json
 import lzma
 from dataclasses import dataclass
 
-from .adapters import HERE, Adapter
+from .adapters import HERE, Adapter, OfSessions
 from .recordings import compressed
 
 WIRE = HERE.parent / "wire"
@@ -39,7 +39,7 @@ class Client(Adapter):
         return WIRE / f"recordings/{self.folder.name}.jsonl.xz"
 
 
-class SessionClient(Client):
+class SessionClient(OfSessions, Client):
     """A program that plays sessions on one API, without streams."""
 
     op = "session"
@@ -49,37 +49,32 @@ class SessionClient(Client):
         return WIRE / f"known-failures/sessions/{self.id}.toml"
 
     @property
-    def notes(self):
-        return self.folder / "session-notes.toml"
-
-    @property
-    def day(self):
-        return f"sessions of {self.id}"
-
-    @property
     def recording(self):
         return WIRE / f"recordings/sessions/{self.folder.name}.jsonl.xz"
+
+
+def manifests():
+    """Each folder of a program, and what its `client.json` says."""
+    return [(path.parent, json.loads(path.read_text())) for path in sorted(WIRE.glob("*/client.json"))]
 
 
 def clients():
     """All programs, on each API that they speak, plain and streaming."""
     found = []
-    for path in sorted(WIRE.glob("*/client.json")):
-        manifest = json.loads(path.read_text())
+    for folder, manifest in manifests():
         for api, program in manifest["programs"].items():
             # Some ask for streams whatever they are told.
             for stream in [True] if manifest.get("onlyStreams") else [False, True]:
-                id = f"{path.parent.name}.{api}{'.stream' if stream else ''}"
-                found.append(Client(id, path.parent, manifest["runtime"], [], api, stream, program))
+                id = f"{folder.name}.{api}{'.stream' if stream else ''}"
+                found.append(Client(id, folder, manifest["runtime"], [], api, stream, program))
     return found
 
 
 def session_clients():
     """All programs that play sessions, on each API that they speak."""
-    manifests = [(path.parent, json.loads(path.read_text())) for path in sorted(WIRE.glob("*/client.json"))]
     return [
         SessionClient(f"{folder.name}.{api}", folder, manifest["runtime"], [], api, False, program)
-        for folder, manifest in manifests
+        for folder, manifest in manifests()
         for api, program in manifest.get("sessions", {}).items()
     ]
 

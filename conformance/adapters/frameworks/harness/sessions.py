@@ -45,8 +45,6 @@ def over_wire(programs, differing):
         broken_ones = ", ".join(f"{short(clause)} {len(program.cell(clause).faults)}" for clause in program.broken())
         yield f"| {program.name} {program.column.version} | {', '.join(program.modes)} | {broken_ones} | {len(program.judged)} |"
     yield ""
-    if not differing:
-        yield "By no clause does one door show a fault that the other does not, in the cases that were recorded at both.\n"
     if differing:
         yield "Where one door shows a clause broken and the other does not:\n"
         yield "| clause | framework | by the adapter | over the wire | why |"
@@ -54,6 +52,8 @@ def over_wire(programs, differing):
         for one in differing:
             yield f"| {one.clause} | {one.adapter} | {one.by_adapter.text} | {one.over_wire.text} | {one.why or 'nobody has said the reason'} |"
         yield ""
+    else:
+        yield "By no clause does one door show a fault that the other does not, in the cases that were recorded at both.\n"
 
 
 def broken(column, clause):
