@@ -8,8 +8,9 @@ use threadspec_judge::json::{list, text};
 /// The smallest form that still fails, among so many that are tried.
 pub(super) fn smallest(input: &Value, most: usize, fails: &mut dyn FnMut(&str) -> bool) -> Value {
     let (mut smallest, mut at, mut tried, mut is_smaller) = (input.clone(), 0, 0, false);
+    let mut smaller = forms(input);
     while tried < most {
-        let Some(form) = forms(&smallest).into_iter().nth(at) else {
+        let Some(form) = smaller.get(at) else {
             if !is_smaller {
                 break;
             }
@@ -18,10 +19,11 @@ pub(super) fn smallest(input: &Value, most: usize, fails: &mut dyn FnMut(&str) -
             continue;
         };
         let written = form.to_string();
-        let is_script = form != smallest && session_problems(&written).is_empty();
+        let is_script = *form != smallest && session_problems(&written).is_empty();
         tried += usize::from(is_script);
         if is_script && fails(&written) {
-            (smallest, is_smaller) = (form, true);
+            (smallest, is_smaller) = (form.clone(), true);
+            smaller = forms(&smallest);
         } else {
             at += 1;
         }
