@@ -1,0 +1,13 @@
+//! What a gateway between an agent and its model changes.
+//!
+//! Both sides are known byte for byte: what the client sent and what arrived at the provider, what the provider said and what the client
+//! read. [`judge`] puts both into the messages of `threadspec`'s protocol, and compares one pair at a time, so that a fault is counted in
+//! the request where it was made, and its echo in later histories is not. Nothing here opens a socket or reads a clock.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `exchange` | what the client sent and heard |
+
+mod exchange;
+
+pub use exchange::ClientExchange;
