@@ -3,7 +3,7 @@
 use super::covering::Origin;
 use super::expectation::Pattern;
 use super::written::{Extent, Sent, Written, apis, needs};
-use super::{AGENT, Accepted, Oracle, SESSION, Severity, WIRE, severity};
+use super::{AGENT, Accepted, GATEWAY, Oracle, SESSION, Severity, WIRE, severity};
 use crate::error::Error;
 use crate::json;
 use crate::protocol::{Features, JudgeProfile, Op, RejectKind, Request};
@@ -103,6 +103,11 @@ impl Case {
     /// Whether only a provider can judge it, at the other end of the wire.
     pub fn needs_wire(&self) -> bool {
         self.id.strip_prefix(WIRE).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// Whether it can be put to a gateway alone, which stands between a client and a provider of ours.
+    pub fn needs_gateway(&self) -> bool {
+        self.id.strip_prefix(GATEWAY).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// Whether it is about something that an API has, streaming or not. Every case that needs no wire is.

@@ -80,6 +80,8 @@ impl fmt::Display for Problem {
 pub const AGENT: &str = "agent";
 /// The folder of those cases of profile `universal` that only a provider can judge.
 pub const WIRE: &str = "wire";
+/// The folder of those that are put to gateways alone.
+pub const GATEWAY: &str = "gateway";
 /// The folder of the cases of op `session`, all of which are of profile `universal`.
 pub const SESSION: &str = "session";
 /// The registry of clauses.

@@ -20,8 +20,8 @@ pub(super) struct Told<'a> {
 /// How many tokens an answer of Anthropic's may have, of which half are for thinking.
 const MOST_TOKENS: u32 = 4096;
 
-/// The body of a request with these messages and tools.
-pub(super) fn body(endpoint: &Endpoint, tools: &[String], messages: &[Told<'_>]) -> Value {
+/// The body of a request with these messages and tools, which have one description or none.
+pub(super) fn body(endpoint: &Endpoint, (tools, mark): (&[String], Option<&str>), messages: &[Told<'_>]) -> Value {
     let api = endpoint.transport.api;
     let mut body = match api {
         Api::OpenAiChat => {
@@ -32,7 +32,7 @@ pub(super) fn body(endpoint: &Endpoint, tools: &[String], messages: &[Told<'_>])
     };
     body["model"] = (&*endpoint.model).into();
     if !tools.is_empty() {
-        body["tools"] = tools.iter().map(|name| declaration(api, name)).collect();
+        body["tools"] = tools.iter().map(|name| declaration(api, name, mark)).collect();
     }
     if endpoint.transport.stream {
         body["stream"] = true.into();
@@ -50,13 +50,17 @@ pub(super) fn is_declarable(api: Api, name: &str) -> bool {
 }
 
 /// A tool that takes any object.
-fn declaration(api: Api, name: &str) -> Value {
+fn declaration(api: Api, name: &str, description: Option<&str>) -> Value {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": true});
-    match api {
-        Api::OpenAiChat => json!({"type": "function", "function": {"name": name, "parameters": schema}}),
+    let mut function = match api {
+        Api::OpenAiChat => json!({"name": name, "parameters": schema}),
         Api::OpenAiResponses => json!({"type": "function", "name": name, "parameters": schema, "strict": false}),
         Api::Anthropic => json!({"name": name, "input_schema": schema}),
+    };
+    if let Some(description) = description {
+        function["description"] = description.into();
     }
+    if api == Api::OpenAiChat { json!({"type": "function", "function": function}) } else { function }
 }
 
 /// The arguments of a call as JSON text, in which a lone surrogate is an escape.

@@ -63,3 +63,13 @@ pub trait Exchange {
     /// Lets time pass.
     fn wait(&mut self, time: Duration);
 }
+
+impl<E: Exchange + ?Sized> Exchange for &mut E {
+    fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
+        (**self).exchange(request)
+    }
+
+    fn wait(&mut self, time: Duration) {
+        (**self).wait(time);
+    }
+}

@@ -24,6 +24,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub struct HttpModel<E> {
     endpoint: Endpoint,
     tools: Vec<String>,
+    /// What the description of each tool says.
+    mark: Option<String>,
     exchange: E,
     /// What the model thought before the message at this place in the list.
     thinking: HashMap<usize, Vec<Thinking>>,
@@ -63,7 +65,20 @@ impl<E: Exchange> HttpModel<E> {
     pub fn new(endpoint: &Endpoint, tools: impl IntoIterator<Item = String>, exchange: E) -> Self {
         let api = endpoint.transport.api;
         let tools = tools.into_iter().filter(|name| is_declarable(api, name)).collect();
-        Self { endpoint: endpoint.clone(), tools, exchange, thinking: HashMap::new(), takes_raw_arguments: false }
+        Self {
+            endpoint: endpoint.clone(),
+            tools,
+            mark: None,
+            exchange,
+            thinking: HashMap::new(),
+            takes_raw_arguments: false,
+        }
+    }
+
+    /// The model, with this as the description of each tool.
+    #[must_use]
+    pub fn marking_tools(self, mark: String) -> Self {
+        Self { mark: Some(mark), ..self }
     }
 
     /// The model, whose caller looks at the arguments of each call itself.
@@ -99,7 +114,7 @@ impl<E: Exchange> HttpModel<E> {
     /// # Errors
     /// Why it said nothing.
     pub(super) fn ask(&mut self, told: &[Told<'_>]) -> Result<ModelAnswer, String> {
-        let body = body(&self.endpoint, &self.tools, told).to_string().into_bytes();
+        let body = body(&self.endpoint, (&self.tools, self.mark.as_deref()), told).to_string().into_bytes();
         let request = ClientRequest {
             method: "POST".into(),
             target: target(&self.endpoint),
