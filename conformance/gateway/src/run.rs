@@ -45,7 +45,6 @@ impl<'a> GatewayRun<'a> {
     }
 
     /// Whether both sides speak the same API.
-    #[allow(dead_code)]
     pub(crate) fn is_plain_proxy(&self) -> bool {
         self.client == self.record.api
     }
