@@ -110,7 +110,7 @@ impl RunOptions {
 pub fn can_be_put(case: &Case, provider: Option<Transport>, through: bool) -> bool {
     let is_for = |Transport { api, stream }: Transport| case.is_for(api, stream);
     match (provider, through) {
-        (None, _) => !case.needs_wire() && !case.needs_gateway(),
+        (None, _) => !case.needs_provider(),
         (Some(transport), false) => !case.needs_gateway() && is_for(transport),
         (Some(transport), true) => case.op == Op::Tools && !case.needs_wire() && is_for(transport),
     }
