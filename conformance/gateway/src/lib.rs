@@ -11,8 +11,10 @@
 //! | `pairing` | which attempts came because of which exchange |
 //! | `finding` | a difference, with both bodies |
 //! | `sent` | a request of the client as it is read |
+//! | `compose` | from both sides to the output of op `tools` |
 //! | `judging` | the clauses, and which of them names what |
 
+mod compose;
 mod exchange;
 mod finding;
 mod judging;
@@ -20,6 +22,7 @@ mod pairing;
 mod run;
 mod sent;
 
+pub use compose::compose;
 pub use exchange::ClientExchange;
 pub use finding::{GateFinding, Sides, Way};
 pub use judging::judge;

@@ -24,8 +24,8 @@ use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_report::Circumstances;
 use threadspec_runner::files::prepare;
 use threadspec_runner::{
-    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard, StoredReference, Testee,
-    TranscriptHeader, Watch, adopt_orphans, interrupt, run,
+    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard,
+    StoredReference, Testee, TranscriptHeader, Watch, adopt_orphans, interrupt, run,
 };
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -8,7 +8,8 @@ use std::time::Duration;
 use threadspec_apis::Pieces;
 use threadspec_judge::protocol::{Endpoint, Op, Request, Transport};
 use threadspec_provider::{
-    EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord, told, usual_model,
+    EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord, told,
+    usual_model,
 };
 
 /// How many letters and digits make a key.
@@ -160,4 +161,3 @@ impl ModelServer {
         taken
     }
 }
-

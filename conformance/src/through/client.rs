@@ -77,7 +77,13 @@ impl Exchange for RecordingExchange<'_> {
         let began = self.gateway.server.now();
         let response = self.connection.as_mut().and_then(|connection| connection.exchange(&request));
         let ended = self.gateway.server.now();
-        self.exchanges.push(ClientExchange { api: self.gateway.client, began, ended, request, response: response.clone() });
+        self.exchanges.push(ClientExchange {
+            api: self.gateway.client,
+            began,
+            ended,
+            request,
+            response: response.clone(),
+        });
         response
     }
 

@@ -150,7 +150,9 @@ impl Gateway {
         if let Some(path) = &self.config {
             let text = fs::read_to_string(path)
                 .map_err(|error| Unready::Runner(visible(&format!("--through-config {}: {error}", path.display()))))?;
-            let name = path.extension().map_or_else(|| "config".into(), |suffix| PathBuf::from("config").with_extension(suffix));
+            let name = path
+                .extension()
+                .map_or_else(|| "config".into(), |suffix| PathBuf::from("config").with_extension(suffix));
             let filled = PathBuf::from(folder.path()).join(name);
             fs::write(&filled, placeholders.fill(&text)).map_err(lacking)?;
             placeholders.config = Some(filled);
@@ -158,7 +160,8 @@ impl Gateway {
         let headers = self.headers.iter().filter_map(|header| header.split_once(':'));
         let headers = headers.map(|(name, value)| (name.to_lowercase(), placeholders.fill(value.trim()))).collect();
         let url = placeholders.fill(&self.url);
-        let route = Route::new(&url, headers).ok_or_else(|| Unready::Runner(format!("--through-url: {url} is no URL")))?;
+        let route =
+            Route::new(&url, headers).ok_or_else(|| Unready::Runner(format!("--through-url: {url} is no URL")))?;
         if !self.words.is_empty() {
             let command: Vec<OsString> = self.words.iter().map(|word| placeholders.fill(word).into()).collect();
             let around = self.surroundings(&placeholders, state.was_started).map_err(lacking)?;
@@ -177,7 +180,8 @@ impl Gateway {
     fn surroundings(&self, placeholders: &Placeholders, goes_on: bool) -> std::io::Result<Surroundings<'static>> {
         let is_withheld = |name: &OsString| {
             let name = name.to_string_lossy().to_uppercase();
-            OF_PROVIDERS.iter().any(|beginning| name.starts_with(beginning)) || OF_KEYS.iter().any(|part| name.contains(part))
+            OF_PROVIDERS.iter().any(|beginning| name.starts_with(beginning))
+                || OF_KEYS.iter().any(|part| name.contains(part))
         };
         let Placeholders { upstream, key, dir, .. } = placeholders;
         let mut variables: Vec<(&str, OsString)> = vec![
@@ -213,10 +217,13 @@ impl Gateway {
                 }
             }
             // One that leaves another process behind ends well.
-            if let Some(status) = program.as_mut().and_then(|program| program.exit_status()).filter(|status| !status.success())
+            if let Some(status) =
+                program.as_mut().and_then(|program| program.exit_status()).filter(|status| !status.success())
             {
                 let printed = program.as_deref().map(printed).unwrap_or_default();
-                return Err(format!("the gateway {} ended with {status} before it was ready{printed}", self.name).into());
+                return Err(
+                    format!("the gateway {} ended with {status} before it was ready{printed}", self.name).into()
+                );
             }
             if Instant::now() > given_up {
                 let printed = program.as_deref().map(printed).unwrap_or_default();
@@ -238,7 +245,8 @@ impl Gateway {
         let said = WireTurn::read_all(&format!(r#"[{{"content": "{READY}"}}]"#), "model").unwrap_or_default();
         let turns = said.iter().cycle().take(ANSWERS).cloned().collect();
         let mark = self.server.mark();
-        let plan = RunPlan { model: Some(self.server.model.clone()), ..RunPlan::of_turns(self.server.transport.api, turns) };
+        let plan =
+            RunPlan { model: Some(self.server.model.clone()), ..RunPlan::of_turns(self.server.transport.api, turns) };
         self.server.begin_as(&mark, plan);
         let until = given_up.max(Instant::now() + TICK).min(Instant::now() + TRY);
         let mut exchange = RecordingExchange::new(self, route, until);
@@ -255,7 +263,9 @@ impl Gateway {
             let strays =
                 strays.map(|stray| format!("{} {}, answered with {}", stray.method, stray.target, stray.status));
             let all: Vec<String> = attempts.chain(strays).collect();
-            all.last().map(|last| if all.len() == 1 { last.clone() } else { format!("{last}, and {} before it", all.len() - 1) })
+            all.last().map(|last| {
+                if all.len() == 1 { last.clone() } else { format!("{last}, and {} before it", all.len() - 1) }
+            })
         });
         self.server.abandon(&mark);
         if answer.as_ref().is_ok_and(|answer| answer.content.contains(READY)) {

@@ -147,11 +147,6 @@ impl ThroughOptions {
         self.through_key_env.as_ref().and_then(|name| env::var(name).ok())
     }
 
-    /// The variable that the client's key is in.
-    pub(super) fn key_variable(&self) -> Option<&str> {
-        self.through_key_env.as_deref()
-    }
-
     pub(super) fn has_home(&self) -> bool {
         self.through_home
     }
@@ -175,9 +170,9 @@ impl ThroughOptions {
         }
         let words = self.words();
         match words.first() {
-            Some(program) => {
-                Path::new(program).file_stem().map_or_else(|| program.clone(), |stem| stem.to_string_lossy().into_owned())
-            }
+            Some(program) => Path::new(program)
+                .file_stem()
+                .map_or_else(|| program.clone(), |stem| stem.to_string_lossy().into_owned()),
             None => self.url(),
         }
     }

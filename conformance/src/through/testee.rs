@@ -5,15 +5,15 @@ use super::gateway::Gateway;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use threadspec_gateway::ClientExchange;
+use threadspec::surrogates::without_marks;
+use threadspec_gateway::{ClientExchange, GatewayRun, compose};
+use threadspec_judge::protocol::Implementation;
 use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Reply, Request};
 use threadspec_judge::reference::Reference;
-use threadspec_judge::protocol::Implementation;
 use threadspec_judge::universal::value;
 use threadspec_judge::verdict::{Outcome, Unready};
-use threadspec::surrogates::without_marks;
 use threadspec_provider::client::HttpModel;
-use threadspec_provider::{EndedRun, RunPlan, compose, mark_of, told};
+use threadspec_provider::{EndedRun, RunPlan, mark_of, told};
 use threadspec_runner::{Testee, Trouble, interrupt};
 
 /// How many runs that are over are kept, to judge them again if requests come late.
@@ -44,8 +44,10 @@ struct EndedThrough {
 }
 
 impl EndedThrough {
-    fn outcome(&self) -> Outcome {
-        Outcome::Reply(compose(&self.run.plan, &self.run.record, self.reply.clone()))
+    fn outcome(&self, gateway: &Gateway) -> Outcome {
+        let EndedRun { plan, record } = &self.run;
+        let run = GatewayRun { client: gateway.client, plan, record, exchanges: &self.exchanges };
+        Outcome::Reply(compose(&run, &gateway.name, self.reply.clone()))
     }
 }
 
@@ -79,8 +81,7 @@ impl ThroughGateway {
             Outcome::NotReady(Unready::Runner(format!("a case cannot be played over the wire: {error}")))
         })?;
         let reasoning = request.reasoning || plan.reasoning;
-        let plan =
-            RunPlan { stream: transport.stream, reasoning, model: Some(server.model.clone()), ..plan };
+        let plan = RunPlan { stream: transport.stream, reasoning, model: Some(server.model.clone()), ..plan };
         let mark = server.mark();
         server.begin_as(&mark, plan);
         let (began, allowed) = (Instant::now(), self.timeout * self.patience);
@@ -128,7 +129,7 @@ impl Testee for ThroughGateway {
         };
         match self.play(&request) {
             Ok(ended) => {
-                let outcome = ended.outcome();
+                let outcome = ended.outcome(&self.gateway);
                 self.ended.push_back(ended);
                 if self.ended.len() > MOST_ENDED {
                     self.ended.pop_front();
@@ -168,7 +169,7 @@ impl Testee for ThroughGateway {
             let before = ended.run.record.strays.len();
             ended.run.record.strays.extend(own.cloned());
             if ended.run.record.strays.len() > before {
-                amended.push((ended.id, ended.outcome()));
+                amended.push((ended.id, ended.outcome(&self.gateway)));
             }
         }
         amended

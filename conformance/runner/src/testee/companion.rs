@@ -166,7 +166,10 @@ mod tests {
         }
         last.push(b"the \x1b[1mend");
         let lines = last.lines();
-        assert_eq!((lines.first().map(String::as_str), lines.last().map(String::as_str)), (Some("line 11"), Some("the ␛[1mend")));
+        assert_eq!(
+            (lines.first().map(String::as_str), lines.last().map(String::as_str)),
+            (Some("line 11"), Some("the ␛[1mend"))
+        );
         last.push(&[b'x'; 2 * LONGEST]);
         assert!(last.lines().last().is_some_and(|line| line.len() < 2 * LONGEST));
     }
