@@ -25,16 +25,14 @@ use threadspec_judge::protocol::Reply;
 /// assert_eq!((&output["wire"]["through"], &output["wire"]["client"]), (&json!("litellm"), &json!("openai-chat")));
 /// ```
 pub fn compose(run: &GatewayRun<'_>, name: &str, reply: Reply) -> Reply {
-    let findings = judge(run);
     let mut composed = threadspec_provider::compose(run.plan, run.record, reply);
     if let Reply::Ok(output) = &mut composed
         && let Some(Value::Object(wire)) = output.get_mut("wire")
     {
         wire.insert("client".to_owned(), run.client.to_string().into());
         wire.insert("through".to_owned(), name.into());
-        if let Some(Value::Array(known)) = wire.get_mut("findings") {
-            known.splice(0..0, findings.iter().map(GateFinding::to_json));
-        }
+        // They name all that is wrong behind the gateway; an agent would be judged by the clauses WIRE-*.
+        wire.insert("findings".to_owned(), judge(run).iter().map(GateFinding::to_json).collect());
     }
     composed
 }

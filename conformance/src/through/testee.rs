@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use threadspec::surrogates::without_marks;
-use threadspec_gateway::{ClientExchange, GatewayRun, compose};
-use threadspec_judge::protocol::Implementation;
-use threadspec_judge::protocol::{Hello, JudgeProfile, Op, Reply, Request};
+use threadspec_gateway::{ClientExchange, GatewayCase, GatewayRun, compose, play};
+use threadspec_judge::json;
+use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::universal::value;
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::client::HttpModel;
-use threadspec_provider::{EndedRun, RunPlan, mark_of, told};
+use threadspec_provider::{EndedRun, Error, RunPlan, mark_of, told};
 use threadspec_runner::{Testee, Trouble, interrupt};
 
 /// How many runs that are over are kept, to judge them again if requests come late.
@@ -77,21 +77,17 @@ impl ThroughGateway {
         let _part = self.gateway.join();
         let server = &self.gateway.server;
         let transport = server.transport;
-        let plan = RunPlan::of_case_input(transport.api, &request.input).map_err(|error| {
-            Outcome::NotReady(Unready::Runner(format!("a case cannot be played over the wire: {error}")))
-        })?;
-        let reasoning = request.reasoning || plan.reasoning;
-        let plan = RunPlan { stream: transport.stream, reasoning, model: Some(server.model.clone()), ..plan };
+        let unfit =
+            |error| Outcome::NotReady(Unready::Runner(format!("a case cannot be played over the wire: {error}")));
+        let case = PutCase::read(request, transport).map_err(unfit)?;
+        let plan = RunPlan { model: Some(server.model.clone()), ..case.plan() };
+        let reasoning = plan.reasoning;
         let mark = server.mark();
         server.begin_as(&mark, plan);
         let (began, allowed) = (Instant::now(), self.timeout * self.patience);
         let mut exchange = RecordingExchange::new(&self.gateway, &route, began + allowed);
         let endpoint = self.gateway.endpoint(&route, transport.stream, reasoning);
-        let input = value::read(&request.input).unwrap_or_default();
-        let names = input["tools"].as_object().into_iter().flatten().map(|(name, _)| without_marks(name).into_owned());
-        let mut model = HttpModel::new(&endpoint, names, &mut exchange).marking_tools(mark_of(&mark));
-        let told = Request { input: told(&request.input), endpoint: Some(endpoint.clone()), ..request.clone() };
-        let line = Reference.line_with(&told, &mut model);
+        let replied = case.play(request, &endpoint, &mark, &mut exchange);
         let exchanges = exchange.into_exchanges();
         let (took, run) = (began.elapsed(), server.end(&mark));
         if interrupt::requested() {
@@ -107,10 +103,55 @@ impl ThroughGateway {
             self.late = Some(took);
         }
         let run = run.ok_or_else(|| Outcome::NotReady(Unready::Runner("the run was lost".to_owned())))?;
-        match Reply::read_for(request.profile, line.as_bytes()) {
-            Ok((_, reply)) => Ok(EndedThrough { id: request.id, run, exchanges, reply }),
-            Err(why) => Err(Outcome::NotReady(Unready::Runner(format!("our client replied with no reply: {why}")))),
+        let reply = replied
+            .map_err(|why| Outcome::NotReady(Unready::Runner(format!("our client replied with no reply: {why}"))))?;
+        Ok(EndedThrough { id: request.id, run, exchanges, reply })
+    }
+}
+
+/// A case as our client puts it.
+enum PutCase {
+    /// One about gateways: the requests are given.
+    Given(Box<GatewayCase>, RunPlan),
+    /// One about agents: the reference runs with the gateway as its model.
+    OfAgent(RunPlan),
+}
+
+impl PutCase {
+    fn read(request: &Request, Transport { api, stream }: Transport) -> Result<Self, Error> {
+        if json::member(&request.input, "sends").is_some() {
+            let case = GatewayCase::read(&request.input)?;
+            let plan = case.plan(api, stream);
+            return Ok(Self::Given(Box::new(case), plan));
         }
+        let plan = RunPlan::of_case_input(api, &request.input)?;
+        let reasoning = request.reasoning || plan.reasoning;
+        Ok(Self::OfAgent(RunPlan { stream, reasoning, ..plan }))
+    }
+
+    fn plan(&self) -> RunPlan {
+        let (Self::Given(_, plan) | Self::OfAgent(plan)) = self;
+        plan.clone()
+    }
+
+    /// What our client replies when it is through.
+    fn play(
+        &self,
+        request: &Request,
+        endpoint: &Endpoint,
+        mark: &str,
+        exchange: &mut RecordingExchange<'_>,
+    ) -> Result<Reply, String> {
+        if let Self::Given(case, _) = self {
+            play(case, endpoint, Some(&mark_of(mark)), exchange);
+            return Ok(Reply::Ok(serde_json::json!({})));
+        }
+        let input = value::read(&request.input).unwrap_or_default();
+        let names = input["tools"].as_object().into_iter().flatten().map(|(name, _)| without_marks(name).into_owned());
+        let mut model = HttpModel::new(endpoint, names, exchange).marking_tools(mark_of(mark));
+        let told = Request { input: told(&request.input), endpoint: Some(endpoint.clone()), ..request.clone() };
+        let line = Reference.line_with(&told, &mut model);
+        Reply::read_for(request.profile, line.as_bytes()).map(|(_, reply)| reply).map_err(|why| why.to_string())
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Connection {
     authority: String,
     stream: Option<TcpStream>,
     /// Says that an answer is not to be waited for any longer.
-    gives_up: Option<Box<dyn FnMut() -> bool + Send>>,
+    gives_up: Option<Box<dyn FnMut() -> bool + Send + Sync>>,
 }
 
 impl Connection {
@@ -35,9 +35,20 @@ impl Connection {
         Some(Self { authority, stream: None, gives_up: None })
     }
 
+    /// Another one to the same place.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self { authority: self.authority.clone(), stream: None, gives_up: None }
+    }
+
+    /// Its host and port.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
     /// The same, which gives up an answer as soon as this says so. It is asked again and again while nothing comes.
     #[must_use]
-    pub fn giving_up(self, gives_up: impl FnMut() -> bool + Send + 'static) -> Self {
+    pub fn giving_up(self, gives_up: impl FnMut() -> bool + Send + Sync + 'static) -> Self {
         Self { gives_up: Some(Box::new(gives_up)), ..self }
     }
 
