@@ -10,6 +10,7 @@
 //! | `run` | a run from both sides |
 //! | `pairing` | which attempts came because of which exchange |
 //! | `finding` | a difference, with both bodies |
+//! | `shown` | the place of a difference, both bodies, and the command that repeats it |
 //! | `sent` | a request of the client as it is read |
 //! | `judging` | the clauses, and which of them names what |
 
@@ -19,8 +20,10 @@ mod judging;
 mod pairing;
 mod run;
 mod sent;
+mod shown;
 
 pub use exchange::ClientExchange;
 pub use finding::{GateFinding, Sides, Way};
 pub use judging::judge;
 pub use run::{GatewayAttempts, GatewayRun};
+pub use shown::{curl, differing};
