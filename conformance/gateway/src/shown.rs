@@ -73,11 +73,20 @@ pub(crate) fn body(body: &Value, place: Option<&str>, text: &str) -> String {
 /// What is shown of a text: the part around another one that stands in it, or its beginning.
 pub(crate) fn near(text: &str, other: &str) -> String {
     let middle = if other.is_empty() { 0 } else { text.find(other).unwrap_or_default() };
-    if text.is_empty() { "nothing".to_owned() } else { around(text, middle, BODY_BEFORE, BODY_FROM).trim_matches('`').to_owned() }
+    if text.is_empty() {
+        "nothing".to_owned()
+    } else {
+        around(text, middle, BODY_BEFORE, BODY_FROM).trim_matches('`').to_owned()
+    }
 }
 
 /// Both sides, with the command that sends the request of an exchange.
-pub(crate) fn sides(way: Way, before: impl Into<String>, behind: impl Into<String>, exchange: &ClientExchange) -> Sides {
+pub(crate) fn sides(
+    way: Way,
+    before: impl Into<String>,
+    behind: impl Into<String>,
+    exchange: &ClientExchange,
+) -> Sides {
     Sides { way, before: before.into(), behind: behind.into(), curl: curl(exchange) }
 }
 

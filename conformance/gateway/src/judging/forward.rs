@@ -33,7 +33,8 @@ pub(super) fn judge_silence(judging: &mut Judging<'_>, exchange: usize, sent: Op
     let own = &run.exchanges[exchange];
     let text = String::from_utf8_lossy(&own.request.body);
     let why = sayable::reason_to_refuse(sent, &text, run.record.api);
-    let sayable = why.map_or_else(|| format!("{} can say it", run.record.api), |why| format!("it may be refused, since {why}"));
+    let sayable =
+        why.map_or_else(|| format!("{} can say it", run.record.api), |why| format!("it may be refused, since {why}"));
     let (clause, what) = match &own.response {
         None => (CLAUSE, format!("nothing arrives, and the client hears nothing; {sayable}")),
         Some(response) => {
@@ -49,7 +50,10 @@ pub(super) fn judge_silence(judging: &mut Judging<'_>, exchange: usize, sent: Op
                 // Where nothing failed before, somebody else's failure is the reason.
                 429 | 503 if !has_failed(run.record, own.began) => (
                     clause::GATE_INDEPENDENT,
-                    format!("it is refused with {status} before anything is sent, though nothing failed in this run: {}", quoted(&words)),
+                    format!(
+                        "it is refused with {status} before anything is sent, though nothing failed in this run: {}",
+                        quoted(&words)
+                    ),
                 ),
                 _ => (CLAUSE, format!("nothing arrives, and the client hears {status}: {}; {sayable}", quoted(&words))),
             }
@@ -87,9 +91,20 @@ pub(super) fn judge_retries_of(judging: &mut Judging<'_>, exchange: usize) {
     let own = attempts.into_iter().map(|attempt| Attempt { ask: 0, ..attempt.clone() }).collect();
     let record = WireRecord { attempts: own, strays: Vec::new(), runs: Vec::new(), ..run.record.clone() };
     for finding in judge_retries(&record) {
-        let what = finding.what.strip_prefix("request 1").unwrap_or(&finding.what).trim_start_matches([',', ':', ' ']).to_owned();
+        let what = finding
+            .what
+            .strip_prefix("request 1")
+            .unwrap_or(&finding.what)
+            .trim_start_matches([',', ':', ' '])
+            .to_owned();
         let last = positions.last().copied();
-        judging.add(At { exchange, attempt: last }, finding.clause, finding.level, format!("the gateway tries again: {what}"), None);
+        judging.add(
+            At { exchange, attempt: last },
+            finding.clause,
+            finding.level,
+            format!("the gateway tries again: {what}"),
+            None,
+        );
     }
 }
 

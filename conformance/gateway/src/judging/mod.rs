@@ -83,7 +83,8 @@ impl<'a> Judging<'a> {
         };
         let (Some(asked), Some(answered)) = (run.attempt(first), run.attempt(last)) else { return };
         let at = At::attempt(exchange, first);
-        let marks = [sent.map(|sent| &sent.request), asked.request.as_ref()].map(|request| request.and_then(|request| request::mark_of(&request.tools)));
+        let marks = [sent.map(|sent| &sent.request), asked.request.as_ref()]
+            .map(|request| request.and_then(|request| request::mark_of(&request.tools)));
         if let [Some(own), Some(other)] = marks
             && own != other
         {

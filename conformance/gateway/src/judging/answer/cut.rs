@@ -23,7 +23,10 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
     match &heard.form {
         Form::Error(error) => {
             if !error.is_passing() {
-                let what = format!("the answer {how}, which may be tried again, and the client hears {}, which is final", heard.status);
+                let what = format!(
+                    "the answer {how}, which may be tried again, and the client hears {}, which is final",
+                    heard.status
+                );
                 answer.must(clause::GATE_STATUS, what, Some(said), "");
             }
         }
@@ -41,7 +44,8 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
                 let word = if stream.read.has_ended() { stream.read.answer.finish.name(answer.api) } else { "[DONE]" };
                 let half = stream.read.whole_calls.iter().filter(|is_whole| !**is_whole).count();
                 let calls = if half > 0 { ", with a call that is not whole" } else { "" };
-                let what = format!("the answer {how}, and the client's stream ends with `{word}` as if it were whole{calls}");
+                let what =
+                    format!("the answer {how}, and the client's stream ends with `{word}` as if it were whole{calls}");
                 answer.must(CLAUSE, what, Some(said), word);
             }
         }

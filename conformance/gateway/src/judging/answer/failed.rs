@@ -65,7 +65,9 @@ fn holds(body: &str, message: &str, words: &str) -> bool {
 
 fn judge_wait(answer: &mut Answer<'_, '_>, response: &ClientResponse) {
     let Some(wanted) = answer.attempt.fault.as_ref().and_then(|fault| fault.retry_after) else { return };
-    let number = |name: &str| response.header(name).and_then(|value| value.trim().parse::<f64>().ok()).filter(|number| *number >= 0.0);
+    let number = |name: &str| {
+        response.header(name).and_then(|value| value.trim().parse::<f64>().ok()).filter(|number| *number >= 0.0)
+    };
     let time = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
     let got = number("retry-after-ms").map(|ms| time(ms / 1000.0)).or_else(|| number("retry-after").map(time));
     let ms = |time: Duration| time.as_millis();

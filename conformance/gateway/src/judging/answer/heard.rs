@@ -45,7 +45,8 @@ pub(super) struct HeardStream {
 impl Heard {
     pub(super) fn of(api: Api, response: &ClientResponse) -> Self {
         let bytes = response.body();
-        let text = halves::decode(&bytes).map_or_else(|_| String::from_utf8_lossy(&bytes).into_owned(), |text| without_marks(&text).into_owned());
+        let text = halves::decode(&bytes)
+            .map_or_else(|_| String::from_utf8_lossy(&bytes).into_owned(), |text| without_marks(&text).into_owned());
         let is_json = || text.trim_start().starts_with(['{', '[']);
         let is_stream = response.header("content-type").is_some_and(|kind| kind.contains("event-stream"))
             || ["data:", "event:", ":"].iter().any(|begin| text.trim_start().starts_with(begin));

@@ -46,11 +46,13 @@ struct Answer<'j, 'a> {
 /// Judges what became of the last attempt of an exchange.
 pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: &SentRequest, attempt: &Attempt) {
     let run = judging.run;
-    let Some(attempt) = at.attempt.and_then(|position| run.attempt(position)).filter(|own| std::ptr::eq(*own, attempt)) else { return };
+    let Some(attempt) = at.attempt.and_then(|position| run.attempt(position)).filter(|own| std::ptr::eq(*own, attempt))
+    else {
+        return;
+    };
     let exchange = &run.exchanges[at.exchange];
     let read = exchange.response.as_ref().map(|response| String::from_utf8_lossy(&response.body()).into_owned());
-    let mut answer =
-        Answer { judging, at, exchange, sent, attempt, read: read.unwrap_or_default(), api: exchange.api };
+    let mut answer = Answer { judging, at, exchange, sent, attempt, read: read.unwrap_or_default(), api: exchange.api };
     match (&attempt.said, attempt.status) {
         (Some(said), Some(200)) if attempt.came.whole => whole(&mut answer, said),
         (Some(said), Some(200)) => cut::judge(&mut answer, said),
@@ -66,7 +68,11 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
     let heard = Heard::of(answer.api, response);
     if response.status >= 400 || !(200..300).contains(&response.status) {
         if !said::may_be_refused(said) {
-            let what = format!("the model answered, and the client hears status {}: {}", response.status, shown::quoted(&heard.text));
+            let what = format!(
+                "the model answered, and the client hears status {}: {}",
+                response.status,
+                shown::quoted(&heard.text)
+            );
             answer.must(clause::GATE_STATUS, what, Some(said), "");
         }
         return;
@@ -87,7 +93,8 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
         }
         Form::Plain { read: Ok(read), body } => {
             if let AnswerEnd::Failed(error) = &read.end {
-                let what = format!("the model answered, and the client reads the error {}", shown::quoted(&error.message));
+                let what =
+                    format!("the model answered, and the client reads the error {}", shown::quoted(&error.message));
                 return answer.must(clause::GATE_STATUS, what, Some(said), "");
             }
             said::judge_blocks(answer, said, said::odd_blocks(answer.api, body));
@@ -100,7 +107,10 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
             stream::judge(answer, said, events);
             said::judge_blocks(answer, said, said::odd_items(answer.api, &events.events));
             // What is read of a stream that is none is no fault of its own.
-            if answer.judging.findings[begun..].iter().any(|finding| finding.clause == clause::GATE_STREAM && finding.level == WireLevel::Must) {
+            if answer.judging.findings[begun..]
+                .iter()
+                .any(|finding| finding.clause == clause::GATE_STREAM && finding.level == WireLevel::Must)
+            {
                 return;
             }
             said::judge(answer, said, &events.read);

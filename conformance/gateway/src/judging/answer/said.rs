@@ -21,7 +21,10 @@ const CLAUSE: &str = clause::GATE_SAID;
 pub(super) fn may_be_refused(said: &Said) -> bool {
     let mut ids = HashSet::new();
     let is_odd = |call: &SaidByModel| {
-        has_marks(&call.arguments) || is_extreme(&call.arguments) || args_of(&call.arguments).is_none() || call.name.is_empty()
+        has_marks(&call.arguments)
+            || is_extreme(&call.arguments)
+            || args_of(&call.arguments).is_none()
+            || call.name.is_empty()
     };
     has_marks(&said.text) || said.calls.iter().any(|call| is_odd(call) || !ids.insert(&call.id))
 }
@@ -39,14 +42,22 @@ fn judge_text(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     for change in compare(&[expected], &[got]).changes {
         match change {
             Change::Added(_, text) => {
-                let is_thought = said.thoughts.iter().any(|thought| !thought.text.trim().is_empty() && text.contains(thought.text.trim()));
+                let is_thought = said
+                    .thoughts
+                    .iter()
+                    .any(|thought| !thought.text.trim().is_empty() && text.contains(thought.text.trim()));
                 let level = if is_thought { WireLevel::Note } else { WireLevel::Must };
                 let what = format!("the client reads the text {}, which the model did not say", quoted(&text));
                 answer.add(clause::GATE_INVENTED, level, what, Some(said), &text);
             }
             _ => {
                 let [was, is] = differing(&without_marks(expected), &without_marks(got));
-                answer.must(CLAUSE, format!("the model said the text {was}, and the client reads {is}"), Some(said), "");
+                answer.must(
+                    CLAUSE,
+                    format!("the model said the text {was}, and the client reads {is}"),
+                    Some(said),
+                    "",
+                );
             }
         }
     }
@@ -56,9 +67,8 @@ fn judge_calls(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     let (ours, theirs) = (&said.calls, &read.answer.calls);
     let names = &answer.judging.names;
     let wanted: Vec<String> = ours.iter().map(|call| names.back(&call.name).to_owned()).collect();
-    let is_same = |one: usize, other: usize| {
-        wanted[one] == theirs[other].name && is_equal(&ours[one], &theirs[other], false)
-    };
+    let is_same =
+        |one: usize, other: usize| wanted[one] == theirs[other].name && is_equal(&ours[one], &theirs[other], false);
     let mut pairs = common_row(ours.len(), theirs.len(), is_same);
     let mut lost: Vec<usize> = (0..ours.len()).filter(|at| pairs.iter().all(|(one, _)| one != at)).collect();
     let mut new: Vec<usize> = (0..theirs.len()).filter(|at| pairs.iter().all(|(_, other)| other != at)).collect();
@@ -70,7 +80,12 @@ fn judge_calls(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
         pairs.extend(lost.drain(..).zip(new.drain(..)));
     }
     for &(one, other) in &moved {
-        let what = format!("the call `{}` was number {}, and the client reads it as number {}", shown(&ours[one].id), one + 1, other + 1);
+        let what = format!(
+            "the call `{}` was number {}, and the client reads it as number {}",
+            shown(&ours[one].id),
+            one + 1,
+            other + 1
+        );
         answer.must(CLAUSE, what, Some(said), &theirs[other].name);
     }
     for &(one, other) in &pairs {
@@ -78,7 +93,11 @@ fn judge_calls(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     }
     pairs.extend(moved);
     for one in lost {
-        let what = format!("the call `{}` of `{}` was said, and the client does not read it", shown(&ours[one].id), ours[one].name);
+        let what = format!(
+            "the call `{}` of `{}` was said, and the client does not read it",
+            shown(&ours[one].id),
+            ours[one].name
+        );
         answer.must(CLAUSE, what, Some(said), "");
     }
     for other in new {
@@ -86,9 +105,15 @@ fn judge_calls(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
         let is_known = (0..ours.len()).any(|one| is_same(one, other));
         let (id, args) = (shown(&call.id), quoted(&call.arguments));
         if is_known {
-            answer.must(CLAUSE, format!("the client reads the call `{id}` of `{}` twice", call.name), Some(said), &call.name);
+            answer.must(
+                CLAUSE,
+                format!("the client reads the call `{id}` of `{}` twice", call.name),
+                Some(said),
+                &call.name,
+            );
         } else {
-            let what = format!("the client reads a call `{id}` of `{}` with {args} that the model did not make", call.name);
+            let what =
+                format!("the client reads a call `{id}` of `{}` with {args} that the model did not make", call.name);
             answer.must(clause::GATE_INVENTED, what, Some(said), &call.name);
         }
     }
@@ -146,12 +171,22 @@ fn judge_ids(answer: &mut Answer<'_, '_>, said: &Said, read: &[SaidCall], pairs:
     for &(one, other) in pairs {
         let (id, as_what) = (&*said.calls[one].id, &*read[other].id);
         if as_what.is_empty() && !id.is_empty() {
-            answer.must(clause::GATE_IDS, format!("the client reads the call `{}` without an id", shown(id)), Some(said), "");
+            answer.must(
+                clause::GATE_IDS,
+                format!("the client reads the call `{}` without an id", shown(id)),
+                Some(said),
+                "",
+            );
             continue;
         }
         match known.insert(as_what, id) {
             Some(before) if before != id => {
-                let what = format!("the client reads the ids `{}` and `{}` both as `{}`", shown(before), shown(id), shown(as_what));
+                let what = format!(
+                    "the client reads the ids `{}` and `{}` both as `{}`",
+                    shown(before),
+                    shown(id),
+                    shown(as_what)
+                );
                 answer.must(clause::GATE_IDS, what, Some(said), as_what);
             }
             _ => {}
@@ -186,8 +221,12 @@ pub(super) fn odd_items(api: Api, events: &[SseEvent]) -> Vec<String> {
         let Ok(data) = value::read(&event.data) else { continue };
         let kinds = match (api, data["type"].as_str()) {
             (Api::OpenAiChat, _) => odd_of_chat(&data["choices"][0]["delta"]),
-            (Api::OpenAiResponses, Some("response.output_item.added")) => odd_kinds(api, std::slice::from_ref(&data["item"])),
-            (Api::Anthropic, Some("content_block_start")) => odd_kinds(api, std::slice::from_ref(&data["content_block"])),
+            (Api::OpenAiResponses, Some("response.output_item.added")) => {
+                odd_kinds(api, std::slice::from_ref(&data["item"]))
+            }
+            (Api::Anthropic, Some("content_block_start")) => {
+                odd_kinds(api, std::slice::from_ref(&data["content_block"]))
+            }
             _ => Vec::new(),
         };
         found.extend(kinds);
@@ -202,7 +241,11 @@ fn odd_of_chat(message: &Value) -> Vec<String> {
         Value::Array(elements) => !elements.is_empty(),
         _ => true,
     };
-    ["annotations", "audio", "function_call", "images"].iter().filter(|name| says(name)).map(|name| (*name).to_owned()).collect()
+    ["annotations", "audio", "function_call", "images"]
+        .iter()
+        .filter(|name| says(name))
+        .map(|name| (*name).to_owned())
+        .collect()
 }
 
 fn odd_kinds(api: Api, blocks: &[Value]) -> Vec<String> {

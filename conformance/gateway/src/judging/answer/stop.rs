@@ -13,7 +13,8 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer)
         let what = format!("the limit of tokens ended the answer, and the client reads that it ended with `{word}`");
         answer.must(clause::GATE_STOP, what, Some(said), &word);
     } else if !is_cut && *got == Finish::Length {
-        let what = format!("the answer ended by itself, and the client reads that the limit of tokens ended it (`{word}`)");
+        let what =
+            format!("the answer ended by itself, and the client reads that the limit of tokens ended it (`{word}`)");
         answer.must(clause::GATE_STOP, what, Some(said), &word);
     } else if wanted == Finish::Calls && !said.calls.is_empty() && *got != Finish::Calls {
         let what = format!("the answer ended with calls, and the client reads that it ended with `{word}`");

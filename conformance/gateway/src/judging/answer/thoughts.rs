@@ -14,7 +14,9 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer)
     if is_proxy {
         let mut next = got.iter();
         let is_kept = |thought: &SaidThought| {
-            next.any(|read| read.seal == thought.opaque && (thought.is_redacted || is_same(thought.text.trim(), read.text.trim())))
+            next.any(|read| {
+                read.seal == thought.opaque && (thought.is_redacted || is_same(thought.text.trim(), read.text.trim()))
+            })
         };
         let sealed: Vec<&SaidThought> = said.thoughts.iter().filter(|thought| thought.opaque.is_some()).collect();
         if let Some(lost) = sealed.into_iter().find({
@@ -22,7 +24,9 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer)
             move |thought| !is_kept(thought)
         }) {
             let shown = quoted(if lost.is_redacted { lost.opaque.as_deref().unwrap_or_default() } else { &lost.text });
-            let what = format!("the thought {shown} was said with what only the provider reads, and the client does not get it so");
+            let what = format!(
+                "the thought {shown} was said with what only the provider reads, and the client does not get it so"
+            );
             return answer.must(clause::GATE_OPAQUE, what, Some(said), "");
         }
     }

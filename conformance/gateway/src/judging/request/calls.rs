@@ -1,7 +1,7 @@
 //! GATE-CALLS: each call of the history with its name and its arguments.
 
 use super::ids::EqualIds;
-use super::pieces::common_row;
+use super::pieces::{common_row, is_same};
 use super::thread::{Thread, ThreadCall};
 use super::tools::KnownNames;
 use super::{Pair, Spot};
@@ -28,8 +28,7 @@ impl CallPairs {
 
     /// The positions of those without a partner.
     fn left(&self) -> [Vec<usize>; 2] {
-        [&self.of_sent, &self.of_arrived]
-            .map(|side| (0..side.len()).filter(|&at| side[at].is_none()).collect())
+        [&self.of_sent, &self.of_arrived].map(|side| (0..side.len()).filter(|&at| side[at].is_none()).collect())
     }
 }
 
@@ -43,8 +42,10 @@ pub(super) fn pair(sent: &[ThreadCall<'_>], arrived: &[ThreadCall<'_>], names: &
     let of_id: HashMap<(&str, usize), usize> =
         arrived.iter().enumerate().map(|(at, call)| ((call.id(), call.occurrence), at)).collect();
     let same_id = |one: usize| of_id.get(&(sent[one].id(), sent[one].occurrence)).copied();
-    let kept: Vec<(usize, usize)> =
-        (0..sent.len()).filter_map(|one| Some((one, same_id(one)?))).filter(|&(one, other)| says_same(one, other)).collect();
+    let kept: Vec<(usize, usize)> = (0..sent.len())
+        .filter_map(|one| Some((one, same_id(one)?)))
+        .filter(|&(one, other)| says_same(one, other))
+        .collect();
     pairs.put(kept);
     let [ours, theirs] = pairs.left();
     let row = common_row(ours.len(), theirs.len(), |one, other| says_same(ours[one], theirs[other]));
@@ -68,12 +69,18 @@ pub(super) fn pair(sent: &[ThreadCall<'_>], arrived: &[ThreadCall<'_>], names: &
     pairs
 }
 
-pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, pairs: &CallPairs, equal: &EqualIds) {
+pub(super) fn judge(
+    pair: &mut Pair<'_, '_>,
+    ours: &Thread<'_>,
+    theirs: &Thread<'_>,
+    pairs: &CallPairs,
+    equal: &EqualIds,
+) {
     for (one, other) in pairs.of_sent.iter().enumerate() {
         match other {
             Some(other) => compare(pair, &ours.calls[one], &theirs.calls[*other]),
             None if ours.is_broken || equal.explains(ours.calls[one].id()) => {}
-            None => lost(pair, ours, one, pairs),
+            None => lost(pair, ours, theirs, one, pairs),
         }
     }
     for (other, _) in pairs.of_arrived.iter().enumerate().filter(|(_, one)| one.is_none()) {
@@ -105,13 +112,14 @@ fn compare(pair: &mut Pair<'_, '_>, one: &ThreadCall<'_>, other: &ThreadCall<'_>
     }
 }
 
-fn lost(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, one: usize, pairs: &CallPairs) {
+fn lost(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, one: usize, pairs: &CallPairs) {
     let call = &ours.calls[one];
     let of_message = |at: &usize| ours.calls[*at].message == call.message;
     let mut siblings = (0..ours.calls.len()).filter(of_message);
     let is_first = siblings.clone().next() == Some(one);
     let all_lost = siblings.all(|at| pairs.of_sent[at].is_none());
-    let has_text = ours.ais.iter().any(|piece| piece.message == call.message);
+    let has_arrived = |text: &str| theirs.ais.iter().any(|other| is_same(text.trim(), other.text.trim()));
+    let has_text = ours.ais.iter().any(|piece| piece.message == call.message && has_arrived(piece.text));
     let (here, id) = (&*call.call.place, without_marks(call.id()));
     let args = json(&call.call.args);
     if all_lost && !has_text {
@@ -133,7 +141,11 @@ fn new(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, call: &ThreadCall<'_>, equal:
     let spot = Spot::new(there, "");
     match ours.calls.iter().find(same) {
         Some(known) if call.is_alone && known.is_alone => {
-            let what = format!("the message with the call `{}` ({}) arrives twice", without_marks(known.id()), known.call.place);
+            let what = format!(
+                "the message with the call `{}` ({}) arrives twice",
+                without_marks(known.id()),
+                known.call.place
+            );
             pair.must(clause::GATE_MESSAGES, what, Spot::new(&known.call.place, ""), spot);
         }
         Some(known) if !equal.explains(known.id()) => {
@@ -148,4 +160,3 @@ fn new(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, call: &ThreadCall<'_>, equal:
         }
     }
 }
-

@@ -29,7 +29,8 @@ fn judge_choice(pair: &mut Pair<'_, '_>) {
     let (here, there) = (Spot::new("tool_choice", ""), Spot::new("tool_choice", ""));
     if !arrived.is_choice_proper {
         if sent.is_choice_proper {
-            let what = format!("`tool_choice` was {}, and arrives as {is}, which {} does not know", json(given), pair.api);
+            let what =
+                format!("`tool_choice` was {}, and arrives as {is}, which {} does not know", json(given), pair.api);
             pair.must(CLAUSE, what, here, there);
         }
         return;
@@ -90,7 +91,8 @@ fn judge_stop(pair: &mut Pair<'_, '_>) {
     if sent == arrived {
         return;
     }
-    let list = |texts: &[String]| texts.iter().map(|text| format!("{:?}", without_marks(text))).collect::<Vec<_>>().join(", ");
+    let list =
+        |texts: &[String]| texts.iter().map(|text| format!("{:?}", without_marks(text))).collect::<Vec<_>>().join(", ");
     let is = if arrived.is_empty() { "without any".to_owned() } else { format!("with {}", list(&arrived)) };
     let was = if sent.is_empty() { "none".to_owned() } else { list(&sent) };
     let what = format!("the texts at which the answer stops were {was}, and the request arrives {is}");

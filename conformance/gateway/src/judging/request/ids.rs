@@ -42,7 +42,8 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<
         }
         let Some(other) = other.map(|other| &theirs.calls[other]) else {
             if let Some((known, as_what)) = taken(ours, theirs, pairs, one) {
-                let what = format!("the ids `{}` and `{}` arrive as one: only `{as_what}` is there", shown(&known), shown(id));
+                let what =
+                    format!("the ids `{}` and `{}` arrive as one: only `{as_what}` is there", shown(&known), shown(id));
                 pair.must(CLAUSE, what, Spot::new(here, id), Spot::none());
                 equal.0.extend([known, id.to_owned()]);
             }
@@ -51,11 +52,20 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<
         let (as_what, there) = (other.id(), &*other.call.place);
         let spots = (Spot::new(here, id), Spot::new(there, as_what));
         if as_what.is_empty() {
-            pair.must(CLAUSE, format!("the call `{}` ({here}) arrives without an id ({there})", shown(id)), spots.0, spots.1);
+            pair.must(
+                CLAUSE,
+                format!("the call `{}` ({here}) arrives without an id ({there})", shown(id)),
+                spots.0,
+                spots.1,
+            );
             continue;
         }
         let ids = &mut pair.judging.ids;
-        let before = ids.arrived_as.entry((id.to_owned(), call.occurrence)).or_insert_with(|| (as_what.to_owned(), number)).clone();
+        let before = ids
+            .arrived_as
+            .entry((id.to_owned(), call.occurrence))
+            .or_insert_with(|| (as_what.to_owned(), number))
+            .clone();
         let made_of = ids.made_of.entry(as_what.to_owned()).or_insert_with(|| id.to_owned()).clone();
         if made_of != id {
             let what = format!("the ids `{}` and `{}` both arrive as `{}`", shown(&made_of), shown(id), shown(as_what));
@@ -63,7 +73,11 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<
             equal.0.extend([made_of, id.to_owned()]);
         } else if before.0 != as_what {
             let [was, is] = [&before.0, as_what].map(shown);
-            let what = format!("the id `{}` arrived as `{was}` in request {}, and arrives as `{is}` here", shown(id), before.1);
+            let what = format!(
+                "the id `{}` arrived as `{was}` in request {}, and arrives as `{is}` here",
+                shown(id),
+                before.1
+            );
             pair.must(CLAUSE, what, spots.0, spots.1);
         }
     }

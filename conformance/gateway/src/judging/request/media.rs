@@ -23,7 +23,12 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<
                 let other = free.remove(found);
                 if at_home.is_none() && !ours.is_broken {
                     is_wrong = true;
-                    let what = format!("the image of {} ({}) arrives in another place ({})", home(ours, image), image.place, other.place);
+                    let what = format!(
+                        "the image of {} ({}) arrives in another place ({})",
+                        home(ours, image),
+                        image.place,
+                        other.place
+                    );
                     pair.must(CLAUSE, what, spot(image), spot(other));
                 }
             }
@@ -53,7 +58,11 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<
     let fetched = ours.others.saturating_sub(theirs.others).min(free.len());
     if theirs.others + fetched < ours.others {
         is_wrong = true;
-        let what = format!("{} images or files that the request only names were sent, and {} arrive", ours.others, theirs.others + fetched);
+        let what = format!(
+            "{} images or files that the request only names were sent, and {} arrive",
+            ours.others,
+            theirs.others + fetched
+        );
         pair.must(CLAUSE, what, Spot::none(), Spot::none());
     }
     for image in free.into_iter().skip(fetched) {

@@ -77,7 +77,11 @@ impl<'s> Spot<'s> {
 /// Compares the request of an exchange with the attempt that was made of it.
 pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: &SentRequest, attempt: &Attempt) {
     // What the client only refers to stands in neither body.
-    let body = if sent.request.previous_response_id.is_some() { &attempt.body } else { attempt.resolved.as_ref().unwrap_or(&attempt.body) };
+    let body = if sent.request.previous_response_id.is_some() {
+        &attempt.body
+    } else {
+        attempt.resolved.as_ref().unwrap_or(&attempt.body)
+    };
     let Some(body) = value::read(body).ok().filter(Value::is_object) else { return };
     let arrived = ApiRequest::read(attempt.api, &body);
     if is_elsewhere(&sent.request) && attempt.api != sent.request.api {

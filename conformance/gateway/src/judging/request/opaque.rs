@@ -34,11 +34,15 @@ fn same_api(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>) {
             next += found + 1;
             continue;
         }
-        let changed = theirs.opaque.get(next).filter(|other| is_of_kind(&part.content, &other.content) && !is_later(ours, other));
+        let changed =
+            theirs.opaque.get(next).filter(|other| is_of_kind(&part.content, &other.content) && !is_later(ours, other));
         let (what, there) = match changed {
             Some(other) => {
                 next += 1;
-                (format!("{} ({}) arrives changed ({})", named(&part.content), part.place, other.place), Spot::new(&other.place, ""))
+                (
+                    format!("{} ({}) arrives changed ({})", named(&part.content), part.place, other.place),
+                    Spot::new(&other.place, ""),
+                )
             }
             None => (format!("{} ({}) does not arrive", named(&part.content), part.place), Spot::none()),
         };

@@ -62,9 +62,14 @@ fn calls_in_order(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_
     let became: Vec<(usize, usize)> =
         calls.of_sent.iter().enumerate().filter_map(|(one, other)| Some((one, (*other)?))).collect();
     let swapped = became.windows(2).find(|two| two[0].1 > two[1].1);
-    let Some([(first, _), (second, other)]) = swapped.and_then(|two| <[(usize, usize); 2]>::try_from(two).ok()) else { return };
+    let Some([(first, _), (second, other)]) = swapped.and_then(|two| <[(usize, usize); 2]>::try_from(two).ok()) else {
+        return;
+    };
     let [first, second] = [first, second].map(|at| ours.calls[at].call);
     let there = &theirs.calls[other].call.place;
-    let what = format!("the call at {} was made behind that at {}, and arrives ({there}) before it", second.place, first.place);
+    let what = format!(
+        "the call at {} was made behind that at {}, and arrives ({there}) before it",
+        second.place, first.place
+    );
     pair.must(clause::GATE_MESSAGES, what, Spot::new(&second.place, ""), Spot::new(there, ""));
 }

@@ -169,8 +169,7 @@ fn divide<'a>(text: &'a str, known: &[&str], parts: &mut Vec<&'a str>) {
 /// Whether a part of a text is not only a part of a word.
 fn stands_apart(text: &str, at: usize, length: usize) -> bool {
     let is_edge = |next: Option<char>| next.is_none_or(|next| !next.is_alphanumeric());
-    length >= TELLING
-        || is_edge(text[..at].chars().next_back()) && is_edge(text[at + length..].chars().next())
+    length >= TELLING || is_edge(text[..at].chars().next_back()) && is_edge(text[at + length..].chars().next())
 }
 
 /// The positions of a longest row of units that both rows have in the same order.
@@ -180,11 +179,7 @@ fn longest_common(ours: &[Unit<'_>], theirs: &[Unit<'_>]) -> Vec<(usize, usize)>
 }
 
 /// The same of any two rows, of so many elements each.
-pub(crate) fn common_row(
-    ours: usize,
-    theirs: usize,
-    same: impl Fn(usize, usize) -> bool,
-) -> Vec<(usize, usize)> {
+pub(crate) fn common_row(ours: usize, theirs: usize, same: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
     let shorter = ours.min(theirs);
     let begin = (0..shorter).take_while(|&at| same(at, at)).count();
     let end = (1..=shorter - begin).take_while(|&at| same(ours - at, theirs - at)).count();

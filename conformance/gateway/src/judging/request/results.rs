@@ -3,8 +3,8 @@
 
 use super::calls::CallPairs;
 use super::ids::EqualIds;
-use super::thread::{Thread, ThreadResult};
 use super::texts::start;
+use super::thread::{Thread, ThreadResult};
 use super::{Pair, Spot};
 use crate::shown::{self, differing, quoted};
 use serde_json::Value;
@@ -90,13 +90,18 @@ fn compare_all(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, 
             continue;
         }
         // Another result's text: they were exchanged.
-        let is_other = |(at, known): (usize, &ThreadResult<'_>)| at != one && known.group == sent.group && is_verbatim(known, arrived);
+        let is_other = |(at, known): (usize, &ThreadResult<'_>)| {
+            at != one && known.group == sent.group && is_verbatim(known, arrived)
+        };
         let owner = ours.results.iter().enumerate().find(|known| is_other(*known)).map(|(_, known)| known);
         match owner.filter(|owner| !owner.answer.content.is_empty()) {
             Some(owner) if !is_told => {
                 is_told = true;
                 let [id, other] = [sent.id(), owner.id()].map(|id| without_marks(id).into_owned());
-                let what = format!("the result of the call `{id}` ({}) arrives with the text of that of `{other}`", sent.answer.place);
+                let what = format!(
+                    "the result of the call `{id}` ({}) arrives with the text of that of `{other}`",
+                    sent.answer.place
+                );
                 let spots = (spot(sent), spot(arrived));
                 pair.must(clause::GATE_IDS, what, spots.0, spots.1);
             }
@@ -118,7 +123,12 @@ fn changed(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadRes
         "the result of the call `{id}` ({}) was {was}, and arrives ({}) as {is}",
         sent.answer.place, arrived.answer.place
     );
-    pair.must(CLAUSE, what, Spot::new(&sent.answer.place, start(&one)), Spot::new(&arrived.answer.place, start(&other)));
+    pair.must(
+        CLAUSE,
+        what,
+        Spot::new(&sent.answer.place, start(&one)),
+        Spot::new(&arrived.answer.place, start(&other)),
+    );
 }
 
 /// What is wrong with a result whose text is right.
@@ -126,22 +136,30 @@ fn compare_form(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &Thre
     let id = without_marks(sent.id()).into_owned();
     let there = &*arrived.answer.place;
     let content = if pair.api == Api::OpenAiResponses { "output" } else { "content" };
-    let is_null = |body: &Value, place: &str, name: &str| shown::at(body, place).is_some_and(|value| value[name].is_null());
+    let is_null =
+        |body: &Value, place: &str, name: &str| shown::at(body, place).is_some_and(|value| value[name].is_null());
     let sent_content = if pair.sent.request.api == Api::OpenAiResponses { "output" } else { "content" };
     // For Anthropic no content is an empty text.
     let becomes_null = pair.api != Api::Anthropic
         && is_null(pair.body, there, content)
         && !(pair.sent.request.api == pair.api && is_null(&pair.sent.body, &sent.answer.place, sent_content));
     if becomes_null {
-        let what = format!("the result of the call `{id}` ({}) is empty, and arrives ({there}) as null", sent.answer.place);
+        let what =
+            format!("the result of the call `{id}` ({}) is empty, and arrives ({there}) as null", sent.answer.place);
         pair.must(CLAUSE, what, spot(sent), spot(arrived));
     }
     if pair.api == Api::Anthropic && arrived.answer.is_error && !sent.answer.is_error {
-        let what = format!("the result of the call `{id}` ({}) arrives ({there}) as one of a call that failed", sent.answer.place);
+        let what = format!(
+            "the result of the call `{id}` ({}) arrives ({there}) as one of a call that failed",
+            sent.answer.place
+        );
         pair.must(CLAUSE, what, spot(sent), spot(arrived));
     }
     if pair.api == Api::Anthropic && sent.answer.is_error && !arrived.answer.is_error {
-        let what = format!("the result of the call `{id}` ({}) says that it failed, and arrives ({there}) without `is_error`", sent.answer.place);
+        let what = format!(
+            "the result of the call `{id}` ({}) says that it failed, and arrives ({there}) without `is_error`",
+            sent.answer.place
+        );
         pair.must(CLAUSE, what, spot(sent), spot(arrived));
     }
 }
@@ -178,7 +196,12 @@ fn elsewhere(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadR
         "the result of the call `{id}` ({}) arrives ({}) with the id `{other}`, which is not that of its call",
         sent.answer.place, arrived.answer.place
     );
-    pair.must(clause::GATE_IDS, what, Spot::new(&sent.answer.place, sent.id()), Spot::new(&arrived.answer.place, arrived.id()));
+    pair.must(
+        clause::GATE_IDS,
+        what,
+        Spot::new(&sent.answer.place, sent.id()),
+        Spot::new(&arrived.answer.place, arrived.id()),
+    );
 }
 
 fn new(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, arrived: &ThreadResult<'_>, equal: &EqualIds) {
@@ -188,11 +211,18 @@ fn new(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, arrived: &ThreadResult<'_>, e
     match known {
         Some(known) if equal.explains(known.id()) => {}
         Some(known) => {
-            let what = format!("the result of the call `{}` ({}) arrives twice, again at {there}", without_marks(known.id()), known.answer.place);
+            let what = format!(
+                "the result of the call `{}` ({}) arrives twice, again at {there}",
+                without_marks(known.id()),
+                known.answer.place
+            );
             pair.must(clause::GATE_MESSAGES, what, spot(known), spot(arrived));
         }
         None => {
-            let what = format!("a result {} of the call `{id}` arrives ({there}) that nobody sent", quoted(&arrived.answer.content));
+            let what = format!(
+                "a result {} of the call `{id}` arrives ({there}) that nobody sent",
+                quoted(&arrived.answer.content)
+            );
             pair.must(clause::GATE_INVENTED, what, Spot::none(), spot(arrived));
         }
     }

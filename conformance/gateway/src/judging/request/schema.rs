@@ -240,12 +240,19 @@ mod tests {
     #[test]
     fn schemas_that_say_the_same_are_the_same() {
         let text = json!({"type": "string"});
-        let reference = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"type": "string"}}});
+        let reference =
+            json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"type": "string"}}});
         for (one, other) in [
             (reference, of(text.clone())),
             (of(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})), of(json!({"type": ["string", "null"]}))),
-            (of(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})), of(json!({"type": "string", "nullable": true}))),
-            (of(json!({"oneOf": [{"enum": ["x", "y"]}, {"type": "null"}]})), of(json!({"type": ["null", "string"], "enum": ["y", "x", null]}))),
+            (
+                of(json!({"anyOf": [{"type": "string"}, {"type": "null"}]})),
+                of(json!({"type": "string", "nullable": true})),
+            ),
+            (
+                of(json!({"oneOf": [{"enum": ["x", "y"]}, {"type": "null"}]})),
+                of(json!({"type": ["null", "string"], "enum": ["y", "x", null]})),
+            ),
             (of(json!({"const": "x"})), of(json!({"type": "string", "enum": ["x"]}))),
             (of(json!({"allOf": [text]})), of(json!({"type": "string", "title": "A"}))),
             (json!({"type": "object", "properties": {}, "required": [], "$defs": {}}), json!({"type": "object"})),

@@ -7,7 +7,11 @@ use super::thread::Piece;
 const LONGEST_TAG: usize = 64;
 
 /// The texts of the user that arrived without the system texts from the middle that stand in them in tags, and the positions of these.
-pub(super) fn untagged<'a>(humans: &[Piece<'a>], sent: &[Piece<'_>], arrived: &[Piece<'_>]) -> (Vec<Piece<'a>>, Vec<usize>) {
+pub(super) fn untagged<'a>(
+    humans: &[Piece<'a>],
+    sent: &[Piece<'_>],
+    arrived: &[Piece<'_>],
+) -> (Vec<Piece<'a>>, Vec<usize>) {
     let mut pieces = humans.to_vec();
     let mut told = Vec::new();
     for (position, system) in sent.iter().enumerate().filter(|(_, system)| system.is_in_middle) {

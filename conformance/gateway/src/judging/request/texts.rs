@@ -80,13 +80,16 @@ fn others_mouths(pair: &mut Pair<'_, '_>, rows: &mut [Row<'_>; 3]) {
             let &Change::Lost(at) = change else { continue };
             let piece = rows[from].sent[at];
             let (others, was) = ((0..rows.len()).filter(|other| *other != from), rows[from].who);
-            let found = others.into_iter().find_map(|other| Some((rows[other].take_added(piece.text)?, rows[other].who)));
+            let found =
+                others.into_iter().find_map(|other| Some((rows[other].take_added(piece.text)?, rows[other].who)));
             let Some((arrived, is)) = found else { continue };
             position -= 1;
             rows[from].changes.remove(position);
             let what = format!(
                 "the text {} of the {was} ({}) arrives ({}) as one of the {is}",
-                quoted(piece.text), piece.place, arrived.place
+                quoted(piece.text),
+                piece.place,
+                arrived.place
             );
             let spots = (Spot::new(piece.place, start(piece.text)), Spot::new(arrived.place, start(piece.text)));
             pair.must(clause::GATE_MESSAGES, what, spots.0, spots.1);
@@ -105,7 +108,10 @@ fn lost_results(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, results: &ResultPair
         let text = quoted(&text);
         let (what, spot) = match found {
             Some((piece, who)) => {
-                let what = format!("the result {text} of the call `{id}` ({here}) arrives ({}) as a text of the {who}", piece.place);
+                let what = format!(
+                    "the result {text} of the call `{id}` ({here}) arrives ({}) as a text of the {who}",
+                    piece.place
+                );
                 (what, Spot::new(piece.place, ""))
             }
             None => (format!("the result {text} of the call `{id}` ({here}) does not arrive"), Spot::none()),
@@ -132,14 +138,20 @@ fn judge_change(pair: &mut Pair<'_, '_>, row: &Row<'_>, change: &Change, ours: &
         &Change::Changed(one, other) => {
             let ((one, here), (other, there)) = (sent(one), arrived(other));
             let [was, is] = differing(&without_marks(one.text), &without_marks(other.text));
-            let what = format!("the text of the {who} ({}) was {was}, and arrives ({}) as {is}", one.place, other.place);
+            let what =
+                format!("the text of the {who} ({}) was {was}, and arrives ({}) as {is}", one.place, other.place);
             pair.must(clause::GATE_TEXT, what, here, there);
         }
         // System texts are joined, and stand where the API takes them.
         Change::Moved(..) if who == "system" => {}
         &Change::Moved(one, other) => {
             let ((one, here), (other, there)) = (sent(one), arrived(other));
-            let what = format!("the text {} of the {who} ({}) arrives in another place ({})", quoted(one.text), one.place, other.place);
+            let what = format!(
+                "the text {} of the {who} ({}) arrives in another place ({})",
+                quoted(one.text),
+                one.place,
+                other.place
+            );
             pair.must(clause::GATE_MESSAGES, what, here, there);
         }
         &Change::Doubled(at) => {

@@ -86,7 +86,8 @@ impl<'a> Thread<'a> {
                 Speaker::Human => thread.humans.extend(pieces),
                 Speaker::Ai => thread.ais.extend(pieces),
                 Speaker::Tool => {
-                    let is_first = message.checked_sub(1).is_none_or(|before| request.messages[before].speaker != Speaker::Tool);
+                    let is_first =
+                        message.checked_sub(1).is_none_or(|before| request.messages[before].speaker != Speaker::Tool);
                     if is_first {
                         group = message;
                         thread.is_broken |= message.checked_sub(1) != calling;

@@ -86,7 +86,12 @@ fn lost(pair: &mut Pair<'_, '_>, tool: &DeclaredTool, free: &mut Vec<&DeclaredTo
     let found = free.iter().position(same).or_else(|| (free.len() == 1).then_some(0));
     let here = Spot::new(&tool.place, "");
     let Some(other) = found.map(|found| free.remove(found)) else {
-        return pair.must(CLAUSE, format!("the tool `{}` ({}) does not arrive", shown(tool), tool.place), here, Spot::none());
+        return pair.must(
+            CLAUSE,
+            format!("the tool `{}` ({}) does not arrive", shown(tool), tool.place),
+            here,
+            Spot::none(),
+        );
     };
     let there = Spot::new(&other.place, "");
     if can_be_declared(pair.api, name(tool)) || !can_be_declared(pair.api, name(other)) {
@@ -96,10 +101,16 @@ fn lost(pair: &mut Pair<'_, '_>, tool: &DeclaredTool, free: &mut Vec<&DeclaredTo
     let names = &mut pair.judging.names.arrived_as;
     let taken = names.iter().find(|(_, arrived)| *arrived == name(other)).map(|(sent, _)| sent.clone());
     if let Some(before) = names.insert(name(tool).to_owned(), name(other).to_owned()) {
-        let what = format!("the name `{}` ({}) arrived as `{before}` before, and arrives as `{}` now", shown(tool), tool.place, shown(other));
+        let what = format!(
+            "the name `{}` ({}) arrived as `{before}` before, and arrives as `{}` now",
+            shown(tool),
+            tool.place,
+            shown(other)
+        );
         pair.must(CLAUSE, what, here, there);
     } else if let Some(taken) = taken {
-        let what = format!("the names `{}` and `{}` both arrive as `{}`", without_marks(&taken), shown(tool), shown(other));
+        let what =
+            format!("the names `{}` and `{}` both arrive as `{}`", without_marks(&taken), shown(tool), shown(other));
         pair.must(CLAUSE, what, here, there);
     }
     compare(pair, tool, other);

@@ -46,7 +46,10 @@ impl ResponseForm {
         match data["sequence_number"].as_u64() {
             None => faults.should(format!("`{kind}` has no `sequence_number`")),
             Some(number) if self.number.is_some_and(|before| number <= before) => {
-                faults.should(format!("`{kind}` has the `sequence_number` {number} behind {}", self.number.unwrap_or_default()));
+                faults.should(format!(
+                    "`{kind}` has the `sequence_number` {number} behind {}",
+                    self.number.unwrap_or_default()
+                ));
             }
             Some(number) => self.number = Some(number),
         }
@@ -66,7 +69,9 @@ impl ResponseForm {
         }
         match kind {
             "response.in_progress" | "response.queued" => {}
-            "response.completed" | "response.incomplete" | "response.failed" => self.end(kind, &data["response"], faults),
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                self.end(kind, &data["response"], faults)
+            }
             "response.output_item.added" => self.added(data, faults),
             _ if kind.starts_with("response.") => self.inside(kind, data, faults),
             _ => {}

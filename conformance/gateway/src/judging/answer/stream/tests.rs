@@ -13,12 +13,19 @@ use threadspec_provider::client::ClientResponse;
 fn answer(api: Api) -> ModelAnswer {
     let call = |id: &str, number: u32| SaidCall::new(id, "look", &json!({"n": number}));
     let calls = vec![call("call_a", 1), call("call_b", 2)];
-    let answer = ModelAnswer { text: "I look.".into(), calls, finish: Finish::Calls, model: "m".into(), ..ModelAnswer::default() };
+    let answer = ModelAnswer {
+        text: "I look.".into(),
+        calls,
+        finish: Finish::Calls,
+        model: "m".into(),
+        ..ModelAnswer::default()
+    };
     answer.with_ids(api, &mut IdSource::new(1))
 }
 
 fn events(api: Api, shape: &StreamShape) -> Vec<StreamEvent> {
-    let request = ApiRequest::read(api, &json!({"model": "m", "stream": true, "stream_options": {"include_usage": true}}));
+    let request =
+        ApiRequest::read(api, &json!({"model": "m", "stream": true, "stream_options": {"include_usage": true}}));
     answer(api).events(&request, shape)
 }
 
