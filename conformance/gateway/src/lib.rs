@@ -7,7 +7,20 @@
 //! | module | what it is |
 //! |---|---|
 //! | `exchange` | what the client sent and heard |
+//! | `run` | a run from both sides |
+//! | `pairing` | which attempts came because of which exchange |
+//! | `finding` | a difference, with both bodies |
+//! | `sent` | a request of the client as it is read |
+//! | `judging` | the clauses, and which of them names what |
 
 mod exchange;
+mod finding;
+mod judging;
+mod pairing;
+mod run;
+mod sent;
 
 pub use exchange::ClientExchange;
+pub use finding::{GateFinding, Sides, Way};
+pub use judging::judge;
+pub use run::{GatewayAttempts, GatewayRun};
