@@ -10,10 +10,10 @@ use threadspec_runner::Exit;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeGateway {
     /// What its clients speak: openai-chat, openai-responses, anthropic
-    #[arg(long, value_name = "API", value_parser = api)]
+    #[arg(long, value_name = "API")]
     from: Api,
     /// What its upstream speaks
-    #[arg(long, value_name = "API", value_parser = api)]
+    #[arg(long, value_name = "API")]
     to: Api,
     /// The port to listen at; 0 is a free one
     #[arg(long, default_value_t = 0)]
@@ -24,11 +24,6 @@ pub(crate) struct ServeGateway {
     /// The model that the upstream is asked for, in the place of the client's
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-}
-
-fn api(name: &str) -> Result<Api, String> {
-    let all = [Api::OpenAiChat, Api::OpenAiResponses, Api::Anthropic];
-    all.into_iter().find(|api| api.to_string() == name).ok_or_else(|| format!("there is no API `{name}`"))
 }
 
 impl ServeGateway {

@@ -5,7 +5,6 @@ use super::course::{AnswerHead, ClientEvent, Course, TestGateway, apply};
 use super::names::Renamed;
 use super::said::Told;
 use super::stream::{WritesEvents, error_event, writer};
-use serde_json::Value;
 use threadspec::oracle::Api;
 use threadspec_apis::sse::{self, SseParser};
 use threadspec_apis::{
@@ -181,12 +180,18 @@ impl Passage {
     }
 
     fn plain_ended(&mut self, is_whole: bool) -> Outgoing {
-        let broken = ApiError { status: 502, message: "The answer of the upstream broke off.".to_owned(), ..ApiError::server_error(self.gateway.client) };
+        let broken = ApiError {
+            status: 502,
+            message: "The answer of the upstream broke off.".to_owned(),
+            ..ApiError::server_error(self.gateway.client)
+        };
         if !is_whole {
             return self.failed(&broken);
         }
         let text = String::from_utf8_lossy(&self.body).into_owned();
-        let read = value::read(&text).ok().and_then(|body| read_answer(self.gateway.upstream, &body).ok().map(|said| (body, said)));
+        let read = value::read(&text)
+            .ok()
+            .and_then(|body| read_answer(self.gateway.upstream, &body).ok().map(|said| (body, said)));
         let Some((body, said)) = read else {
             let why = "The answer of the upstream cannot be read.".to_owned();
             return self.failed(&ApiError { message: why, ..broken });
@@ -347,4 +352,3 @@ fn passed_on(mut head: AnswerHead) -> AnswerHead {
     head.headers.retain(|(name, _)| !OWN.contains(&&**name));
     head
 }
-

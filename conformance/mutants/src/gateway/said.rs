@@ -11,10 +11,19 @@ pub(crate) enum News {
     Text(String),
     Refusal(String),
     /// A call begins.
-    Call { number: usize, id: String, name: String },
-    Arguments { number: usize, text: String },
+    Call {
+        number: usize,
+        id: String,
+        name: String,
+    },
+    Arguments {
+        number: usize,
+        text: String,
+    },
     /// A call has come whole.
-    Closed { number: usize },
+    Closed {
+        number: usize,
+    },
 }
 
 /// How much of an answer was told.

@@ -226,7 +226,10 @@ impl Body for PassedBody {
     type Data = Bytes;
     type Error = BrokenOff;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         if !self.first.is_empty() {
             return Poll::Ready(Some(Ok(Frame::data(std::mem::take(&mut self.first)))));
         }

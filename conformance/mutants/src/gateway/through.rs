@@ -1,6 +1,6 @@
 //! The gateway in front of another exchange, in one process: no socket, and no time but that of what stands behind.
 
-use super::{Asked, AnswerHead, Outgoing, TestGateway};
+use super::{AnswerHead, Asked, Outgoing, TestGateway};
 use std::time::Duration;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
 

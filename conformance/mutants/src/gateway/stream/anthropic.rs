@@ -33,7 +33,9 @@ impl AnthropicEvents {
                     BlockKind::Thinking => json!({"type": "thinking", "thinking": "", "signature": ""}),
                     // Here a refusal is a text.
                     BlockKind::Text | BlockKind::Refusal => json!({"type": "text", "text": ""}),
-                    BlockKind::Call { id, name, .. } => json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
+                    BlockKind::Call { id, name, .. } => {
+                        json!({"type": "tool_use", "id": id, "name": name, "input": {}})
+                    }
                 };
                 (self.open, self.is_sealed) = (Some(kind), false);
                 vec![named("content_block_start", json!({"index": self.index, "content_block": block}))]

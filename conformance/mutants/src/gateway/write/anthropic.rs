@@ -1,28 +1,28 @@
 //! Bodies of Anthropic's messages.
 
-use super::{AskedOptions, WrittenPart, description, media_type, parts, schema, set, without_halves};
+use super::{WrittenPart, media_type, parts, schema, set, without_halves};
 use serde_json::{Value, json};
 use threadspec_apis::{ApiRequest, ToolChoice, WireMessage};
 use threadspec_judge::protocol::Speaker;
 
 /// The limit of output tokens where the client names none.
-const MOST_TOKENS: u32 = 4096;
+const MOST_TOKENS: u64 = 4096;
 
-pub(super) fn body(request: &ApiRequest, options: &AskedOptions) -> Value {
-    let max = if options.max.is_null() { MOST_TOKENS.into() } else { options.max.clone() };
+pub(super) fn body(request: &ApiRequest) -> Value {
+    let max = request.max_tokens.unwrap_or(MOST_TOKENS);
     let mut body = json!({"max_tokens": max, "messages": messages(request)});
     let leading = request.messages.iter().take_while(|message| message.speaker == Speaker::System);
     let systems: Vec<Value> = leading.filter(|message| has_text(&message.content)).map(text_block).collect();
     set(&mut body, "system", &systems.into());
-    set(&mut body, "stop_sequences", &options.stop.clone().into());
-    let thinks = request.thinking && may_think(request) && max.as_u64().is_some_and(|max| max > 1024);
+    set(&mut body, "stop_sequences", &request.stop.clone().into());
+    let thinks = request.thinking && may_think(request) && max > 1024;
     if thinks {
         body["thinking"] = json!({"type": "enabled", "budget_tokens": 1024});
     }
     if !request.tools.is_empty() {
         let declared = request.tools.iter().map(|tool| {
             let mut declared = json!({"name": tool.name, "input_schema": schema(tool)});
-            set(&mut declared, "description", &description(tool).unwrap_or_default());
+            set(&mut declared, "description", &tool.description.clone().into());
             declared
         });
         body["tools"] = declared.collect();
@@ -96,7 +96,7 @@ fn content_block(part: WrittenPart<'_>) -> Option<Value> {
 
 fn blocks(message: &WireMessage) -> Vec<Value> {
     let WireMessage { content, images, .. } = message;
-    let of_content = || parts(content, images).into_iter().filter_map(content_block).collect::<Vec<_>>();
+    let of_content = || parts(message).into_iter().filter_map(content_block).collect::<Vec<_>>();
     match message.speaker {
         // In the middle a system text is told as the user's, and marked as what it is.
         Speaker::System if !has_text(content) => Vec::new(),
@@ -107,9 +107,10 @@ fn blocks(message: &WireMessage) -> Vec<Value> {
             vec![json!({"type": "tool_result", "tool_use_id": message.call_id, "content": content})]
         }
         Speaker::Ai => {
-            let calls = message.calls.iter().map(|call| {
-                json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.args})
-            });
+            let calls = message
+                .calls
+                .iter()
+                .map(|call| json!({"type": "tool_use", "id": call.id, "name": call.name, "input": call.args}));
             of_content().into_iter().chain(calls).collect()
         }
     }

@@ -1,17 +1,15 @@
 //! Bodies of OpenAI's chat completions.
 
-use super::{AskedOptions, WrittenPart, arguments, data_url, description, parts, schema, set};
+use super::{WrittenPart, arguments, data_url, parts, schema, set, texts};
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiRequest, ToolChoice, WireMessage};
 use threadspec_judge::protocol::Speaker;
 
-pub(super) fn body(request: &ApiRequest, options: &AskedOptions) -> Value {
+pub(super) fn body(request: &ApiRequest) -> Value {
     let mut body = json!({"messages": messages(request)});
-    set(&mut body, "max_completion_tokens", &options.max);
-    set(&mut body, "stop", &options.stop.clone().into());
-    set(&mut body, "temperature", &options.temperature);
-    set(&mut body, "top_p", &options.top_p);
+    set(&mut body, "max_completion_tokens", &request.max_tokens.into());
+    set(&mut body, "stop", &request.stop.clone().into());
     if request.thinking {
         body["reasoning_effort"] = "medium".into();
     }
@@ -23,7 +21,7 @@ pub(super) fn body(request: &ApiRequest, options: &AskedOptions) -> Value {
     }
     let declared = request.tools.iter().map(|tool| {
         let mut function = json!({"name": tool.name, "parameters": schema(tool)});
-        set(&mut function, "description", &description(tool).unwrap_or_default());
+        set(&mut function, "description", &tool.description.clone().into());
         if let Some(strict) = tool.strict.filter(|_| request.api == Api::OpenAiResponses) {
             function["strict"] = strict.into();
         }
@@ -72,10 +70,10 @@ fn one(message: &WireMessage) -> Value {
                 WrittenPart::Text(text) => json!({"type": "text", "text": text}),
                 WrittenPart::Image(image) => image_part(image),
             };
-            json!({"role": "user", "content": parts(content, images).into_iter().map(part).collect::<Vec<_>>()})
+            json!({"role": "user", "content": parts(message).into_iter().map(part).collect::<Vec<_>>()})
         }
         Speaker::Tool => {
-            let content = content.replacen(super::OBJECT, "", images.len());
+            let content = texts(message);
             json!({"role": "tool", "tool_call_id": message.call_id, "content": content})
         }
         Speaker::Ai if message.calls.is_empty() => json!({"role": "assistant", "content": content}),

@@ -7,44 +7,16 @@ mod responses;
 use serde_json::{Map, Value, json};
 use threadspec::oracle::Api;
 use threadspec::surrogates::without_marks;
-use threadspec_apis::{ApiError, ApiRequest, DeclaredTool, WireCall, argument_text};
+use threadspec_apis::{ApiError, ApiRequest, DeclaredTool, WireCall, WireMessage, argument_text};
 use threadspec_judge::json::{list, text};
 use threadspec_judge::protocol::Speaker;
 
 /// Stands for an image in a text.
-const OBJECT: char = '\u{fffc}';
-
-/// The options of a request that its typed form does not have.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct AskedOptions {
-    max: Value,
-    stop: Vec<Value>,
-    temperature: Value,
-    top_p: Value,
-}
-
-impl AskedOptions {
-    pub(super) fn read(body: &Value) -> Self {
-        let names = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
-        let max = names.iter().map(|name| &body[*name]).find(|value| !value.is_null());
-        let stop = match (&body["stop"], &body["stop_sequences"]) {
-            (Value::String(one), _) => vec![one.clone().into()],
-            (Value::Array(stop), _) | (_, Value::Array(stop)) => stop.clone(),
-            _ => Vec::new(),
-        };
-        Self {
-            max: max.cloned().unwrap_or_default(),
-            stop,
-            temperature: body["temperature"].clone(),
-            top_p: body["top_p"].clone(),
-        }
-    }
-}
+const OBJECT: &str = "\u{fffc}";
 
 /// Why a request cannot be said in the other API, if it cannot.
 pub(super) fn refusal(request: &ApiRequest, body: &Value, to: Api) -> Option<ApiError> {
     let refused = |why: String| Some(ApiError::invalid(format!("The gateway cannot send this on: {why}.")));
-    let options = AskedOptions::read(body);
     let shown = request.notes.iter().filter(|note| note.what.ends_with("U+FFFC")).count();
     let images: usize = request.messages.iter().map(|message| message.images.len()).sum();
     if let Some(note) = request.notes.iter().find(|note| !note.what.ends_with("U+FFFC")) {
@@ -67,9 +39,9 @@ pub(super) fn refusal(request: &ApiRequest, body: &Value, to: Api) -> Option<Api
         return refused("more than one answer".to_owned());
     }
     match to {
-        Api::OpenAiChat if options.stop.len() > 4 => return refused("more than four stop sequences".to_owned()),
+        Api::OpenAiChat if request.stop.len() > 4 => return refused("more than four stop sequences".to_owned()),
         Api::OpenAiChat if request.tools.len() > 128 => return refused("more than 128 tools".to_owned()),
-        Api::OpenAiResponses if !options.stop.is_empty() => return refused("stop sequences".to_owned()),
+        Api::OpenAiResponses if !request.stop.is_empty() => return refused("stop sequences".to_owned()),
         Api::Anthropic if request.messages.last().is_some_and(|message| message.speaker == Speaker::Ai) => {
             return refused("the last message is the assistant's".to_owned());
         }
@@ -86,13 +58,17 @@ pub(super) fn refusal(request: &ApiRequest, body: &Value, to: Api) -> Option<Api
 
 /// The body for the upstream.
 pub(super) fn body(request: &ApiRequest, asked: &Value, to: Api, model: &str) -> Value {
-    let options = AskedOptions::read(asked);
     let mut body = match to {
-        Api::OpenAiChat => chat::body(request, &options),
-        Api::OpenAiResponses => responses::body(request, &options),
-        Api::Anthropic => anthropic::body(request, &options),
+        Api::OpenAiChat => chat::body(request),
+        Api::OpenAiResponses => responses::body(request),
+        Api::Anthropic => anthropic::body(request),
     };
     body["model"] = model.into();
+    if to != Api::Anthropic {
+        // Its newer versions refuse them.
+        set(&mut body, "temperature", &asked["temperature"]);
+        set(&mut body, "top_p", &asked["top_p"]);
+    }
     if request.stream {
         body["stream"] = true.into();
     }
@@ -106,20 +82,21 @@ enum WrittenPart<'a> {
 }
 
 /// A content with the images at their places.
-fn parts<'a>(content: &'a str, images: &'a [String]) -> Vec<WrittenPart<'a>> {
-    let mut parts = Vec::new();
-    let mut texts = content.splitn(images.len() + 1, OBJECT);
-    let first = texts.next().unwrap_or_default();
-    if !first.is_empty() {
-        parts.push(WrittenPart::Text(first));
+fn parts(message: &WireMessage) -> Vec<WrittenPart<'_>> {
+    let mut images = message.images.iter();
+    let read = |part| match part {
+        OBJECT => images.next().map(|image| WrittenPart::Image(image)),
+        text => Some(WrittenPart::Text(text)),
+    };
+    message.parts().filter_map(read).collect()
+}
+
+/// The texts of a content, without its images.
+fn texts(message: &WireMessage) -> String {
+    if message.images.is_empty() {
+        return message.content.clone();
     }
-    for image in images {
-        parts.push(WrittenPart::Image(image));
-        if let Some(text) = texts.next().filter(|text| !text.is_empty()) {
-            parts.push(WrittenPart::Text(text));
-        }
-    }
-    parts
+    message.parts().filter(|part| *part != OBJECT).collect()
 }
 
 /// The type of an image, by how its base64 begins.
@@ -139,13 +116,6 @@ fn data_url(image: &str) -> String {
 /// The arguments of a call as a text: as they came, if they came as one.
 fn arguments(call: &WireCall) -> String {
     call.raw.clone().filter(|raw| !raw.is_empty()).unwrap_or_else(|| argument_text(&call.args))
-}
-
-/// The description of a tool in any of the APIs.
-fn description(tool: &DeclaredTool) -> Option<Value> {
-    let own = &tool.raw["description"];
-    let of_function = &tool.raw["function"]["description"];
-    [own, of_function].into_iter().find(|text| text.is_string()).cloned()
 }
 
 fn schema(tool: &DeclaredTool) -> Value {

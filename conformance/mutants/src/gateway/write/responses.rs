@@ -1,17 +1,15 @@
 //! Bodies of OpenAI's Responses.
 
-use super::{AskedOptions, WrittenPart, arguments, data_url, description, parts, schema, set};
+use super::{WrittenPart, arguments, data_url, parts, schema, set};
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiRequest, ToolChoice, WireMessage};
 use threadspec_judge::protocol::Speaker;
 
-pub(super) fn body(request: &ApiRequest, options: &AskedOptions) -> Value {
+pub(super) fn body(request: &ApiRequest) -> Value {
     let input: Vec<Value> = request.messages.iter().flat_map(items).collect();
     let mut body = json!({"input": input, "store": false});
-    set(&mut body, "max_output_tokens", &options.max);
-    set(&mut body, "temperature", &options.temperature);
-    set(&mut body, "top_p", &options.top_p);
+    set(&mut body, "max_output_tokens", &request.max_tokens.into());
     if request.thinking {
         body["reasoning"] = json!({"effort": "medium", "summary": "auto"});
     }
@@ -21,9 +19,8 @@ pub(super) fn body(request: &ApiRequest, options: &AskedOptions) -> Value {
     let declared = request.tools.iter().map(|tool| {
         // What says nothing is strict here.
         let strict = tool.strict.filter(|_| request.api == Api::OpenAiChat).unwrap_or(false);
-        let mut declared =
-            json!({"type": "function", "name": tool.name, "parameters": schema(tool), "strict": strict});
-        set(&mut declared, "description", &description(tool).unwrap_or_default());
+        let mut declared = json!({"type": "function", "name": tool.name, "parameters": schema(tool), "strict": strict});
+        set(&mut declared, "description", &tool.description.clone().into());
         declared
     });
     body["tools"] = declared.collect();
@@ -51,7 +48,7 @@ fn input_part(part: WrittenPart<'_>) -> Value {
 /// The items of a message.
 fn items(message: &WireMessage) -> Vec<Value> {
     let WireMessage { content, images, .. } = message;
-    let with_images = || parts(content, images).into_iter().map(input_part).collect::<Vec<_>>();
+    let with_images = || parts(message).into_iter().map(input_part).collect::<Vec<_>>();
     match message.speaker {
         Speaker::System => vec![json!({"role": "system", "content": content})],
         Speaker::Human if images.is_empty() => vec![json!({"role": "user", "content": content})],
