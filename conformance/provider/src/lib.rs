@@ -65,7 +65,7 @@ pub use record::{
     Attempt, BreachOutcome, CallPart, Came, JudgedBreach, PlayedFault, RequestProblem, Said, SaidByModel, SaidThought,
     Stray, StrayReason, WireRecord,
 };
-pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
+pub use script::{CutEnd, Fault, ObjectReading, Pace, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
 pub use serve::{Answers, Server, ServerLimits, Upstream, UpstreamPart};
 pub use session::{SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
 pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, header, judge_again};
