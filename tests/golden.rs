@@ -22,7 +22,7 @@ fn every_case_of(file: &Path, text: String) -> datatest_stable::Result<()> {
     let mut failures = String::new();
     for profile in JudgeProfile::ALL {
         let cases: Vec<_> =
-            corpus.cases.iter().filter(|case| case.profiles.contains(&profile) && !case.needs_wire()).collect();
+            corpus.cases.iter().filter(|case| case.profiles.contains(&profile) && !case.needs_provider()).collect();
         let settings = Settings { strict: true, ..Settings::new(profile) };
         for result in run(&mut [Box::new(InProcess::new(StoredReference))], &cases, &settings, &mut ()).results {
             if result.judgement.verdict != Verdict::Pass {

@@ -38,8 +38,7 @@ fn topics() -> Vec<String> {
     let (corpus, problems) = embedded();
     assert!(problems.is_empty(), "{problems:?}");
     let topic = |case: &Case| case.id.rsplit_once('/').map(|(topic, _)| topic.to_owned()).expect("a topic");
-    // Those of the wire need a provider.
-    let all: BTreeSet<String> = corpus.cases.iter().filter(|case| !case.needs_wire()).map(topic).collect();
+    let all: BTreeSet<String> = corpus.cases.iter().filter(|case| !case.needs_provider()).map(topic).collect();
     let large: BTreeSet<String> = corpus.cases.iter().filter(|case| case.is_template).map(topic).collect();
     all.difference(&large).step_by(3).map(|topic| format!("--filter {topic}/*")).collect()
 }

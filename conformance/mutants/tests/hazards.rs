@@ -161,7 +161,7 @@ fn accused(
 #[test]
 fn no_spelling_of_a_reply_is_accused() {
     let (_, corpus) = corpus();
-    let is_put = |case: &&Case| !case.needs_wire() && case.inputs().all(|input| input.len() < LARGE);
+    let is_put = |case: &&Case| !case.needs_provider() && case.inputs().all(|input| input.len() < LARGE);
     let small: Vec<&Case> = corpus.cases.iter().filter(is_put).collect();
     let found = on_deep_stack(|| {
         let own = [JudgeProfile::Literal, JudgeProfile::Hardened]

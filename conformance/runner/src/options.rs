@@ -84,7 +84,8 @@ impl RunOptions {
 
 /// Whether a case can be put to a testee that asks a provider in this way, or to one whose model is scripted in its adapter.
 pub fn can_be_put(case: &Case, provider: Option<Transport>) -> bool {
-    provider.map_or(!case.needs_wire(), |Transport { api, stream }| case.is_for(api, stream))
+    let over_wire = |Transport { api, stream }| case.is_for(api, stream) && !case.needs_gateway();
+    provider.map_or(!case.needs_provider(), over_wire)
 }
 
 fn once() -> u64 {

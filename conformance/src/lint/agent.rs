@@ -2,7 +2,7 @@
 
 use threadspec::oracle::Api;
 use threadspec_golden::clause;
-use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, Level, Problem, SESSION, WIRE};
+use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, GATEWAY, Level, Problem, SESSION, WIRE};
 use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_judge::{session, universal};
 use threadspec_provider::RunPlan;
@@ -15,10 +15,12 @@ pub(super) fn problems(corpus: &Corpus) -> Vec<Problem> {
 
 fn wrong(case: &Case) -> Vec<String> {
     let mut wrong = Vec::new();
-    let is_here = [AGENT, WIRE, SESSION].iter().any(|folder| case.id.starts_with(&format!("{folder}/")));
+    let is_here = [AGENT, WIRE, GATEWAY, SESSION].iter().any(|folder| case.id.starts_with(&format!("{folder}/")));
     if is_here != (case.profiles == [JudgeProfile::Universal]) {
         let profile = JudgeProfile::Universal;
-        wrong.push(format!("the cases of `{AGENT}/`, `{WIRE}/` and `{SESSION}/` are those of profile `{profile}`"));
+        wrong.push(format!(
+            "the cases of `{AGENT}/`, `{WIRE}/`, `{GATEWAY}/` and `{SESSION}/` are those of profile `{profile}`"
+        ));
     }
     let Expect::Run(properties) = case.expect() else {
         if is_here {
@@ -27,7 +29,7 @@ fn wrong(case: &Case) -> Vec<String> {
         return wrong;
     };
     if !is_here {
-        wrong.push(format!("properties of a run belong in `{AGENT}/`, `{WIRE}/` or `{SESSION}/`"));
+        wrong.push(format!("properties of a run belong in `{AGENT}/`, `{WIRE}/`, `{GATEWAY}/` or `{SESSION}/`"));
     } else if case.severity.is_none() {
         wrong.push("it has no `severity`: how much a failure hurts".into());
     }
@@ -45,6 +47,9 @@ fn wrong(case: &Case) -> Vec<String> {
         }
         if property.is_of_wire() && !case.needs_wire() {
             wrong.push(format!("`{property}` is seen over the wire only, so that its cases belong in `{WIRE}/`"));
+        }
+        if property.is_of_gateway() != case.needs_gateway() {
+            wrong.push(format!("`{property}`: properties of a gateway, and no others, are those of `{GATEWAY}/`"));
         }
         if property.clause() == clause::AGENT_INDEPENDENT && case.after().is_empty() {
             wrong.push(format!("`{property}` needs another run before"));

@@ -40,6 +40,8 @@ pub(super) enum ScopePlace {
     Agent,
     /// The same over the wire.
     Wire,
+    /// A gateway between a client and a provider.
+    Gateway,
     /// The operation `session`.
     Session,
 }
@@ -74,6 +76,7 @@ impl Reach {
             (Op::Messages, false) => ScopePlace::MessagesStandard,
             (Op::Messages, true) => ScopePlace::MessagesXml,
             (Op::Tools, _) if case.needs_wire() => ScopePlace::Wire,
+            (Op::Tools, _) if case.needs_gateway() => ScopePlace::Gateway,
             (Op::Tools, _) if case.is_in(JudgeProfile::Universal) => ScopePlace::Agent,
             (Op::Tools, _) => ScopePlace::Tools,
             (Op::Loop, false) => ScopePlace::LoopStandard,

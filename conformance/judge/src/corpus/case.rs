@@ -3,7 +3,7 @@
 use super::covering::Origin;
 use super::expectation::Pattern;
 use super::written::{Extent, Sent, Written, apis, needs};
-use super::{AGENT, Accepted, Oracle, SESSION, Severity, WIRE, severity};
+use super::{AGENT, Accepted, GATEWAY, Oracle, SESSION, Severity, WIRE, severity};
 use crate::error::Error;
 use crate::json;
 use crate::protocol::{Features, JudgeProfile, Op, RejectKind, Request};
@@ -50,7 +50,7 @@ pub enum Expect {
 /// One case.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// `<folder>/<topic>/<name>`; the folder is the op, or `agent` or `wire`.
+    /// `<folder>/<topic>/<name>`; the folder is the op, or `agent`, `wire` or `gateway`.
     pub id: String,
     /// What the testee is asked to do.
     pub op: Op,
@@ -100,9 +100,23 @@ impl Case {
         Request { reasoning: self.reasoning, ..Request::new(id, self.op, profile, self.input()) }
     }
 
-    /// Whether only a provider can judge it, at the other end of the wire.
+    /// Whether it is about an agent's requests, and only a provider can judge it, at the other end of the wire.
     pub fn needs_wire(&self) -> bool {
-        self.id.strip_prefix(WIRE).is_some_and(|rest| rest.starts_with('/'))
+        self.is_in_folder(WIRE)
+    }
+
+    /// Whether it is put to a gateway between a client and a provider.
+    pub fn needs_gateway(&self) -> bool {
+        self.is_in_folder(GATEWAY)
+    }
+
+    /// Whether it cannot be put to a testee whose model is scripted in its adapter.
+    pub fn needs_provider(&self) -> bool {
+        self.needs_wire() || self.needs_gateway()
+    }
+
+    fn is_in_folder(&self, folder: &str) -> bool {
+        self.id.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// Whether it is about something that an API has, streaming or not. Every case that needs no wire is.
@@ -294,14 +308,17 @@ impl Case {
                 problems.push(format!("`{name}` restates the default"));
             }
         }
-        let is_of_agents = [AGENT, WIRE, SESSION].contains(&folder);
-        if !is_of_agents && (written.severity.is_some() || written.evidence.is_some()) {
-            problems.push(format!(
-                "only the cases of `{AGENT}/`, `{WIRE}/` and `{SESSION}/` have `severity` and `evidence`"
-            ));
-        }
-        if !is_of_agents && written.apis.is_some() {
-            problems.push(format!("only the cases of `{AGENT}/`, `{WIRE}/` and `{SESSION}/` have `apis`"));
+        let is_of_agents = [AGENT, WIRE, GATEWAY, SESSION].contains(&folder);
+        for (name, is_there) in [
+            ("severity", written.severity.is_some()),
+            ("evidence", written.evidence.is_some()),
+            ("apis", written.apis.is_some()),
+        ] {
+            if is_there && !is_of_agents {
+                problems.push(format!(
+                    "only the cases of `{AGENT}/`, `{WIRE}/`, `{GATEWAY}/` and `{SESSION}/` have `{name}`"
+                ));
+            }
         }
         if folder != SESSION && written.needs.is_some() {
             problems.push(format!("only the cases of `{SESSION}/` have `needs`"));
@@ -310,8 +327,11 @@ impl Case {
             problems.push(format!("the cases of `{SESSION}/` belong to profile `universal` alone"));
         }
         let needs = written.needs.as_deref().map(|names| needs(names, &mut problems)).unwrap_or_default();
-        if folder != WIRE && (written.streams.is_some() || written.endpoint.is_some()) {
-            problems.push(format!("only the cases of `{WIRE}/` have `streams` and `endpoint`"));
+        let has_modes = folder == WIRE || folder == GATEWAY && written.endpoint.is_none();
+        if !has_modes && (written.streams.is_some() || written.endpoint.is_some()) {
+            problems.push(format!(
+                "only the cases of `{WIRE}/` have `endpoint`, and with those of `{GATEWAY}/` they have `streams`"
+            ));
         }
         let apis = written.apis.as_deref().map(|names| apis(names, &mut problems)).unwrap_or_default();
         let reasoning = written.endpoint.as_ref().map(|endpoint| endpoint.reasoning);

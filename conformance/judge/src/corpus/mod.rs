@@ -80,6 +80,8 @@ impl fmt::Display for Problem {
 pub const AGENT: &str = "agent";
 /// The folder of those cases of profile `universal` that only a provider can judge.
 pub const WIRE: &str = "wire";
+/// The folder of those that are put to a gateway between a client and a provider.
+pub const GATEWAY: &str = "gateway";
 /// The folder of the cases of op `session`, all of which are of profile `universal`.
 pub const SESSION: &str = "session";
 /// The registry of clauses.
@@ -209,7 +211,7 @@ pub fn is_case_file(file: &File) -> bool {
         Ok(content) => content.get("op").is_some() && content.get("cases").is_some(),
         Err(_) => true,
     };
-    is_kebab_case(topic) && ([AGENT, WIRE].contains(&folder) || folder.parse::<Op>().is_ok()) && members()
+    is_kebab_case(topic) && ([AGENT, WIRE, GATEWAY].contains(&folder) || folder.parse::<Op>().is_ok()) && members()
 }
 
 /// What is wrong with the inputs and the expectation of a case; as an error, why there is no usable case at all.
@@ -239,7 +241,7 @@ fn checked_cases(file: &File, check: ContentCheck) -> (Vec<Case>, Vec<Problem>) 
     let op: Op = match folder.parse() {
         Ok(op) => op,
         // The cases of profile `universal` have folders of their own.
-        Err(_) if [AGENT, WIRE].contains(&folder) => Op::Tools,
+        Err(_) if [AGENT, WIRE, GATEWAY].contains(&folder) => Op::Tools,
         Err(error) => return (cases, vec![Problem::in_file(&file.path, error)]),
     };
     let contents: CaseFile<'_> = match serde_json::from_str(&file.text) {

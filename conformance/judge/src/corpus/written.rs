@@ -14,7 +14,7 @@ use threadspec::oracle::Api;
 use threadspec_golden::{expand, outline};
 
 /// How the names of the properties of profile `universal` begin.
-const PROPERTIES: [&str; 3] = ["agent-", "session-", "wire-"];
+const PROPERTIES: [&str; 4] = ["agent-", "gate-", "session-", "wire-"];
 
 /// What is sent.
 #[derive(Clone, Debug)]

@@ -115,7 +115,7 @@ fn judge_in(
         judging.judge_strangers(&others.strangers(input, step));
     }
     let Judging { mut findings, pairing, executed, reasons, unsupported, .. } = judging;
-    let over_wire = wire.map(|wire| WireState { unsupported: wire.settle_session(&mut findings) });
+    let over_wire = wire.map(|wire| WireState { is_through: false, unsupported: wire.settle_session(&mut findings) });
     findings.deduplicate();
     debug_assert!(findings.found.iter().all(|found| is_of_wire(found) || clause::ALL.contains(&found.clause)));
     let asks = records.iter().any(report::RunAccount::asks);

@@ -64,12 +64,14 @@ pub struct WireReport {
     pub findings: Part<Parts<WireRemark>>,
     /// Why the run shows nothing, if so.
     pub unsupported: Part<String>,
+    /// The name of the gateway that stood between agent and provider, if one did.
+    pub through: Part<String>,
 }
 
 /// A finding in a [`WireReport`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireRemark {
-    /// A clause WIRE-*, or a rule of the API.
+    /// A clause WIRE-* or GATE-*, or a rule of the API.
     pub clause: Part<String>,
     /// `must`, `should` or `note`.
     pub level: Part<String>,
@@ -285,6 +287,7 @@ impl Shape for WireReport {
             said: Part::take(&mut members, "said"),
             findings: Part::take_optional(&mut members, "findings"),
             unsupported: Part::take_optional(&mut members, "unsupported"),
+            through: Part::take_optional(&mut members, "through"),
         })
     }
 
@@ -295,6 +298,7 @@ impl Shape for WireReport {
             ("said", self.said.into_json()),
             ("findings", self.findings.into_json()),
             ("unsupported", self.unsupported.into_json()),
+            ("through", self.through.into_json()),
         ])
     }
 }

@@ -96,6 +96,8 @@ pub struct Ruling {
 pub(crate) struct WireState {
     /// Why it shows nothing, if so.
     pub(crate) unsupported: Option<String>,
+    /// Whether a gateway stood between agent and provider.
+    pub(crate) is_through: bool,
 }
 
 /// Judges a run by every clause. `others` are the runs before it in the same process.
@@ -135,7 +137,7 @@ fn judge_in(
     if step > 0 && !others.is_empty() {
         oracle::independent(&course, &others.strangers(input, step), &mut findings);
     }
-    let over_wire = wire.map(|wire| WireState { unsupported: wire.settle(&mut findings) });
+    let over_wire = wire.map(|wire| WireState { is_through: wire.is_through, unsupported: wire.settle(&mut findings) });
     findings.deduplicate();
     Ok(Ruling {
         findings,
@@ -225,6 +227,11 @@ impl Ruling {
             // They are judged whatever else is wrong.
             let unseen = "the run did not go over the wire (`--provider`)";
             return if self.over_wire.is_some() { Holding::Yes } else { Holding::Unsupported(unseen) };
+        }
+        if property.is_of_gateway() {
+            let is_through = self.over_wire.as_ref().is_some_and(|wire| wire.is_through);
+            let unseen = "the run did not go through a gateway (`--through`)";
+            return if is_through { Holding::Yes } else { Holding::Unsupported(unseen) };
         }
         self.unless_blocked(property)
     }

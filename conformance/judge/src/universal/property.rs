@@ -181,6 +181,83 @@ pub enum Property {
         message = "the image of a result is in the next request and the later ones, or the answer says that it was left out"
     )]
     SessionImage,
+    /// GATE-FORWARD.
+    #[strum(
+        message = "what the client's API allows and the provider's can say is sent on, once; nothing arrives that was not asked"
+    )]
+    GateForward,
+    /// GATE-MESSAGES.
+    #[strum(message = "the same messages arrive in the same order")]
+    GateMessages,
+    /// GATE-CALLS.
+    #[strum(message = "each call of the history arrives with its name and equal arguments")]
+    GateCalls,
+    /// GATE-CALLS-EXACT.
+    #[strum(message = "integers up to 2^64 stay exact")]
+    GateCallsExact,
+    /// GATE-IDS.
+    #[strum(message = "ids are kept or mapped one to one, the same way in every request of a run")]
+    GateIds,
+    /// GATE-RESULT.
+    #[strum(message = "the text of a result arrives verbatim")]
+    GateResult,
+    /// GATE-TEXT.
+    #[strum(message = "texts of system, human and assistant arrive verbatim")]
+    GateText,
+    /// GATE-INVENTED.
+    #[strum(message = "nothing stands on either side that nobody said")]
+    GateInvented,
+    /// GATE-MEDIA.
+    #[strum(message = "images arrive with their bytes, or the request is refused")]
+    GateMedia,
+    /// GATE-TOOLS.
+    #[strum(message = "tools arrive with their names, required members, types and enumerations")]
+    GateTools,
+    /// GATE-TOOLS-FULL.
+    #[strum(message = "tools keep descriptions, bounds and `additionalProperties`")]
+    GateToolsFull,
+    /// GATE-CHOICE.
+    #[strum(message = "`tool_choice`, limit, stop sequences and one call at a time arrive")]
+    GateChoice,
+    /// GATE-OPAQUE.
+    #[strum(message = "what only the provider reads comes through unchanged, or not at all")]
+    GateOpaque,
+    /// GATE-VALID.
+    #[strum(message = "what arrives breaks no rule of the provider's API that the client's request did not break")]
+    GateValid,
+    /// GATE-SAID.
+    #[strum(message = "the client reads the text and the calls that were said")]
+    GateSaid,
+    /// GATE-STREAM.
+    #[strum(message = "the client's stream is one of its API, however the provider's is cut")]
+    GateStream,
+    /// GATE-CUT.
+    #[strum(message = "an answer that broke off does not end as a whole one")]
+    GateCut,
+    /// GATE-STOP.
+    #[strum(message = "an answer that was cut off at the limit is told as such")]
+    GateStop,
+    /// GATE-STOP-CALLS.
+    #[strum(message = "an answer that ends with calls is told as one that calls tools")]
+    GateStopCalls,
+    /// GATE-STATUS.
+    #[strum(message = "final refusals stay final, what may be tried again stays so, 401 and 429 stay themselves")]
+    GateStatus,
+    /// GATE-WORDS.
+    #[strum(message = "the provider's message is in the gateway's")]
+    GateWords,
+    /// GATE-WAIT.
+    #[strum(message = "`retry-after` comes through with 429")]
+    GateWait,
+    /// GATE-THINKING.
+    #[strum(message = "thinking is shown where the client's API can show it")]
+    GateThinking,
+    /// GATE-CACHE.
+    #[strum(message = "what arrives begins byte for byte as the request before")]
+    GateCache,
+    /// GATE-INDEPENDENT.
+    #[strum(message = "runs do not influence each other's requests and answers at the gateway")]
+    GateIndependent,
 }
 
 impl Property {
@@ -246,6 +323,31 @@ impl Property {
             Self::SessionRaw => clause::SESSION_RAW,
             Self::SessionHandoff => clause::SESSION_HANDOFF,
             Self::SessionImage => clause::SESSION_IMAGE,
+            Self::GateForward => clause::GATE_FORWARD,
+            Self::GateMessages => clause::GATE_MESSAGES,
+            Self::GateCalls => clause::GATE_CALLS,
+            Self::GateCallsExact => clause::GATE_CALLS_EXACT,
+            Self::GateIds => clause::GATE_IDS,
+            Self::GateResult => clause::GATE_RESULT,
+            Self::GateText => clause::GATE_TEXT,
+            Self::GateInvented => clause::GATE_INVENTED,
+            Self::GateMedia => clause::GATE_MEDIA,
+            Self::GateTools => clause::GATE_TOOLS,
+            Self::GateToolsFull => clause::GATE_TOOLS_FULL,
+            Self::GateChoice => clause::GATE_CHOICE,
+            Self::GateOpaque => clause::GATE_OPAQUE,
+            Self::GateValid => clause::GATE_VALID,
+            Self::GateSaid => clause::GATE_SAID,
+            Self::GateStream => clause::GATE_STREAM,
+            Self::GateCut => clause::GATE_CUT,
+            Self::GateStop => clause::GATE_STOP,
+            Self::GateStopCalls => clause::GATE_STOP_CALLS,
+            Self::GateStatus => clause::GATE_STATUS,
+            Self::GateWords => clause::GATE_WORDS,
+            Self::GateWait => clause::GATE_WAIT,
+            Self::GateThinking => clause::GATE_THINKING,
+            Self::GateCache => clause::GATE_CACHE,
+            Self::GateIndependent => clause::GATE_INDEPENDENT,
         }
     }
 
@@ -268,6 +370,13 @@ impl Property {
                 | Self::SessionPrefix
                 | Self::SessionDeniedReason
                 | Self::SessionCompactWhole
+                | Self::GateCallsExact
+                | Self::GateToolsFull
+                | Self::GateStopCalls
+                | Self::GateWords
+                | Self::GateWait
+                | Self::GateThinking
+                | Self::GateCache
         )
     }
 
@@ -279,6 +388,11 @@ impl Property {
     /// Whether it is about several runs on one thread (op `session`).
     pub fn is_of_session(self) -> bool {
         self.clause().starts_with("SESSION-")
+    }
+
+    /// Whether it is about a gateway between agent and provider, so that only a run through one shows it.
+    pub fn is_of_gateway(self) -> bool {
+        self.clause().starts_with("GATE-")
     }
 
     /// What it demands, in a few words.

@@ -94,6 +94,32 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         | Property::SessionRaw
         | Property::SessionHandoff
         | Property::SessionImage => false,
+        // The cases of a gateway have a form of their own, and what they can show is known where it is read.
+        Property::GateForward
+        | Property::GateMessages
+        | Property::GateCalls
+        | Property::GateCallsExact
+        | Property::GateIds
+        | Property::GateResult
+        | Property::GateText
+        | Property::GateInvented
+        | Property::GateMedia
+        | Property::GateTools
+        | Property::GateToolsFull
+        | Property::GateChoice
+        | Property::GateOpaque
+        | Property::GateValid
+        | Property::GateSaid
+        | Property::GateStream
+        | Property::GateCut
+        | Property::GateStop
+        | Property::GateStopCalls
+        | Property::GateStatus
+        | Property::GateWords
+        | Property::GateWait
+        | Property::GateThinking
+        | Property::GateCache
+        | Property::GateIndependent => false,
     };
     Ok(Property::all().filter(can_break).collect())
 }

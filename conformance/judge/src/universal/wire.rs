@@ -41,10 +41,50 @@ const CONTENTS: [&str; 13] = [
     clause::AGENT_INDEPENDENT,
 ];
 
+/// The clauses about what a gateway makes of requests.
+const GATE_REQUESTS: [&str; 13] = [
+    clause::GATE_FORWARD,
+    clause::GATE_MESSAGES,
+    clause::GATE_CALLS,
+    clause::GATE_IDS,
+    clause::GATE_RESULT,
+    clause::GATE_TEXT,
+    clause::GATE_INVENTED,
+    clause::GATE_MEDIA,
+    clause::GATE_TOOLS,
+    clause::GATE_CHOICE,
+    clause::GATE_OPAQUE,
+    clause::GATE_VALID,
+    clause::GATE_INDEPENDENT,
+];
+/// Those about what it makes of answers, on which an agent acts: all that it does afterwards may come of it.
+const GATE_ANSWERS: [&str; 10] = [
+    clause::GATE_FORWARD,
+    clause::GATE_IDS,
+    clause::GATE_INVENTED,
+    clause::GATE_VALID,
+    clause::GATE_SAID,
+    clause::GATE_STREAM,
+    clause::GATE_CUT,
+    clause::GATE_STOP,
+    clause::GATE_STATUS,
+    clause::GATE_INDEPENDENT,
+];
+/// What a change by a gateway looks like to the oracles, beside [`CONTENTS`].
+const GATE_ECHOES: [&str; 5] = [
+    clause::AGENT_NUMBERS,
+    clause::AGENT_ORDER,
+    clause::AGENT_RESULT_COMPACT,
+    clause::AGENT_FAILURE_TOLD,
+    clause::AGENT_END,
+];
+
 /// What a provider saw of a run.
 #[derive(Debug)]
 pub(crate) struct ProviderView {
     pub(super) api: Api,
+    /// Whether a gateway stood before it.
+    pub(super) is_through: bool,
     must: Vec<Finding>,
     should: Vec<Finding>,
     notes: Vec<String>,
@@ -58,8 +98,9 @@ impl ProviderView {
     ///
     /// Says what is wrong with it.
     pub(super) fn read(report: WireReport, script: &mut RunScript) -> Result<Self, String> {
-        let WireReport { api, said, findings, unsupported, .. } = report;
-        let view = Self::of(&api, findings, unsupported)?;
+        let WireReport { api, said, findings, unsupported, through, .. } = report;
+        let mut view = Self::of(&api, findings, unsupported)?;
+        view.is_through = through.optional(|| "the `through` of its `wire` is not a string")?.is_some();
         let Part::Proper(said) = said else { return Err("its `wire` has no list `said`".into()) };
         script.hear(view.api, said).map_err(|error| format!("its `wire`: {error}"))?;
         Ok(view)
@@ -78,7 +119,8 @@ impl ProviderView {
         let api = Api::ALL.into_iter().find(|known| api.is(&*known.to_string()));
         let api = api.ok_or("the `api` of its `wire` is none that is known")?;
         let unsupported = unsupported.optional(|| "the `unsupported` of its `wire` is not a string")?;
-        let mut wire = Self { api, must: Vec::new(), should: Vec::new(), notes: Vec::new(), unsupported };
+        let mut wire =
+            Self { api, is_through: false, must: Vec::new(), should: Vec::new(), notes: Vec::new(), unsupported };
         let findings = findings.optional(|| "the `findings` of its `wire` are not a list")?;
         for remark in findings.into_iter().flatten() {
             wire.add(remark)?;
@@ -105,7 +147,8 @@ impl ProviderView {
 
     /// Adds what the provider found to what the oracles found, so that each fault has one name. Returns why the run shows nothing, if so.
     pub(super) fn settle(self, findings: &mut Findings) -> Option<String> {
-        let Self { mut must, should, notes, unsupported, .. } = self;
+        let Self { mut must, mut should, notes, unsupported, .. } = self;
+        let is_end_named = settle_gateway(&mut must, &mut should, findings);
         let has = |name: &str| must.iter().any(|finding| finding.clause == name);
         let (is_changed, is_partial) = (has(clause::WIRE_RETRY), has(clause::WIRE_PARTIAL));
         // A run that was refused, or that asked something else, ends early for that reason.
@@ -113,7 +156,7 @@ impl ProviderView {
             is_rule(finding.clause)
                 || [clause::WIRE_REQUEST, clause::WIRE_KEY, clause::WIRE_TOOLS].contains(&finding.clause)
         };
-        if findings.cut_short && must.iter().any(ends) {
+        if findings.cut_short && !is_end_named && must.iter().any(ends) {
             findings.found.remove(0);
         }
         // Nor is the list at the end judged where requests are wrong.
@@ -170,9 +213,38 @@ impl ProviderView {
     }
 }
 
+/// Names what a gateway did by the clause about gateways alone: neither the agent behind it nor the rules of the API name it again. Says
+/// whether an early end of the run was named so.
+fn settle_gateway(must: &mut Vec<Finding>, should: &mut Vec<Finding>, findings: &mut Findings) -> bool {
+    let has_any = |clauses: &[&str]| must.iter().any(|finding| clauses.contains(&finding.clause));
+    let (of_requests, of_answers) = (has_any(&GATE_REQUESTS), has_any(&GATE_ANSWERS));
+    let is_echo = |finding: &Finding| {
+        let is_content = CONTENTS.contains(&finding.clause) || GATE_ECHOES.contains(&finding.clause);
+        !is_of_wire(finding) && (of_answers || of_requests && is_content)
+    };
+    findings.found.retain(|finding| !is_echo(finding));
+    let explained: Vec<&str> = [
+        (clause::GATE_FORWARD, &[clause::WIRE_REQUEST, clause::WIRE_KEY][..]),
+        (clause::GATE_INDEPENDENT, &[clause::WIRE_REQUEST, clause::WIRE_KEY]),
+        (clause::GATE_TOOLS, &[clause::WIRE_TOOLS, clause::WIRE_TOOLS_SAME]),
+        (clause::GATE_OPAQUE, &[clause::WIRE_OPAQUE, clause::WIRE_OPAQUE_BACK]),
+        (clause::GATE_CUT, &[clause::WIRE_PARTIAL]),
+        (clause::GATE_SAID, &[clause::WIRE_PARTIAL]),
+        (clause::GATE_CACHE, &[clause::WIRE_CACHE]),
+    ]
+    .into_iter()
+    .filter(|(gate, _)| must.iter().chain(should.iter()).any(|finding| finding.clause == *gate))
+    .flat_map(|(_, wire)| wire.iter().copied())
+    .collect();
+    let has_rule = must.iter().any(|finding| finding.clause == clause::GATE_VALID);
+    must.retain(|finding| !explained.contains(&finding.clause) && !(has_rule && is_rule(finding.clause)));
+    should.retain(|finding| !explained.contains(&finding.clause));
+    of_answers
+}
+
 /// Whether only a provider finds this, or a second run of a call shows it.
 pub(crate) fn is_of_wire(finding: &Finding) -> bool {
-    finding.clause.starts_with("WIRE-") || is_rule(finding.clause)
+    ["WIRE-", "GATE-"].iter().any(|prefix| finding.clause.starts_with(prefix)) || is_rule(finding.clause)
 }
 
 /// Whether a name is that of a rule of an API.
@@ -200,6 +272,7 @@ pub fn can_be_declared(api: Api, name: &str) -> bool {
 
 /// A name as the registry of clauses, or that of rules, has it.
 fn known(name: &str) -> Option<&'static str> {
-    let clauses = clause::ALL.iter().copied().filter(|clause| clause.starts_with("WIRE-"));
+    let of_wire = |clause: &&str| ["WIRE-", "GATE-"].iter().any(|prefix| clause.starts_with(prefix));
+    let clauses = clause::ALL.iter().copied().filter(of_wire);
     clauses.chain(provider_rules().map(|rule| rule.id)).find(|known| *known == name)
 }

@@ -14,7 +14,7 @@ const LARGE: usize = 4 << 10;
 
 /// The cases of sessions, the smaller ones first.
 pub(super) fn cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
-    let is_one = |case: &&Case| case.op == Op::Session && case.is_in(JudgeProfile::Universal) && !case.needs_wire();
+    let is_one = |case: &&Case| case.op == Op::Session && case.is_in(JudgeProfile::Universal) && !case.needs_provider();
     let mut cases: Vec<&Case> = cases.iter().copied().filter(is_one).collect();
     cases.sort_by_cached_key(|case| super::universal::size(case));
     cases

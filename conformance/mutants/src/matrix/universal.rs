@@ -16,7 +16,7 @@ const LARGE: usize = 4 << 10;
 
 /// Whether a case is put to an agent that asks its model in the same process.
 fn is_put(case: &Case) -> bool {
-    case.op == Op::Tools && case.is_in(JudgeProfile::Universal) && !case.needs_wire()
+    case.op == Op::Tools && case.is_in(JudgeProfile::Universal) && !case.needs_provider()
 }
 
 /// The cases that the agent fails without a bug.

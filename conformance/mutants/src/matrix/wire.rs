@@ -23,7 +23,7 @@ fn planted() -> impl Iterator<Item = (&'static Planted, OnWire)> {
 
 /// The cases that can be judged over the wire: those that are about nothing else first, then the smaller ones.
 pub(super) fn cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
-    let is_one = |case: &&Case| case.op == Op::Tools && case.is_in(JudgeProfile::Universal);
+    let is_one = |case: &&Case| case.op == Op::Tools && case.is_in(JudgeProfile::Universal) && !case.needs_gateway();
     let mut cases: Vec<&Case> = cases.iter().copied().filter(is_one).collect();
     cases.sort_by_cached_key(|case| (!case.needs_wire(), size(case)));
     cases

@@ -102,7 +102,7 @@ fn a_sound_run_holds_every_property() {
     let (input, mut output) = sound();
     output["requestsAtEnd"] = output["requests"].clone();
     let ruling = ruling(&input, &output);
-    for property in Property::all().filter(|property| !property.is_of_wire()) {
+    for property in Property::all().filter(|property| !property.is_of_wire() && !property.is_of_gateway()) {
         assert_eq!(ruling.holds(property), Holding::Yes, "{property}");
     }
 }

@@ -19,8 +19,17 @@ fn a_sound_run_has_every_property_that_can_be_seen() {
     let judged = ruling(&input, &output);
     assert_eq!(judged.findings(), []);
     // Bytes that were sent cannot change, so that AGENT-SHARED holds.
-    for property in Property::all() {
+    for property in Property::all().filter(|property| !property.is_of_gateway()) {
         assert_eq!(judged.holds(property), Holding::Yes, "{property}");
+    }
+    for property in Property::all().filter(|property| property.is_of_gateway()) {
+        assert!(matches!(judged.holds(property), Holding::Unsupported(_)), "{property}");
+    }
+    let (input, mut output) = over_wire(&json!([]));
+    output["wire"]["through"] = json!("a gateway");
+    let through = ruling(&input, &output);
+    for property in Property::all() {
+        assert_eq!(through.holds(property), Holding::Yes, "{property}");
     }
     let (input, output) = sound();
     let off_wire = ruling(&input, &output);
@@ -169,6 +178,50 @@ fn a_response_that_was_cut_off_may_end_the_run_or_be_asked_for_again() {
     assert_eq!(ruling(&input, &output).findings(), []);
     output["wire"]["said"][1]["stop"] = json!("stop");
     assert!(named(&ruling(&input, &output)).contains(&clause::AGENT_STOPS));
+}
+
+#[test]
+fn what_a_gateway_did_is_named_once() {
+    // The answer to a call of nobody, which the provider refused: a gateway changed the id.
+    let broken = |findings: Value| {
+        let (input, mut output) = over_wire(&findings);
+        output["wire"]["through"] = json!("a gateway");
+        output["wire"]["said"] = json!([input["model"][0], {"error": "400"}]);
+        output["failure"] = json!("400");
+        output["messages"].as_array_mut().expect("a list").pop();
+        output["requests"][1][3]["tool_call_id"] = json!("c9");
+        ruling(&input, &output)
+    };
+    let rule = json!({"clause": "OAI-CHAT-ORPHAN", "level": "must", "what": "messages[3]"});
+    let ids = json!({"clause": clause::GATE_IDS, "level": "must", "what": "`c2` became `c9`"});
+    let valid = json!({"clause": clause::GATE_VALID, "level": "must", "what": "400 OAI-CHAT-ORPHAN"});
+    let judged = broken(json!([ids, valid, rule]));
+    assert_eq!(named(&judged), [clause::GATE_IDS, clause::GATE_VALID]);
+    assert!(matches!(judged.holds(Property::GateIds), Holding::No(_)));
+    assert_eq!(judged.holds(Property::GateText), Holding::Yes);
+    assert_eq!(judged.breaches_of_wire().count(), 2);
+    assert!(named(&broken(json!([rule]))).contains(&clause::AGENT_ANSWERED));
+    // A text that it changed explains contents, and nothing that the agent does otherwise.
+    let (input, mut output) =
+        over_wire(&json!([{"clause": clause::GATE_TEXT, "level": "must", "what": "`Go` became `go`"}]));
+    output["wire"]["through"] = json!("a gateway");
+    output["requests"][0][0]["content"] = json!("go");
+    output["failure"] = json!("tired");
+    let judged = ruling(&input, &output);
+    assert!(named(&judged).contains(&clause::GATE_TEXT), "{:?}", judged.findings());
+    assert!(!named(&judged).contains(&clause::AGENT_START), "{:?}", judged.findings());
+    assert!(named(&judged).iter().any(|clause| clause.starts_with("AGENT-")), "{:?}", judged.findings());
+    // A recommendation that is broken is one.
+    let (input, mut output) = over_wire(&json!([
+        {"clause": clause::GATE_WAIT, "level": "should", "what": "no `retry-after`"},
+        {"clause": clause::GATE_CACHE, "level": "should", "what": "another byte"},
+        {"clause": clause::WIRE_CACHE, "level": "should", "what": "another byte"},
+    ]));
+    output["wire"]["through"] = json!("a gateway");
+    let judged = ruling(&input, &output);
+    assert_eq!(judged.findings(), []);
+    assert!(matches!(judged.holds(Property::GateWait), Holding::No(_)));
+    assert_eq!(judged.holds(Property::WireCache), Holding::Yes);
 }
 
 #[test]
