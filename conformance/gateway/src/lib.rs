@@ -6,8 +6,30 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | `case` | the cases of `golden/gateway/`, and the client that plays them |
+//! | `compose` | from both sides to the output of op `tools` |
 //! | `exchange` | what the client sent and heard |
+//! | `recorder` | what keeps it |
+//! | `run` | a run from both sides |
+//! | `pairing` | which attempts came because of which exchange |
+//! | `finding` | a difference, with both bodies |
+//! | `sent` | a request of the client as it is read |
+//! | `judging` | the clauses, and which of them names what |
 
+mod case;
+mod compose;
 mod exchange;
+mod finding;
+mod judging;
+mod pairing;
+mod recorder;
+mod run;
+mod sent;
 
+pub use case::{GatewayCase, GatewayRound, play};
+pub use compose::compose;
 pub use exchange::ClientExchange;
+pub use finding::{GateFinding, Sides, Way};
+pub use judging::judge;
+pub use recorder::ExchangeRecorder;
+pub use run::{GatewayAttempts, GatewayRun};

@@ -52,7 +52,7 @@ mod standalone;
 mod told;
 
 pub use compose::compose;
-pub use engine::{EndedRun, Engine};
+pub use engine::{EndedRun, Engine, mark_of};
 pub use error::Error;
 pub use example::example_of;
 pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
@@ -65,7 +65,7 @@ pub use record::{
     Attempt, BreachOutcome, CallPart, Came, JudgedBreach, PlayedFault, RequestProblem, Said, SaidByModel, SaidThought,
     Stray, StrayReason, WireRecord,
 };
-pub use script::{CutEnd, Fault, Pace, PlayedCall, PlayedThought, WireTurn};
+pub use script::{CutEnd, Fault, ObjectReading, Pace, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
 pub use serve::{Answers, AskLimits, Server, ServerLimits, Upstream, UpstreamPart};
 pub use session::{SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
 pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, header, judge_again};

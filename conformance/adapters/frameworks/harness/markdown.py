@@ -5,6 +5,8 @@ import re
 from .cells import Cell
 
 LONGEST = 240
+# How many clauses the README names of a framework.
+MOST_NAMED = 3
 
 
 def table(columns, clauses, differing=()):
@@ -20,17 +22,24 @@ def table(columns, clauses, differing=()):
 
 
 def overview(columns, clauses, folder, over_wire):
-    """For the README: a line for each framework, with the clauses that it breaks and in how many cases. `over_wire` says it of an adapter's program, if that is recorded; then it counts."""
-    yield f"Recorded on {max(column.day for column in columns)}: the clauses that are broken, and in how many cases; over the wire where it says so."
+    """For the README: a line for each framework, with the worst of what it breaks. `over_wire` gives it of an adapter's program, as `worst` takes it, if that is recorded; then it counts."""
+    yield f"Recorded on {max(column.day for column in columns)}: the worst clauses that are broken, and in how many cases; over the wire where it says so."
     yield f"[The matrix]({folder}/MATRIX.md) has versions, recommendations, requests, reproductions.\n"
     yield "| framework | breaks |"
     yield "|---|---|"
     for column in columns:
         cells = [(clause["id"].removeprefix("AGENT-"), column.cells.get(clause["id"], Cell())) for clause in clauses]
-        broken = ", ".join(f"{name} {len(cell.faults)}" for name, cell in cells if cell.state == "fail")
+        broken = [(name, cell.faults) for name, cell in cells if cell.state == "fail"]
         seen = over_wire(column)
-        broken = broken if seen is None else f"{seen} (wire)".strip()
+        broken = worst(broken) if seen is None else f"{worst(seen)} (wire)".strip()
         yield f"| [{column.id}]({folder}/MATRIX.md#{column.id}) | {broken} |"
+
+
+def worst(broken):
+    """The worst of what is broken, each clause with the cases that show it: in the order of harm, then of counts."""
+    harm = sorted(broken, key=lambda clause: (min(finding.case.get("severity") or "C" for finding in clause[1]), -len(clause[1])))
+    named = [f"{name} {len(faults)}" for name, faults in harm[:MOST_NAMED]]
+    return ", ".join(named) + (f" +{len(harm) - MOST_NAMED}" if len(harm) > MOST_NAMED else "")
 
 
 def page(columns, clauses, differing):

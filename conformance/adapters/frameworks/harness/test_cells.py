@@ -86,8 +86,16 @@ class Cells(unittest.TestCase):
         self.assertIn("&lt;b&gt;", page)
         self.assertNotIn("<script>", page)
         self.assertIn("message 1: \\<script\\>", "\n".join(markdown.page([column], clauses, [])))
-        for over_wire, shown in (None, "| IDS 1 |"), ("IDS 2", "| IDS 2 (wire) |"), ("", "| (wire) |"):
+        faults = column.cells["AGENT-IDS"].faults
+        for over_wire, shown in (None, "| IDS 1 |"), ([("IDS", faults * 2)], "| IDS 2 (wire) |"), ([], "| (wire) |"):
             self.assertIn(shown, "\n".join(markdown.overview([column], clauses, "folder", lambda column: over_wire)))
+
+    def test_the_worst_comes_first_and_the_rest_is_counted(self):
+        def of(severity, count):
+            return [cells.Finding({"severity": severity}, "")] * count
+
+        broken = [("IDS", of("B", 9)), ("TEXT", of("C", 40)), ("RESULT", of("A", 1) + of("C", 1)), ("ORDER", of("B", 10))]
+        self.assertEqual(markdown.worst(broken), "RESULT 2, ORDER 10, IDS 9 +1")
 
     def test_known_failures_name_each_failing_case_and_why(self):
         column = self.column(case("a", "fail", 'AGENT-IDS: "twice"'), case("b", "pass"), case("c", "timeout", "no reply"))

@@ -9,10 +9,15 @@ HEADS = ["program", "modes", "breaks", "WIRE clauses and provider rules"]
 DIFFERING = ["clause", "adapter", "by the adapter", "over the wire", "why"]
 
 
+def broken(program):
+    """The clauses that a program breaks, each with what shows it."""
+    return [(clause.removeprefix("AGENT-"), program.cell(clause).faults) for clause in program.broken()]
+
+
 def counts(program, is_agent):
     """The clauses that a program breaks, each with the number of cases: AGENT clauses, or all others."""
-    broken = [clause for clause in program.broken() if clause.startswith("AGENT-") == is_agent]
-    return ", ".join(f"{clause.removeprefix('AGENT-')} {len(program.cell(clause).faults)}" for clause in broken)
+    is_wanted = {clause.removeprefix("AGENT-"): clause.startswith("AGENT-") == is_agent for clause in program.broken()}
+    return ", ".join(f"{name} {len(faults)}" for name, faults in broken(program) if is_wanted[name])
 
 
 def modes(program):
@@ -27,9 +32,7 @@ def modes(program):
 def said(program, adapter):
     """For the README: what the program of an adapter breaks, in the modes that are like its entry point; nothing if none of them is recorded."""
     program = program and program.like(adapter)
-    if not program or not program.modes:
-        return None
-    return ", ".join(part for part in (counts(program, True), counts(program, False)) if part)
+    return broken(program) if program and program.modes else None
 
 
 def rows(found):

@@ -32,9 +32,10 @@ fn blocks_apart(speaker: Speaker, content: &Value, place: &str, request: &mut Ap
             for (part, what) in &result.notes {
                 request.note(format!("{place}.content[{part}]"), what);
             }
-            let (call_id, images) = (member_text(block, "tool_use_id"), result.images);
-            let answer = WireMessage::text(Speaker::Tool, result.text, place);
-            request.messages.push(WireMessage { call_id, images, ..answer });
+            let Joined { text, seams, images, .. } = result;
+            let answer = WireMessage::text(Speaker::Tool, text, place);
+            let (call_id, is_error) = (member_text(block, "tool_use_id"), block["is_error"] == true);
+            request.messages.push(WireMessage { seams, call_id, is_error, images, ..answer });
             continue;
         }
         let mut one = Joined::default();
@@ -45,7 +46,7 @@ fn blocks_apart(speaker: Speaker, content: &Value, place: &str, request: &mut Ap
         }
         if !matches!(part, ContentPart::Unknown(_)) {
             let images = image(block).into_iter().collect();
-            request.messages.push(WireMessage { images, ..WireMessage::text(speaker, one.said(), place) });
+            request.messages.push(WireMessage { images, ..WireMessage::text(speaker, one.said().0, place) });
         }
     }
 }
@@ -77,6 +78,6 @@ fn of_model(content: &Value, place: String, request: &mut ApiRequest) {
     for (position, what) in &said.notes {
         request.note(format!("{place}.content[{position}]"), what);
     }
-    let content = said.said();
-    request.messages.push(WireMessage { calls, opaque, ..WireMessage::text(Speaker::Ai, content, place) });
+    let (content, seams) = said.said();
+    request.messages.push(WireMessage { seams, calls, opaque, ..WireMessage::text(Speaker::Ai, content, place) });
 }

@@ -14,15 +14,20 @@ pub(super) fn read(body: &Value, request: &mut ApiRequest) {
             request.note(format!("{place}.content[{part}]"), what);
         }
         match message["role"].as_str() {
-            Some("system" | "developer") => request.push(Speaker::System, content.text, place),
+            Some("system" | "developer") => {
+                let text = WireMessage::text(Speaker::System, content.text, place);
+                request.messages.push(WireMessage { seams: content.seams, ..text });
+            }
             Some("user") => {
-                let images = content.images;
-                request.messages.push(WireMessage { images, ..WireMessage::text(Speaker::Human, content.text, place) });
+                let Joined { text, seams, images, .. } = content;
+                let message = WireMessage::text(Speaker::Human, text, place);
+                request.messages.push(WireMessage { seams, images, ..message });
             }
             Some("tool") => {
-                let (call_id, images) = (member_text(message, "tool_call_id"), content.images);
-                let answer = WireMessage::text(Speaker::Tool, content.text, place);
-                request.messages.push(WireMessage { call_id, images, ..answer });
+                let Joined { text, seams, images, .. } = content;
+                let answer = WireMessage::text(Speaker::Tool, text, place);
+                let call_id = member_text(message, "tool_call_id");
+                request.messages.push(WireMessage { seams, call_id, images, ..answer });
             }
             Some("assistant") => {
                 let said = of_model(message, content, place);
@@ -36,7 +41,7 @@ pub(super) fn read(body: &Value, request: &mut ApiRequest) {
 fn of_model(message: &Value, content: Joined, place: String) -> WireMessage {
     let calls = list(&message["tool_calls"]).iter().enumerate();
     let calls = calls.map(|(number, call)| call_of(call, format!("{place}.tool_calls[{number}]"))).collect();
-    let said = content.said();
+    let (said, seams) = content.said();
     let refusal = || member_text(message, "refusal");
     let content = if said.is_empty() { refusal().unwrap_or_default() } else { said };
     let thought = |name: &str| {
@@ -45,7 +50,7 @@ fn of_model(message: &Value, content: Joined, place: String) -> WireMessage {
     };
     // Servers call it the one or the other.
     let opaque = thought("reasoning_content").or_else(|| thought("reasoning")).into_iter().collect();
-    WireMessage { calls, opaque, ..WireMessage::text(Speaker::Ai, content, place) }
+    WireMessage { seams, calls, opaque, ..WireMessage::text(Speaker::Ai, content, place) }
 }
 
 fn call_of(call: &Value, place: String) -> WireCall {

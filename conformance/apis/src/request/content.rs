@@ -33,6 +33,8 @@ impl<'a> ContentPart<'a> {
 pub(super) struct Joined {
     pub(super) text: String,
     pub(super) refusal: String,
+    /// Where in the text a part ends and the next one begins.
+    pub(super) seams: Vec<usize>,
     /// The images, in base64, as far as they stand in the content itself.
     pub(super) images: Vec<String>,
     /// What could not be shown, and the position of its part.
@@ -53,6 +55,9 @@ impl Joined {
     }
 
     pub(super) fn push(&mut self, position: usize, part: &ContentPart<'_>) {
+        if matches!(part, ContentPart::Text(_) | ContentPart::Object(_)) && !self.text.is_empty() {
+            self.seams.push(self.text.len());
+        }
         match *part {
             ContentPart::Text(text) => self.text.push_str(text),
             ContentPart::Refusal(text) => self.refusal.push_str(text),
@@ -64,9 +69,9 @@ impl Joined {
         }
     }
 
-    /// The text, or else what the model refused with.
-    pub(super) fn said(self) -> String {
-        if self.text.is_empty() { self.refusal } else { self.text }
+    /// The text and its seams, or else what the model refused with.
+    pub(super) fn said(self) -> (String, Vec<usize>) {
+        if self.text.is_empty() { (self.refusal, Vec::new()) } else { (self.text, self.seams) }
     }
 }
 

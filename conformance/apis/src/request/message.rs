@@ -16,10 +16,14 @@ pub struct WireMessage {
     pub speaker: Speaker,
     /// The text.
     pub content: String,
+    /// Where in the text a part ends and the next one begins.
+    pub seams: Vec<usize>,
     /// The calls of the model.
     pub calls: Vec<WireCall>,
     /// The call that a tool answers.
     pub call_id: Option<String>,
+    /// Whether a tool's answer says that it failed, in APIs that can say so (anthropic).
+    pub is_error: bool,
     /// What only the provider reads, in order.
     pub opaque: Vec<OpaquePart>,
     /// The images in it, in base64, in order. In the text a character U+FFFC stands for each.
@@ -82,7 +86,34 @@ pub enum OpaqueContent {
 
 impl WireMessage {
     pub(super) fn text(speaker: Speaker, content: String, place: String) -> Self {
-        Self { speaker, content, calls: Vec::new(), call_id: None, opaque: Vec::new(), images: Vec::new(), place }
+        Self {
+            speaker,
+            content,
+            seams: Vec::new(),
+            calls: Vec::new(),
+            call_id: None,
+            is_error: false,
+            opaque: Vec::new(),
+            images: Vec::new(),
+            place,
+        }
+    }
+
+    /// The parts of the text, in order; a part that is U+FFFC alone stands for an image or a file.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use threadspec::oracle::Api;
+    /// use threadspec_apis::ApiRequest;
+    /// let body = json!({"messages": [{"role": "user", "content": [
+    ///     {"type": "text", "text": "Look:"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]}]});
+    /// let request = ApiRequest::read(Api::OpenAiChat, &body);
+    /// assert_eq!(request.messages[0].parts().collect::<Vec<_>>(), ["Look:", "\u{fffc}"]);
+    /// ```
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        let begins = std::iter::once(0).chain(self.seams.iter().copied());
+        let ends = self.seams.iter().copied().chain([self.content.len()]);
+        begins.zip(ends).filter_map(|(begin, end)| self.content.get(begin..end))
     }
 
     /// The message as the protocol writes it, as marked data.

@@ -35,12 +35,18 @@ pub struct ApiRequest {
     pub tools: Vec<DeclaredTool>,
     /// What it says about which tool is called.
     pub choice: ToolChoice,
+    /// Whether it says so in a form that the API has, or says nothing.
+    pub is_choice_proper: bool,
     /// Whether several calls at once are allowed, if it says so.
     pub parallel: Option<bool>,
     /// Whether it switches the model's thinking on.
     pub thinking: bool,
     /// Whether it limits the length of the answer.
     pub has_max_tokens: bool,
+    /// To how many tokens, if that is a whole number.
+    pub max_tokens: Option<u64>,
+    /// The texts at which the answer is to stop.
+    pub stop: Vec<String>,
     /// The response that it goes on from (openai-responses).
     pub previous_response_id: Option<String>,
     /// The conversation that it belongs to (openai-responses).
@@ -101,14 +107,15 @@ impl ApiRequest {
             loose: Vec::new(),
             tools: DeclaredTool::read_all(api, body),
             choice: ToolChoice::read(body),
+            is_choice_proper: ToolChoice::is_proper(api, &body["tool_choice"]),
             parallel: match api {
                 Api::Anthropic => body["tool_choice"]["disable_parallel_tool_use"].as_bool().map(|disabled| !disabled),
                 Api::OpenAiChat | Api::OpenAiResponses => body["parallel_tool_calls"].as_bool(),
             },
             thinking: is_thinking(api, body),
-            has_max_tokens: ["max_tokens", "max_completion_tokens", "max_output_tokens"]
-                .iter()
-                .any(|name| !body[*name].is_null()),
+            has_max_tokens: MAX_TOKENS.iter().any(|name| !body[*name].is_null()),
+            max_tokens: MAX_TOKENS.iter().find_map(|name| body[*name].as_u64()),
+            stop: stops(api, body),
             previous_response_id: None,
             conversation: None,
             store: None,
@@ -155,6 +162,23 @@ impl ApiRequest {
     fn note(&mut self, place: impl Into<String>, what: impl Into<String>) {
         self.notes.push(RequestNote { place: place.into(), what: what.into() });
     }
+}
+
+/// The members that limit the length of the answer.
+const MAX_TOKENS: [&str; 3] = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
+
+/// The texts at which an answer is to stop; Responses has none.
+fn stops(api: Api, body: &Value) -> Vec<String> {
+    let given = match api {
+        Api::OpenAiChat => &body["stop"],
+        Api::OpenAiResponses => &Value::Null,
+        Api::Anthropic => &body["stop_sequences"],
+    };
+    let texts = match given {
+        Value::Array(texts) => texts.iter().collect(),
+        one => vec![one],
+    };
+    texts.into_iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn is_thinking(api: Api, body: &Value) -> bool {

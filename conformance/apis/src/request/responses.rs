@@ -50,9 +50,10 @@ pub(super) fn read(body: &Value, request: &mut ApiRequest) {
                 for (part, what) in &output.notes {
                     request.note(format!("{place}.output[{part}]"), what);
                 }
-                let (call_id, images) = (member_text(item, "call_id"), output.images);
-                let answer = WireMessage::text(Speaker::Tool, output.text, place);
-                request.messages.push(WireMessage { call_id, images, ..answer });
+                let Joined { text, seams, images, .. } = output;
+                let answer = WireMessage::text(Speaker::Tool, text, place);
+                let call_id = member_text(item, "call_id");
+                request.messages.push(WireMessage { seams, call_id, images, ..answer });
             }
             "reasoning" => said.opaque.push(reasoning(item, place)),
             "item_reference" => {
@@ -71,14 +72,14 @@ fn message(item: &Value, place: String, said: &mut SaidItems, request: &mut ApiR
         request.note(format!("{place}.content[{part}]"), what);
     }
     let speaker = match item["role"].as_str() {
-        Some("assistant") => return said.text(&content.said(), place, request),
+        Some("assistant") => return said.text(content.said(), place, request),
         Some("user") => Speaker::Human,
         Some("system" | "developer") => Speaker::System,
         _ => return request.note(place, format!("a message of role {} is left out", item["role"])),
     };
     said.end(request);
-    let images = content.images;
-    request.messages.push(WireMessage { images, ..WireMessage::text(speaker, content.text, place) });
+    let Joined { text, seams, images, .. } = content;
+    request.messages.push(WireMessage { seams, images, ..WireMessage::text(speaker, text, place) });
 }
 
 fn call(item: &Value, arguments: &str, place: String) -> WireCall {
@@ -105,19 +106,25 @@ struct SaidItems {
     /// The place of the first one that shows.
     place: Option<String>,
     text: Option<String>,
+    seams: Vec<usize>,
     calls: Vec<WireCall>,
     opaque: Vec<OpaquePart>,
 }
 
 impl SaidItems {
-    fn text(&mut self, text: &str, place: String, request: &mut ApiRequest) {
+    fn text(&mut self, (text, seams): (String, Vec<usize>), place: String, request: &mut ApiRequest) {
         // A text right behind a text is the next message; one behind calls still belongs to them.
         if self.text.is_some() && self.calls.is_empty() {
             let behind = std::mem::take(&mut self.opaque);
             self.end(request);
             self.opaque = behind;
         }
-        self.text.get_or_insert_default().push_str(text);
+        let known = self.text.get_or_insert_default();
+        if !known.is_empty() && !text.is_empty() {
+            self.seams.push(known.len());
+        }
+        self.seams.extend(seams.iter().map(|seam| known.len() + seam));
+        known.push_str(&text);
         self.place.get_or_insert(place);
     }
 
@@ -127,11 +134,12 @@ impl SaidItems {
     }
 
     fn end(&mut self, request: &mut ApiRequest) {
-        let Self { place, text, calls, opaque } = std::mem::take(self);
+        let Self { place, text, seams, calls, opaque } = std::mem::take(self);
         match place {
             Some(place) => {
                 let content = text.unwrap_or_default();
-                request.messages.push(WireMessage { calls, opaque, ..WireMessage::text(Speaker::Ai, content, place) });
+                let message = WireMessage::text(Speaker::Ai, content, place);
+                request.messages.push(WireMessage { seams, calls, opaque, ..message });
             }
             None => request.loose.extend(opaque),
         }

@@ -9,6 +9,8 @@ use threadspec::oracle::Api;
 pub struct DeclaredTool {
     /// The name; tools of the provider may have none.
     pub name: Option<String>,
+    /// What it says of itself.
+    pub description: Option<String>,
     /// Its type: `function`, `custom`, or one of the provider's own, such as `web_search`.
     pub kind: String,
     /// The JSON Schema of the arguments, if there is one.
@@ -53,6 +55,7 @@ impl DeclaredTool {
         };
         Self {
             name: member_text(members, "name"),
+            description: member_text(members, "description"),
             kind: kind.to_owned(),
             schema: members.get(schema).filter(|schema| !schema.is_null()).cloned(),
             strict: members["strict"].as_bool(),
@@ -81,6 +84,31 @@ impl ToolChoice {
                 member_text(choice, "name").or(inner).map_or(Self::Other, Self::Named)
             }
             _ => Self::Other,
+        }
+    }
+
+    /// Whether a choice has a form that the API knows, or is none.
+    pub(super) fn is_proper(api: Api, choice: &Value) -> bool {
+        let is_named = |holder: &Value| holder["name"].is_string();
+        match (choice, choice["type"].as_str()) {
+            (Value::Null, _) => true,
+            (Value::String(word), _) => api != Api::Anthropic && ["none", "auto", "required"].contains(&&**word),
+            (_, Some(kind)) => match api {
+                Api::OpenAiChat => match kind {
+                    "function" | "custom" => is_named(&choice[kind]),
+                    kind => kind == "allowed_tools",
+                },
+                Api::OpenAiResponses => match kind {
+                    "function" | "custom" => is_named(choice),
+                    // A tool of the provider's own.
+                    kind => !["auto", "any", "none", "required", "tool"].contains(&kind),
+                },
+                Api::Anthropic => match kind {
+                    "tool" => is_named(choice),
+                    kind => ["auto", "any", "none"].contains(&kind),
+                },
+            },
+            (_, None) => false,
         }
     }
 }

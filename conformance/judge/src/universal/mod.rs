@@ -7,6 +7,7 @@
 
 pub(crate) mod course;
 pub(crate) mod finding;
+mod gateway;
 pub mod halves;
 pub(crate) mod message;
 pub(crate) mod oracle;
@@ -117,6 +118,9 @@ fn judge_in(
     abilities: Abilities,
     answer: AgentReply<'_>,
 ) -> Result<Ruling, Error> {
+    if gateway::is_case(input) {
+        return gateway::judge(answer);
+    }
     let mut script = RunScript::read(input).map_err(Error::new)?;
     let (record, seen) = match answer {
         AgentReply::Output(output) => Record::read(AgentRun::read(output)).map_err(Error::new)?,

@@ -2,6 +2,7 @@
 //! of the oracles name each fault once.
 
 use super::finding::{Finding, Findings};
+use super::gateway;
 use super::script::RunScript;
 use crate::shape::{Part, Parts, WireRemark, WireReport};
 use threadspec::oracle::{Api, provider_rules};
@@ -25,7 +26,7 @@ const PARTS: [&str; 5] = [
     clause::AGENT_MODEL_FAILURE,
 ];
 /// The clauses about what a request holds: whoever breaks one may send what the API refuses.
-const CONTENTS: [&str; 13] = [
+pub(super) const CONTENTS: [&str; 13] = [
     clause::AGENT_HISTORY,
     clause::AGENT_START,
     clause::AGENT_PREFIX,
@@ -39,44 +40,6 @@ const CONTENTS: [&str; 13] = [
     clause::AGENT_ORDINARY,
     clause::AGENT_VALID,
     clause::AGENT_INDEPENDENT,
-];
-
-/// The clauses about what a gateway makes of requests.
-const GATE_REQUESTS: [&str; 13] = [
-    clause::GATE_FORWARD,
-    clause::GATE_MESSAGES,
-    clause::GATE_CALLS,
-    clause::GATE_IDS,
-    clause::GATE_RESULT,
-    clause::GATE_TEXT,
-    clause::GATE_INVENTED,
-    clause::GATE_MEDIA,
-    clause::GATE_TOOLS,
-    clause::GATE_CHOICE,
-    clause::GATE_OPAQUE,
-    clause::GATE_VALID,
-    clause::GATE_INDEPENDENT,
-];
-/// Those about what it makes of answers, on which an agent acts: all that it does afterwards may come of it.
-const GATE_ANSWERS: [&str; 10] = [
-    clause::GATE_FORWARD,
-    clause::GATE_IDS,
-    clause::GATE_INVENTED,
-    clause::GATE_VALID,
-    clause::GATE_SAID,
-    clause::GATE_STREAM,
-    clause::GATE_CUT,
-    clause::GATE_STOP,
-    clause::GATE_STATUS,
-    clause::GATE_INDEPENDENT,
-];
-/// What a change by a gateway looks like to the oracles, beside [`CONTENTS`].
-const GATE_ECHOES: [&str; 5] = [
-    clause::AGENT_NUMBERS,
-    clause::AGENT_ORDER,
-    clause::AGENT_RESULT_COMPACT,
-    clause::AGENT_FAILURE_TOLD,
-    clause::AGENT_END,
 ];
 
 /// What a provider saw of a run.
@@ -100,10 +63,21 @@ impl ProviderView {
     pub(super) fn read(report: WireReport, script: &mut RunScript) -> Result<Self, String> {
         let WireReport { api, said, findings, unsupported, through, .. } = report;
         let mut view = Self::of(&api, findings, unsupported)?;
-        view.is_through = through.optional(|| "the `through` of its `wire` is not a string")?.is_some();
+        view.is_through = is_through(through)?;
         let Part::Proper(said) = said else { return Err("its `wire` has no list `said`".into()) };
         script.hear(view.api, said).map_err(|error| format!("its `wire`: {error}"))?;
         Ok(view)
+    }
+
+    /// Reads what a provider saw of a client that is no agent, whatever it said.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it.
+    pub(super) fn through(report: WireReport) -> Result<Self, String> {
+        let WireReport { api, findings, unsupported, through, .. } = report;
+        let view = Self::of(&api, findings, unsupported)?;
+        Ok(Self { is_through: is_through(through)?, ..view })
     }
 
     /// Reads what a provider saw, but for what it said.
@@ -148,7 +122,7 @@ impl ProviderView {
     /// Adds what the provider found to what the oracles found, so that each fault has one name. Returns why the run shows nothing, if so.
     pub(super) fn settle(self, findings: &mut Findings) -> Option<String> {
         let Self { mut must, mut should, notes, unsupported, .. } = self;
-        let is_end_named = settle_gateway(&mut must, &mut should, findings);
+        let is_end_named = gateway::settle(&mut must, &mut should, findings);
         let has = |name: &str| must.iter().any(|finding| finding.clause == name);
         let (is_changed, is_partial) = (has(clause::WIRE_RETRY), has(clause::WIRE_PARTIAL));
         // A run that was refused, or that asked something else, ends early for that reason.
@@ -213,33 +187,9 @@ impl ProviderView {
     }
 }
 
-/// Names what a gateway did by the clause about gateways alone: neither the agent behind it nor the rules of the API name it again. Says
-/// whether an early end of the run was named so.
-fn settle_gateway(must: &mut Vec<Finding>, should: &mut Vec<Finding>, findings: &mut Findings) -> bool {
-    let has_any = |clauses: &[&str]| must.iter().any(|finding| clauses.contains(&finding.clause));
-    let (of_requests, of_answers) = (has_any(&GATE_REQUESTS), has_any(&GATE_ANSWERS));
-    let is_echo = |finding: &Finding| {
-        let is_content = CONTENTS.contains(&finding.clause) || GATE_ECHOES.contains(&finding.clause);
-        !is_of_wire(finding) && (of_answers || of_requests && is_content)
-    };
-    findings.found.retain(|finding| !is_echo(finding));
-    let explained: Vec<&str> = [
-        (clause::GATE_FORWARD, &[clause::WIRE_REQUEST, clause::WIRE_KEY][..]),
-        (clause::GATE_INDEPENDENT, &[clause::WIRE_REQUEST, clause::WIRE_KEY]),
-        (clause::GATE_TOOLS, &[clause::WIRE_TOOLS, clause::WIRE_TOOLS_SAME]),
-        (clause::GATE_OPAQUE, &[clause::WIRE_OPAQUE, clause::WIRE_OPAQUE_BACK]),
-        (clause::GATE_CUT, &[clause::WIRE_PARTIAL]),
-        (clause::GATE_SAID, &[clause::WIRE_PARTIAL]),
-        (clause::GATE_CACHE, &[clause::WIRE_CACHE]),
-    ]
-    .into_iter()
-    .filter(|(gate, _)| must.iter().chain(should.iter()).any(|finding| finding.clause == *gate))
-    .flat_map(|(_, wire)| wire.iter().copied())
-    .collect();
-    let has_rule = must.iter().any(|finding| finding.clause == clause::GATE_VALID);
-    must.retain(|finding| !explained.contains(&finding.clause) && !(has_rule && is_rule(finding.clause)));
-    should.retain(|finding| !explained.contains(&finding.clause));
-    of_answers
+/// Whether a run went through a gateway, whose name it says.
+fn is_through(name: Part<String>) -> Result<bool, String> {
+    Ok(name.optional(|| "the `through` of its `wire` is not a string")?.is_some())
 }
 
 /// Whether only a provider finds this, or a second run of a call shows it.

@@ -7,15 +7,21 @@
 mod body;
 mod connection;
 mod model;
+mod request;
 mod response;
 mod session;
 
+pub use body::{ClientAsk, ClientCall, ClientContent, ClientMessage, ClientOptions, ClientPart, ClientTool};
 pub use connection::Connection;
 pub use model::HttpModel;
 pub use response::ResponseReader;
 pub use session::HttpThreadModel;
 
 use std::time::Duration;
+use threadspec::oracle::Api;
+use threadspec_apis::sse::SseParser;
+use threadspec_apis::{AnswerReader, ReadAnswer, read_answer};
+use threadspec_judge::universal::value;
 
 /// A request as it is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +59,27 @@ impl ClientResponse {
     pub fn body(&self) -> Vec<u8> {
         self.pieces.concat()
     }
+
+    /// What an answer of an API says, whole or as events.
+    ///
+    /// # Errors
+    ///
+    /// Says why it is none: it broke off, or is not in the form of the API.
+    pub fn read(&self, api: Api) -> Result<ReadAnswer, String> {
+        if self.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream")) {
+            let (mut parser, mut reader) = (SseParser::default(), AnswerReader::new(api));
+            for event in self.pieces.iter().flat_map(|piece| parser.push(piece)) {
+                reader.push(&event).map_err(|error| error.to_string())?;
+            }
+            return Ok(reader.said());
+        }
+        if !self.is_whole {
+            return Err("the answer broke off".to_owned());
+        }
+        let body = String::from_utf8(self.body()).map_err(|error| error.to_string())?;
+        let body = value::read(&body).map_err(|error| error.to_string())?;
+        read_answer(api, &body).map_err(|error| error.to_string())
+    }
 }
 
 /// Carries requests to a provider and its answers back.
@@ -62,4 +89,14 @@ pub trait Exchange {
 
     /// Lets time pass.
     fn wait(&mut self, time: Duration);
+}
+
+impl<E: Exchange + ?Sized> Exchange for &mut E {
+    fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
+        (**self).exchange(request)
+    }
+
+    fn wait(&mut self, time: Duration) {
+        (**self).wait(time);
+    }
 }

@@ -1,16 +1,15 @@
 //! A model behind an endpoint, as the library asks models.
 
-use super::body::{Told, body, is_declarable};
-use super::{ClientRequest, ClientResponse, Connection, Exchange};
+use super::body::is_declarable;
+use super::request::headers;
+use super::{ClientAsk, ClientMessage, ClientRequest, ClientResponse, ClientTool, Connection, Exchange};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Duration;
 use threadspec::agent::{Model, Response};
-use threadspec::oracle::Api;
 use threadspec::surrogates::{unmark_surrogates, without_marks};
 use threadspec::{Error, Message, ToolCall, read_json};
-use threadspec_apis::sse::SseParser;
-use threadspec_apis::{AnswerEnd, AnswerReader, ApiError, ModelAnswer, ReadAnswer, SaidCall, Thinking, read_answer};
+use threadspec_apis::{AnswerEnd, ApiError, ModelAnswer, ReadAnswer, SaidCall, Thinking};
 use threadspec_judge::protocol::{Endpoint, Request};
 use threadspec_judge::universal::value;
 
@@ -24,6 +23,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub struct HttpModel<E> {
     endpoint: Endpoint,
     tools: Vec<String>,
+    /// What the description of each tool says.
+    mark: Option<String>,
     exchange: E,
     /// What the model thought before the message at this place in the list.
     thinking: HashMap<usize, Vec<Thinking>>,
@@ -63,7 +64,14 @@ impl<E: Exchange> HttpModel<E> {
     pub fn new(endpoint: &Endpoint, tools: impl IntoIterator<Item = String>, exchange: E) -> Self {
         let api = endpoint.transport.api;
         let tools = tools.into_iter().filter(|name| is_declarable(api, name)).collect();
-        Self { endpoint: endpoint.clone(), tools, exchange, thinking: HashMap::new(), takes_raw_arguments: false }
+        let (endpoint, mark, thinking) = (endpoint.clone(), None, HashMap::new());
+        Self { endpoint, tools, mark, exchange, thinking, takes_raw_arguments: false }
+    }
+
+    /// The model, with this as the description of each tool.
+    #[must_use]
+    pub fn marking_tools(self, mark: String) -> Self {
+        Self { mark: Some(mark), ..self }
     }
 
     /// The model, whose caller looks at the arguments of each call itself.
@@ -98,14 +106,11 @@ impl<E: Exchange> HttpModel<E> {
     ///
     /// # Errors
     /// Why it said nothing.
-    pub(super) fn ask(&mut self, told: &[Told<'_>]) -> Result<ModelAnswer, String> {
-        let body = body(&self.endpoint, &self.tools, told).to_string().into_bytes();
-        let request = ClientRequest {
-            method: "POST".into(),
-            target: target(&self.endpoint),
-            headers: headers(&self.endpoint),
-            body,
-        };
+    pub(super) fn ask(&mut self, messages: Vec<ClientMessage>) -> Result<ModelAnswer, String> {
+        let description = &self.mark;
+        let tool = |name: &String| ClientTool { description: description.clone(), ..ClientTool::named(name) };
+        let tools = self.tools.iter().map(tool).collect();
+        let request = ClientRequest::of(&self.endpoint, &ClientAsk { messages, tools, ..ClientAsk::default() });
         for attempt in 0.. {
             let response = self.exchange.exchange(&request);
             match self.hear(response) {
@@ -129,7 +134,7 @@ impl<E: Exchange> HttpModel<E> {
         if response.status >= 400 {
             return Err(refusal(&response));
         }
-        let said = self.read(&response).map_err(|why| again(&why))?;
+        let said = response.read(self.endpoint.transport.api).map_err(|why| again(&why))?;
         match &said.end {
             AnswerEnd::Failed(error) => Err(again(&error.message)),
             AnswerEnd::Broken => Err(again("the answer broke off")),
@@ -148,32 +153,15 @@ impl<E: Exchange> HttpModel<E> {
         };
         said.answer.calls.iter().zip(&said.whole_calls).all(|(call, is_whole)| *is_whole || is_raw(call))
     }
-
-    fn read(&self, response: &ClientResponse) -> Result<ReadAnswer, String> {
-        let api = self.endpoint.transport.api;
-        if response.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream")) {
-            let (mut parser, mut reader) = (SseParser::default(), AnswerReader::new(api));
-            for event in response.pieces.iter().flat_map(|piece| parser.push(piece)) {
-                reader.push(&event).map_err(|error| error.to_string())?;
-            }
-            return Ok(reader.said());
-        }
-        if !response.is_whole {
-            return Err("the answer broke off".to_owned());
-        }
-        let body = String::from_utf8(response.body()).map_err(|error| error.to_string())?;
-        let body = value::read(&body).map_err(|error| error.to_string())?;
-        read_answer(api, &body).map_err(|error| error.to_string())
-    }
 }
 
 impl<E: Exchange> Model for HttpModel<E> {
     fn respond(&mut self, request: &[Message]) -> Result<Response, Error> {
         let thinking = std::mem::take(&mut self.thinking);
         let of_message = |place| thinking.get(&place).map_or(&[][..], Vec::as_slice);
-        let told = |(place, message)| Told { message, thinking: of_message(place), images: &[] };
-        let told: Vec<Told<'_>> = request.iter().enumerate().map(told).collect();
-        let answer = self.ask(&told);
+        let told = |(place, message)| ClientMessage::of(message, of_message(place), &[]);
+        let told = request.iter().enumerate().map(told).collect();
+        let answer = self.ask(told);
         self.thinking = thinking;
         let answer = answer.map_err(Error::model_failure)?;
         self.thinking.insert(request.len(), answer.thinking);
@@ -210,26 +198,4 @@ fn refusal(response: &ClientResponse) -> FailedAttempt {
         None => NextAttempt::Later,
     };
     FailedAttempt { why: format!("{}: {}", response.status, error.message), next }
-}
-
-/// The path to which the API's SDK posts its requests.
-fn target(endpoint: &Endpoint) -> String {
-    let end = match endpoint.transport.api {
-        Api::OpenAiChat => "/chat/completions",
-        Api::OpenAiResponses => "/responses",
-        Api::Anthropic => "/v1/messages",
-    };
-    format!("{}{end}", Connection::path_of(&endpoint.base_url))
-}
-
-/// The headers that the API's SDK sends.
-fn headers(endpoint: &Endpoint) -> Vec<(String, String)> {
-    let mut headers = vec![
-        ("content-type".to_owned(), "application/json".to_owned()),
-        ("authorization".to_owned(), format!("Bearer {}", endpoint.api_key)),
-    ];
-    if endpoint.transport.api == Api::Anthropic {
-        headers.push(("anthropic-version".to_owned(), "2026-10-21".to_owned()));
-    }
-    headers
 }

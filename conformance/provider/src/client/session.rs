@@ -1,7 +1,6 @@
 //! A model behind an endpoint, as the library's sessions ask models: with opaque parts, raw arguments, images and hand-overs.
 
-use super::body::Told;
-use super::{Connection, Exchange, HttpModel};
+use super::{ClientMessage, Connection, Exchange, HttpModel};
 use std::collections::BTreeMap;
 use threadspec::session::{
     ModelReply, ModelRequest, OpaqueBlock, RequestedCall, SentMessage, ThreadModel, handoff_tool,
@@ -56,13 +55,10 @@ impl<E: Exchange> ThreadModel for HttpThreadModel<E> {
         let none = &Vec::new();
         self.model.declare(self.tools.get(&request.agent).unwrap_or(none));
         let thinking: Vec<Vec<Thinking>> = request.messages.iter().map(thinking).collect();
-        let told = |(sent, thinking)| {
-            let SentMessage { message, images, .. }: &SentMessage = sent;
-            Told { message, thinking, images }
-        };
-        let thinking = thinking.iter().map(Vec::as_slice);
-        let told: Vec<Told<'_>> = request.messages.iter().zip(thinking).map(told).collect();
-        let answer = self.model.ask(&told).map_err(Error::model_failure)?;
+        let told =
+            |(sent, thinking): (&SentMessage, &Vec<Thinking>)| ClientMessage::of(&sent.message, thinking, &sent.images);
+        let told = request.messages.iter().zip(&thinking).map(told).collect();
+        let answer = self.model.ask(told).map_err(Error::model_failure)?;
         let text = Some(answer.text).filter(|text| !text.is_empty()).or(answer.refusal).unwrap_or_default();
         Ok(ModelReply {
             content: without_marks(&text).into_owned(),

@@ -7,7 +7,7 @@ pub use fault::{CutEnd, Fault};
 
 use crate::Error;
 use fault::milliseconds;
-pub(crate) use reader::{ObjectReading, StrictReading, read_text};
+pub use reader::{ObjectReading, StrictReading, read_text};
 use std::time::Duration;
 use threadspec_apis::{Pieces, StreamShape};
 
@@ -115,7 +115,12 @@ impl WireTurn {
         reading.list()?.into_iter().map(Self::from_reading).collect()
     }
 
-    fn from_reading(reading: StrictReading<'_>) -> Result<Self, Error> {
+    /// A turn that stands in a larger text.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn from_reading(reading: StrictReading<'_>) -> Result<Self, Error> {
         Self::from_members(reading.members()?)
     }
 
@@ -168,7 +173,12 @@ const STOPS: [&str; 11] = [
 ];
 
 impl PlayedCall {
-    fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
+    /// A call that stands in a larger text.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with it, and where.
+    pub fn read(reading: StrictReading<'_>) -> Result<Self, Error> {
         Self::from_members(reading.members()?)
     }
 

@@ -6,14 +6,14 @@ use threadspec_judge::json::{self, Node, compact};
 
 /// A value and its place. Strings are marked data, and numbers have the digits that were written.
 #[derive(Clone, Debug)]
-pub(crate) struct StrictReading<'a> {
+pub struct StrictReading<'a> {
     node: Node<'a>,
     place: String,
 }
 
 /// The members of an object that are not read yet.
 #[derive(Debug)]
-pub(crate) struct ObjectReading<'a> {
+pub struct ObjectReading<'a> {
     rest: Vec<(String, Node<'a>)>,
     place: String,
 }
@@ -23,7 +23,7 @@ pub(crate) struct ObjectReading<'a> {
 /// # Errors
 ///
 /// Says where the text is no JSON, or what `read` says of it.
-pub(crate) fn read_text<T>(
+pub fn read_text<T>(
     text: &str,
     place: &str,
     read: impl FnOnce(StrictReading<'_>) -> Result<T, Error>,
@@ -34,7 +34,12 @@ pub(crate) fn read_text<T>(
 }
 
 impl<'a> StrictReading<'a> {
-    pub(crate) fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
+    /// The error that says what is wrong here.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    pub fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
         Err(Error::new(&self.place, reason))
     }
 
@@ -46,15 +51,21 @@ impl<'a> StrictReading<'a> {
     }
 
     /// The JSON text without white space, marked.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         compact(&self.node.text())
     }
 
-    pub(crate) fn is_null(&self) -> bool {
+    /// Whether it is null.
+    pub fn is_null(&self) -> bool {
         self.node == Node::Scalar("null")
     }
 
-    pub(crate) fn string(self) -> Result<String, Error> {
+    /// A string, marked.
+    ///
+    /// # Errors
+    ///
+    /// Says that it is none.
+    pub fn string(self) -> Result<String, Error> {
         let text = match &self.node {
             Node::Scalar(token) if token.starts_with('"') => serde_json::from_str(token).ok(),
             _ => None,
@@ -62,7 +73,12 @@ impl<'a> StrictReading<'a> {
         text.map_or_else(|| self.wanted("a string"), Ok)
     }
 
-    pub(crate) fn boolean(self) -> Result<bool, Error> {
+    /// True or false.
+    ///
+    /// # Errors
+    ///
+    /// Says that it is neither.
+    pub fn boolean(self) -> Result<bool, Error> {
         match self.node {
             Node::Scalar("true") => Ok(true),
             Node::Scalar("false") => Ok(false),
@@ -71,7 +87,11 @@ impl<'a> StrictReading<'a> {
     }
 
     /// A count from `least` on.
-    pub(crate) fn count(self, least: u64) -> Result<u64, Error> {
+    ///
+    /// # Errors
+    ///
+    /// Says that it is none.
+    pub fn count(self, least: u64) -> Result<u64, Error> {
         let count = match &self.node {
             Node::Scalar(token) => token.parse().ok().filter(|count| *count >= least),
             _ => None,
@@ -79,15 +99,24 @@ impl<'a> StrictReading<'a> {
         count.map_or_else(|| self.wanted(&format!("a whole number from {least} on")), Ok)
     }
 
-    pub(crate) fn list(self) -> Result<Vec<Self>, Error> {
+    /// The elements of a list.
+    ///
+    /// # Errors
+    ///
+    /// Says that it is none.
+    pub fn list(self) -> Result<Vec<Self>, Error> {
         let Node::Array(elements) = self.node else { return self.wanted("a list") };
         let place = self.place;
         let read = |(index, node)| Self { node, place: format!("{place}[{index}]") };
         Ok(elements.into_iter().enumerate().map(read).collect())
     }
 
-    /// The members of an object; one that stands twice is refused.
-    pub(crate) fn members(self) -> Result<ObjectReading<'a>, Error> {
+    /// The members of an object.
+    ///
+    /// # Errors
+    ///
+    /// Says that it is none, or that a name stands twice.
+    pub fn members(self) -> Result<ObjectReading<'a>, Error> {
         let Node::Object(members) = self.node else { return self.wanted("an object") };
         let mut rest: Vec<(String, Node<'a>)> = Vec::with_capacity(members.len());
         for (name, node) in members {
@@ -101,7 +130,11 @@ impl<'a> StrictReading<'a> {
     }
 
     /// One of some words.
-    pub(crate) fn word(self, words: &[&str]) -> Result<String, Error> {
+    ///
+    /// # Errors
+    ///
+    /// Says that it is none of them.
+    pub fn word(self, words: &[&str]) -> Result<String, Error> {
         let found = self.clone().string()?;
         if words.contains(&&*found) {
             return Ok(found);
@@ -112,7 +145,7 @@ impl<'a> StrictReading<'a> {
 
 impl<'a> ObjectReading<'a> {
     /// Takes a member; one that is null is not there.
-    pub(crate) fn take(&mut self, name: &str) -> Option<StrictReading<'a>> {
+    pub fn take(&mut self, name: &str) -> Option<StrictReading<'a>> {
         let at = self.rest.iter().position(|(other, _)| other == name)?;
         let (_, node) = self.rest.remove(at);
         let place = if self.place.is_empty() { name.to_owned() } else { format!("{}.{name}", self.place) };
@@ -120,7 +153,11 @@ impl<'a> ObjectReading<'a> {
     }
 
     /// Takes a member and reads it.
-    pub(crate) fn read<T>(
+    ///
+    /// # Errors
+    ///
+    /// What `read` says.
+    pub fn read<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(StrictReading<'a>) -> Result<T, Error>,
@@ -129,7 +166,11 @@ impl<'a> ObjectReading<'a> {
     }
 
     /// Takes a member that must be there, and reads it.
-    pub(crate) fn need<T>(
+    ///
+    /// # Errors
+    ///
+    /// What `read` says, or that it is missing.
+    pub fn need<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(StrictReading<'a>) -> Result<T, Error>,
@@ -137,16 +178,26 @@ impl<'a> ObjectReading<'a> {
         self.read(name, read)?.map_or_else(|| self.error(format!("`{name}` is missing")), Ok)
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    /// Whether a member is there that nobody has taken.
+    pub fn has(&self, name: &str) -> bool {
         self.rest.iter().any(|(other, node)| other == name && *node != Node::Scalar("null"))
     }
 
-    pub(crate) fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
+    /// The error that says what is wrong with the object.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    pub fn error<T>(&self, reason: impl std::fmt::Display) -> Result<T, Error> {
         Err(Error::new(&self.place, reason))
     }
 
     /// Refuses what was not taken.
-    pub(crate) fn end(self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// Names the first member that is left.
+    pub fn end(self) -> Result<(), Error> {
         match self.rest.first() {
             None => Ok(()),
             Some((name, _)) => self.error(format!("`{name}` is no member that is known here")),

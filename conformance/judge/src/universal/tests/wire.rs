@@ -225,6 +225,24 @@ fn what_a_gateway_did_is_named_once() {
 }
 
 #[test]
+fn a_client_that_is_no_agent_shows_what_a_gateway_does_alone() {
+    let input = json!({"sends": [{"type": "human", "content": "Go"}], "turn": {"content": "Done"}});
+    let asked = |answer: AgentReply<'_>| judge(&input.to_string(), &Others::default(), Abilities::default(), answer);
+    let judged = |output: Value| asked(AgentReply::Output(value::read(&output.to_string()).expect("JSON")));
+    let text = json!({"clause": clause::GATE_TEXT, "level": "must", "what": "`Go` became `go`"});
+    let output = |findings: Value| json!({"wire": {"api": "anthropic", "through": "x", "findings": findings}});
+    let sound = judged(output(json!([]))).expect("a run");
+    assert_eq!((sound.findings(), sound.holds(Property::GateText)), (&[][..], Holding::Yes));
+    let wrong = judged(output(json!([text]))).expect("a run");
+    assert!(matches!(wrong.holds(Property::GateText), Holding::No(_)) && wrong.breaches_of_wire().count() == 1);
+    let mut idle = output(json!([]));
+    idle["wire"]["unsupported"] = json!("no request asks for a stream");
+    assert_eq!(judged(idle).expect("a run").unsupported(), Some("no request asks for a stream"));
+    assert!(judged(json!({"requests": []})).is_err_and(|error| error.to_string().contains("--through")));
+    assert!(asked(AgentReply::Refusal("no")).is_err());
+}
+
+#[test]
 fn a_run_that_shows_nothing_is_unsupported() {
     let (input, mut output) = over_wire(&json!([]));
     output["wire"]["unsupported"] = json!("no attempt asked for a stream");

@@ -133,8 +133,10 @@ fn alone(part: &OpaquePart) -> WireMessage {
     WireMessage {
         speaker: Speaker::Ai,
         content: String::new(),
+        seams: Vec::new(),
         calls: Vec::new(),
         call_id: None,
+        is_error: false,
         opaque: vec![part.clone()],
         images: Vec::new(),
         place: part.place.clone(),

@@ -1,0 +1,78 @@
+//! What is wrong with what a gateway did.
+
+use serde_json::{Value, json};
+use std::fmt;
+use threadspec_provider::WireLevel;
+
+/// A difference that a gateway made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateFinding {
+    /// The clause that is broken.
+    pub clause: &'static str,
+    /// How much it counts.
+    pub level: WireLevel,
+    /// What went in and what came out, and where, in one sentence.
+    pub what: String,
+    /// The exchange in which the difference was made, by its position.
+    pub exchange: usize,
+    /// The attempt in which it shows, by its position in the record.
+    pub attempt: Option<usize>,
+    /// Both bodies at the first difference.
+    pub sides: Option<Sides>,
+}
+
+/// What went into a gateway and what came out, cut to the first difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sides {
+    /// Which way it went.
+    pub way: Way,
+    /// What went in.
+    pub before: String,
+    /// What came out.
+    pub behind: String,
+    /// A command that sends the request of the client again, without its key.
+    pub curl: String,
+}
+
+/// Which way something goes through a gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the client to the provider.
+    Request,
+    /// From the provider to the client.
+    Answer,
+}
+
+impl Way {
+    /// What the two sides are called.
+    pub fn names(self) -> [&'static str; 2] {
+        match self {
+            Self::Request => ["sent", "arrived"],
+            Self::Answer => ["said", "read"],
+        }
+    }
+}
+
+impl GateFinding {
+    /// The finding as `wire.findings` has it: with `clause`, `level` and `what`, and with both sides and `curl` if they are known.
+    pub fn to_json(&self) -> Value {
+        let mut json = json!({"clause": self.clause, "level": self.level.to_string(), "what": self.what});
+        if let Some(Sides { way, before, behind, curl }) = &self.sides {
+            let [before_name, behind_name] = way.names();
+            json[before_name] = before.as_str().into();
+            json[behind_name] = behind.as_str().into();
+            json["curl"] = curl.as_str().into();
+        }
+        json
+    }
+}
+
+/// The clause and what is wrong; below it, if they are known, both sides and the command.
+impl fmt::Display for GateFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.clause, self.what)?;
+        let Some(Sides { way, before, behind, curl }) = &self.sides else { return Ok(()) };
+        let [before_name, behind_name] = way.names();
+        write!(f, "\n  {before_name:8} {before}\n  {behind_name:8} {behind}\n  {curl}")
+    }
+}

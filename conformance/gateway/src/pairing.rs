@@ -1,0 +1,48 @@
+//! Which attempts came because of which exchange.
+
+use crate::exchange::ClientExchange;
+use crate::run::{GatewayAttempts, GatewayRun};
+use crate::sent::SentRequest;
+use std::time::Duration;
+use threadspec_apis::ApiRequest;
+use threadspec_provider::Attempt;
+
+/// What the clocks of both sides may be off.
+const TOLERANCE: Duration = Duration::from_millis(5);
+
+pub(crate) fn pair(run: &GatewayRun<'_>) -> GatewayAttempts {
+    let mut pairs = GatewayAttempts { of_exchanges: vec![Vec::new(); run.exchanges.len()], unasked: Vec::new() };
+    for (position, attempt) in run.record.attempts.iter().enumerate() {
+        let during: Vec<usize> =
+            (0..run.exchanges.len()).filter(|&exchange| is_during(&run.exchanges[exchange], attempt)).collect();
+        let found = match during[..] {
+            [] => None,
+            [only] => Some(only),
+            _ => during.iter().copied().max_by_key(|&exchange| {
+                let is_free = pairs.of_exchanges[exchange].is_empty();
+                (likeness(&run.exchanges[exchange], attempt), is_free, std::cmp::Reverse(exchange))
+            }),
+        };
+        match found {
+            Some(exchange) => pairs.of_exchanges[exchange].push(position),
+            None => pairs.unasked.push(position),
+        }
+    }
+    pairs
+}
+
+fn is_during(exchange: &ClientExchange, attempt: &Attempt) -> bool {
+    exchange.began <= attempt.at + TOLERANCE && attempt.at <= exchange.ended + TOLERANCE
+}
+
+/// How many of the texts of an attempt stand in a request.
+fn likeness(exchange: &ClientExchange, attempt: &Attempt) -> usize {
+    let (Some(sent), Some(arrived)) = (SentRequest::read(exchange), &attempt.request) else { return 0 };
+    let texts = |request: &ApiRequest| -> Vec<String> {
+        request.messages.iter().map(|message| message.content.trim().to_owned()).collect()
+    };
+    let known = texts(&sent.request);
+    let same = texts(arrived).iter().filter(|text| known.contains(text)).count();
+    // Of two requests of which one goes on from the other, the one that is as long.
+    2 * same + usize::from(known.len() == arrived.messages.len())
+}

@@ -1,0 +1,60 @@
+//! What is compared: a run, from both sides of the gateway.
+
+use crate::exchange::ClientExchange;
+use threadspec::oracle::Api;
+use threadspec_provider::{Attempt, RunPlan, WireRecord};
+
+/// A run through a gateway.
+///
+/// ```
+/// use threadspec::oracle::Api;
+/// use threadspec_gateway::{GatewayRun, judge};
+/// use threadspec_provider::{Engine, EngineOptions, RunPlan};
+/// use std::time::Duration;
+///
+/// let mut engine = Engine::new(EngineOptions::default());
+/// engine.begin(Duration::ZERO, "sk-1", RunPlan::of_turns(Api::Anthropic, Vec::new()));
+/// let ended = engine.end(Duration::from_secs(1), "sk-1").expect("the run is known");
+/// let run = GatewayRun { client: Api::OpenAiChat, plan: &ended.plan, record: &ended.record, exchanges: &[] };
+/// assert_eq!(judge(&run), []);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct GatewayRun<'a> {
+    /// The API that the client speaks.
+    pub client: Api,
+    /// What was to happen behind the gateway.
+    pub plan: &'a RunPlan,
+    /// What happened there.
+    pub record: &'a WireRecord,
+    /// What happened before the gateway, in the order in which it began.
+    pub exchanges: &'a [ClientExchange],
+}
+
+impl<'a> GatewayRun<'a> {
+    /// The attempts that came because of each exchange, by their positions in the record, and those that came because of none.
+    ///
+    /// An attempt belongs to the exchange during which it came. If there were several, it is the one whose request it is most like, and of
+    /// those alike the first that has none yet.
+    pub fn attempts(&self) -> GatewayAttempts {
+        crate::pairing::pair(self)
+    }
+
+    /// An attempt, by its position in the record.
+    pub(crate) fn attempt(&self, position: usize) -> Option<&'a Attempt> {
+        self.record.attempts.get(position)
+    }
+
+    /// Whether both sides speak the same API.
+    pub(crate) fn is_plain_proxy(&self) -> bool {
+        self.client == self.record.api
+    }
+}
+
+/// Which attempts came because of which exchange.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GatewayAttempts {
+    /// For each exchange the positions of its attempts in the record, in the order in which they came.
+    pub of_exchanges: Vec<Vec<usize>>,
+    /// The positions of those that came while nobody asked.
+    pub unasked: Vec<usize>,
+}
