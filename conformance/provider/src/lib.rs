@@ -66,7 +66,7 @@ pub use record::{
     Stray, StrayReason, WireRecord,
 };
 pub use script::{CutEnd, Fault, ObjectReading, Pace, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
-pub use serve::{Answers, Server, ServerLimits, Upstream, UpstreamPart};
+pub use serve::{Answers, AskLimits, Server, ServerLimits, Upstream, UpstreamPart};
 pub use session::{SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
 pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, header, judge_again};
 pub use told::told;
