@@ -7,6 +7,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | `case` | the cases of `golden/gateway/`, and the client that plays them |
+//! | `compose` | from both sides to the output of op `tools` |
 //! | `exchange` | what the client sent and heard |
 //! | `recorder` | what keeps it |
 //! | `run` | a run from both sides |
@@ -16,6 +17,7 @@
 //! | `judging` | the clauses, and which of them names what |
 
 mod case;
+mod compose;
 mod exchange;
 mod finding;
 mod judging;
@@ -25,6 +27,7 @@ mod run;
 mod sent;
 
 pub use case::{GatewayCase, GatewayRound, play};
+pub use compose::compose;
 pub use exchange::ClientExchange;
 pub use finding::{GateFinding, Sides, Way};
 pub use judging::judge;

@@ -52,7 +52,7 @@ mod standalone;
 mod told;
 
 pub use compose::compose;
-pub use engine::{EndedRun, Engine};
+pub use engine::{EndedRun, Engine, mark_of};
 pub use error::Error;
 pub use example::example_of;
 pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};

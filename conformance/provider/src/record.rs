@@ -222,6 +222,8 @@ pub enum StrayReason {
     UnknownKey,
     /// The run of its key was over.
     Late,
+    /// It has the key of a gateway, and no run is under way that could have asked it.
+    Unasked,
     /// Nothing is behind its path.
     Path,
     /// What is behind its path does not take its method.

@@ -46,9 +46,11 @@ mod transcript;
 pub use error::Error;
 pub use exit::Exit;
 pub use folder::files_in;
-pub use options::{RunOptions, by_name, can_be_put};
+pub use options::{RunGateway, RunOptions, by_name, can_be_put};
 pub use reference::StoredReference;
 pub use run::{CaseResult, Known, Run, Settings, Shard, Watch, lack, run};
 pub use serve::{Served, serve, serve_together};
-pub use testee::{Companion, InProcess, Process, Testee, Trouble, adopt_orphans, end_orphans, interrupt};
+pub use testee::{
+    Companion, InProcess, Process, Storage, Surroundings, Testee, Trouble, adopt_orphans, end_orphans, interrupt,
+};
 pub use transcript::{Recorder, Transcript, TranscriptHeader};

@@ -1,8 +1,9 @@
 //! How a run is made, as run files and transcripts tell it.
 
 use serde::{Deserialize, Serialize};
+use threadspec::oracle::Api;
 use threadspec_judge::corpus::Case;
-use threadspec_judge::protocol::{JudgeProfile, Transport};
+use threadspec_judge::protocol::{JudgeProfile, Op, Transport};
 use threadspec_judge::text::count;
 
 /// How a run was made.
@@ -15,6 +16,9 @@ pub struct RunOptions {
     /// How the testee asked a provider for the model's answers; without one they were scripted in its adapter.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "by_optional_name")]
     pub provider: Option<Transport>,
+    /// The gateway that stood between client and provider, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<RunGateway>,
     /// The model that it was told to ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -59,16 +63,35 @@ pub struct RunOptions {
     pub left_out: usize,
 }
 
+/// A gateway that stands between client and provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunGateway {
+    /// The API that the client speaks.
+    #[serde(with = "by_name")]
+    pub client: Api,
+    /// What it is called.
+    pub name: String,
+    /// The words of the command line that say how it is reached, with their placeholders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+}
+
 impl RunOptions {
-    /// What was judged, by which profile and over which wire: `universal over anthropic:stream`.
+    /// What was judged, by which profile and over which wire: `universal over anthropic:stream`, or
+    /// `universal over openai-chat → anthropic:stream through litellm`.
     pub fn terms(&self) -> String {
-        let over = self.provider.map(|transport| format!(" over {transport}")).unwrap_or_default();
+        let (client, name) = match &self.through {
+            Some(RunGateway { client, name, .. }) => (format!("{client} → "), format!(" through {name}")),
+            None => (String::new(), String::new()),
+        };
+        let over = self.provider.map(|transport| format!(" over {client}{transport}{name}")).unwrap_or_default();
         format!("{}{over}", self.profile)
     }
 
     /// Whether a case can be part of such a run.
     pub fn fits(&self, case: &Case) -> bool {
-        case.is_in(self.profile) && can_be_put(case, self.provider)
+        case.is_in(self.profile) && can_be_put(case, self.provider, self.through.is_some())
     }
 
     /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
@@ -82,10 +105,15 @@ impl RunOptions {
     }
 }
 
-/// Whether a case can be put to a testee that asks a provider in this way, or to one whose model is scripted in its adapter.
-pub fn can_be_put(case: &Case, provider: Option<Transport>) -> bool {
-    let over_wire = |Transport { api, stream }| case.is_for(api, stream) && !case.needs_gateway();
-    provider.map_or(!case.needs_provider(), over_wire)
+/// Whether a case can be put to a testee that asks a provider in this way, through a gateway or not, or to one whose model is scripted in its
+/// adapter. Through a gateway go the cases about gateways, and those about agents: how an agent deals with the wire, a gateway hides.
+pub fn can_be_put(case: &Case, provider: Option<Transport>, through: bool) -> bool {
+    let is_for = |Transport { api, stream }: Transport| case.is_for(api, stream);
+    match (provider, through) {
+        (None, _) => !case.needs_provider(),
+        (Some(transport), false) => !case.needs_gateway() && is_for(transport),
+        (Some(transport), true) => case.op == Op::Tools && !case.needs_wire() && is_for(transport),
+    }
 }
 
 fn once() -> u64 {

@@ -74,7 +74,7 @@ impl Judge {
         let options = threadspec_runner::RunOptions { strict, ..header.options.clone() };
         let repeat = |result: &CaseResult<'_>| {
             let mut words = ["threadspec", "verify", "--filter", &result.case.id].map(str::to_owned).to_vec();
-            verify::add_terms(&header.options, &mut |name, value| words.extend([name.to_owned(), value.to_owned()]));
+            verify::add_terms(&header.options, &mut words);
             if let Some(folder) = &self.corpus {
                 words.extend(["--corpus".to_owned(), folder.display().to_string()]);
             }

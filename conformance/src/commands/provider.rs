@@ -356,6 +356,7 @@ fn options(strict: bool) -> RunOptions {
         left_out: 0,
         provider: None,
         model: None,
+        through: None,
         stream_pieces: None,
     }
 }

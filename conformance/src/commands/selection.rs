@@ -35,8 +35,12 @@ pub(super) struct Chosen<'a> {
 }
 
 impl CaseFilter {
-    /// The cases that are chosen, for a testee that asks a provider or for one that has a scripted model.
-    pub(super) fn of<'a>(&self, corpus: &'a Corpus, provider: Option<Transport>) -> Result<Chosen<'a>, Stop> {
+    /// The cases that are chosen, for a testee that asks a provider, through a gateway or not, or for one that has a scripted model.
+    pub(super) fn of<'a>(
+        &self,
+        corpus: &'a Corpus,
+        (provider, through): (Option<Transport>, bool),
+    ) -> Result<Chosen<'a>, Stop> {
         let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();
         for (pattern, text) in clauses.iter().zip(&self.clause) {
             if !corpus.clauses.iter().any(|clause| pattern.matches(&clause.id)) {
@@ -58,8 +62,8 @@ impl CaseFilter {
         if chosen.is_empty() {
             return Err(Stop::new(Exit::Usage, "no case fits all of --filter, --op and --clause"));
         }
-        self.refuse_cases_of_the_wire(&chosen, provider)?;
-        chosen.retain(|case| can_be_put(case, provider));
+        self.refuse_cases_of_the_wire(&chosen, (provider, through))?;
+        chosen.retain(|case| can_be_put(case, provider, through));
         let is_for_every_day = |case: &&Case| self.thorough || !case.thorough || self.filter.contains(&case.id);
         self.refuse_thorough_patterns(&chosen, &is_for_every_day)?;
         chosen.retain(|case| self.shard.is_none_or(|shard| shard.has(case)));
@@ -68,7 +72,11 @@ impl CaseFilter {
     }
 
     /// Refuses a selection of which nothing is run without a provider, or without another one.
-    fn refuse_cases_of_the_wire(&self, chosen: &[&Case], provider: Option<Transport>) -> Result<(), Stop> {
+    fn refuse_cases_of_the_wire(
+        &self,
+        chosen: &[&Case],
+        (provider, through): (Option<Transport>, bool),
+    ) -> Result<(), Stop> {
         let why = provider.map_or_else(
             || "; --provider API puts them to an agent over HTTP".to_owned(),
             |transport| format!(", which are not for {transport}"),
@@ -77,11 +85,11 @@ impl CaseFilter {
         for text in &self.filter {
             let pattern = WildMatch::new(text);
             let mut matched = chosen.iter().filter(|case| pattern.matches(&case.id)).peekable();
-            if matched.peek().is_some() && !matched.any(|case| can_be_put(case, provider)) {
+            if matched.peek().is_some() && !matched.any(|case| can_be_put(case, provider, through)) {
                 return refuse(format!("the pattern `{}` matches only cases of the wire", visible(text)));
             }
         }
-        if chosen.iter().any(|case| can_be_put(case, provider)) {
+        if chosen.iter().any(|case| can_be_put(case, provider, through)) {
             Ok(())
         } else {
             refuse("all cases that fit --op and --clause are cases of the wire".to_owned())

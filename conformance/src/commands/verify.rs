@@ -5,6 +5,7 @@ use super::outcome::{Finished, Reporting};
 use super::selection::{CaseFilter, Chosen};
 use super::{Stop, corpus_and_errata, left_behind, not_writable, progress};
 use crate::over_wire::{ModelServer, OverWire, StreamPieces};
+use crate::through::{self, ThroughOptions};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
@@ -23,8 +24,8 @@ use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_report::Circumstances;
 use threadspec_runner::files::prepare;
 use threadspec_runner::{
-    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunOptions, Settings, Shard, StoredReference, Testee,
-    TranscriptHeader, Watch, adopt_orphans, interrupt, run,
+    CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard,
+    StoredReference, Testee, TranscriptHeader, Watch, adopt_orphans, interrupt, run,
 };
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -90,6 +91,8 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["repeat", "soak"])]
     transcript: Option<PathBuf>,
     #[command(flatten)]
+    through: ThroughOptions,
+    #[command(flatten)]
     known: KnownFailures,
     #[command(flatten)]
     output: Reporting,
@@ -98,7 +101,7 @@ pub(crate) struct Verify {
     command: Vec<OsString>,
 }
 
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
     let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
     // A day is longer than anybody waits, and far from overflowing a clock.
@@ -127,7 +130,7 @@ impl Verify {
             return Err(Stop::new(Exit::Usage, "--transcript needs a file; stdout is for the results"));
         }
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
-        let chosen = self.selection.of(&corpus, self.provider)?;
+        let chosen = self.selection.of(&corpus, (self.provider, self.through.is_given()))?;
         let known = self.known.read()?;
         self.output.prepare(self.transcript.as_deref(), self.known.path())?;
         if let Some(path) = &self.transcript {
@@ -196,9 +199,10 @@ impl Verify {
     /// Refuses a provider without an agent, and with another profile than the one that judges agents.
     fn refuse_other_terms(&self) -> Result<(), Stop> {
         if self.provider.is_none() {
-            return Ok(());
+            return self.through.check(1);
         }
-        if self.command.is_empty() {
+        self.through.check(self.jobs)?;
+        if self.command.is_empty() && !self.through.is_given() {
             let message = "--provider needs a program to test: put `--` and its command at the end";
             return Err(Stop::new(Exit::Usage, message));
         }
@@ -225,6 +229,11 @@ impl Verify {
 
     /// The testees. The first one is ready; the others start when they are first asked.
     fn testees(&self) -> Result<(Testees, Option<Arc<ModelServer>>), Unready> {
+        if let Some(transport) = self.provider.filter(|_| self.through.is_given()) {
+            let over = (transport, self.model.as_deref(), self.stream_pieces);
+            return through::testees(&self.through, over, self.timeout)
+                .map(|(testees, provider)| (testees, Some(provider)));
+        }
         if let Some(transport) = self.provider {
             let provider = ModelServer::start(transport, self.model.as_deref(), self.stream_pieces);
             let provider = Arc::new(provider.map_err(|error| Unready::Runner(error.to_string()))?);
@@ -273,6 +282,7 @@ impl Verify {
         let options = RunOptions {
             profile,
             provider: self.provider,
+            through: self.through.told(),
             model: self.model.clone(),
             stream_pieces: (self.stream_pieces != StreamPieces::default()).then(|| self.stream_pieces.to_string()),
             strict: self.strict,
@@ -353,7 +363,8 @@ impl Verify {
         } else {
             add("--filter", &result.case.id);
         }
-        add_terms(options, &mut add);
+        add_terms(options, &mut words);
+        let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
         if self.timeout != DEFAULT_TIMEOUT {
             add("--timeout", &self.timeout.as_secs_f64().to_string());
         }
@@ -368,7 +379,8 @@ impl Verify {
 type Testees = Vec<Box<dyn Testee + Send>>;
 
 /// The profile of a run as arguments, or the provider that implies it.
-pub(super) fn add_terms(options: &RunOptions, add: &mut impl FnMut(&str, &str)) {
+pub(super) fn add_terms(options: &RunOptions, words: &mut Vec<String>) {
+    let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
     match options.provider {
         None => add("--profile", &options.profile.to_string()),
         Some(transport) => {
@@ -377,6 +389,10 @@ pub(super) fn add_terms(options: &RunOptions, add: &mut impl FnMut(&str, &str)) 
                 if let Some(value) = value {
                     add(name, value);
                 }
+            }
+            if let Some(RunGateway { client, options, .. }) = &options.through {
+                add("--client", &client.to_string());
+                words.extend_from_slice(options);
             }
         }
     }

@@ -30,6 +30,7 @@ fn judge_stray(judging: &mut Judging<'_>, stray: &Stray) {
         StrayReason::NoKey => (CLAUSE, "arrived without a key"),
         StrayReason::UnknownKey => (CLAUSE, "arrived with a key that nobody gave out"),
         StrayReason::Late => (clause::GATE_INDEPENDENT, "belongs to a run that was over"),
+        StrayReason::Unasked => (CLAUSE, "arrived while nobody asked"),
         StrayReason::Path => (CLAUSE, "arrived, and nothing is behind that path"),
         StrayReason::Method => (CLAUSE, "arrived with a method that the path does not take"),
         StrayReason::OtherApi => (CLAUSE, "arrived, which is a request of another API"),

@@ -1,19 +1,24 @@
 //! Requests and answers over a socket, one after the other, on a connection that is kept.
 
 use super::{ClientRequest, ClientResponse, Exchange, ResponseReader};
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long nothing may come before the provider counts as gone.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// How often it is asked whether to give up, while nothing comes.
+const TICK: Duration = Duration::from_millis(50);
+
 /// A connection to the provider at one address.
-#[derive(Debug)]
 pub struct Connection {
     authority: String,
     stream: Option<TcpStream>,
+    /// Says that an answer is not to be waited for any longer.
+    gives_up: Option<Box<dyn FnMut() -> bool + Send + Sync>>,
 }
 
 impl Connection {
@@ -27,7 +32,24 @@ impl Connection {
     pub fn to(base_url: &str) -> Option<Self> {
         let (authority, _) = parts(base_url)?;
         let authority = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:80") };
-        Some(Self { authority, stream: None })
+        Some(Self { authority, stream: None, gives_up: None })
+    }
+
+    /// Another one to the same place.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self { authority: self.authority.clone(), stream: None, gives_up: None }
+    }
+
+    /// Its host and port.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// The same, which gives up an answer as soon as this says so. It is asked again and again while nothing comes.
+    #[must_use]
+    pub fn giving_up(self, gives_up: impl FnMut() -> bool + Send + Sync + 'static) -> Self {
+        Self { gives_up: Some(Box::new(gives_up)), ..self }
     }
 
     /// The path of a base URL, without a slash at its end.
@@ -36,12 +58,15 @@ impl Connection {
     }
 
     fn try_exchange(&mut self, request: &ClientRequest) -> io::Result<Option<ClientResponse>> {
+        // A server may close what nobody uses; what is sent there would look like a request that it does not answer.
+        let _ = self.stream.take_if(|stream| is_closed(stream));
         let stream = match &mut self.stream {
             Some(stream) => stream,
             none => {
                 let stream = TcpStream::connect(&*self.authority)?;
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(if self.gives_up.is_some() { TICK } else { PATIENCE }))?;
+                stream.set_write_timeout(Some(PATIENCE))?;
                 none.insert(stream)
             }
         };
@@ -53,11 +78,14 @@ impl Connection {
         bytes += &format!("content-length: {}\r\n\r\n", body.len());
         stream.write_all(&[bytes.as_bytes(), body].concat())?;
         let (mut reader, mut buffer) = (ResponseReader::default(), vec![0; 1 << 16]);
-        while !reader.is_done() {
+        let is_pause = |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+        let mut last = Instant::now();
+        while !reader.is_done() && !self.gives_up.as_mut().is_some_and(|gives_up| gives_up()) {
             match stream.read(&mut buffer) {
+                Err(error) if is_pause(&error) && last.elapsed() < PATIENCE => continue,
                 Ok(0) | Err(_) => break,
                 Ok(count) if reader.push(&buffer[..count]).is_err() => return Ok(None),
-                Ok(_) => {}
+                Ok(_) => last = Instant::now(),
             }
         }
         let is_kept = reader.is_done();
@@ -68,6 +96,19 @@ impl Connection {
         }
         Ok(response)
     }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("authority", &self.authority).finish_non_exhaustive()
+    }
+}
+
+/// Whether a connection that is not used has been closed, or something came on it that nobody asked for.
+fn is_closed(stream: &TcpStream) -> bool {
+    let is_quiet = stream.set_nonblocking(true).is_ok()
+        && stream.peek(&mut [0]).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock);
+    stream.set_nonblocking(false).is_err() || !is_quiet
 }
 
 /// The authority and the path of an `http` URL.

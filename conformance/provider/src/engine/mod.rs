@@ -1,7 +1,10 @@
 //! The other end of the wire without a socket: requests go in, answers come out, and whoever calls tells the time.
 
+mod gateway;
 #[cfg(test)]
 mod tests;
+
+pub use gateway::mark_of;
 
 use crate::exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction};
 use crate::http::{Head, Route, disguised, keys, path, without_keys};
@@ -12,6 +15,7 @@ use crate::received::{Received, Unreadable};
 use crate::record::{Stray, StrayReason, WireRecord};
 use crate::run::{Listed, PlayedRun, SessionTurns, Turns};
 use crate::serve::Answers;
+use gateway::GatewayKeys;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::Duration;
 use threadspec::oracle::Api;
@@ -64,6 +68,8 @@ pub struct Engine {
     /// The hashes of keys of runs whose agents were ended, the oldest first.
     abandoned: VecDeque<String>,
     strays: Vec<Stray>,
+    /// The keys with which a gateway comes, whatever run it is about.
+    gateway: GatewayKeys,
 }
 
 /// A run that is over.
@@ -89,6 +95,7 @@ impl Engine {
             ended: (HashSet::new(), VecDeque::new()),
             abandoned: VecDeque::new(),
             strays: Vec::new(),
+            gateway: GatewayKeys::default(),
         }
     }
 
@@ -140,7 +147,7 @@ impl Engine {
     }
 
     /// What has happened so far in a run.
-    pub(crate) fn record(&self, key: &str) -> Option<&WireRecord> {
+    pub fn record(&self, key: &str) -> Option<&WireRecord> {
         self.runs.get(key).map(|run| &run.record)
     }
 
@@ -197,8 +204,15 @@ impl Engine {
             });
         }
         let known: Vec<String> = keys(&received).into_iter().map(str::to_owned).collect();
+        let is_of_gateway = self.gateway.have_one_of(&known);
+        let looks_around = received.method != "POST" || matches!(endpoint, Route::Count(_));
+        if is_of_gateway && looks_around {
+            return self.look_around(endpoint, head, &received);
+        }
+        let marked = is_of_gateway.then(|| self.run_of(&received)).flatten();
         // Of two keys that differ, the one that belongs to a run.
-        let key = known.iter().find(|key| self.runs.contains_key(*key)).or(known.first()).map(String::as_str);
+        let key = known.iter().find(|key| self.runs.contains_key(*key)).or(known.first());
+        let key = marked.as_ref().or(key).map(String::as_str);
         let run = key.and_then(|key| self.runs.get(key));
         // Outside of sessions, nothing is there.
         let is_known = !matches!(endpoint, Route::Run(_)) || run.is_some_and(|run| run.plan.session.is_some());
@@ -214,8 +228,11 @@ impl Engine {
                     return head.error(&ApiError::wrong_key(api, Some(key)));
                 }
                 (Some(key), None) => {
-                    let is_late = self.ended.0.contains(&disguised(key));
-                    let why = if is_late { StrayReason::Late } else { StrayReason::UnknownKey };
+                    let why = match self.ended.0.contains(&disguised(key)) {
+                        true => StrayReason::Late,
+                        false if is_of_gateway => StrayReason::Unasked,
+                        false => StrayReason::UnknownKey,
+                    };
                     Some((why, ApiError::wrong_key(api, Some(key))))
                 }
                 (Some(_), Some(run)) if endpoint.api().is_some_and(|api| api != run.plan.api) => {

@@ -27,6 +27,7 @@ fn judge_stray(stray: &Stray, findings: &mut WireFindings) {
         StrayReason::NoKey => findings.must(clause::WIRE_KEY, what("has no key")),
         StrayReason::UnknownKey => findings.must(clause::WIRE_KEY, what("has a key that nobody gave out")),
         StrayReason::Late => findings.must(clause::WIRE_KEY, what("came after the reply")),
+        StrayReason::Unasked => findings.must(clause::WIRE_KEY, what("belongs to no run")),
         // Programs look around before they ask.
         StrayReason::Path | StrayReason::Method if method != "POST" => {
             findings.add(clause::WIRE_REQUEST, WireLevel::Note, what("is no request of the API"));

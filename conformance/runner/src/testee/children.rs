@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::Path;
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -46,7 +46,7 @@ impl ProcessGroup {
     }
 
     /// Starts a command that is prepared further.
-    fn spawn_as(command: &[OsString], prepare: impl FnOnce(&mut Command)) -> Result<Self, Unready> {
+    pub(super) fn spawn_as(command: &[OsString], prepare: impl FnOnce(&mut Command)) -> Result<Self, Unready> {
         let (program, arguments) = command.split_first().ok_or_else(|| "no command was given".to_owned())?;
         let mut prepared = Command::new(program);
         prepared.args(arguments);
@@ -95,32 +95,6 @@ impl ProcessGroup {
         let _ = self.child.start_kill();
         #[cfg(not(windows))]
         let _ = self.child.kill();
-    }
-}
-
-/// A program that runs beside this one, in a process group of its own, and does not speak the protocol. Dropping it ends the group.
-#[derive(Debug)]
-pub struct Companion(ProcessGroup);
-
-impl Companion {
-    /// Starts a command with further variables in its environment. It writes where this program writes, and reads nothing from a terminal: it
-    /// is in the background there.
-    ///
-    /// # Errors
-    ///
-    /// Says why it could not be started.
-    pub fn start(command: &[OsString], variables: &[(&str, String)]) -> Result<Self, Unready> {
-        ProcessGroup::spawn_as(command, |prepared| {
-            let is_terminal = io::stdin().is_terminal();
-            prepared.stdin(if is_terminal { Stdio::null() } else { Stdio::inherit() });
-            prepared.envs(variables.iter().map(|(name, value)| (name, value)));
-        })
-        .map(Self)
-    }
-
-    /// How it ended, if it has.
-    pub fn exit_status(&mut self) -> Option<ExitStatus> {
-        self.0.exit_status()
     }
 }
 

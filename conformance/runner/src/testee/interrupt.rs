@@ -30,7 +30,7 @@ pub fn listen() -> io::Result<()> {
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Waits so long, or until the run should end. Returns whether it should go on.
-pub(crate) fn wait(time: Duration) -> bool {
+pub fn wait(time: Duration) -> bool {
     let begun = Instant::now();
     while !requested() && begun.elapsed() < time {
         thread::sleep(POLL_INTERVAL.min(time.saturating_sub(begun.elapsed())));

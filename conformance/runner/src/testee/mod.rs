@@ -1,6 +1,7 @@
 //! Testees, that is, whatever is being tested: another program or an implementation in this process, behind one interface.
 
 mod children;
+mod companion;
 mod in_process;
 pub mod interrupt;
 mod lines;
@@ -11,9 +12,11 @@ mod process;
 mod session;
 mod storage;
 
-pub use children::{Companion, adopt_orphans, end_orphans};
+pub use children::{adopt_orphans, end_orphans};
+pub use companion::{Companion, Surroundings};
 pub use in_process::InProcess;
 pub use process::Process;
+pub use storage::Storage;
 
 use std::time::Duration;
 use threadspec_judge::corpus::Accepted;

@@ -23,7 +23,7 @@ fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// A fresh folder that only this user can enter. It stands alone in another one, so that what is written beside it is seen. Dropping it
 /// removes both.
 #[derive(Debug)]
-pub(super) struct Storage {
+pub struct Storage {
     around: PathBuf,
     /// The folder, as text: it goes into JSON.
     path: String,
@@ -35,7 +35,7 @@ impl Storage {
     /// # Errors
     ///
     /// When the system refuses it.
-    pub(super) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         let around = Self::unused()?;
         let storage = Self { path: around.join(NAME).to_string_lossy().into_owned(), around };
         // Only what was made is removed.
@@ -61,7 +61,7 @@ impl Storage {
     }
 
     /// The folder.
-    pub(super) fn path(&self) -> &str {
+    pub fn path(&self) -> &str {
         &self.path
     }
 

@@ -1,0 +1,321 @@
+//! The gateway as a program: started, waited for, and ended.
+
+use super::client::{RecordingExchange, Route};
+use super::options::ThroughOptions;
+use super::placeholders::Placeholders;
+use crate::over_wire::ModelServer;
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+use threadspec::Message;
+use threadspec::agent::Model;
+use threadspec_judge::protocol::{Endpoint, Transport};
+use threadspec_judge::text::{beginning, visible};
+use threadspec_judge::verdict::Unready;
+use threadspec_provider::client::{ClientResponse, HttpModel};
+use threadspec_provider::{RunPlan, WireTurn};
+use threadspec_runner::{Companion, Storage, Surroundings, files, interrupt};
+
+/// How often it is tried whether a gateway is ready.
+const TICK: Duration = Duration::from_millis(300);
+/// How long one such try may take.
+const TRY: Duration = Duration::from_secs(10);
+/// How many times the model says the same in one try: gateways ask again by themselves.
+const ANSWERS: usize = 32;
+/// What the model says when it is tried whether a gateway is ready.
+const READY: &str = "Ready.";
+/// How much of an answer is shown, in characters.
+const SHOWN: usize = 400;
+/// The variables that tell a program where its provider is, and the parts of names of those that may hold a key.
+const OF_PROVIDERS: [&str; 2] = ["OPENAI_", "ANTHROPIC_"];
+const OF_KEYS: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+
+/// A gateway between client and provider.
+#[derive(Debug)]
+pub(super) struct Gateway {
+    /// What it is called.
+    pub(super) name: String,
+    pub(super) server: Arc<ModelServer>,
+    /// The words of its command, with placeholders; none if it runs already.
+    words: Vec<String>,
+    url: String,
+    config: Option<PathBuf>,
+    headers: Vec<String>,
+    log: Option<PathBuf>,
+    has_home: bool,
+    ready_timeout: Duration,
+    /// The API that its client speaks.
+    pub(super) client: threadspec::oracle::Api,
+    /// The key that it has for the provider, and that of its client.
+    keys: (String, String),
+    /// The model that its client asks for.
+    model: String,
+    state: Mutex<GatewayState>,
+    /// Runs read it; who wants to be alone with the gateway writes it.
+    pub(super) runs: RwLock<()>,
+}
+
+/// What there is of a gateway at the moment.
+#[derive(Debug, Default)]
+struct GatewayState {
+    program: Option<Companion>,
+    /// How it is reached, once it is ready.
+    route: Option<Route>,
+    /// Whether it was started before: its log goes on.
+    was_started: bool,
+    /// Removed when the gateway is gone.
+    folder: Option<Storage>,
+}
+
+impl Gateway {
+    pub(super) fn new(options: &ThroughOptions, server: Arc<ModelServer>) -> Self {
+        let words = options.words();
+        let key = server.key();
+        let of_client = options.key().unwrap_or_else(|| server.key());
+        server.take_gateway_keys(vec![key.clone(), of_client.clone()]);
+        Self {
+            name: options.name(),
+            words,
+            url: options.url(),
+            config: options.config().map(Into::into),
+            headers: options.headers().to_vec(),
+            log: options.log().map(Into::into),
+            has_home: options.has_home(),
+            ready_timeout: options.ready_timeout(),
+            client: options.client(),
+            keys: (key, of_client),
+            model: options.model().unwrap_or(&server.model).to_owned(),
+            server,
+            state: Mutex::default(),
+            runs: RwLock::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, GatewayState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes part in what the gateway does at the moment.
+    pub(super) fn join(&self) -> RwLockReadGuard<'_, ()> {
+        self.runs.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How a ready gateway is reached. It is started if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// Says why it does not get ready.
+    pub(super) fn route(&self) -> Result<Route, Unready> {
+        let mut state = self.state();
+        if let Some(route) = &state.route {
+            return Ok(route.clone());
+        }
+        let route = self.start(&mut state).inspect_err(|_| state.program = None)?;
+        state.route = Some(route.clone());
+        Ok(route)
+    }
+
+    /// Ends the program, if it is ours; it is started again when it is next asked.
+    pub(super) fn end(&self) {
+        *self.state() = GatewayState { was_started: true, ..GatewayState::default() };
+    }
+
+    /// How the program ended, if it has, and nobody listens any more in its place; with the last that it printed.
+    pub(super) fn last_words(&self) -> Option<String> {
+        let mut state = self.state();
+        let address = state.route.as_ref()?.authority().to_owned();
+        let program = state.program.as_mut()?;
+        let status = program.exit_status().filter(|_| !takes_connections(&address))?;
+        Some(format!("the gateway ended with {status}{}", printed(program)))
+    }
+
+    fn start(&self, state: &mut GatewayState) -> Result<Route, Unready> {
+        let lacking = |error: std::io::Error| Unready::Runner(format!("for the gateway: {error}"));
+        let folder = Storage::new().map_err(lacking)?;
+        // Free at this moment; nothing keeps others from taking it before the gateway does.
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).map_err(lacking)?.port();
+        let mut placeholders = Placeholders {
+            upstream: self.server.url(),
+            key: self.keys.0.clone(),
+            port,
+            model: self.server.model.clone(),
+            dir: folder.path().into(),
+            config: None,
+        };
+        if let Some(path) = &self.config {
+            let text = fs::read_to_string(path)
+                .map_err(|error| Unready::Runner(visible(&format!("--through-config {}: {error}", path.display()))))?;
+            let name = path
+                .extension()
+                .map_or_else(|| "config".into(), |suffix| PathBuf::from("config").with_extension(suffix));
+            let filled = PathBuf::from(folder.path()).join(name);
+            fs::write(&filled, placeholders.fill(&text)).map_err(lacking)?;
+            placeholders.config = Some(filled);
+        }
+        let headers = self.headers.iter().filter_map(|header| header.split_once(':'));
+        let headers = headers.map(|(name, value)| (name.to_lowercase(), placeholders.fill(value.trim()))).collect();
+        let url = placeholders.fill(&self.url);
+        let route =
+            Route::new(&url, headers).ok_or_else(|| Unready::Runner(format!("--through-url: {url} is no URL")))?;
+        if !self.words.is_empty() {
+            let command: Vec<OsString> = self.words.iter().map(|word| placeholders.fill(word).into()).collect();
+            let around = self.surroundings(&placeholders, state.was_started).map_err(lacking)?;
+            let named = |why: Unready| match why {
+                Unready::Testee(why) => Unready::Testee(format!("the gateway: {why}")),
+                lacking @ Unready::Runner(_) => lacking,
+            };
+            state.program = Some(Companion::start_apart(&command, around).map_err(named)?);
+        }
+        state.folder = Some(folder);
+        state.was_started = true;
+        self.wait_for(state.program.as_mut(), &route)?;
+        Ok(route)
+    }
+
+    fn surroundings(&self, placeholders: &Placeholders, goes_on: bool) -> std::io::Result<Surroundings<'static>> {
+        let is_withheld = |name: &OsString| {
+            let name = name.to_string_lossy().to_uppercase();
+            OF_PROVIDERS.iter().any(|beginning| name.starts_with(beginning))
+                || OF_KEYS.iter().any(|part| name.contains(part))
+        };
+        let Placeholders { upstream, key, dir, .. } = placeholders;
+        let mut variables: Vec<(&str, OsString)> = vec![
+            ("OPENAI_BASE_URL", format!("{upstream}/v1").into()),
+            ("OPENAI_API_BASE", format!("{upstream}/v1").into()),
+            ("OPENAI_API_KEY", key.into()),
+            ("ANTHROPIC_BASE_URL", upstream.into()),
+            ("ANTHROPIC_API_KEY", key.into()),
+        ];
+        if self.has_home {
+            variables.push(("HOME", dir.into()));
+        }
+        let open = |path: &PathBuf| if goes_on { File::options().append(true).open(path) } else { File::create(path) };
+        Ok(Surroundings {
+            variables,
+            withheld: env::vars_os().map(|(name, _)| name).filter(is_withheld).collect(),
+            log: self.log.as_ref().map(open).transpose()?,
+        })
+    }
+
+    /// Waits until a plain text run comes through.
+    fn wait_for(&self, mut program: Option<&mut Companion>, route: &Route) -> Result<(), Unready> {
+        let given_up = Instant::now() + self.ready_timeout;
+        let mut last = Tried { answer: "nobody took a connection".to_owned(), arrived: "nothing".to_owned() };
+        loop {
+            if interrupt::requested() {
+                return Err("interrupted".to_owned().into());
+            }
+            if takes_connections(route.authority()) {
+                match self.try_out(route, given_up) {
+                    None => return Ok(()),
+                    Some(tried) => last = tried,
+                }
+            }
+            // One that leaves another process behind ends well.
+            if let Some(status) =
+                program.as_mut().and_then(|program| program.exit_status()).filter(|status| !status.success())
+            {
+                let printed = program.as_deref().map(printed).unwrap_or_default();
+                return Err(
+                    format!("the gateway {} ended with {status} before it was ready{printed}", self.name).into()
+                );
+            }
+            if Instant::now() > given_up {
+                let printed = program.as_deref().map(printed).unwrap_or_default();
+                let Tried { answer, arrived } = last;
+                return Err(format!(
+                    "the gateway {} was not ready within {:?}\nits last answer: {answer}\nwhat arrived at the provider: {arrived}{printed}",
+                    self.name, self.ready_timeout
+                )
+                .into());
+            }
+            if !interrupt::wait(TICK) {
+                return Err("interrupted".to_owned().into());
+            }
+        }
+    }
+
+    /// Has a plain text run made. Returns what came of it, if it did not come through.
+    fn try_out(&self, route: &Route, given_up: Instant) -> Option<Tried> {
+        let said = WireTurn::read_all(&format!(r#"[{{"content": "{READY}"}}]"#), "model").unwrap_or_default();
+        let turns = said.iter().cycle().take(ANSWERS).cloned().collect();
+        let mark = self.server.mark();
+        let plan =
+            RunPlan { model: Some(self.server.model.clone()), ..RunPlan::of_turns(self.server.transport.api, turns) };
+        self.server.begin_as(&mark, plan);
+        let until = given_up.max(Instant::now() + TICK).min(Instant::now() + TRY);
+        let mut exchange = RecordingExchange::new(self, route, until);
+        let endpoint = self.endpoint(route, false, false);
+        let answer = HttpModel::new(&endpoint, [], &mut exchange).respond(&[Message::human("Are you ready?")]);
+        let exchanges = exchange.into_exchanges();
+        let arrived = self.server.so_far(&mark, |record| {
+            let attempts = record.attempts.iter().map(|attempt| {
+                let status = attempt.status.map(|status| status.to_string()).unwrap_or_default();
+                let error = attempt.error.as_ref().map(|error| format!(" {error}")).unwrap_or_default();
+                format!("POST {}, answered with {status}{error}", attempt.target)
+            });
+            let strays = record.strays.iter();
+            let strays =
+                strays.map(|stray| format!("{} {}, answered with {}", stray.method, stray.target, stray.status));
+            let all: Vec<String> = attempts.chain(strays).collect();
+            all.last().map(|last| {
+                if all.len() == 1 { last.clone() } else { format!("{last}, and {} before it", all.len() - 1) }
+            })
+        });
+        self.server.abandon(&mark);
+        if answer.as_ref().is_ok_and(|answer| answer.content.contains(READY)) {
+            return None;
+        }
+        let response = exchanges.last().and_then(|exchange| exchange.response.as_ref());
+        Some(Tried {
+            answer: visible(&response.map_or_else(|| "none".to_owned(), shown)),
+            arrived: visible(&arrived.flatten().unwrap_or_else(|| "nothing".to_owned())),
+        })
+    }
+
+    /// What the client is told of its model.
+    pub(super) fn endpoint(&self, route: &Route, stream: bool, reasoning: bool) -> Endpoint {
+        Endpoint {
+            transport: Transport { api: self.client, stream },
+            base_url: route.base_url(self.client),
+            api_key: self.keys.1.clone(),
+            model: self.model.clone(),
+            reasoning,
+        }
+    }
+}
+
+/// What came of a try.
+struct Tried {
+    answer: String,
+    arrived: String,
+}
+
+/// An answer in a few words.
+fn shown(response: &ClientResponse) -> String {
+    let body = String::from_utf8_lossy(&response.body()).into_owned();
+    format!("{} {}", response.status, beginning(body.trim(), SHOWN))
+}
+
+/// The last lines of a program, on lines of their own.
+fn printed(program: &Companion) -> String {
+    // What it printed as its last may still be on its way.
+    thread::sleep(Duration::from_millis(50));
+    let lines = program.last_lines();
+    if lines.is_empty() { String::new() } else { format!("\nits last output:\n  {}", lines.join("\n  ")) }
+}
+
+fn takes_connections(authority: &str) -> bool {
+    let addresses = authority.to_socket_addrs().into_iter().flatten();
+    addresses.into_iter().any(|address| TcpStream::connect_timeout(&address, TICK).is_ok())
+}
+
+/// Finds out whether a log can be written.
+pub(super) fn prepare_log(path: &std::path::Path) -> Result<(), Unready> {
+    files::prepare(path).map_err(|error| Unready::Runner(error.to_string()))
+}

@@ -1,0 +1,222 @@
+//! A gateway as a testee: our client puts each case to it, in this process.
+
+use super::client::RecordingExchange;
+use super::gateway::Gateway;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use threadspec::surrogates::without_marks;
+use threadspec_gateway::{ClientExchange, GatewayCase, GatewayRun, compose, play};
+use threadspec_judge::json;
+use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
+use threadspec_judge::reference::Reference;
+use threadspec_judge::universal::value;
+use threadspec_judge::verdict::{Outcome, Unready};
+use threadspec_provider::client::HttpModel;
+use threadspec_provider::{EndedRun, Error, RunPlan, mark_of, told};
+use threadspec_runner::{Testee, Trouble, interrupt};
+
+/// How many runs that are over are kept, to judge them again if requests come late.
+const MOST_ENDED: usize = 64;
+
+/// A gateway, and a client of ours that asks it.
+#[derive(Debug)]
+pub(super) struct ThroughGateway {
+    gateway: Arc<Gateway>,
+    hello: Hello,
+    timeout: Duration,
+    /// How many times as long a run may take.
+    patience: u32,
+    /// How long the latest run took that took longer than it may.
+    late: Option<Duration>,
+    sent: VecDeque<Request>,
+    /// The last runs that are over, each with its request and what the client replied.
+    ended: VecDeque<EndedThrough>,
+}
+
+/// A run through a gateway that is over.
+#[derive(Debug)]
+struct EndedThrough {
+    id: i64,
+    run: EndedRun,
+    exchanges: Vec<ClientExchange>,
+    reply: Reply,
+}
+
+impl EndedThrough {
+    fn outcome(&self, gateway: &Gateway) -> Outcome {
+        let EndedRun { plan, record } = &self.run;
+        let run = GatewayRun { client: gateway.client, plan, record, exchanges: &self.exchanges };
+        Outcome::Reply(compose(&run, &gateway.name, self.reply.clone()))
+    }
+}
+
+impl ThroughGateway {
+    /// `timeout` is for each run.
+    pub(super) fn new(gateway: Arc<Gateway>, timeout: Duration) -> Self {
+        let (name, version) = match gateway.name.rsplit_once(' ') {
+            Some((name, version)) if version.starts_with(|sign: char| sign.is_ascii_digit()) => (name, version),
+            _ => (&*gateway.name, "?"),
+        };
+        let hello = Hello {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            language: "a gateway".to_owned(),
+            url: None,
+            ops: vec![Op::Tools],
+            profiles: vec![JudgeProfile::Universal],
+            ..Reference.hello()
+        };
+        let (sent, ended) = (VecDeque::new(), VecDeque::new());
+        Self { gateway, hello, timeout, patience: 1, late: None, sent, ended }
+    }
+
+    /// Has a case played through the gateway.
+    fn play(&mut self, request: &Request) -> Result<EndedThrough, Outcome> {
+        let route = self.gateway.route().map_err(Outcome::NotReady)?;
+        let _part = self.gateway.join();
+        let server = &self.gateway.server;
+        let transport = server.transport;
+        let unfit =
+            |error| Outcome::NotReady(Unready::Runner(format!("a case cannot be played over the wire: {error}")));
+        let case = PutCase::read(request, transport).map_err(unfit)?;
+        let plan = RunPlan { model: Some(server.model.clone()), ..case.plan() };
+        let reasoning = plan.reasoning;
+        let mark = server.mark();
+        server.begin_as(&mark, plan);
+        let (began, allowed) = (Instant::now(), self.timeout * self.patience);
+        let mut exchange = RecordingExchange::new(&self.gateway, &route, began + allowed);
+        let endpoint = self.gateway.endpoint(&route, transport.stream, reasoning);
+        let replied = case.play(request, &endpoint, &mark, &mut exchange);
+        let exchanges = exchange.into_exchanges();
+        let (took, run) = (began.elapsed(), server.end(&mark));
+        if interrupt::requested() {
+            return Err(Outcome::Interrupted);
+        }
+        if let Some(words) = self.gateway.last_words() {
+            return Err(Outcome::Crash(words));
+        }
+        if took > allowed {
+            return Err(Outcome::Timeout(format!("no answer of the gateway within {allowed:?}")));
+        }
+        if took > self.timeout {
+            self.late = Some(took);
+        }
+        let run = run.ok_or_else(|| Outcome::NotReady(Unready::Runner("the run was lost".to_owned())))?;
+        let reply = replied
+            .map_err(|why| Outcome::NotReady(Unready::Runner(format!("our client replied with no reply: {why}"))))?;
+        Ok(EndedThrough { id: request.id, run, exchanges, reply })
+    }
+}
+
+/// A case as our client puts it.
+enum PutCase {
+    /// One about gateways: the requests are given.
+    Given(Box<GatewayCase>, RunPlan),
+    /// One about agents: the reference runs with the gateway as its model.
+    OfAgent(RunPlan),
+}
+
+impl PutCase {
+    fn read(request: &Request, Transport { api, stream }: Transport) -> Result<Self, Error> {
+        if json::member(&request.input, "sends").is_some() {
+            let case = GatewayCase::read(&request.input)?;
+            let plan = case.plan(api, stream);
+            return Ok(Self::Given(Box::new(case), plan));
+        }
+        let plan = RunPlan::of_case_input(api, &request.input)?;
+        let reasoning = request.reasoning || plan.reasoning;
+        Ok(Self::OfAgent(RunPlan { stream, reasoning, ..plan }))
+    }
+
+    fn plan(&self) -> RunPlan {
+        let (Self::Given(_, plan) | Self::OfAgent(plan)) = self;
+        plan.clone()
+    }
+
+    /// What our client replies when it is through.
+    fn play(
+        &self,
+        request: &Request,
+        endpoint: &Endpoint,
+        mark: &str,
+        exchange: &mut RecordingExchange<'_>,
+    ) -> Result<Reply, String> {
+        if let Self::Given(case, _) = self {
+            play(case, endpoint, Some(&mark_of(mark)), exchange);
+            return Ok(Reply::Ok(serde_json::json!({})));
+        }
+        let input = value::read(&request.input).unwrap_or_default();
+        let names = input["tools"].as_object().into_iter().flatten().map(|(name, _)| without_marks(name).into_owned());
+        let mut model = HttpModel::new(endpoint, names, exchange).marking_tools(mark_of(mark));
+        let told = Request { input: told(&request.input), endpoint: Some(endpoint.clone()), ..request.clone() };
+        let line = Reference.line_with(&told, &mut model);
+        Reply::read_for(request.profile, line.as_bytes()).map(|(_, reply)| reply).map_err(|why| why.to_string())
+    }
+}
+
+impl Testee for ThroughGateway {
+    fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    fn send(&mut self, request: &Request) {
+        self.sent.push_back(request.clone());
+    }
+
+    fn receive(&mut self) -> (i64, Outcome) {
+        let Some(request) = self.sent.pop_front() else {
+            return (0, Outcome::NotReady(Unready::Runner("nothing was asked".to_owned())));
+        };
+        match self.play(&request) {
+            Ok(ended) => {
+                let outcome = ended.outcome(&self.gateway);
+                self.ended.push_back(ended);
+                if self.ended.len() > MOST_ENDED {
+                    self.ended.pop_front();
+                }
+                (request.id, outcome)
+            }
+            Err(outcome) => {
+                if matches!(outcome, Outcome::Crash(_) | Outcome::Timeout(_)) {
+                    self.restart();
+                }
+                (request.id, outcome)
+            }
+        }
+    }
+
+    fn be_patient(&mut self, times: u32) {
+        (self.patience, self.late) = (times, None);
+    }
+
+    fn lateness(&self) -> Option<Duration> {
+        self.late
+    }
+
+    fn restart(&mut self) {
+        self.sent.clear();
+        let _alone = self.gateway.runs.write();
+        self.gateway.end();
+    }
+
+    /// Requests with the marks of runs that were over belong to these runs.
+    fn amended(&mut self) -> Vec<(i64, Outcome)> {
+        let is_own = |key: Option<&String>| self.ended.iter().any(|ended| key == Some(&ended.run.record.key));
+        let late = self.gateway.server.take_strays(|stray| is_own(stray.key.as_ref()));
+        let mut amended = Vec::new();
+        for ended in &mut self.ended {
+            let own = late.iter().filter(|stray| stray.key.as_ref() == Some(&ended.run.record.key));
+            let before = ended.run.record.strays.len();
+            ended.run.record.strays.extend(own.cloned());
+            if ended.run.record.strays.len() > before {
+                amended.push((ended.id, ended.outcome(&self.gateway)));
+            }
+        }
+        amended
+    }
+
+    fn finish(&mut self) -> Vec<Trouble> {
+        Vec::new()
+    }
+}
