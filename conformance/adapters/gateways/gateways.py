@@ -1,5 +1,6 @@
 """The published gateways, by the `gateway.json` of each folder in `examples/gateways/`, and the commands that put them to the test."""
 
+import fcntl
 import json
 import lzma
 import shlex
@@ -135,6 +136,9 @@ def recorded(gateway):
 
 def record(pair, transcript):
     """Keeps what was said in one pair, beside what was said in the others."""
-    transcripts = {**recorded(pair.gateway), pair.key: transcript}
     pair.gateway.recording.parent.mkdir(exist_ok=True)
-    pair.gateway.recording.write_bytes(compressed(b"".join(transcripts[key] for key in sorted(transcripts))))
+    with open(pair.gateway.environment / ".recording", "w") as lock:
+        # Pairs of one gateway may be run by several processes.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        transcripts = {**recorded(pair.gateway), pair.key: transcript}
+        pair.gateway.recording.write_bytes(compressed(b"".join(transcripts[key] for key in sorted(transcripts))))
