@@ -56,7 +56,7 @@ pub use engine::{EndedRun, Engine, mark_of};
 pub use error::Error;
 pub use example::example_of;
 pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
-pub use judging::{WireFinding, WireLevel, judge};
+pub use judging::{WireFinding, WireLevel, cache_loss, judge, judge_retries};
 pub use models::usual_model;
 pub use options::EngineOptions;
 pub use plan::RunPlan;
