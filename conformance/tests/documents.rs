@@ -144,7 +144,7 @@ fn the_corpus_lists_what_is_judged_and_what_may_be_refused() {
     assert_eq!(rows(&readme, "\n### What an agent may refuse\n"), refusable);
     let properties: Vec<String> =
         Property::all().map(|property| format!("| `{property}` | {} |", property.about())).collect();
-    assert_eq!(rows(&readme, "\nIn `agent/`, `wire/` and `session/` the properties are"), properties);
+    assert_eq!(rows(&readme, "\nIn `agent/`, `wire/`, `gateway/` and `session/` the properties are"), properties);
 }
 
 /// What a stranger reads first is short; the rest stands behind its links.
