@@ -1,5 +1,6 @@
 //! GATE-VALID: what arrives breaks no rule of the provider's API, unless the client broke the same rule of its own.
 
+use super::request::is_broken;
 use super::{At, Judging};
 use crate::finding::Way;
 use crate::sent::SentRequest;
@@ -7,7 +8,7 @@ use crate::shown;
 use serde_json::Value;
 use std::collections::HashSet;
 use threadspec::oracle::{Api, RequestContext, provider_breaches_with};
-use threadspec::surrogates::unmark_surrogates;
+use threadspec::surrogates::{has_marks, unmark_surrogates};
 use threadspec_golden::{clause, provider_rules};
 use threadspec_judge::universal::value;
 use threadspec_provider::{Attempt, BreachOutcome, JudgedBreach, RequestProblem, WireLevel};
@@ -42,6 +43,10 @@ const EXPLAINED: [(&[&str], &[&str]); 5] = [
         &[clause::GATE_OPAQUE, clause::GATE_CHOICE],
     ),
 ];
+
+/// Families of rules about which calls and results belong together.
+const PAIRING: [&str; 7] =
+    ["answered", "orphan", "once", "result-first", "result-together", "messages-nonempty", "prefill"];
 
 /// Judges an attempt, beside the other findings on it.
 pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: Option<&SentRequest>, attempt: &Attempt, position: usize) {
@@ -95,7 +100,15 @@ fn of_problem(problem: &RequestProblem) -> String {
 /// The families of the rules that a request of a client breaks, whether they are certain or not.
 fn families_broken(sent: &SentRequest) -> HashSet<&'static str> {
     let breaches = provider_breaches_with(sent.request.api, &RequestContext::default(), &sent.body);
-    breaches.iter().map(|breach| family(breach.rule, sent.request.api)).collect()
+    let mut families: HashSet<&str> = breaches.iter().map(|breach| family(breach.rule, sent.request.api)).collect();
+    // Calls and results that do not fit together may be sent on, whatever the API says of them; so may half a surrogate pair.
+    if is_broken(&sent.request) {
+        families.extend(PAIRING);
+    }
+    if has_marks(&sent.body.to_string()) {
+        families.insert("utf16");
+    }
+    families
 }
 
 /// What the rule is about, whatever the API.
