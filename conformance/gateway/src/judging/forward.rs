@@ -31,6 +31,10 @@ pub(super) fn judge(judging: &mut Judging<'_>) {
 pub(super) fn judge_silence(judging: &mut Judging<'_>, exchange: usize, sent: Option<&SentRequest>) {
     let run = judging.run;
     let own = &run.exchanges[exchange];
+    // What went astray meanwhile has been named.
+    if run.record.strays.iter().any(|stray| stray.method == "POST" && own.began <= stray.at && stray.at <= own.ended) {
+        return;
+    }
     let text = String::from_utf8_lossy(&own.request.body);
     let why = sayable::reason_to_refuse(sent, &text, run.record.api);
     let sayable =

@@ -83,12 +83,11 @@ impl<'a> Judging<'a> {
         };
         let (Some(asked), Some(answered)) = (run.attempt(first), run.attempt(last)) else { return };
         let at = At::attempt(exchange, first);
-        let marks = [sent.map(|sent| &sent.request), asked.request.as_ref()]
-            .map(|request| request.and_then(|request| request::mark_of(&request.tools)));
-        if let [Some(own), Some(other)] = marks
-            && own != other
-        {
-            let what = format!("a request of the run `{other}` arrives in the run `{own}`");
+        // What another run declared has no place here.
+        let own = sent.and_then(|sent| request::marks_of(&sent.request.tools).next());
+        let arrived = asked.request.iter().flat_map(|request| request::marks_of(&request.tools));
+        if let Some((own, other)) = own.and_then(|own| Some((own, arrived.into_iter().find(|mark| *mark != own)?))) {
+            let what = format!("a tool of the run `{other}` arrives in the run `{own}`");
             return self.must(at, clause::GATE_INDEPENDENT, what);
         }
         if let Some(sent) = sent {

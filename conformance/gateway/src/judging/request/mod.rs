@@ -31,7 +31,7 @@ mod tools;
 
 pub(super) use ids::KnownIds;
 pub(super) use pieces::{Change, common_row, compare, is_same};
-pub(super) use tools::{KnownNames, mark_of};
+pub(super) use tools::{KnownNames, marks_of};
 
 use super::{At, Judging};
 use crate::finding::Way;

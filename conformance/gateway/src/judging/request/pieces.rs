@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use threadspec::surrogates::has_marks;
+use threadspec_judge::text::common_beginning;
 use threadspec_judge::universal::halves::arrived;
 
 /// So many units are laid beside so many others at most; longer rows are compared one by one.
@@ -84,7 +85,11 @@ pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> Comparison {
             let best = (0..new.len()).max_by(|&a, &b| like(new[a]).total_cmp(&like(new[b])).then(b.cmp(&a)));
             let best = best.filter(|&at| is_even || like(new[at]) >= ALIKE);
             if let Some(best) = best {
-                comparison.changes.push(Change::Changed(ours[one].piece, theirs[new.remove(best)].piece));
+                let other = theirs[new.remove(best)];
+                comparison.changes.push(match inserted(ours[one].text, other.text) {
+                    Some(text) => Change::Added(other.piece, text.to_owned()),
+                    None => Change::Changed(ours[one].piece, other.piece),
+                });
             }
             best.is_none()
         });
@@ -220,6 +225,18 @@ pub(crate) fn common_row(ours: usize, theirs: usize, same: impl Fn(usize, usize)
     pairs
 }
 
+/// The words that another text has more than this one, if it has nothing less.
+fn inserted<'a>(text: &str, longer: &'a str) -> Option<&'a str> {
+    let begin = common_beginning(text, longer);
+    let end =
+        longer.len().checked_sub(text.len() - begin).filter(|end| *end >= begin && longer.is_char_boundary(*end))?;
+    let (more, behind) = (&longer[begin..end], &longer[end..]);
+    let stands_apart =
+        (begin == 0 || more.starts_with(char::is_whitespace) || longer[..begin].ends_with(char::is_whitespace))
+            && (behind.is_empty() || more.ends_with(char::is_whitespace) || behind.starts_with(char::is_whitespace));
+    (behind == &text[begin..] && stands_apart && !more.trim().is_empty()).then(|| more.trim())
+}
+
 /// How much of two texts is the same at their beginnings and ends, from 0 to 1.
 fn likeness(one: &str, other: &str) -> f64 {
     let shorter = one.len().min(other.len());
@@ -271,6 +288,9 @@ mod tests {
             (&["Go"], &["Please note: I am a proxy.\n\nGo"], vec![added(0, "Please note: I am a proxy.")]),
             (&["Go"], &["Go", "[empty message]"], vec![added(1, "[empty message]")]),
             (&[], &["[empty message]"], vec![added(0, "[empty message]")]),
+            (&["I look."], &["I [ping]  look."], vec![added(0, "[ping]")]),
+            (&["a & b"], &["a &amp; b"], vec![Change::Changed(0, 0)]),
+            (&["a b"], &["a  b"], vec![Change::Changed(0, 0)]),
             (&["a", "b", "c"], &["a", "B!", "c"], vec![Change::Changed(1, 1)]),
         ] {
             assert_eq!(changes(sent, arrived), expected, "{sent:?} {arrived:?}");

@@ -151,9 +151,9 @@ fn text(description: Option<&str>) -> String {
     format!("{}{}", &text[..begin], &behind[end..]).trim().to_owned()
 }
 
-/// The mark of a run that a declaration carries.
-pub(crate) fn mark_of(tools: &[DeclaredTool]) -> Option<&str> {
-    tools.iter().find_map(|tool| {
+/// The marks of runs that declarations carry.
+pub(crate) fn marks_of(tools: &[DeclaredTool]) -> impl Iterator<Item = &str> {
+    tools.iter().filter_map(|tool| {
         let behind = tool.description.as_deref()?.split_once(MARK)?.1;
         let end = behind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(behind.len());
         Some(&behind[..end])
