@@ -18,7 +18,7 @@ from harness.recordings import compressed
 SHORT = {"openai-chat": "chat", "openai-responses": "Responses", "anthropic": "Anthropic"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gateway:
     """A gateway, with what its template says."""
 
@@ -38,6 +38,11 @@ class Gateway:
         return f"{self.manifest['title']} {self.manifest['version']}"
 
     @property
+    def cases(self):
+        """What is put to it: all cases, but for those that leave nothing to judge behind them."""
+        return self.manifest.get("cases", ["gateway/*"])
+
+    @property
     def environment(self):
         """Where it is installed: outside of what is committed."""
         return ROOT / "target/gateways" / self.name
@@ -55,7 +60,7 @@ class Gateway:
         return [f"mkdir -p {own}", f"cp {folder}/package.json {folder}/package-lock.json {own}/", f"npm ci --prefix {own} --no-audit --no-fund --loglevel=error"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pair:
     """A gateway between a client of one API and a provider of another, plain or streaming: a cell of the table."""
 
