@@ -27,7 +27,7 @@ mod run;
 mod sent;
 
 pub use case::{GatewayCase, GatewayRound, play};
-pub use compose::compose;
+pub use compose::{compose, compose_with};
 pub use exchange::ClientExchange;
 pub use finding::{GateFinding, Sides, Way};
 pub use judging::judge;
