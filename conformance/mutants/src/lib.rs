@@ -24,6 +24,7 @@ mod bugs;
 mod catalogue;
 mod deeds;
 mod error;
+mod gateway;
 mod growth;
 mod matrix;
 mod open;
@@ -43,6 +44,7 @@ mod wire;
 
 pub use catalogue::{all, find};
 pub use error::Error;
+pub use gateway::{GatewayServer, GatewaySettings};
 pub use growth::{Breadth, of_size, survey_sizes};
 pub use matrix::{Matrix, catches};
 pub use pairs::survey_pairs;

@@ -1,9 +1,11 @@
 //! The command line of threadspec-mutants: serves planted bugs, and measures the corpus with them.
 
+mod gateway_command;
 mod serve_command;
 mod survey_command;
 
 use clap::{Parser, Subcommand};
+use gateway_command::ServeGateway;
 use serve_command::ServePlanted;
 use std::process::ExitCode;
 use survey_command::SurveyRun;
@@ -22,6 +24,7 @@ struct MutantsArguments {
 enum MutantsCommand {
     Run(SurveyRun),
     Serve(ServePlanted),
+    Gateway(ServeGateway),
 }
 
 fn main() -> ExitCode {
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
     let result = json::on_deep_stack(|| match arguments.command {
         MutantsCommand::Run(command) => command.execute(),
         MutantsCommand::Serve(command) => command.execute(),
+        MutantsCommand::Gateway(command) => command.execute(),
     });
     exit_code(result)
 }

@@ -1,0 +1,153 @@
+//! The gateway with its seams, and what it knows of one exchange.
+
+use super::News;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+use threadspec::oracle::Api;
+use threadspec_apis::{ApiError, ApiRequest, ModelAnswer};
+use threadspec_provider::client::ClientRequest;
+
+/// A seam: something that a sound gateway does not change.
+pub(crate) type Change<T> = Option<Arc<dyn Fn(&mut Course, &mut T) + Send + Sync>>;
+
+/// A gateway between two APIs; with the same one on both sides it passes bytes.
+#[derive(Clone)]
+pub(crate) struct TestGateway {
+    /// What the client speaks.
+    pub(crate) client: Api,
+    /// What the upstream speaks.
+    pub(crate) upstream: Api,
+    /// The key for the upstream, in the place of the client's.
+    pub(crate) key: Option<String>,
+    /// The model that the upstream is asked for, in the place of the client's.
+    pub(crate) model: Option<String>,
+    pub(crate) seams: Seams,
+    /// How many requests came.
+    pub(crate) asks: usize,
+    /// What the last request said about its run, and how many runs there were.
+    pub(crate) run: (String, usize),
+    /// How many requests came in this run.
+    pub(crate) asks_of_run: usize,
+    /// What a bug keeps from request to request.
+    pub(crate) kept: HashMap<&'static str, Value>,
+}
+
+/// Where something can be planted.
+#[derive(Clone, Default)]
+pub(crate) struct Seams {
+    /// The client's request as it came.
+    pub(crate) asked: Change<ClientRequest>,
+    /// What it says, before it is written for the other API.
+    pub(crate) request: Change<ApiRequest>,
+    /// The body for the upstream.
+    pub(crate) body: Change<Value>,
+    /// The request for the upstream.
+    pub(crate) sent: Change<ClientRequest>,
+    /// An answer of the gateway's own in the place of a request: a status and a message.
+    pub(crate) refusal: Change<Option<ApiError>>,
+    /// The head of the upstream's answer.
+    pub(crate) head: Change<AnswerHead>,
+    /// A piece of its body.
+    pub(crate) piece: Change<Vec<u8>>,
+    /// Whether it came whole.
+    pub(crate) whole: Change<bool>,
+    /// What a plain answer says, before it is written for the client.
+    pub(crate) said: Change<ModelAnswer>,
+    /// What is new in a stream, before it is written for the client.
+    pub(crate) news: Change<Vec<News>>,
+    /// The body of a plain answer, or of an error.
+    pub(crate) plain: Change<Value>,
+    /// Events for the client that become known together.
+    pub(crate) events: Change<Vec<ClientEvent>>,
+    /// An error of the upstream, or of its answer.
+    pub(crate) error: Change<ApiError>,
+    /// The head for the client.
+    pub(crate) answered: Change<AnswerHead>,
+    /// The bytes for the client.
+    pub(crate) written: Change<Vec<u8>>,
+    /// Whether the client's answer ends as HTTP wants it.
+    pub(crate) ended: Change<bool>,
+}
+
+/// The head of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AnswerHead {
+    pub(crate) status: u16,
+    /// Names in lower case.
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+impl AnswerHead {
+    pub(crate) fn new(status: u16, content_type: &str) -> Self {
+        Self { status, headers: vec![("content-type".to_owned(), content_type.to_owned())] }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| &**value)
+    }
+
+    pub(crate) fn is_stream(&self) -> bool {
+        self.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"))
+    }
+}
+
+/// An event of the client's stream.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ClientEvent {
+    pub(crate) name: Option<String>,
+    /// A text is data that is no JSON.
+    pub(crate) data: Value,
+}
+
+impl ClientEvent {
+    pub(crate) fn new(name: Option<&str>, data: Value) -> Self {
+        Self { name: name.map(str::to_owned), data }
+    }
+}
+
+/// What the gateway knows of one exchange, and a bug looks at.
+#[derive(Clone, Debug)]
+pub(crate) struct Course {
+    pub(crate) client: Api,
+    pub(crate) upstream: Api,
+    /// Whether the client asked for a stream.
+    pub(crate) stream: bool,
+    /// The number of the request, of all and of those of its run; the number of the run. Counted from 1.
+    pub(crate) ask: usize,
+    pub(crate) ask_of_run: usize,
+    pub(crate) run: usize,
+    /// What the client asked.
+    pub(crate) asked: Value,
+    /// What was kept from the requests before, and is kept for the next one.
+    pub(crate) kept: HashMap<&'static str, Value>,
+}
+
+impl TestGateway {
+    /// A sound gateway.
+    pub(crate) fn new(client: Api, upstream: Api) -> Self {
+        Self {
+            client,
+            upstream,
+            key: None,
+            model: None,
+            seams: Seams::default(),
+            asks: 0,
+            run: (String::new(), 0),
+            asks_of_run: 0,
+            kept: HashMap::new(),
+        }
+    }
+
+    /// Whether it passes bytes.
+    pub(crate) fn is_plain_proxy(&self) -> bool {
+        self.client == self.upstream
+    }
+}
+
+/// Changes something, if anything is planted there.
+pub(crate) fn apply<T>(seam: &Change<T>, course: &mut Course, value: &mut T) {
+    if let Some(change) = seam {
+        change(course, value);
+    }
+}

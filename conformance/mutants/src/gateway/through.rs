@@ -1,0 +1,52 @@
+//! The gateway in front of another exchange, in one process: no socket, and no time but that of what stands behind.
+
+use super::{AnswerHead, Asked, Outgoing, TestGateway};
+use std::time::Duration;
+use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
+
+/// A gateway, and what is behind it.
+pub(crate) struct Through<E> {
+    pub(crate) gateway: TestGateway,
+    pub(crate) upstream: E,
+}
+
+impl<E: Exchange> Exchange for Through<E> {
+    fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
+        let (sent, mut passage) = match self.gateway.ask(request.clone()) {
+            Asked::Answered(answer) => return heard(vec![answer]),
+            Asked::Sent(sent, passage) => (sent, passage),
+        };
+        let mut parts = Vec::new();
+        match self.upstream.exchange(&sent) {
+            None => parts.push(passage.unreachable()),
+            Some(response) => {
+                let ClientResponse { status, headers, pieces, is_whole } = response;
+                parts.push(passage.head(AnswerHead { status, headers }));
+                parts.extend(pieces.iter().map(|piece| passage.data(piece)));
+                parts.push(passage.end(is_whole));
+            }
+        }
+        self.gateway.settle(&mut passage);
+        heard(parts)
+    }
+
+    fn wait(&mut self, time: Duration) {
+        self.upstream.wait(time);
+    }
+}
+
+/// What a client hears of the parts of an answer; `None` if there is no head among them.
+fn heard(parts: Vec<Outgoing>) -> Option<ClientResponse> {
+    let mut response: Option<ClientResponse> = None;
+    for Outgoing { head, data, is_whole } in parts {
+        if let Some(AnswerHead { status, headers }) = head {
+            response = Some(ClientResponse { status, headers, ..ClientResponse::default() });
+        }
+        let Some(response) = &mut response else { continue };
+        if !data.is_empty() {
+            response.pieces.push(data);
+        }
+        response.is_whole |= is_whole == Some(true);
+    }
+    response
+}
