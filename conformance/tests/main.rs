@@ -21,3 +21,4 @@ mod sessions;
 mod shell_testees;
 mod snapshots;
 mod speed;
+mod through;

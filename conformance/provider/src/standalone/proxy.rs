@@ -172,7 +172,7 @@ impl Answers for Proxy {
     fn heard(&mut self, now: Duration, AttemptId(attempt): &AttemptId, heard: UpstreamPart<'_>) {
         let Some(passing) = self.passing.get_mut(attempt) else { return };
         match heard {
-            UpstreamPart::Head { status, content_type } => {
+            UpstreamPart::Head { status, content_type, .. } => {
                 passing.attempt.status = Some(status);
                 passing.form = if content_type.starts_with("text/event-stream") {
                     PassingForm::Stream(SseParser::default(), Box::new(AnswerReader::new(passing.attempt.api)))
