@@ -2,9 +2,11 @@
 
 use crate::over_wire::AGENT;
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::{fs, io};
+use std::{fs, io, thread};
 
 /// A gateway on Python's own HTTP server, which passes on what comes. Its arguments say where it listens, where its provider is, and what it
 /// does wrong.
@@ -13,7 +15,7 @@ import http.client, json, os, sys, threading, time, urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 PORT, UPSTREAM, WRONG = int(sys.argv[1]), urllib.parse.urlparse(sys.argv[2]), sys.argv[3]
-kept = None
+kept = {}
 assert not any(name.startswith("SECRET_") for name in os.environ), "the environment is not clean"
 
 def ask(path, body, headers):
@@ -30,16 +32,15 @@ class Gateway(BaseHTTPRequestHandler):
         pass
 
     def do_POST(self):
-        global kept
         body = self.rfile.read(int(self.headers["content-length"]))
         is_run = b"Are you ready?" not in body
-        if WRONG == "never":
-            return self.answer(503, [], b'{"error": {"message": "no deployments"}}')
         if is_run and WRONG == "dies" and b'"two"' in body:
             print("out of memory", flush=True)
             os._exit(7)
-        if is_run and WRONG == "caches" and kept:
-            return self.answer(*kept)
+        # The same messages in another run have another mark in their tools.
+        messages = json.dumps(json.loads(body)["messages"]) if WRONG == "caches" else ""
+        if is_run and messages in kept:
+            return self.answer(*kept[messages])
         if is_run and WRONG == "loses":
             request = json.loads(body)
             request["messages"] = [message for message in request["messages"] if message["role"] != "tool" or message["content"] != "two"]
@@ -56,7 +57,8 @@ class Gateway(BaseHTTPRequestHandler):
             if WRONG == "elsewhere":
                 said = json.dumps({"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [{"type": "text", "text": "Done"}],
                     "stop_reason": "end_turn", "stop_sequence": None, "usage": {"input_tokens": 1, "output_tokens": 1}}).encode()
-            kept = kept or (status, headers, said)
+            if WRONG == "caches":
+                kept[messages] = (status, headers, said)
         self.answer(status, headers, said)
 
     def answer(self, status, headers, body):
@@ -107,7 +109,8 @@ fn failed(folder: &Path) -> io::Result<Vec<(String, String, Vec<String>)>> {
     let run: Value = serde_json::from_str(&fs::read_to_string(folder.join("run.json"))?)?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let cases = run["cases"].as_array().into_iter().flatten().filter(|case| case["verdict"] != "pass");
-    let is_clause = |word: &&str| word.contains('-') && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+    let is_clause =
+        |word: &&str| word.contains('-') && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
     Ok(cases
         .map(|case| {
             let note = text(&case["note"]);
@@ -124,7 +127,10 @@ fn assert_gateway_alone(folder: &Path, expected: &str, text: &str) -> io::Result
     assert!(failed.iter().any(|(_, _, broken)| broken.iter().any(|clause| clause == expected)), "{expected}: {text}");
     for (id, verdict, broken) in failed {
         let is_own = |clause: &String| clause.starts_with("GATE-") || clause.starts_with("WIRE-");
-        assert!(verdict == "fail" && !broken.is_empty() && broken.iter().all(is_own), "{id} {verdict} {broken:?}\n{text}");
+        assert!(
+            verdict == "fail" && !broken.is_empty() && broken.iter().all(is_own),
+            "{id} {verdict} {broken:?}\n{text}"
+        );
     }
     Ok(())
 }
@@ -138,8 +144,17 @@ fn a_plain_proxy_passes_in_every_api_and_mode() -> io::Result<()> {
             let through = format!("{threadspec} provider --proxy '{{upstream}}' --listen '127.0.0.1:{{port}}' --quiet");
             let output = Command::new(threadspec)
                 .args(["verify", "--provider", &format!("{api}{mode}"), "--client", api, "--through", &through])
-                .args(["--timeout", "600", "--ready-timeout", "600", "--filter", "agent/turns/*", "--filter", "agent/ids/*"])
-                .args(["--filter", "gateway/calls/*", "--report", "junit=junit.xml", "--report", "html=run.html"])
+                .args([
+                    "--timeout",
+                    "600",
+                    "--ready-timeout",
+                    "600",
+                    "--filter",
+                    "agent/turns/*",
+                    "--filter",
+                    "agent/ids/*",
+                ])
+                .args(["--filter", "gateway/tools/*", "--report", "junit=junit.xml", "--report", "html=run.html"])
                 .args(["--report", "markdown=run.md", "--report", "json=run.json"])
                 .current_dir(folder.path())
                 .env_remove("CI")
@@ -151,7 +166,10 @@ fn a_plain_proxy_passes_in_every_api_and_mode() -> io::Result<()> {
                 assert!(fs::read_to_string(folder.path().join(report))?.contains(&terms), "{report}");
             }
             let run: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("run.json"))?)?;
-            assert_eq!((&run["options"]["through"]["client"], &run["options"]["through"]["name"]), (&api.into(), &"threadspec".into()));
+            assert_eq!(
+                (&run["options"]["through"]["client"], &run["options"]["through"]["name"]),
+                (&api.into(), &"threadspec".into())
+            );
         }
     }
     Ok(())
@@ -159,13 +177,30 @@ fn a_plain_proxy_passes_in_every_api_and_mode() -> io::Result<()> {
 
 #[test]
 fn a_gateway_that_never_gets_ready_is_not_judged() -> io::Result<()> {
-    for (wrong, answer) in [("never", "503"), ("mute", "nobody took a connection")] {
-        let (_folder, output) = verify(wrong, &["--ready-timeout", "2"])?;
-        let (code, text) = said(&output);
-        assert!(code == Some(3) && text.contains("thin 1.2 was not ready within 2s"), "{wrong}: {text}");
-        assert!(text.contains(&format!("its last answer: {answer}")), "{wrong}: {text}");
-        assert!(text.contains("what arrived at the provider: nothing"), "{wrong}: {text}");
-    }
+    let (_folder, output) = verify("mute", &["--ready-timeout", "2"])?;
+    let (code, text) = said(&output);
+    assert!(code == Some(3) && text.contains("thin 1.2 was not ready within 2s"), "{text}");
+    assert!(text.contains("its last answer: nobody took a connection"), "{text}");
+
+    // One that runs already, and has no model to ask.
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let url = format!("http://{}", listener.local_addr()?);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 1 << 16]);
+            let _ = stream.write_all(
+                b"HTTP/1.1 503 Unavailable\r\ncontent-length: 14\r\nconnection: close\r\n\r\nno deployments",
+            );
+        }
+    });
+    let output = Command::new(env!("CARGO_BIN_EXE_threadspec"))
+        .args(["verify", "--through-url", &url, "--ready-timeout", "3"])
+        .args(BOTH_CHAT)
+        .env_remove("CI")
+        .output()?;
+    let (code, text) = said(&output);
+    assert!(code == Some(3) && text.contains("its last answer: 503 no deployments"), "{text}");
+    assert!(text.contains("what arrived at the provider: nothing"), "{text}");
     let output = Command::new(env!("CARGO_BIN_EXE_threadspec"))
         .args(["verify", "--through", "sh -c 'echo no port >&2; exit 3'"])
         .args(BOTH_CHAT)
@@ -186,7 +221,11 @@ fn a_gateway_that_dies_is_blamed_for_that_and_started_again() -> io::Result<()> 
     assert!(text.contains("the gateway ended with exit status: 7\n") && text.contains("out of memory"), "{text}");
     assert!(text.contains("by itself: asked alone, it ends in the same way"), "{text}");
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix("repeat: ")).expect("how to repeat it");
-    for words in ["--client openai-chat", "--through 'python3 gateway.py", "--through-name 'thin 1.2'"] {
+    for words in [
+        "--client openai-chat",
+        "--through \"python3 gateway.py {port} '{upstream}' dies\"",
+        "--through-name 'thin 1.2'",
+    ] {
         assert!(line.contains(words), "{line}");
     }
     Ok(())
@@ -196,9 +235,9 @@ fn a_gateway_that_dies_is_blamed_for_that_and_started_again() -> io::Result<()> 
 fn what_a_gateway_does_wrong_is_its_own() -> io::Result<()> {
     for (wrong, clause) in [
         ("caches", "GATE-INDEPENDENT"),
-        ("unasked", "WIRE-RETRY"),
+        ("unasked", "GATE-FORWARD"),
         ("elsewhere", "GATE-SAID"),
-        ("loops", "WIRE-RETRY"),
+        ("loops", "GATE-FORWARD"),
         ("loses", "GATE-MESSAGES"),
     ] {
         let (folder, output) = verify(wrong, &[])?;
@@ -211,7 +250,8 @@ fn what_a_gateway_does_wrong_is_its_own() -> io::Result<()> {
 
 #[test]
 fn a_known_failure_of_a_gateway_is_excused() -> io::Result<()> {
-    let (_folder, output) = verify("loses", &["--update-known-failures", "known.toml", "--reason", "it loses results"])?;
+    let (_folder, output) =
+        verify("loses", &["--update-known-failures", "known.toml", "--reason", "it loses results"])?;
     let (code, text) = said(&output);
     assert_eq!(code, Some(0), "{text}");
     Ok(())
@@ -223,7 +263,10 @@ fn runs_at_once_are_told_apart_by_their_marks() -> io::Result<()> {
     let (code, text) = said(&output);
     assert!(code == Some(0), "{text}");
     let run: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("run.json"))?)?;
-    assert_eq!(run["options"]["through"]["options"].as_array().map(|words| words.contains(&"--at-once".into())), Some(true));
+    assert_eq!(
+        run["options"]["through"]["options"].as_array().map(|words| words.contains(&"--at-once".into())),
+        Some(true)
+    );
     Ok(())
 }
 
@@ -237,12 +280,19 @@ fn an_agent_and_its_gateway_are_blamed_for_their_own_faults() -> io::Result<()> 
         Ok((folder, code, text))
     };
     let (_folder, code, text) = with_agent("nothing", "nothing")?;
-    assert!(code == Some(0) && text.contains("thin 1 (Python), profile universal over openai-chat → openai-chat through thin 1.2"), "{text}");
+    assert!(
+        code == Some(0)
+            && text.contains("thin 1 (Python), profile universal over openai-chat → openai-chat through thin 1.2"),
+        "{text}"
+    );
 
     let (folder, code, text) = with_agent("nothing", "forgets")?;
     assert_eq!(code, Some(1), "{text}");
     for (id, _, broken) in failed(folder.path())? {
-        assert!(!broken.is_empty() && broken.iter().all(|clause| !clause.starts_with("GATE-")), "{id} {broken:?}\n{text}");
+        assert!(
+            !broken.is_empty() && broken.iter().all(|clause| !clause.starts_with("GATE-")),
+            "{id} {broken:?}\n{text}"
+        );
     }
 
     let (folder, code, text) = with_agent("loses", "nothing")?;
@@ -272,7 +322,6 @@ fn what_cannot_be_meant_is_refused() -> io::Result<()> {
 #[test]
 fn an_interrupt_leaves_nothing_behind() -> io::Result<()> {
     use std::process::Stdio;
-    use std::thread;
     use std::time::Duration;
     let (folder, mut command) = prepared("nothing", " pid", &[&BOTH_CHAT[..], &["--pause", "600"]].concat())?;
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;

@@ -93,11 +93,11 @@ fn attempt_of(api: Api, exchange: &Overheard<'_>, repeatable: &Repeatable) -> At
     let text = String::from_utf8_lossy(&request.body).into_owned();
     let body = value::read(&text).map_err(|error| error.to_string());
     let body = body.and_then(|body| if body.is_object() { Ok(body) } else { Err("it is no object".to_owned()) });
-    let (mut breaches, mut problem, mut read) = (Vec::new(), None, None);
-    match &body {
+    let (mut breaches, mut read) = (Vec::new(), None);
+    let problem = match &body {
         Ok(body) => {
             let request = ApiRequest::read(api, body);
-            problem = request.lacks.first().map(|name| RequestProblem::Lacks((*name).to_owned()));
+            let problem = request.lacks.first().map(|name| RequestProblem::Lacks((*name).to_owned()));
             breaches = broken(&request, body, &received).0;
             for breach in &mut breaches {
                 if repeatable.excuses(&breach.rule, &breach.place, body) {
@@ -105,9 +105,10 @@ fn attempt_of(api: Api, exchange: &Overheard<'_>, repeatable: &Repeatable) -> At
                 }
             }
             read = Some(request);
+            problem
         }
-        Err(why) => problem = Some(RequestProblem::NotJson(why.clone())),
-    }
+        Err(why) => Some(RequestProblem::NotJson(why.clone())),
+    };
     let status = response.map(|response| response.status);
     let error = response.filter(|response| response.status >= 400).map(|response| {
         let body = String::from_utf8_lossy(&response.body()).into_owned();

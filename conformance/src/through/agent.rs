@@ -43,7 +43,9 @@ impl AgentThrough {
         let mut hello = process.hello().clone();
         // A gateway has one key for all runs.
         hello.abilities.concurrent = false;
-        hello.ops.retain(|op| *op == Op::Tools && hello.apis.as_ref().is_none_or(|apis| apis.contains(&gateway.client)));
+        hello
+            .ops
+            .retain(|op| *op == Op::Tools && hello.apis.as_ref().is_none_or(|apis| apis.contains(&gateway.client)));
         let (running, ended) = (HashMap::new(), VecDeque::new());
         Self { process, hello, gateway, front: None, running, ended, unfit: None }
     }
@@ -71,7 +73,7 @@ impl AgentThrough {
         let stream = server.transport.stream;
         let (mark, key) = (server.mark(), server.key());
         let front = self.front(&route)?;
-        front.with(|front, _| front.begin(&key));
+        front.with(|front, _| front.begin(&key, plan.turns.len()));
         let base_url = front.base_url(gateway.client);
         server.begin_as(&mark, RunPlan { stream, reasoning, model: Some(server.model.clone()), ..plan });
         let endpoint = Endpoint { base_url, api_key: key.clone(), ..gateway.endpoint(&route, stream, reasoning) };

@@ -14,6 +14,9 @@ use threadspec_runner::interrupt;
 const TICK: Duration = Duration::from_millis(50);
 /// How many requests may arrive while a client waits for one answer: a gateway that sends more goes round in a circle.
 const MOST_ATTEMPTS: usize = 50;
+/// How many requests our client sends for an answer, and for no reason that the script knows.
+const ATTEMPTS: usize = 3;
+const FURTHER: usize = 20;
 
 /// How a gateway is reached.
 #[derive(Clone, Debug)]
@@ -77,12 +80,14 @@ pub(super) struct RecordingExchange<'a> {
     recorder: ExchangeRecorder<Connection, Box<dyn Fn() -> Duration + 'a>>,
     /// How long one answer may take.
     allowed: Duration,
+    /// How many requests are left: a gateway that answers always the same would keep a client busy for ever.
+    left: usize,
     waiting: Arc<Waiting>,
 }
 
 impl<'a> RecordingExchange<'a> {
-    /// For a run of this mark; `allowed` is for each answer.
-    pub(super) fn new(gateway: &'a Gateway, route: &'a Route, mark: &str, allowed: Duration) -> Self {
+    /// For a run of this mark with so many turns; `allowed` is for each answer.
+    pub(super) fn new(gateway: &'a Gateway, route: &'a Route, (mark, turns): (&str, usize), allowed: Duration) -> Self {
         let waiting = Arc::new(Waiting {
             began: Instant::now(),
             until: AtomicU64::new(0),
@@ -103,7 +108,7 @@ impl<'a> RecordingExchange<'a> {
         });
         let clock: Box<dyn Fn() -> Duration + 'a> = Box::new(|| gateway.server.now());
         let recorder = ExchangeRecorder::new(gateway.client, connection, clock);
-        Self { gateway, route, mark: mark.to_owned(), recorder, allowed, waiting }
+        Self { gateway, route, mark: mark.to_owned(), recorder, allowed, left: ATTEMPTS * turns + FURTHER, waiting }
     }
 
     /// Whether an answer did not come in time.
@@ -129,9 +134,10 @@ impl<'a> RecordingExchange<'a> {
 
 impl Exchange for RecordingExchange<'_> {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
-        if self.is_over() {
+        if self.is_over() || self.left == 0 {
             return None;
         }
+        self.left -= 1;
         let until = (self.waiting.began.elapsed() + self.allowed).as_millis();
         self.waiting.until.store(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
         self.waiting.arrived.store(self.gateway.server.attempts(&self.mark), Ordering::Relaxed);

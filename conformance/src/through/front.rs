@@ -10,6 +10,9 @@ use threadspec_gateway::ClientExchange;
 use threadspec_provider::client::{ClientRequest, ClientResponse};
 use threadspec_provider::{Answers, PlannedAnswer, PlannedEnd, Reaction, Received, UpstreamPart, WireStep};
 
+/// How many requests an agent may send for an answer, and for no reason that the script knows.
+const ATTEMPTS: usize = 12;
+const FURTHER: usize = 40;
 /// A key in a header is at most this long.
 const LONGEST_KEY: usize = 1 << 10;
 
@@ -21,6 +24,8 @@ pub(super) struct Front {
     server: Arc<ModelServer>,
     /// What passed in the runs that are under way, by their keys.
     runs: HashMap<String, Vec<Passed>>,
+    /// How many requests one run may have: a gateway that answers always the same would keep an agent busy for ever.
+    most: usize,
     /// The run and the place of each request.
     places: Vec<Option<(String, usize)>>,
 }
@@ -44,12 +49,13 @@ pub(super) struct PassedRun {
 
 impl Front {
     pub(super) fn new(api: Api, server: Arc<ModelServer>) -> Self {
-        Self { api, server, runs: HashMap::new(), places: Vec::new() }
+        Self { api, server, runs: HashMap::new(), most: usize::MAX, places: Vec::new() }
     }
 
-    /// Takes what comes with this key from now on.
-    pub(super) fn begin(&mut self, key: &str) {
+    /// Takes what comes with this key from now on, for so many turns of the model.
+    pub(super) fn begin(&mut self, key: &str, turns: usize) {
         self.runs.insert(key.to_owned(), Vec::new());
+        self.most = ATTEMPTS * turns + FURTHER;
     }
 
     /// Ends a run, and gives what passed in it.
@@ -114,7 +120,11 @@ impl Answers for Front {
         if received.method == "POST" {
             let Received { method, target, headers, .. } = received;
             let request = ClientRequest { method, target, headers, body };
+            let most = self.most;
             let passed = self.runs.entry(key.clone()).or_default();
+            if passed.len() >= most {
+                return (attempt, self.refusal(&ApiError::invalid("the run has asked often enough")));
+            }
             self.places[attempt] = Some((key, passed.len()));
             passed.push(Passed { began: now, ended: None, request, response: None });
         }
@@ -135,12 +145,8 @@ impl Answers for Front {
         let Some(passed) = self.passed(*attempt) else { return };
         match (heard, &mut passed.response) {
             (UpstreamPart::Head { status, headers, .. }, response) => {
-                *response = Some(ClientResponse {
-                    status,
-                    headers: headers.to_vec(),
-                    pieces: Vec::new(),
-                    is_whole: false,
-                });
+                *response =
+                    Some(ClientResponse { status, headers: headers.to_vec(), pieces: Vec::new(), is_whole: false });
             }
             (UpstreamPart::Data(data), Some(response)) => response.pieces.push(data.to_vec()),
             (UpstreamPart::Data(_) | UpstreamPart::Unreachable(_), _) => {}

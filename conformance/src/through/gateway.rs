@@ -277,7 +277,7 @@ impl Gateway {
             RunPlan { model: Some(self.server.model.clone()), ..RunPlan::of_turns(self.server.transport.api, turns) };
         self.server.begin_as(&mark, plan);
         let left = given_up.saturating_duration_since(Instant::now()).max(TICK).min(TRY);
-        let mut exchange = RecordingExchange::new(self, route, &mark, left);
+        let mut exchange = RecordingExchange::new(self, route, (&mark, 1), left);
         let endpoint = self.endpoint(route, false, false);
         let answer = HttpModel::new(&endpoint, [], &mut exchange).respond(&[Message::human("Are you ready?")]);
         let exchanges = exchange.into_exchanges();

@@ -26,8 +26,8 @@ pub(crate) use options::ThroughOptions;
 use crate::over_wire::{ModelServer, StreamPieces};
 use agent::AgentThrough;
 use gateway::Gateway;
-use std::ffi::OsString;
 use serde_json::Value;
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 use testee::ThroughGateway;
@@ -79,7 +79,6 @@ pub(crate) fn testees(
         return Ok((vec![Box::new(AgentThrough::new(process, gateway))], server));
     }
     let several = options.at_once() > 1;
-    let testee =
-        || Box::new(ThroughGateway::new(Arc::clone(&gateway), timeout, several)) as Box<dyn Testee + Send>;
+    let testee = || Box::new(ThroughGateway::new(Arc::clone(&gateway), timeout, several)) as Box<dyn Testee + Send>;
     Ok(((0..options.at_once()).map(|_| testee()).collect(), server))
 }

@@ -22,13 +22,7 @@ pub(super) struct EndedThrough {
 }
 
 impl EndedThrough {
-    pub(super) fn new(
-        gateway: &Gateway,
-        id: i64,
-        run: EndedRun,
-        exchanges: Vec<ClientExchange>,
-        reply: Reply,
-    ) -> Self {
+    pub(super) fn new(gateway: &Gateway, id: i64, run: EndedRun, exchanges: Vec<ClientExchange>, reply: Reply) -> Self {
         let mut ended = Self { id, run, exchanges, findings: Vec::new(), reply, is_due_to_others: false };
         ended.findings = judge(&ended.sides(gateway.client));
         ended

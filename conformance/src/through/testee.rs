@@ -93,11 +93,11 @@ impl ThroughGateway {
         let case = PutCase::read(request, server.transport).map_err(unfit)?;
         let plan = RunPlan { model: Some(server.model.clone()), ..case.plan() };
         let endpoint = self.gateway.endpoint(&route, server.transport.stream, plan.reasoning);
-        let mark = server.mark();
+        let (mark, turns) = (server.mark(), plan.turns.len());
         server.begin_as(&mark, plan);
         let began = Instant::now();
         let allowed = self.timeout * self.patience;
-        let mut exchange = RecordingExchange::new(&self.gateway, &route, &mark, allowed);
+        let mut exchange = RecordingExchange::new(&self.gateway, &route, (&mark, turns), allowed);
         let replied = case.play(request, &endpoint, &mark, &mut exchange);
         let (is_late, is_flooded) = (exchange.is_late(), exchange.is_flooded());
         let exchanges = exchange.into_exchanges();
@@ -105,7 +105,8 @@ impl ThroughGateway {
         if interrupt::requested() {
             return Err(Outcome::Interrupted);
         }
-        let has_failed = exchanges.iter().any(|exchange| exchange.response.as_ref().is_none_or(|heard| !heard.is_whole));
+        let has_failed =
+            exchanges.iter().any(|exchange| exchange.response.as_ref().is_none_or(|heard| !heard.is_whole));
         if let Some(words) = self.gateway.last_words(has_failed) {
             return Err(Outcome::Crash(words));
         }

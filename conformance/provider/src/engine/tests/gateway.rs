@@ -22,7 +22,8 @@ fn send(engine: &mut Engine, method: &str, target: &str, mark: Option<&str>) -> 
     let mut body = json!({"model": "m", "messages": [{"role": "user", "content": "Go"}]});
     if let Some(mark) = mark {
         let description = crate::mark_of(mark);
-        body["tools"] = json!([{"type": "function", "function": {"name": "look", "description": format!("Looks. {description}")}}]);
+        body["tools"] =
+            json!([{"type": "function", "function": {"name": "look", "description": format!("Looks. {description}")}}]);
         // Whoever gave the tools would find the mark where it stands.
         let tools = ApiRequest::read(Api::OpenAiChat, &body).tools;
         assert!(tools[0].raw.to_string().contains(&description));
