@@ -9,6 +9,9 @@ use threadspec_judge::protocol::Reply;
 use threadspec_judge::universal::value;
 use threadspec_provider::{Overheard, RunPlan, overheard, unsupported};
 
+/// Of how many findings of a run both sides are shown.
+const SHOWN: usize = 3;
+
 /// The reply of a client of ours whose requests went through a gateway: what it said itself, with the requests as it sent them, and in
 /// `wire` what it read, what was found between both sides, and what the gateway is called (`through`).
 ///
@@ -59,7 +62,12 @@ pub fn compose_with(
     let mut composed = threadspec_provider::compose(&plan, &record, reply);
     let Reply::Ok(output) = &mut composed else { return composed };
     let Some(Value::Object(wire)) = output.get_mut("wire") else { return composed };
-    let mut all: Vec<Value> = findings.iter().map(GateFinding::to_json).collect();
+    // Both sides of the first ones fit on a screen.
+    let shown = |(number, finding): (usize, &GateFinding)| match number {
+        0..SHOWN => finding.to_json(),
+        _ => finding.in_short().to_json(),
+    };
+    let mut all: Vec<Value> = findings.iter().enumerate().map(shown).collect();
     if let Some(Value::Array(own)) = wire.get_mut("findings").filter(|_| is_of_agent) {
         all.append(own);
     }
