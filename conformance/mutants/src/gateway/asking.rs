@@ -13,8 +13,8 @@ use threadspec_provider::client::ClientRequest;
 pub(crate) enum Asked {
     /// The gateway answers itself.
     Answered(Outgoing),
-    /// It goes to the upstream, whose answer passes.
-    Sent(ClientRequest, Box<Passage>),
+    /// It goes to the upstream, whose answer passes. What a bug sends beside it follows.
+    Sent(ClientRequest, Box<Passage>, Vec<ClientRequest>),
 }
 
 /// Fields that are about one connection, or that the gateway makes itself.
@@ -65,7 +65,7 @@ impl TestGateway {
                 true => {
                     let sent = self.with_key(request);
                     let course = Course { kept: self.kept.clone(), ..self.course() };
-                    Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())))
+                    Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new()), Vec::new()))
                 }
                 false => {
                     let error = ApiError::unknown_path(self.client, &request.method, &request.target);
@@ -83,7 +83,7 @@ impl TestGateway {
             if self.is_plain_proxy() {
                 // What is wrong with it is the upstream's to say.
                 let sent = self.with_key(request);
-                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())));
+                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new()), Vec::new()));
             }
             let error = ApiError::not_json(self.client, "it cannot be read");
             return Asked::Answered(Outgoing::error(self, &mut course, &error));
@@ -119,7 +119,10 @@ impl TestGateway {
         }
         let mut sent = sent;
         apply(&self.seams.sent, &mut course, &mut sent);
-        Asked::Sent(sent, Box::new(Passage::new(self, course, renamed)))
+        let mut requests = vec![sent.clone()];
+        apply(&self.seams.beside, &mut course, &mut requests);
+        requests.remove(0);
+        Asked::Sent(sent, Box::new(Passage::new(self, course, renamed)), requests)
     }
 
     /// Takes back what a passage has kept.
