@@ -32,7 +32,8 @@ mod template;
 
 pub use error::Error;
 pub use rules::{
-    HeaderPair, OtherWords, PROVIDER_RULES, RefusalWords, RuleCondition, RuleEntry, provider_rules, read_provider_rules,
+    HeaderPair, OtherWords, PROVIDER_RULES, ProbedAnswer, RefusalWords, RuleCondition, RuleEntry, provider_rules,
+    read_provider_rules,
 };
 pub use template::{expand, outline};
 

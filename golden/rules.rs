@@ -19,12 +19,16 @@ pub struct RuleEntry {
     pub id: String,
     /// Whose rule it is: `openai-chat`, `openai-responses` or `anthropic`.
     pub api: String,
+    /// The same rule has the same family in every API, so that what crosses from one to another is known again.
+    pub family: String,
     /// What must hold.
     pub text: String,
     /// How it is known, in words: `D`, `R2`, `R1`.
     pub sure: String,
     /// Where.
     pub seen: Vec<String>,
+    /// What the API itself answered, when somebody with a key asked it.
+    pub probed: Option<ProbedAnswer>,
     /// The day, month or year that it began to hold.
     pub since: Option<String>,
     /// The day, month or year that it ceased to hold.
@@ -55,6 +59,29 @@ pub struct RuleEntry {
     pub also: Vec<String>,
     valid: Option<Box<RawValue>>,
     valid_json: Option<String>,
+}
+
+/// What an API answered to the broken request of a rule, while it accepted the repaired one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProbedAnswer {
+    /// The day, as `2026-12-01`.
+    pub on: String,
+    /// The model that was asked for.
+    pub model: String,
+    /// The HTTP status; below 300 it was accepted.
+    pub status: u16,
+    /// `code` of OpenAI, or the type of Anthropic's error.
+    pub code: Option<String>,
+    /// The message of the refusal, or how the answer began.
+    pub words: String,
+}
+
+impl ProbedAnswer {
+    /// Whether the API refused.
+    pub fn is_refusal(&self) -> bool {
+        self.status >= 400
+    }
 }
 
 /// A condition under which a rule holds; every member that it has must be met.
@@ -145,9 +172,35 @@ struct Long {
 }
 
 impl RuleEntry {
-    /// Whether the evidence is enough to refuse a request: the provider documents the rule, or two or more reports show it.
+    /// Whether the evidence is enough to refuse a request: the provider documents the rule, two or more reports show it, or the API was asked
+    /// and refused.
     pub fn is_sure(&self) -> bool {
-        self.sure.split(' ').any(|sure| matches!(sure, "D" | "R2"))
+        let was_refused = self.probed.as_ref().is_some_and(ProbedAnswer::is_refusal);
+        was_refused || self.sure.split(' ').any(|sure| matches!(sure, "D" | "R2"))
+    }
+
+    /// How sure the rule is, in a few words: `documented, reported more than once`, `reported once; probed on 2026-12-01 (gpt-4.1): refused with 400`.
+    ///
+    /// ```
+    /// let rules = threadspec_golden::provider_rules();
+    /// let rule = rules.iter().find(|rule| rule.id == "OAI-CHAT-RESULT-ID").expect("a rule of OpenAI");
+    /// assert!(rule.evidence().starts_with("documented, reported more than once"));
+    /// ```
+    pub fn evidence(&self) -> String {
+        let words = self.sure.split(' ').map(|sure| match sure {
+            "D" => "documented",
+            "R2" => "reported more than once",
+            _ => "reported once",
+        });
+        let mut words = words.collect::<Vec<_>>().join(", ");
+        if let Some(until) = &self.until {
+            words += &format!(", until {until}");
+        }
+        if let Some(ProbedAnswer { on, model, status, .. }) = &self.probed {
+            let how = if *status >= 400 { "refused" } else { "accepted" };
+            words += &format!("; probed on {on} ({model}): {how} with {status}");
+        }
+        words
     }
 
     /// The answer to a form of the fault; `None` if it is unknown.

@@ -59,7 +59,7 @@ pub use error::Error;
 pub use failure::ApiError;
 pub use header::{response_headers, rfc3339};
 pub use id::IdSource;
-pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer, rule_context, rule_refuses};
+pub use rule_answer::{PLACEHOLDERS, is_refused, rule_answer, rule_applies, rule_context, rule_refuses};
 pub use usage::{PromptLog, PromptText, Usage, tokens};
 
 pub use reading::{AnswerEnd, AnswerReader, ReadAnswer, read_answer};

@@ -13,6 +13,7 @@
 //! | `run` | a run from both sides |
 //! | `pairing` | which attempts came because of which exchange |
 //! | `finding` | a difference, with both bodies |
+//! | `shown` | the place of a difference, both bodies, and the command that repeats it |
 //! | `sent` | a request of the client as it is read |
 //! | `judging` | the clauses, and which of them names what |
 
@@ -25,6 +26,7 @@ mod pairing;
 mod recorder;
 mod run;
 mod sent;
+mod shown;
 
 pub use case::{GatewayCase, GatewayRound, play};
 pub use compose::compose;
@@ -33,3 +35,4 @@ pub use finding::{GateFinding, Sides, Way};
 pub use judging::judge;
 pub use recorder::ExchangeRecorder;
 pub use run::{GatewayAttempts, GatewayRun};
+pub use shown::{curl, differing};

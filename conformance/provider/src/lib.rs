@@ -56,7 +56,7 @@ pub use engine::{EndedRun, Engine, mark_of};
 pub use error::Error;
 pub use example::example_of;
 pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
-pub use judging::{WireFinding, WireLevel, judge};
+pub use judging::{WireFinding, WireLevel, cache_loss, judge, judge_retries};
 pub use models::usual_model;
 pub use options::EngineOptions;
 pub use plan::RunPlan;
@@ -66,7 +66,7 @@ pub use record::{
     Stray, StrayReason, WireRecord,
 };
 pub use script::{CutEnd, Fault, ObjectReading, Pace, PlayedCall, PlayedThought, StrictReading, WireTurn, read_text};
-pub use serve::{Answers, Server, ServerLimits, Upstream, UpstreamPart};
+pub use serve::{Answers, AskLimits, Server, ServerLimits, Upstream, UpstreamPart};
 pub use session::{SessionAgentPlan, SessionPlan, SessionRunPlan, SessionTurnPlan};
 pub use standalone::{ExpectedCounts, News, Proxy, Script, Standalone, Talk, header, judge_again};
 pub use told::told;

@@ -1,8 +1,8 @@
 //! What `threadspec explain` says of a rule of a model API.
 
 use std::fmt::Write;
-use threadspec_golden::{HeaderPair, RefusalWords, RuleCondition, RuleEntry, provider_rules};
-use threadspec_judge::text::beginning;
+use threadspec_golden::{HeaderPair, ProbedAnswer, RefusalWords, RuleCondition, RuleEntry, provider_rules};
+use threadspec_judge::text::{beginning, visible};
 use threadspec_report::terminal::{STRONG, styled};
 
 /// So many characters of a request are shown.
@@ -20,6 +20,15 @@ fn text(rule: &RuleEntry) -> String {
     let dates: String = dates.iter().filter_map(|(word, date)| Some(format!("; {word} {}", date.as_ref()?))).collect();
     let mut out = format!("{} ({}{dates})\n  {}\n\n", styled(STRONG, &rule.id), rule.api, rule.text);
     let _ = writeln!(out, "{}", evidence(rule));
+    if let Some(ProbedAnswer { on, model, status, code, words }) = &rule.probed {
+        let how = if *status >= 400 { "refused" } else { "accepted" };
+        let code = code.as_ref().map(|code| format!(" {code}")).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "The API was asked on {on} (model {model}), and {how} it: {status}{code}\n  {}",
+            visible(words)
+        );
+    }
     if !rule.applies.is_empty() {
         let _ = writeln!(out, "It holds for {}.", conditions(&rule.applies));
     }
@@ -56,6 +65,7 @@ fn evidence(rule: &RuleEntry) -> &'static str {
         (true, true) => "The provider documents it, and several users have met the error.",
         (true, false) => "The provider documents it.",
         (false, true) => "Several users have met the error.",
+        (false, false) if rule.is_sure() => "One user has met the error.",
         (false, false) => "One user has met the error, so that it is a warning.",
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use threadspec::oracle::{Api, BreachDetail, provider_breaches_with, provider_rules};
 use threadspec::read_json;
 use threadspec_apis::{PLACEHOLDERS, rule_context, rule_refuses};
-use threadspec_golden::{PROVIDER_RULES, RefusalWords, RuleEntry, read_provider_rules};
+use threadspec_golden::{PROVIDER_RULES, ProbedAnswer, RefusalWords, RuleEntry, read_provider_rules};
 use threadspec_judge::corpus::{File, Problem};
 
 /// What is wrong with the rules.
@@ -36,6 +36,15 @@ fn wrong(rules: &[RuleEntry]) -> Vec<String> {
         if !rule.sure.split(' ').all(is_sure) || rule.seen.is_empty() {
             add("`sure` is D, R2 or R1, and `seen` says where".to_owned());
         }
+        if let Some(other) = rules.iter().find(|other| other.id == rule.id && other.family != rule.family) {
+            add(format!("its family is `{}` here and `{}` there", rule.family, other.family));
+        }
+        if rule.family.is_empty() {
+            add("`family` is empty".to_owned());
+        }
+        if let Some(problem) = rule.probed.as_ref().and_then(|probed| probe_problem(rule, probed)) {
+            add(problem);
+        }
         for words in [&rule.answer].into_iter().chain(rule.variants.values()) {
             unknown_placeholders(words).for_each(|name| add(format!("nothing fills the placeholder `{{{name}}}`")));
         }
@@ -45,6 +54,24 @@ fn wrong(rules: &[RuleEntry]) -> Vec<String> {
         wrong.push(format!("{id} ({api}): it is judged, and has no data"));
     }
     wrong
+}
+
+/// What was probed contradicts the rest.
+fn probe_problem(rule: &RuleEntry, probed: &ProbedAnswer) -> Option<String> {
+    let ProbedAnswer { on, status, .. } = probed;
+    let is_day = on.len() == 10
+        && on
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
+    if !is_day || !matches!(status, 200..=299 | 400..=499) {
+        return Some("`probed` has a day, and a status below 300 or from 400 to 499".to_owned());
+    }
+    let is_limited = rule.until.is_some() || !rule.applies.is_empty();
+    let is_accepted = !probed.is_refusal() && rule.is_sure() && !is_limited;
+    is_accepted.then(|| {
+        format!("the API accepted the broken request on {on}: `until` or `applies` says where the rule does not hold")
+    })
 }
 
 /// What stands in braces and is no placeholder. Patterns have braces, too, around other characters than letters.
@@ -102,7 +129,7 @@ mod tests {
     #[test]
     fn data_and_judge_fit_together() {
         assert_eq!(problems_with(|_| ()), [""; 0]);
-        let changes: [(Change, &str); 9] = [
+        let changes: [(Change, &str); 14] = [
             (|rules| drop(rules.remove(0)), "it is judged, and has no data"),
             (|rules| rules[0]["id"] = json!("OAI-CHAT-OTHER"), "nothing judges it"),
             (|rules| rules[1] = rules[0].clone(), "it stands there twice"),
@@ -112,6 +139,17 @@ mod tests {
             (|rules| rules[0]["at"] = json!("messages[9]"), "does not break it at `messages[9]`"),
             (|rules| rules[0]["applies"] = json!([{"models": ["gpt-9"]}]), "is not refused"),
             (|rules| rules[0]["note"] = json!("x"), "unknown field"),
+            (|rules| drop(rules[0].as_object_mut().expect("a rule").remove("family")), "missing field `family`"),
+            (|rules| rules[0]["family"] = json!(""), "`family` is empty"),
+            (|rules| rules[15]["family"] = json!("else"), "its family is `else` here"),
+            (
+                |rules| rules[0]["probed"] = json!({"on": "soon", "model": "m", "status": 400, "words": "No."}),
+                "`probed` has a day",
+            ),
+            (
+                |rules| rules[0]["probed"] = json!({"on": "2026-12-01", "model": "m", "status": 200, "words": "Hi"}),
+                "the API accepted the broken request on 2026-12-01",
+            ),
         ];
         for (change, says) in changes {
             let found = problems_with(change);

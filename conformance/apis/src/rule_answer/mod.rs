@@ -33,14 +33,28 @@ pub fn is_refused(breach: &Breach, api: Api, model: &str, headers: &RequestHeade
 
 /// As [`is_refused`], by the data that a caller has of the rule that is broken.
 pub fn rule_refuses(rule: &RuleEntry, breach: &Breach, model: &str, headers: &RequestHeaders<'_>) -> bool {
-    let applies = |conditions: &[RuleCondition]| {
-        conditions.is_empty() || conditions.iter().any(|condition| is_met(condition, model, headers))
-    };
     breach.is_certain
         && rule.is_sure()
         && rule.until.is_none()
-        && applies(&rule.applies)
-        && rule.words(breach.variant).is_some_and(|words| applies(&words.applies))
+        && rule_applies(rule, model, headers)
+        && rule.words(breach.variant).is_some_and(|words| one_is_met(&words.applies, model, headers))
+}
+
+/// Whether a rule holds for this model and these headers, where the API's maker serves it.
+///
+/// ```
+/// use threadspec::oracle::RequestHeaders;
+/// use threadspec_apis::rule_applies;
+/// let rule = threadspec_golden::provider_rules().iter().find(|rule| rule.id == "ANT-PREFILL").expect("a rule");
+/// assert!(rule_applies(rule, "claude-sonnet-5", &RequestHeaders::default()));
+/// assert!(!rule_applies(rule, "claude-sonnet-4-5", &RequestHeaders::default()));
+/// ```
+pub fn rule_applies(rule: &RuleEntry, model: &str, headers: &RequestHeaders<'_>) -> bool {
+    one_is_met(&rule.applies, model, headers)
+}
+
+fn one_is_met(conditions: &[RuleCondition], model: &str, headers: &RequestHeaders<'_>) -> bool {
+    conditions.is_empty() || conditions.iter().any(|condition| is_met(condition, model, headers))
 }
 
 /// How the API refuses the request for this breach. `text` is the body as it was sent.

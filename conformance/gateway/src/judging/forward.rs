@@ -1,8 +1,16 @@
-//! GATE-FORWARD: what the client asks is asked once, and nothing else is.
+//! GATE-FORWARD: what the client asks is asked once, and nothing else is. GATE-INDEPENDENT as far as one run shows it: nothing of another run
+//! arrives, and no refusal has its reason in one.
 
-use super::{At, Judging};
+use super::{At, Judging, sayable};
+use crate::finding::Way;
+use crate::sent::SentRequest;
+use crate::shown::{self, quoted};
+use serde_json::Value;
+use threadspec_apis::ApiError;
 use threadspec_golden::clause;
-use threadspec_provider::{Stray, StrayReason};
+use threadspec_judge::universal::value;
+use threadspec_provider::client::ClientResponse;
+use threadspec_provider::{Attempt, Stray, StrayReason, WireLevel, WireRecord, judge_retries};
 
 const CLAUSE: &str = clause::GATE_FORWARD;
 
@@ -16,6 +24,87 @@ pub(super) fn judge(judging: &mut Judging<'_>) {
         let before = run.exchanges.iter().rposition(|exchange| exchange.began <= attempt.at).unwrap_or_default();
         let what = format!("POST {} arrived while nobody asked; it was answered", attempt.target);
         judging.must(At::attempt(before, position), CLAUSE, what);
+    }
+}
+
+/// Judges an exchange of which nothing arrived.
+pub(super) fn judge_silence(judging: &mut Judging<'_>, exchange: usize, sent: Option<&SentRequest>) {
+    let run = judging.run;
+    let own = &run.exchanges[exchange];
+    let text = String::from_utf8_lossy(&own.request.body);
+    let why = sayable::reason_to_refuse(sent, &text, run.record.api);
+    let sayable =
+        why.map_or_else(|| format!("{} can say it", run.record.api), |why| format!("it may be refused, since {why}"));
+    let (clause, what) = match &own.response {
+        None => (CLAUSE, format!("nothing arrives, and the client hears nothing; {sayable}")),
+        Some(response) => {
+            let words = words_of(response);
+            let status = response.status;
+            match status {
+                400..500 if why.is_some() && ![408, 409, 429].contains(&status) => {
+                    if !words.is_empty() {
+                        return;
+                    }
+                    (CLAUSE, format!("it is refused with {status}, without a reason"))
+                }
+                // Where nothing failed before, somebody else's failure is the reason.
+                429 | 503 if !has_failed(run.record, own.began) => (
+                    clause::GATE_INDEPENDENT,
+                    format!(
+                        "it is refused with {status} before anything is sent, though nothing failed in this run: {}",
+                        quoted(&words)
+                    ),
+                ),
+                _ => (CLAUSE, format!("nothing arrives, and the client hears {status}: {}; {sayable}", quoted(&words))),
+            }
+        }
+    };
+    let before = sent.map_or_else(|| shown::near(&text, ""), |sent| shown::body(&sent.body, None, ""));
+    let sides = shown::sides(Way::Request, before, "nothing", own);
+    judging.add(At::exchange(exchange), clause, WireLevel::Must, what, Some(sides));
+}
+
+/// The message of an error, or else what the body says.
+fn words_of(response: &ClientResponse) -> String {
+    let body = response.body();
+    let text = String::from_utf8_lossy(&body);
+    let read = value::read(&text).unwrap_or_else(|_| Value::from(&*text));
+    let message = ApiError::read(response.status, &read).message;
+    if message.trim().is_empty() { text.trim().trim_matches(['{', '}']).to_owned() } else { message }
+}
+
+fn has_failed(record: &WireRecord, before: std::time::Duration) -> bool {
+    record.attempts.iter().any(|attempt| attempt.at < before && attempt.failed())
+}
+
+/// Judges the attempts of an exchange of which there are several.
+pub(super) fn judge_retries_of(judging: &mut Judging<'_>, exchange: usize) {
+    let run = judging.run;
+    let positions = judging.pairs.of_exchanges[exchange].clone();
+    let attempts: Vec<&Attempt> = positions.iter().filter_map(|position| run.attempt(*position)).collect();
+    let served = attempts.iter().rev().skip(1).position(|attempt| !attempt.failed());
+    if served.is_some() {
+        let what = format!("it arrives {} times, though it was answered before", attempts.len());
+        let last = positions.last().copied();
+        return judging.must(At { exchange, attempt: last }, CLAUSE, what);
+    }
+    let own = attempts.into_iter().map(|attempt| Attempt { ask: 0, ..attempt.clone() }).collect();
+    let record = WireRecord { attempts: own, strays: Vec::new(), runs: Vec::new(), ..run.record.clone() };
+    for finding in judge_retries(&record) {
+        let what = finding
+            .what
+            .strip_prefix("request 1")
+            .unwrap_or(&finding.what)
+            .trim_start_matches([',', ':', ' '])
+            .to_owned();
+        let last = positions.last().copied();
+        judging.add(
+            At { exchange, attempt: last },
+            finding.clause,
+            finding.level,
+            format!("the gateway tries again: {what}"),
+            None,
+        );
     }
 }
 

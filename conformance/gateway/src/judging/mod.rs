@@ -3,23 +3,40 @@
 //! | module | clauses |
 //! |---|---|
 //! | `forward` | GATE-FORWARD, GATE-INDEPENDENT as far as one run shows it, and retries of the gateway's own |
+//! | `sayable` | what a gateway may refuse |
+//! | `request` | what was sent beside what arrived |
+//! | `valid` | GATE-VALID |
+//! | `answer` | what was said beside what was read |
+//! | `cache` | GATE-CACHE |
 
+mod answer;
+mod cache;
 mod forward;
+mod request;
+mod sayable;
 #[cfg(test)]
 mod tests;
+mod valid;
 
 use crate::finding::{GateFinding, Sides};
 use crate::run::{GatewayAttempts, GatewayRun};
 use crate::sent::SentRequest;
+use request::{KnownIds, KnownNames};
+use threadspec_golden::clause;
 use threadspec_provider::WireLevel;
 
 /// Everything that a gateway changed in a run, in the order of the exchanges.
 ///
-/// One fault has one name: of several clauses that could name a difference, the most particular one does. What the client did wrong itself
-/// is not said here, nor is what a gateway may do: see the table of permitted differences in the documentation.
+/// One fault has one name: of several clauses that could name a difference, the most particular one does, and a difference that comes again
+/// in later requests is told once. What the client did wrong itself is not said here, nor is what a gateway may do.
 pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
     let mut judging = Judging::of(*run);
+    let sent: Vec<Option<SentRequest>> = run.exchanges.iter().map(SentRequest::read).collect();
     forward::judge(&mut judging);
+    for (exchange, sent) in sent.iter().enumerate() {
+        judging.exchange(exchange, sent.as_ref());
+    }
+    cache::judge(&mut judging);
     let mut findings = judging.findings;
     findings.sort_by_key(|finding| finding.exchange);
     findings
@@ -29,8 +46,8 @@ pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
 struct Judging<'a> {
     run: GatewayRun<'a>,
     pairs: GatewayAttempts,
-    /// The requests of the client.
-    sent: Vec<Option<SentRequest>>,
+    ids: KnownIds,
+    names: KnownNames,
     findings: Vec<GateFinding>,
 }
 
@@ -53,15 +70,49 @@ impl At {
 
 impl<'a> Judging<'a> {
     fn of(run: GatewayRun<'a>) -> Self {
-        let sent = run.exchanges.iter().map(SentRequest::read).collect();
-        Self { run, pairs: run.attempts(), sent, findings: Vec::new() }
+        let (ids, names) = (KnownIds::default(), KnownNames::new(run.record.api));
+        Self { run, pairs: run.attempts(), ids, names, findings: Vec::new() }
+    }
+
+    /// Judges an exchange: its request, then its answer.
+    fn exchange(&mut self, exchange: usize, sent: Option<&SentRequest>) {
+        let run = self.run;
+        let positions = self.pairs.of_exchanges[exchange].clone();
+        let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else {
+            return forward::judge_silence(self, exchange, sent);
+        };
+        let (Some(asked), Some(answered)) = (run.attempt(first), run.attempt(last)) else { return };
+        let at = At::attempt(exchange, first);
+        let marks = [sent.map(|sent| &sent.request), asked.request.as_ref()]
+            .map(|request| request.and_then(|request| request::mark_of(&request.tools)));
+        if let [Some(own), Some(other)] = marks
+            && own != other
+        {
+            let what = format!("a request of the run `{other}` arrives in the run `{own}`");
+            return self.must(at, clause::GATE_INDEPENDENT, what);
+        }
+        if let Some(sent) = sent {
+            request::judge(self, at, sent, asked);
+        }
+        valid::judge(self, at, sent, asked, first);
+        if positions.len() > 1 {
+            forward::judge_retries_of(self, exchange);
+        }
+        if let Some(sent) = sent {
+            answer::judge(self, At::attempt(exchange, last), sent, answered);
+        }
     }
 
     fn add(&mut self, at: At, clause: &'static str, level: WireLevel, what: impl AsRef<str>, sides: Option<Sides>) {
-        let what = format!("request {}: {}", at.exchange + 1, what.as_ref());
-        let finding = GateFinding { clause, level, what, exchange: at.exchange, attempt: at.attempt, sides };
-        if !self.findings.iter().any(|known| known.clause == clause && known.what == finding.what) {
-            self.findings.push(finding);
+        let what = what.as_ref();
+        // The same difference in a later request is the same fault.
+        let is_known = |known: &GateFinding| {
+            let same = known.what.split_once(": ").is_some_and(|(_, known)| known == what);
+            known.clause == clause && same
+        };
+        if !self.findings.iter().any(is_known) {
+            let what = format!("request {}: {what}", at.exchange + 1);
+            self.findings.push(GateFinding { clause, level, what, exchange: at.exchange, attempt: at.attempt, sides });
         }
     }
 

@@ -52,8 +52,15 @@ pub(crate) fn differences(expected: &Value, actual: &Value, exact: bool) -> Vec<
     found
 }
 
-/// Whether two values have no [`differences`]; ends at the first one, and describes none.
-pub(crate) fn equal(expected: &Value, actual: &Value, exact: bool) -> bool {
+/// Whether two values are equal. Numbers are doubles, or if `exact` integers up to 2^64 to the last digit; a lone surrogate in the first value
+/// may be up to eight characters in the other.
+///
+/// ```
+/// use threadspec_judge::universal::value;
+/// let [one, other] = ["9007199254740993", "9007199254740992"].map(|text| value::read(text).expect("JSON"));
+/// assert!(value::equal(&one, &other, false) && !value::equal(&one, &other, true));
+/// ```
+pub fn equal(expected: &Value, actual: &Value, exact: bool) -> bool {
     match (expected, actual) {
         (Value::Number(one), Value::Number(other)) => equal_numbers(one, other, exact),
         (Value::String(one), Value::String(other)) => arrived(one, other),

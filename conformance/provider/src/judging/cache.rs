@@ -25,11 +25,7 @@ pub(super) fn judge(plan: &RunPlan, record: &WireRecord, findings: &mut WireFind
         let attempt = one.attempt;
         let now = Prefix::of(attempt.api, &attempt.body, attempt.resolved.as_deref());
         if let Some(loss) = before.as_ref().and_then(|before| before.loss(&now)) {
-            let what = format!(
-                "{} is not that of the request before from byte {} on ({} became {}), and {} bytes follow it",
-                loss.place, loss.byte, loss.was, loss.is, loss.following
-            );
-            findings.should(clause::WIRE_CACHE, format!("{one}: {what}"));
+            findings.should(clause::WIRE_CACHE, format!("{one}: {loss}"));
         }
         before = Some(now);
     }

@@ -32,6 +32,7 @@ use crate::plan::RunPlan;
 use crate::record::{Attempt, WireRecord};
 use serde_json::{Value, json};
 use std::fmt;
+use threadspec::oracle::Api;
 
 /// How much a finding counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +115,28 @@ pub fn judge(plan: &RunPlan, record: &WireRecord) -> Vec<WireFinding> {
     }
     cache::judge(plan, record, &mut findings);
     findings.0
+}
+
+/// What is wrong with how failed attempts are repeated (WIRE-RETRY, WIRE-WAIT, WIRE-BACKOFF): a part of [`judge`], for whoever tries again in
+/// the place of an agent.
+pub fn judge_retries(record: &WireRecord) -> Vec<WireFinding> {
+    let mut findings = WireFindings::default();
+    retries::judge(record, &mut findings);
+    pauses::judge(record, &mut findings);
+    findings.0
+}
+
+/// Where a prompt cache is lost between two requests of which the second goes on from the first, in one sentence.
+///
+/// ```
+/// use threadspec::oracle::Api;
+/// use threadspec_provider::cache_loss;
+/// let body = |text: &str| format!(r#"{{"messages": [{{"role": "user", "content": "{text}"}}]}}"#);
+/// assert_eq!(cache_loss(Api::OpenAiChat, &body("Go"), &body("Go")), None);
+/// assert!(cache_loss(Api::OpenAiChat, &body("Go"), &body("No")).is_some_and(|what| what.contains("messages[0]")));
+/// ```
+pub fn cache_loss(api: Api, before: &str, next: &str) -> Option<String> {
+    prefix::Prefix::of(api, before, None).loss(&prefix::Prefix::of(api, next, None)).map(|loss| loss.to_string())
 }
 
 /// Each attempt of an ask with the one that follows it.

@@ -1,5 +1,6 @@
 //! A request as the text that a prompt cache sees: its tools, its system text and its messages, each as it was written, without cache marks.
 
+use std::fmt;
 use threadspec::oracle::Api;
 use threadspec_judge::json::{Node, compact};
 
@@ -29,6 +30,16 @@ pub(super) struct PrefixLoss {
     pub(super) is: String,
     /// How many bytes of the new request stand behind it, so that they are read anew.
     pub(super) following: usize,
+}
+
+impl fmt::Display for PrefixLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { place, byte, was, is, following } = self;
+        write!(
+            f,
+            "{place} is not that of the request before from byte {byte} on ({was} became {is}), and {following} bytes follow it"
+        )
+    }
 }
 
 impl Prefix {

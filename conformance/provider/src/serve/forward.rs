@@ -11,6 +11,7 @@ use hyper::{Request, Response, Uri};
 use hyper_util::rt::TokioIo;
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
@@ -79,10 +80,34 @@ impl Upstream {
     }
 
     /// The host and the port, as the field `host` has them.
-    fn authority(&self) -> String {
+    pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let is_usual = self.port == if self.is_tls { 443 } else { 80 };
         if is_usual { host } else { format!("{host}:{}", self.port) }
+    }
+
+    /// Whether what is sent there stays on this machine.
+    ///
+    /// ```
+    /// use threadspec_provider::Upstream;
+    /// let is_loopback = |url| Upstream::read(url, None).map(|upstream| upstream.is_loopback());
+    /// assert!(is_loopback("http://localhost:8080")?);
+    /// assert!(!is_loopback("http://localhost.example.com")?);
+    /// # Ok::<(), threadspec_provider::Error>(())
+    /// ```
+    pub fn is_loopback(&self) -> bool {
+        self.host.eq_ignore_ascii_case("localhost")
+            || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+
+    /// Whether nobody on the way can read what is sent.
+    pub fn is_secure(&self) -> bool {
+        self.is_tls
+    }
+
+    /// Where a request for this path goes, without a key.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}://{}{}{path}", if self.is_tls { "https" } else { "http" }, self.authority(), self.path)
     }
 
     /// Sends a request on, and waits for the head of the answer.

@@ -4,6 +4,7 @@
 //! and ends that break off. It knows no API and no script.
 
 mod answer;
+mod ask;
 mod bounds;
 mod content;
 mod forward;
@@ -17,6 +18,7 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
+pub use ask::AskLimits;
 pub use forward::Upstream;
 pub use limits::ServerLimits;
 

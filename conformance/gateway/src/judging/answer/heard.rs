@@ -1,0 +1,89 @@
+//! What a client heard: an answer of its API, read as the API's SDKs read it.
+
+use serde_json::Value;
+use threadspec::oracle::Api;
+use threadspec::surrogates::without_marks;
+use threadspec_apis::sse::{SseEvent, SseParser};
+use threadspec_apis::{AnswerReader, ApiError, ReadAnswer, read_answer};
+use threadspec_judge::universal::{halves, value};
+use threadspec_provider::client::ClientResponse;
+
+/// An answer as it was heard.
+#[derive(Debug)]
+pub(super) struct Heard {
+    pub(super) status: u16,
+    /// The body as a text.
+    pub(super) text: String,
+    pub(super) form: Form,
+}
+
+/// In which form it came.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// A status of 400 or more.
+    Error(ApiError),
+    /// One text of JSON.
+    Plain { body: Value, read: Result<ReadAnswer, String> },
+    /// Events.
+    Stream(HeardStream),
+}
+
+/// A stream of events.
+#[derive(Debug)]
+pub(super) struct HeardStream {
+    pub(super) events: Vec<SseEvent>,
+    /// What was read until its end, or until it could not be read.
+    pub(super) read: ReadAnswer,
+    /// Why an event could not be read.
+    pub(super) error: Option<String>,
+    /// Whether an event began that has no end.
+    pub(super) has_rest: bool,
+    /// Whether `[DONE]` came (openai-chat).
+    pub(super) is_done: bool,
+}
+
+impl Heard {
+    pub(super) fn of(api: Api, response: &ClientResponse) -> Self {
+        let bytes = response.body();
+        let text = halves::decode(&bytes)
+            .map_or_else(|_| String::from_utf8_lossy(&bytes).into_owned(), |text| without_marks(&text).into_owned());
+        let is_json = || text.trim_start().starts_with(['{', '[']);
+        let is_stream = response.header("content-type").is_some_and(|kind| kind.contains("event-stream"))
+            || ["data:", "event:", ":"].iter().any(|begin| text.trim_start().starts_with(begin));
+        let form = if response.status >= 400 {
+            let body = value::read(&text).unwrap_or_else(|_| Value::from(text.as_str()));
+            Form::Error(ApiError::read(response.status, &body))
+        } else if is_stream && !is_json() {
+            Form::Stream(HeardStream::of(api, &bytes))
+        } else {
+            let decoded = str::from_utf8(&bytes).map_err(|error| format!("it is not UTF-8: {error}"));
+            let body = decoded.and_then(|text| value::read(text).map_err(|error| format!("it is no JSON: {error}")));
+            match body {
+                Ok(body) => Form::Plain { read: read_answer(api, &body).map_err(|error| error.to_string()), body },
+                Err(why) => Form::Plain { body: Value::Null, read: Err(why) },
+            }
+        };
+        Self { status: response.status, text, form }
+    }
+
+    /// What was read, if anything can be.
+    pub(super) fn read(&self) -> Option<&ReadAnswer> {
+        match &self.form {
+            Form::Error(_) => None,
+            Form::Plain { read, .. } => read.as_ref().ok(),
+            Form::Stream(stream) => Some(&stream.read),
+        }
+    }
+}
+
+impl HeardStream {
+    fn of(api: Api, bytes: &[u8]) -> Self {
+        let mut parser = SseParser::default();
+        let events = parser.push(bytes);
+        let mut reader = AnswerReader::new(api);
+        // SDKs go no further than an event that they cannot read.
+        let error = events.iter().find_map(|event| reader.push(event).err()).map(|error| error.to_string());
+        let is_done = api == Api::OpenAiChat && events.iter().any(|event| event.data.trim() == "[DONE]");
+        Self { read: reader.said(), error, has_rest: !parser.is_between_events(), is_done, events }
+    }
+}

@@ -1,0 +1,87 @@
+//! GATE-STREAM: what the client gets as a stream is one of its API, as the official SDKs need it.
+
+mod anthropic;
+mod chat;
+mod responses;
+
+use super::Answer;
+use super::heard::HeardStream;
+use super::stop::finish_of;
+use serde_json::Value;
+use threadspec::oracle::Api;
+use threadspec_apis::{AnswerEnd, Finish};
+use threadspec_golden::clause;
+use threadspec_judge::universal::value;
+use threadspec_provider::{Said, WireLevel};
+
+/// What is wrong with the form of a stream.
+#[derive(Debug, PartialEq)]
+struct FormFault {
+    level: WireLevel,
+    what: String,
+}
+
+/// An event, with its data read.
+struct FormEvent<'a> {
+    name: Option<&'a str>,
+    data: Value,
+}
+
+/// The faults of a stream so far.
+#[derive(Debug, Default)]
+struct FormFaults(Vec<FormFault>);
+
+impl FormFaults {
+    fn must(&mut self, what: impl Into<String>) {
+        self.0.push(FormFault { level: WireLevel::Must, what: what.into() });
+    }
+
+    fn should(&mut self, what: impl Into<String>) {
+        self.0.push(FormFault { level: WireLevel::Should, what: what.into() });
+    }
+}
+
+/// Judges the stream of an answer that was said to its end: its first fault of each level.
+pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, stream: &HeardStream) {
+    let faults = faults(answer.api, stream, finish_of(said) == Finish::Length);
+    for level in [WireLevel::Must, WireLevel::Should] {
+        if let Some(fault) = faults.iter().find(|fault| fault.level == level) {
+            answer.add(clause::GATE_STREAM, level, format!("the client's stream: {}", fault.what), Some(said), "");
+        }
+    }
+}
+
+/// `is_cut`: the limit ended the answer, so that the lack of a reason has another name.
+fn faults(api: Api, stream: &HeardStream, is_cut: bool) -> Vec<FormFault> {
+    let mut faults = FormFaults::default();
+    let mut events = Vec::new();
+    for event in &stream.events {
+        if api == Api::OpenAiChat && event.data.trim() == "[DONE]" {
+            events.push(FormEvent { name: None, data: Value::from("[DONE]") });
+            continue;
+        }
+        match value::read(&event.data) {
+            Ok(data) => events.push(FormEvent { name: event.name.as_deref(), data }),
+            Err(why) => faults.must(format!("an event is no JSON ({why}): {}", crate::shown::quoted(&event.data))),
+        }
+    }
+    if stream.has_rest {
+        faults.must("the last event has no end, so that readers drop it");
+    }
+    match api {
+        Api::OpenAiChat => chat::judge(&events, is_cut, &mut faults),
+        Api::OpenAiResponses => responses::judge(&events, &mut faults),
+        Api::Anthropic => anthropic::judge(&events, &mut faults),
+    }
+    if let AnswerEnd::Failed(error) = &stream.read.end {
+        let what = format!("it holds the error {}, and the model answered", crate::shown::quoted(&error.message));
+        faults.0.insert(0, FormFault { level: WireLevel::Must, what });
+    }
+    if let Some(why) = &stream.error {
+        faults.must(why);
+    }
+    faults.0
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! GATE-RESULT: the text of a result is verbatim. A result that is lost, doubled or made up is a message, one that stands with another call
+//! has lost its id.
+
+use super::calls::CallPairs;
+use super::ids::EqualIds;
+use super::texts::start;
+use super::thread::{Thread, ThreadResult};
+use super::{Pair, Spot};
+use crate::shown::{self, differing, quoted};
+use serde_json::Value;
+use threadspec::oracle::Api;
+use threadspec::surrogates::{has_marks, without_marks};
+use threadspec_golden::clause;
+use threadspec_judge::universal::halves::arrived;
+
+const CLAUSE: &str = clause::GATE_RESULT;
+/// How long a prefix may be that tells a failure.
+const LONGEST_PREFIX: usize = 48;
+/// What may stand between parts of a text that are joined.
+const BETWEEN: [&str; 3] = ["", "\n", " "];
+
+/// Which result became which, by their positions on both sides, and which are nowhere.
+#[derive(Debug, Default)]
+pub(super) struct ResultPairs {
+    pub(super) same: Vec<(usize, usize)>,
+    /// Results that were sent and did not arrive as one, though their calls did.
+    pub(super) lost: Vec<usize>,
+}
+
+pub(super) fn judge(
+    pair: &mut Pair<'_, '_>,
+    ours: &Thread<'_>,
+    theirs: &Thread<'_>,
+    calls: &CallPairs,
+    equal: &EqualIds,
+) -> ResultPairs {
+    let mut free: Vec<usize> = (0..theirs.results.len()).collect();
+    let (mut pairs, mut left) = (ResultPairs::default(), Vec::new());
+    for (one, result) in ours.results.iter().enumerate() {
+        let target = result.call.and_then(|call| calls.of_sent[call]);
+        let fits = |&other: &usize| {
+            let other = &theirs.results[other];
+            if result.call.is_none() { other.id() == result.id() } else { target.is_some() && other.call == target }
+        };
+        match free.iter().position(fits) {
+            Some(found) => pairs.same.push((one, free.remove(found))),
+            None => left.push(one),
+        }
+    }
+    // With another id, or with none that is known.
+    let mut strangers = Vec::new();
+    left.retain(|&one| {
+        let found = free.iter().position(|&other| is_verbatim(&ours.results[one], &theirs.results[other]));
+        strangers.extend(found.map(|found| (one, free.remove(found))));
+        found.is_none()
+    });
+    if left.len() == free.len() {
+        strangers.extend(left.drain(..).zip(free.drain(..)));
+    }
+    for &(one, other) in &strangers {
+        let result = &ours.results[one];
+        let is_known = result.call.is_some_and(|call| calls.of_sent[call].is_some());
+        if !ours.is_broken && is_known && !equal.explains(result.id()) {
+            elsewhere(pair, result, &theirs.results[other]);
+        }
+    }
+    pairs.same.extend(strangers);
+    for one in left {
+        let result = &ours.results[one];
+        let is_known = result.call.is_some_and(|call| calls.of_sent[call].is_some());
+        if !ours.is_broken && is_known && !equal.explains(result.id()) {
+            pairs.lost.push(one);
+        }
+    }
+    if !ours.is_broken {
+        for other in free {
+            new(pair, ours, &theirs.results[other], equal);
+        }
+    }
+    compare_all(pair, ours, theirs, &pairs);
+    pairs
+}
+
+fn compare_all(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, pairs: &ResultPairs) {
+    let mut is_told = false;
+    for &(one, other) in &pairs.same {
+        let (sent, arrived) = (&ours.results[one], &theirs.results[other]);
+        if is_verbatim(sent, arrived) || is_told_as_failure(pair.api, sent, arrived) {
+            compare_form(pair, sent, arrived);
+            continue;
+        }
+        // Another result's text: they were exchanged.
+        let is_other = |(at, known): (usize, &ThreadResult<'_>)| {
+            at != one && known.group == sent.group && is_verbatim(known, arrived)
+        };
+        let owner = ours.results.iter().enumerate().find(|known| is_other(*known)).map(|(_, known)| known);
+        match owner.filter(|owner| !owner.answer.content.is_empty()) {
+            Some(owner) if !is_told => {
+                is_told = true;
+                let [id, other] = [sent.id(), owner.id()].map(|id| without_marks(id).into_owned());
+                let what = format!(
+                    "the result of the call `{id}` ({}) arrives with the text of that of `{other}`",
+                    sent.answer.place
+                );
+                let spots = (spot(sent), spot(arrived));
+                pair.must(clause::GATE_IDS, what, spots.0, spots.1);
+            }
+            Some(_) => {}
+            None => changed(pair, sent, arrived),
+        }
+    }
+}
+
+fn spot<'s>(result: &ThreadResult<'s>) -> Spot<'s> {
+    Spot::new(&result.answer.place, "")
+}
+
+fn changed(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) {
+    let id = without_marks(sent.id()).into_owned();
+    let (one, other) = (sent.texts().concat(), arrived.texts().concat());
+    let [was, is] = differing(&without_marks(&one), &without_marks(&other));
+    let what = format!(
+        "the result of the call `{id}` ({}) was {was}, and arrives ({}) as {is}",
+        sent.answer.place, arrived.answer.place
+    );
+    pair.must(
+        CLAUSE,
+        what,
+        Spot::new(&sent.answer.place, start(&one)),
+        Spot::new(&arrived.answer.place, start(&other)),
+    );
+}
+
+/// What is wrong with a result whose text is right.
+fn compare_form(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) {
+    let id = without_marks(sent.id()).into_owned();
+    let there = &*arrived.answer.place;
+    let content = if pair.api == Api::OpenAiResponses { "output" } else { "content" };
+    let is_null =
+        |body: &Value, place: &str, name: &str| shown::at(body, place).is_some_and(|value| value[name].is_null());
+    let sent_content = if pair.sent.request.api == Api::OpenAiResponses { "output" } else { "content" };
+    // For Anthropic no content is an empty text.
+    let becomes_null = pair.api != Api::Anthropic
+        && is_null(pair.body, there, content)
+        && !(pair.sent.request.api == pair.api && is_null(&pair.sent.body, &sent.answer.place, sent_content));
+    if becomes_null {
+        let what =
+            format!("the result of the call `{id}` ({}) is empty, and arrives ({there}) as null", sent.answer.place);
+        pair.must(CLAUSE, what, spot(sent), spot(arrived));
+    }
+    if pair.api == Api::Anthropic && arrived.answer.is_error && !sent.answer.is_error {
+        let what = format!(
+            "the result of the call `{id}` ({}) arrives ({there}) as one of a call that failed",
+            sent.answer.place
+        );
+        pair.must(CLAUSE, what, spot(sent), spot(arrived));
+    }
+    if pair.api == Api::Anthropic && sent.answer.is_error && !arrived.answer.is_error {
+        let what = format!(
+            "the result of the call `{id}` ({}) says that it failed, and arrives ({there}) without `is_error`",
+            sent.answer.place
+        );
+        pair.must(CLAUSE, what, spot(sent), spot(arrived));
+    }
+}
+
+/// Whether a text is that of the other, parts joined or apart.
+fn is_verbatim(sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) -> bool {
+    is_joined(&sent.texts(), &arrived.texts().concat())
+}
+
+fn is_joined(parts: &[&str], text: &str) -> bool {
+    if parts.iter().any(|part| has_marks(part)) {
+        return BETWEEN.iter().any(|between| arrived(&parts.join(between), text));
+    }
+    let Some((first, rest)) = parts.split_first() else { return text.is_empty() };
+    let Some(behind) = text.strip_prefix(first) else { return false };
+    if rest.is_empty() {
+        return behind.is_empty();
+    }
+    // Nearly always one of them leads on at once.
+    BETWEEN.iter().any(|between| behind.strip_prefix(between).is_some_and(|behind| is_joined(rest, behind)))
+}
+
+/// Whether a text says before it that the call failed, where the API has no member for it.
+fn is_told_as_failure(api: Api, sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) -> bool {
+    let (text, whole) = (sent.texts().concat(), arrived.texts().concat());
+    sent.answer.is_error
+        && api != Api::Anthropic
+        && whole.strip_suffix(text.as_str()).is_some_and(|prefix| prefix.chars().count() <= LONGEST_PREFIX)
+}
+
+fn elsewhere(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) {
+    let [id, other] = [sent.id(), arrived.id()].map(|id| without_marks(id).into_owned());
+    let what = format!(
+        "the result of the call `{id}` ({}) arrives ({}) with the id `{other}`, which is not that of its call",
+        sent.answer.place, arrived.answer.place
+    );
+    pair.must(
+        clause::GATE_IDS,
+        what,
+        Spot::new(&sent.answer.place, sent.id()),
+        Spot::new(&arrived.answer.place, arrived.id()),
+    );
+}
+
+fn new(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, arrived: &ThreadResult<'_>, equal: &EqualIds) {
+    let id = without_marks(arrived.id()).into_owned();
+    let there = &arrived.answer.place;
+    let known = ours.results.iter().find(|known| is_verbatim(known, arrived));
+    match known {
+        Some(known) if equal.explains(known.id()) => {}
+        Some(known) => {
+            let what = format!(
+                "the result of the call `{}` ({}) arrives twice, again at {there}",
+                without_marks(known.id()),
+                known.answer.place
+            );
+            pair.must(clause::GATE_MESSAGES, what, spot(known), spot(arrived));
+        }
+        None => {
+            let what = format!(
+                "a result {} of the call `{id}` arrives ({there}) that nobody sent",
+                quoted(&arrived.answer.content)
+            );
+            pair.must(clause::GATE_INVENTED, what, Spot::none(), spot(arrived));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_joined;
+
+    #[test]
+    fn parts_are_joined_with_nothing_a_space_or_a_line_end() {
+        for (parts, text, expected) in [
+            (&["a", "b"][..], "ab", true),
+            (&["a", "b"], "a b", true),
+            (&["a", "b"], "a\nb", true),
+            (&["a", "b"], "a, b", false),
+            (&["a", "b"], "[\"a\",\"b\"]", false),
+            (&["a\n", "\nb"], "a\n\nb", true),
+            (&[""], "", true),
+            (&[], "", true),
+            (&["2.50"], "2.5", false),
+            (&["a "], "a", false),
+            (&["a\u{10d83d}", "b"], "a\u{fffd}\nb", true),
+        ] {
+            assert_eq!(is_joined(parts, text), expected, "{parts:?} {text:?}");
+        }
+    }
+}

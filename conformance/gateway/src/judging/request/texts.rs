@@ -1,0 +1,199 @@
+//! GATE-TEXT: texts of system, user and model are verbatim. GATE-INVENTED: nobody else speaks. GATE-MESSAGES: none is lost, doubled or moved,
+//! and each is said by whom it was said.
+
+use super::pieces::{Change, compare, is_same};
+use super::results::ResultPairs;
+use super::systems::untagged;
+use super::thread::{Piece, Thread};
+use super::{Pair, Spot};
+use crate::shown::{differing, quoted};
+use threadspec::surrogates::without_marks;
+use threadspec_apis::OpaqueContent;
+use threadspec_golden::clause;
+use threadspec_provider::WireLevel;
+
+/// Which texts became which, by the positions of their messages.
+#[derive(Debug, Default)]
+pub(super) struct TextPairs(pub(super) Vec<(usize, usize)>);
+
+/// The texts of one who speaks, on both sides, and what became of them.
+struct Row<'s> {
+    who: &'static str,
+    sent: Vec<Piece<'s>>,
+    arrived: Vec<Piece<'s>>,
+    changes: Vec<Change>,
+}
+
+impl<'s> Row<'s> {
+    fn of(who: &'static str, sent: Vec<Piece<'s>>, arrived: Vec<Piece<'s>>) -> (Self, TextPairs) {
+        let texts = |pieces: &[Piece<'s>]| pieces.iter().map(|piece| piece.text).collect::<Vec<&str>>();
+        let compared = compare(&texts(&sent), &texts(&arrived));
+        let same = compared.same.iter().map(|&(one, other)| (sent[one].message, arrived[other].message)).collect();
+        (Self { who, sent, arrived, changes: compared.changes }, TextPairs(same))
+    }
+
+    /// Takes out a text of which nobody knows where it comes from, if it is this one.
+    fn take_added(&mut self, text: &str) -> Option<Piece<'s>> {
+        let text = text.trim();
+        let is_it = |change: &Change| match change {
+            Change::Added(_, added) => is_same(text, added.trim()) || added.contains(text),
+            _ => false,
+        };
+        let found = self.changes.iter().position(is_it)?;
+        match self.changes.remove(found) {
+            Change::Added(at, _) => self.arrived.get(at).copied(),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn judge(
+    pair: &mut Pair<'_, '_>,
+    ours: &Thread<'_>,
+    theirs: &Thread<'_>,
+    results: &ResultPairs,
+) -> TextPairs {
+    let (said_by_user, told) = untagged(&theirs.humans, &ours.systems, &theirs.systems);
+    let systems = ours.systems.iter().enumerate().filter(|(at, _)| !told.contains(at)).map(|(_, piece)| *piece);
+    // System texts may stand anywhere.
+    let (system, _) = Row::of("system", systems.collect(), theirs.systems.clone());
+    let (human, mut pairs) = Row::of("user", ours.humans.clone(), said_by_user);
+    let (ai, more) = Row::of("model", ours.ais.clone(), theirs.ais.clone());
+    pairs.0.extend(more.0);
+    let mut rows = [system, human, ai];
+    others_mouths(pair, &mut rows);
+    lost_results(pair, ours, results, &mut rows);
+    for row in &rows {
+        for change in &row.changes {
+            judge_change(pair, row, change, ours, theirs);
+        }
+    }
+    pairs
+}
+
+/// Texts that somebody else says now.
+fn others_mouths(pair: &mut Pair<'_, '_>, rows: &mut [Row<'_>; 3]) {
+    for from in 0..rows.len() {
+        let mut position = 0;
+        while let Some(change) = rows[from].changes.get(position) {
+            position += 1;
+            let &Change::Lost(at) = change else { continue };
+            let piece = rows[from].sent[at];
+            let (others, was) = ((0..rows.len()).filter(|other| *other != from), rows[from].who);
+            let found =
+                others.into_iter().find_map(|other| Some((rows[other].take_added(piece.text)?, rows[other].who)));
+            let Some((arrived, is)) = found else { continue };
+            position -= 1;
+            rows[from].changes.remove(position);
+            let what = format!(
+                "the text {} of the {was} ({}) arrives ({}) as one of the {is}",
+                quoted(piece.text),
+                piece.place,
+                arrived.place
+            );
+            let spots = (Spot::new(piece.place, start(piece.text)), Spot::new(arrived.place, start(piece.text)));
+            pair.must(clause::GATE_MESSAGES, what, spots.0, spots.1);
+        }
+    }
+}
+
+fn lost_results(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, results: &ResultPairs, rows: &mut [Row<'_>; 3]) {
+    for &one in &results.lost {
+        let result = &ours.results[one];
+        let (id, here) = (without_marks(result.id()), &*result.answer.place);
+        let text = result.texts().concat();
+        let found = (!text.trim().is_empty())
+            .then(|| rows.iter_mut().find_map(|row| Some((row.take_added(&text)?, row.who))))
+            .flatten();
+        let text = quoted(&text);
+        let (what, spot) = match found {
+            Some((piece, who)) => {
+                let what = format!(
+                    "the result {text} of the call `{id}` ({here}) arrives ({}) as a text of the {who}",
+                    piece.place
+                );
+                (what, Spot::new(piece.place, ""))
+            }
+            None => (format!("the result {text} of the call `{id}` ({here}) does not arrive"), Spot::none()),
+        };
+        pair.must(clause::GATE_MESSAGES, what, Spot::new(here, ""), spot);
+    }
+}
+
+fn judge_change(pair: &mut Pair<'_, '_>, row: &Row<'_>, change: &Change, ours: &Thread<'_>, theirs: &Thread<'_>) {
+    let who = row.who;
+    let sent = |at: usize| (row.sent[at], Spot::new(row.sent[at].place, start(row.sent[at].text)));
+    let arrived = |at: usize| (row.arrived[at], Spot::new(row.arrived[at].place, start(row.arrived[at].text)));
+    match change {
+        &Change::Lost(at) => {
+            let (piece, spot) = sent(at);
+            let what = format!("the text {} of the {who} ({}) does not arrive", quoted(piece.text), piece.place);
+            pair.must(clause::GATE_MESSAGES, what, spot, Spot::none());
+        }
+        Change::Cut(at, part) => {
+            let (piece, spot) = sent(*at);
+            let what = format!("of the text of the {who} ({}) the part {} does not arrive", piece.place, quoted(part));
+            pair.must(clause::GATE_TEXT, what, Spot { text: start(part), ..spot }, Spot::none());
+        }
+        &Change::Changed(one, other) => {
+            let ((one, here), (other, there)) = (sent(one), arrived(other));
+            let [was, is] = differing(&without_marks(one.text), &without_marks(other.text));
+            let what =
+                format!("the text of the {who} ({}) was {was}, and arrives ({}) as {is}", one.place, other.place);
+            pair.must(clause::GATE_TEXT, what, here, there);
+        }
+        // System texts are joined, and stand where the API takes them.
+        Change::Moved(..) if who == "system" => {}
+        &Change::Moved(one, other) => {
+            let ((one, here), (other, there)) = (sent(one), arrived(other));
+            let what = format!(
+                "the text {} of the {who} ({}) arrives in another place ({})",
+                quoted(one.text),
+                one.place,
+                other.place
+            );
+            pair.must(clause::GATE_MESSAGES, what, here, there);
+        }
+        &Change::Doubled(at) => {
+            let (piece, there) = arrived(at);
+            let what = format!("the text {} of the {who} arrives twice, again at {}", quoted(piece.text), piece.place);
+            pair.must(clause::GATE_MESSAGES, what, Spot::none(), there);
+        }
+        Change::Added(at, text) => {
+            let (piece, there) = arrived(*at);
+            let what = format!("the text {} of the {who} arrives ({}) that nobody said", quoted(text), piece.place);
+            let level = level_of(ours, theirs, who, text, piece.message);
+            pair.add(clause::GATE_INVENTED, level, what, Spot::none(), Spot { text: start(text), ..there });
+        }
+    }
+}
+
+/// What is carried in another form is only told.
+fn level_of(ours: &Thread<'_>, theirs: &Thread<'_>, who: &str, text: &str, message: usize) -> WireLevel {
+    let is_thought = || {
+        ours.opaque.iter().any(|part| match &part.content {
+            OpaqueContent::Thinking { text: thought, .. } | OpaqueContent::Text(thought) => says(text, thought),
+            OpaqueContent::Reasoning { summary, .. } => says(text, summary),
+            OpaqueContent::Redacted { .. } => false,
+        })
+    };
+    // Beside an image that could not stay in its result.
+    let names_image = || {
+        let is_here = |image: &&super::thread::ThreadImage<'_>| image.message == message && image.result.is_none();
+        theirs.images.iter().filter(is_here).any(|image| {
+            ours.images.iter().any(|own| own.result.is_some() && super::media::is_same_image(own.data, image.data))
+        })
+    };
+    let is_told = who == "model" && is_thought() || who == "user" && names_image();
+    if is_told { WireLevel::Note } else { WireLevel::Must }
+}
+
+fn says(text: &str, thought: &str) -> bool {
+    !thought.trim().is_empty() && text.contains(thought.trim())
+}
+
+/// The first characters of a text, by which it is found in a body.
+pub(super) fn start(text: &str) -> &str {
+    const LENGTH: usize = 24;
+    &text[..text.char_indices().nth(LENGTH).map_or(text.len(), |(at, _)| at)]
+}

@@ -1,0 +1,74 @@
+//! Which rules of a model API does a server keep? For each rule there is a request that breaks it and a twin that does not. Both are sent, the
+//! twin first, and what comes back is held against the rule.
+//!
+//! Run with a key against the real API, it proves or corrects `provider-rules.json`; against a compatible server or a mock it shows where an
+//! agent that is tried there never meets a refusal. Nothing here opens a socket or reads a clock: a [`ProbeRun`] says what to send and when, is
+//! told what came, and ends as a [`ProbeReport`].
+//!
+//! ```
+//! use threadspec::oracle::Api;
+//! use threadspec_probe::{ProbeLimits, ProbeOptions, ProbeReply, ProbeRun, ProbeStep, ProbeVerdict, Secrets, probe_plan};
+//!
+//! let options = ProbeOptions { rules: vec!["OAI-CHAT-ORPHAN".into()], ..ProbeOptions::new(Api::OpenAiChat, "tiny") };
+//! let plan = probe_plan(&options)?;
+//! let mut run = ProbeRun::new(&options, plan.pairs, ProbeLimits::default(), Secrets::default());
+//! // A server that answers everything in the same way.
+//! let body = br#"{"id": "1", "model": "tiny", "choices": [{"index": 0, "finish_reason": "stop",
+//!     "message": {"role": "assistant", "content": "Four."}}]}"#;
+//! loop {
+//!     match run.next() {
+//!         ProbeStep::Send(_) => run.heard(Ok(ProbeReply { status: 200, headers: Vec::new(), body: body.to_vec(), is_whole: true })),
+//!         ProbeStep::Wait(_) => {}
+//!         ProbeStep::End => break,
+//!     }
+//! }
+//! let probed = &run.results()[0];
+//! assert_eq!((probed.verdict, probed.fabricates), (ProbeVerdict::Silent, true));
+//! # Ok::<(), threadspec_probe::Error>(())
+//! ```
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `plan` | which rules are probed, and which are left out |
+//! | `request` | a request of a rule as a server takes it |
+//! | `reply` | what came back, read |
+//! | `secrets` | keys, taken out of whatever is shown |
+//! | `verdict` | what the two answers mean |
+//! | `run` | what to send next, when to wait, when to end |
+//! | `estimate` | what a run sends at most, and costs |
+//! | `allowance` | what is known of a server |
+//! | `report` | the outcome, as JSON, and what it comes to |
+//! | `table`, `junit` | the outcome for people and for CI |
+//! | `against` | what has changed since an earlier report |
+//! | `proposal` | the patch for `provider-rules.json` |
+//! | `error` | why there is nothing to probe |
+
+mod against;
+mod allowance;
+mod error;
+mod estimate;
+mod junit;
+mod plan;
+mod proposal;
+mod reply;
+mod report;
+mod request;
+mod run;
+mod secrets;
+mod table;
+mod verdict;
+
+pub use against::changes_since;
+pub use allowance::{Allowance, Allowances};
+pub use error::Error;
+pub use estimate::ProbeEstimate;
+pub use junit::junit;
+pub use plan::{LeftOutRule, ProbeOptions, ProbePlan, probe_plan};
+pub use proposal::proposal;
+pub use reply::{ProbeAnswer, ProbeReply};
+pub use report::{ProbeConclusion, ProbeReport};
+pub use request::{ProbePair, ProbeRequest, key_header};
+pub use run::{ProbeLimits, ProbeRun, ProbeStep};
+pub use secrets::Secrets;
+pub use table::{markdown, table};
+pub use verdict::{ExpectedRefusal, ProbeVerdict, ProbedRule};

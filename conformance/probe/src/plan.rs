@@ -1,0 +1,136 @@
+//! Which rules are probed, and which are left out.
+
+use crate::error::Error;
+use crate::request::{ProbePair, pair};
+use serde::{Deserialize, Serialize};
+use threadspec::oracle::{Api, RequestHeaders};
+use threadspec_apis::rule_applies;
+use threadspec_golden::{RuleEntry, provider_rules};
+use wildmatch::WildMatch;
+
+/// What is longer is sent only if that is asked for.
+const LARGE: usize = 1_000_000;
+
+/// What is asked, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
+pub struct ProbeOptions {
+    /// Whose rules.
+    pub api: Api,
+    /// The model that the requests name.
+    pub model: String,
+    /// Whether the answers are to be streams.
+    pub stream: bool,
+    /// The header `anthropic-version`, if it is not the usual one.
+    pub version: Option<String>,
+    /// How much an answer may have.
+    pub max_tokens: u64,
+    /// Globs of ids; all rules without one.
+    pub rules: Vec<String>,
+    /// Whether rules are asked that are said to hold for other models, versions or servers.
+    pub all: bool,
+    /// Whether bodies of more than a megabyte are sent.
+    pub large: bool,
+}
+
+impl ProbeOptions {
+    /// The usual way to ask about a model.
+    pub fn new(api: Api, model: &str) -> Self {
+        let model = model.to_owned();
+        Self { api, model, stream: false, version: None, max_tokens: 16, rules: Vec::new(), all: false, large: false }
+    }
+}
+
+/// What will be sent, and what not.
+#[derive(Clone, Debug)]
+pub struct ProbePlan {
+    /// The rules with their requests, in the order of `provider-rules.json`.
+    pub pairs: Vec<ProbePair>,
+    /// The rules of the API that are meant, and not asked.
+    pub left_out: Vec<LeftOutRule>,
+}
+
+/// A rule that was not asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOutRule {
+    /// Its id.
+    pub rule: String,
+    /// Why.
+    pub why: String,
+}
+
+/// The rules to ask, with their requests.
+///
+/// ```
+/// use threadspec::oracle::Api;
+/// use threadspec_probe::{ProbeOptions, probe_plan};
+/// let plan = probe_plan(&ProbeOptions::new(Api::Anthropic, "claude-sonnet-4-5"))?;
+/// assert!(plan.pairs.iter().any(|pair| pair.rule.id == "ANT-ORPHAN"));
+/// assert!(plan.left_out.iter().any(|left| left.rule == "ANT-PREFILL" && left.why.contains("claude-sonnet-4-5")));
+/// # Ok::<(), threadspec_probe::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// When the globs name no rule of the API, or nothing is left to ask.
+pub fn probe_plan(options: &ProbeOptions) -> Result<ProbePlan, Error> {
+    let name = options.api.to_string();
+    let of_api = || provider_rules().iter().filter(|rule| rule.api == name);
+    let is_named = |glob: &str, rule: &RuleEntry| WildMatch::new_case_insensitive(glob).matches(&rule.id);
+    if let Some(glob) = options.rules.iter().find(|glob| !of_api().any(|rule| is_named(glob, rule))) {
+        return Err(Error::new(format_args!(
+            "no rule of {name} is called `{glob}`; `threadspec explain RULE` knows them"
+        )));
+    }
+    let mut plan = ProbePlan { pairs: Vec::new(), left_out: Vec::new() };
+    for rule in of_api() {
+        let named: Vec<&str> = options.rules.iter().map(|glob| &**glob).filter(|glob| is_named(glob, rule)).collect();
+        if !options.rules.is_empty() && named.is_empty() {
+            continue;
+        }
+        let left = |why: String| LeftOutRule { rule: rule.id.clone(), why };
+        if let Some(why) = not_meant(rule, options, &named) {
+            plan.left_out.push(left(why));
+            continue;
+        }
+        let Some(pair) = pair(rule, options) else {
+            plan.left_out.push(left("its requests cannot be made for this model".to_owned()));
+            continue;
+        };
+        let bytes = pair.broken.bytes().max(pair.twin.bytes());
+        if bytes > LARGE && !options.large {
+            plan.left_out.push(left(format!("a request of {bytes} bytes; --large sends it")));
+        } else {
+            plan.pairs.push(pair);
+        }
+    }
+    if plan.pairs.is_empty() {
+        let why: Vec<String> = plan.left_out.iter().map(|left| format!("{}: {}", left.rule, left.why)).collect();
+        return Err(Error::new(format_args!("nothing is left to ask: {}", why.join("; "))));
+    }
+    Ok(plan)
+}
+
+/// Why a rule is not asked, if it is not.
+fn not_meant(rule: &RuleEntry, options: &ProbeOptions, named: &[&str]) -> Option<String> {
+    let is_literal = named.iter().any(|glob| glob.eq_ignore_ascii_case(&rule.id));
+    let maker = ["OAI-", "ANT-"];
+    let begins = |glob: &&str| !glob.starts_with('*') && !glob.starts_with('?');
+    if !maker.iter().any(|prefix| rule.id.starts_with(prefix)) && !named.iter().any(begins) {
+        return Some("a rule of another server; --rule names it".to_owned());
+    }
+    if rule.thinking.is_some() {
+        return Some(
+            "it needs a thinking block with the server's own signature, which no request of the corpus has".to_owned(),
+        );
+    }
+    if options.all || is_literal {
+        return None;
+    }
+    if let Some(until) = &rule.until {
+        return Some(format!("it held until {until}; --all asks it"));
+    }
+    let headers = RequestHeaders { anthropic_version: options.version.as_deref(), anthropic_beta: "" };
+    let applies = rule_applies(rule, &options.model, &headers);
+    (!applies).then(|| format!("it is said of other models, versions or servers than {}; --all asks it", options.model))
+}

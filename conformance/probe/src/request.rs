@@ -1,0 +1,212 @@
+//! A request of a rule as a server takes it: the corpus has the part that is about the rule, and the rest is what every client sends.
+
+use crate::plan::ProbeOptions;
+use crate::verdict::ExpectedRefusal;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::fmt;
+use threadspec::oracle::{Api, provider_breaches_with};
+use threadspec::read_json;
+use threadspec_apis::{rule_answer, rule_context};
+use threadspec_golden::{HeaderPair, RuleEntry};
+
+/// The version of Anthropic's API, if none is named.
+const VERSION: &str = "2023-06-01";
+
+/// The two requests of a rule.
+#[derive(Clone, Debug)]
+pub struct ProbePair {
+    /// The rule.
+    pub rule: &'static RuleEntry,
+    /// The request that keeps it.
+    pub twin: ProbeRequest,
+    /// The request that breaks it.
+    pub broken: ProbeRequest,
+    /// How our data say that the API refuses it.
+    pub expected: ExpectedRefusal,
+}
+
+/// A request without its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProbeRequest {
+    /// The path.
+    pub target: &'static str,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+    /// The body, which is JSON, or nearly: some rules are about what is none.
+    pub body: String,
+}
+
+impl ProbeRequest {
+    /// How many bytes its body has.
+    pub fn bytes(&self) -> usize {
+        self.body.len()
+    }
+}
+
+/// The header in which an API takes a key.
+pub fn key_header(api: Api, key: &str) -> (String, String) {
+    match api {
+        Api::Anthropic => ("x-api-key".to_owned(), key.to_owned()),
+        Api::OpenAiChat | Api::OpenAiResponses => ("authorization".to_owned(), format!("Bearer {key}")),
+    }
+}
+
+pub(crate) fn pair(rule: &'static RuleEntry, options: &ProbeOptions) -> Option<ProbePair> {
+    let mut valid = Members::read(&rule.valid())?;
+    if rule.stored.is_some() {
+        // Nothing is stored, so that there is no response to go on from.
+        valid.remove("previous_response_id");
+    }
+    let twin = request(rule, false, valid, options);
+    let broken = request(rule, true, Members::read(&rule.broken())?, options);
+    let body = read_json(&broken.body).ok()?;
+    let breaches = provider_breaches_with(options.api, &rule_context(rule, true, &body), &body);
+    let breach = breaches.iter().find(|breach| breach.rule == rule.id)?;
+    let error = rule_answer(breach, options.api, &broken.body);
+    let expected = ExpectedRefusal {
+        status: error.status,
+        // Anthropic has types only.
+        code: error.code.or_else(|| (options.api == Api::Anthropic).then_some(error.kind)),
+        param: error.param,
+        words: error.message,
+    };
+    Some(ProbePair { rule, twin, broken, expected })
+}
+
+fn request(rule: &RuleEntry, is_broken: bool, mut members: Members, options: &ProbeOptions) -> ProbeRequest {
+    let api = options.api;
+    complete(&mut members, options);
+    let mut headers = vec![
+        ("content-type".to_owned(), "application/json".to_owned()),
+        ("accept".to_owned(), if options.stream { "text/event-stream" } else { "application/json" }.to_owned()),
+        ("user-agent".to_owned(), concat!("threadspec/", env!("CARGO_PKG_VERSION")).to_owned()),
+    ];
+    if api == Api::Anthropic {
+        let of_rule = rule.headers.as_ref().map(|HeaderPair { broken, valid }| if is_broken { broken } else { valid });
+        let named = |name: &str| of_rule.and_then(|headers| headers.get(name).cloned());
+        let version = match named("anthropic-version") {
+            // The rule is about the header itself.
+            None if of_rule.is_some() => None,
+            of_rule => options.version.clone().or(of_rule).or_else(|| Some(VERSION.to_owned())),
+        };
+        headers.extend(version.map(|version| ("anthropic-version".to_owned(), version)));
+        headers.extend(named("anthropic-beta").map(|beta| ("anthropic-beta".to_owned(), beta)));
+    }
+    let target = match api {
+        Api::OpenAiChat => "/v1/chat/completions",
+        Api::OpenAiResponses => "/v1/responses",
+        Api::Anthropic => "/v1/messages",
+    };
+    ProbeRequest { target, headers, body: members.text() }
+}
+
+/// What every client sends, and the real API demands, beside what the rule is about.
+fn complete(members: &mut Members, options: &ProbeOptions) {
+    let ProbeOptions { api, model, max_tokens, stream, .. } = options;
+    let history = members.text();
+    let has_calls = ["\"tool_calls\"", "\"tool_call_id\"", "\"function_call", "\"tool_use", "\"tool_result\""]
+        .iter()
+        .any(|word| history.contains(word));
+    match members.value("tools") {
+        None if has_calls => members.set("tools", &json!([tool(*api)])),
+        Some(Value::Array(mut tools)) if *api == Api::Anthropic => {
+            for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
+                tool.entry("input_schema").or_insert_with(|| json!({"type": "object"}));
+            }
+            members.set("tools", &Value::Array(tools));
+        }
+        _ => {}
+    }
+    // What it thinks counts, too, and needs a room of its own.
+    let budget = members.value("thinking").and_then(|thinking| thinking["budget_tokens"].as_u64()).unwrap_or_default();
+    let most = json!(budget + max_tokens);
+    match api {
+        Api::OpenAiChat if takes_completion_tokens(model) => members.set("max_completion_tokens", &most),
+        Api::OpenAiChat | Api::Anthropic => members.set("max_tokens", &most),
+        Api::OpenAiResponses => members.set("max_output_tokens", &most),
+    }
+    if *api != Api::Anthropic {
+        members.set("store", &json!(false));
+    }
+    if *stream {
+        members.set("stream", &json!(true));
+    }
+    members.set("model", &json!(model));
+}
+
+/// Newer models of OpenAI refuse `max_tokens`, which is all that many servers know.
+fn takes_completion_tokens(model: &str) -> bool {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    ["o1", "o3", "o4", "gpt-5", "gpt-6"].iter().any(|begin| name.starts_with(begin))
+}
+
+/// The tool of the corpus' histories.
+fn tool(api: Api) -> Value {
+    let (name, description, schema) = ("t", "Tells a number.", json!({"type": "object", "properties": {}}));
+    match api {
+        Api::OpenAiChat => {
+            json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
+        }
+        Api::OpenAiResponses => {
+            json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
+        }
+        Api::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
+    }
+}
+
+/// The members of a body, each as it stands in the text: half a surrogate pair has no other form.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl Members {
+    fn read(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    fn value(&self, name: &str) -> Option<Value> {
+        let (_, value) = self.0.iter().find(|(own, _)| own == name)?;
+        serde_json::from_str(value.get()).ok()
+    }
+
+    fn remove(&mut self, name: &str) {
+        self.0.retain(|(own, _)| own != name);
+    }
+
+    /// Sets a member. A new one stands first, as clients write it.
+    fn set(&mut self, name: &str, value: &Value) {
+        let Ok(value) = serde_json::value::to_raw_value(value) else { return };
+        match self.0.iter_mut().find(|(own, _)| own == name) {
+            Some((_, own)) => *own = value,
+            None => self.0.insert(0, (name.to_owned(), value)),
+        }
+    }
+
+    fn text(&self) -> String {
+        let members: Vec<String> =
+            self.0.iter().map(|(name, value)| format!("{}: {}", Value::from(&**name), value.get())).collect();
+        format!("{{{}}}", members.join(", "))
+    }
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
