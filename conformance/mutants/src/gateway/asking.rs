@@ -61,17 +61,13 @@ impl TestGateway {
         };
         if !is_answer_path(&request.target, self.client) || request.method != "POST" {
             self.kept = course.kept;
-            return match self.is_plain_proxy() {
-                true => {
-                    let sent = self.with_key(request);
-                    let course = Course { kept: self.kept.clone(), ..self.course() };
-                    Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new()), Vec::new()))
-                }
-                false => {
-                    let error = ApiError::unknown_path(self.client, &request.method, &request.target);
-                    Asked::Answered(Outgoing::error(self, &mut self.course(), &error))
-                }
-            };
+            let mut course = Course { kept: self.kept.clone(), ..self.course() };
+            if self.is_plain_proxy() {
+                let sent = self.with_key(request);
+                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())), Vec::new());
+            }
+            let error = ApiError::unknown_path(self.client, &request.method, &request.target);
+            return Asked::Answered(Outgoing::error(self, &mut course, &error));
         }
         apply(&self.seams.asked, &mut course, &mut request);
         let asked = str::from_utf8(&request.body).ok().and_then(|text| value::read(text).ok());
@@ -83,7 +79,7 @@ impl TestGateway {
             if self.is_plain_proxy() {
                 // What is wrong with it is the upstream's to say.
                 let sent = self.with_key(request);
-                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new()), Vec::new()));
+                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())), Vec::new());
             }
             let error = ApiError::not_json(self.client, "it cannot be read");
             return Asked::Answered(Outgoing::error(self, &mut course, &error));

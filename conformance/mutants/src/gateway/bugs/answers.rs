@@ -332,17 +332,17 @@ fn of_proxies() -> Vec<Vec<Planted>> {
             events.retain(|event| event.data["choices"][0]["delta"]["tool_calls"][0]["index"] != 1);
         })),
         each("text-of-passing-answers-lost-beside-calls", SAID, PROXY.from(CHAT).plain(), SECOND, plain(|_, body| {
-            if body["choices"][0]["message"]["tool_calls"].is_array() {
-                body["choices"][0]["message"]["content"] = Value::Null;
+            if let Some(message) = body.pointer_mut("/choices/0/message").filter(|one| one["tool_calls"].is_array()) {
+                message["content"] = Value::Null;
             }
         })),
         each("first-block-of-passing-answers-alone", SAID, PROXY.from(ANTHROPIC).plain(), ALWAYS, plain(|_, body| {
-            if let Some(blocks) = body["content"].as_array_mut() {
+            if let Some(blocks) = body.get_mut("content").and_then(Value::as_array_mut) {
                 blocks.truncate(1);
             }
         })),
         each("first-item-of-passing-answers-alone", SAID, PROXY.from(super::RESPONSES).plain(), ALWAYS, plain(|_, body| {
-            if let Some(items) = body["output"].as_array_mut() {
+            if let Some(items) = body.get_mut("output").and_then(Value::as_array_mut) {
                 items.truncate(1);
             }
         })),

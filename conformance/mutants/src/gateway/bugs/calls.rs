@@ -129,11 +129,8 @@ fn on_ids(body: &mut Value, change: impl Fn(&str) -> String) {
 fn ids() -> Vec<Vec<Planted>> {
     let on = |change: fn(&str) -> String| body(move |_, body| on_ids(body, change));
     vec![
-        each("odd-characters-of-ids-made-underscores", IDS, TRANSLATING.from(OPENAI), SOMETIMES, Box::new(|gateway, shows| {
-            gateway.seams.asked = Some(std::sync::Arc::new(move |course, request| {
-                if !shows.holds(course) {
-                    return;
-                }
+        each("odd-characters-of-ids-made-underscores", IDS, TRANSLATING.from(OPENAI), ALWAYS, Box::new(|gateway, _| {
+            gateway.seams.asked = Some(std::sync::Arc::new(|_, request| {
                 let Ok(mut asked) = serde_json::from_slice::<Value>(&request.body) else { return };
                 on_ids(&mut asked, |id| {
                     id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()

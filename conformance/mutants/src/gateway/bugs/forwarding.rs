@@ -96,7 +96,7 @@ pub(super) fn bugs() -> Vec<Planted> {
             let own = body["tools"].clone();
             let run = course.kept.insert("run of tools", course.run.into());
             let is_other = run.is_some_and(|run| run != course.run);
-            if is_other && let (Some(Value::Array(first)), Some(tools)) = (first, body["tools"].as_array_mut()) {
+            if is_other && let (Some(Value::Array(first)), Some(tools)) = (first, body.get_mut("tools").and_then(Value::as_array_mut)) {
                 tools.extend(first.into_iter().take(1));
             }
             course.kept.insert("tools", own);

@@ -62,13 +62,13 @@ fn of_tools() -> Vec<Vec<Planted>> {
             }
         })),
         each("tools-beyond-thirty-two-lost", TOOLS, ALL, ALWAYS, body(|_, body| {
-            if let Some(tools) = body["tools"].as_array_mut() {
+            if let Some(tools) = body.get_mut("tools").and_then(Value::as_array_mut) {
                 tools.truncate(32);
             }
         })),
         each("tools-of-the-second-request-lost", TOOLS, ALL, ALWAYS, body(|course, body| {
             if course.ask_of_run >= 2
-                && let Some(tools) = body["tools"].as_array_mut()
+                && let Some(tools) = body.get_mut("tools").and_then(Value::as_array_mut)
                 && tools.len() > 1
             {
                 tools.pop();
@@ -159,7 +159,7 @@ fn choices() -> Vec<Vec<Planted>> {
         })),
         each("first-stop-sequence-alone", CHOICE, ALL.from(&[threadspec::oracle::Api::OpenAiChat, threadspec::oracle::Api::Anthropic]).to(&[threadspec::oracle::Api::OpenAiChat, threadspec::oracle::Api::Anthropic]), ALWAYS, on(|body| {
             for name in ["stop", "stop_sequences"] {
-                if let Some(stops) = body[name].as_array_mut() {
+                if let Some(stops) = body.get_mut(name).and_then(Value::as_array_mut) {
                     stops.truncate(1);
                 }
             }
@@ -177,14 +177,14 @@ fn opaque() -> Vec<Vec<Planted>> {
         each("thinking-of-the-history-lost", OPAQUE, PROXY.from(&[threadspec::oracle::Api::OpenAiResponses, threadspec::oracle::Api::Anthropic]), ALWAYS, body(|_, body| {
             history(body).retain(|item| !is_thought(item));
             for message in history(body) {
-                if let Some(blocks) = message["content"].as_array_mut() {
+                if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) {
                     blocks.retain(|block| !is_thought(block));
                 }
             }
         })),
         each("redacted-thinking-lost", OPAQUE, PROXY.from(ANTHROPIC), ALWAYS, body(|_, body| {
             for message in history(body) {
-                if let Some(blocks) = message["content"].as_array_mut() {
+                if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut) {
                     blocks.retain(|block| block["type"] != "redacted_thinking");
                 }
             }
@@ -214,7 +214,7 @@ fn opaque() -> Vec<Vec<Planted>> {
                 let Some(thought) = thought else { return };
                 let block = json!({"type": "thinking", "thinking": thought, "signature": ""});
                 let message = history(body).iter_mut().find(|message| message["role"] == "assistant");
-                if let Some(blocks) = message.and_then(|message| message["content"].as_array_mut()) {
+                if let Some(blocks) = message.and_then(|message| message.get_mut("content").and_then(Value::as_array_mut)) {
                     blocks.insert(0, block);
                 }
             }));
@@ -232,7 +232,7 @@ fn refused() -> Vec<Vec<Planted>> {
         })),
         each("empty-texts-sent-on", VALID, TRANSLATING.to(ANTHROPIC), ALWAYS, body(|_, body| {
             for message in history(body).iter_mut().filter(|message| message["role"] == "assistant") {
-                if let Some(blocks) = message["content"].as_array_mut()
+                if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut)
                     && !blocks.iter().any(|block| block["type"] == "text")
                 {
                     blocks.insert(0, json!({"type": "text", "text": ""}));
@@ -259,7 +259,7 @@ fn refused() -> Vec<Vec<Planted>> {
         })),
         each("texts-of-the-model-as-input", VALID, TRANSLATING.to(RESPONSES), ALWAYS, body(|_, body| {
             for item in history(body).iter_mut().filter(|item| item["role"] == "assistant") {
-                if let Some(part) = item["content"].get_mut(0) {
+                if let Some(part) = item.pointer_mut("/content/0") {
                     part["type"] = "input_text".into();
                 }
             }

@@ -29,8 +29,8 @@ fn forms() -> Vec<Vec<Planted>> {
             }
         })),
         each("one-index-for-all-calls", STREAM, ALL.from(CHAT).streams(), ALWAYS, on_data(|data| {
-            if data["choices"][0]["delta"]["tool_calls"][0]["index"].is_number() {
-                data["choices"][0]["delta"]["tool_calls"][0]["index"] = 0.into();
+            if let Some(index) = data.pointer_mut("/choices/0/delta/tool_calls/0/index") {
+                *index = 0.into();
             }
         })),
         each("events-without-their-names", STREAM, ALL.from(ANTHROPIC).streams(), ALWAYS, events(|_, events| {
@@ -63,14 +63,17 @@ fn forms() -> Vec<Vec<Planted>> {
         })),
         each("names-of-calls-repeated-with-each-fragment", STREAM, TRANSLATING.from(CHAT).streams(), ALWAYS, events(|_, events| {
             for event in events.iter_mut() {
-                let call = &mut event.data["choices"][0]["delta"]["tool_calls"][0];
-                if call.is_object() && call["function"]["name"].is_null() {
-                    call["function"]["name"] = "look".into();
+                if let Some(call) = event.data.pointer_mut("/choices/0/delta/tool_calls/0/function")
+                    && call["name"].is_null()
+                {
+                    call["name"] = "look".into();
                 }
             }
         })),
         each("chunks-without-an-index-of-calls", STREAM, ALL.from(CHAT).streams(), ALWAYS, on_data(|data| {
-            super::super::bodies::drop_member(&mut data["choices"][0]["delta"]["tool_calls"][0], "index");
+            if let Some(call) = data.pointer_mut("/choices/0/delta/tool_calls/0") {
+                super::super::bodies::drop_member(call, "index");
+            }
         })),
         each("stream-of-another-api", STREAM, TRANSLATING.from(OPENAI).to(ANTHROPIC).streams(), ALWAYS, events(|course, events| {
             if course.asked["tools"].is_null() {
@@ -109,7 +112,7 @@ fn bytes() -> Vec<Vec<Planted>> {
                 if text.matches("event: ping").count() > 0 {
                     let pings = course.kept.get("pings").and_then(Value::as_u64).unwrap_or_default() + 1;
                     course.kept.insert("pings", pings.into());
-                    if pings % 3 == 0 {
+                    if pings.is_multiple_of(3) {
                         bytes.clear();
                     }
                 }

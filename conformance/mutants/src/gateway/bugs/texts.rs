@@ -218,9 +218,9 @@ fn images() -> Vec<Vec<Planted>> {
     vec![
         each("images-dropped", MEDIA, ALL, SOMETIMES, body(|_, body| {
             on_images(body, |parts| {
+                let kind = if parts.iter().any(|part| part["type"] == "input_image") { "input_text" } else { "text" };
                 parts.retain(|part| !is_image(part));
                 if parts.is_empty() {
-                    let kind = "text";
                     parts.push(json!({"type": kind, "text": "[image not available]"}));
                 }
             });

@@ -1,7 +1,7 @@
 //! Answers and failures that say the same in another way.
 
 use super::super::bugs::{ANTHROPIC, CHAT, OPENAI, RESPONSES};
-use super::super::course::ClientEvent;
+use super::super::course::{ClientEvent, TestGateway};
 use super::super::places::{ALL, TRANSLATING};
 use super::super::plant::{self, neglecting, reading};
 use super::super::said::News;
@@ -18,7 +18,7 @@ pub(super) fn readings() -> Vec<Planted> {
 fn answers() -> Vec<Planted> {
     vec![
         reading("usage-in-the-gateways-own-count", ALL.plain(), plant::plain(|_, body| {
-            if let Some(usage) = body["usage"].as_object_mut() {
+            if let Some(usage) = body.get_mut("usage").and_then(Value::as_object_mut) {
                 usage.values_mut().filter(|count| count.is_u64()).for_each(|count| *count = 7.into());
             }
         })),
@@ -88,11 +88,13 @@ fn answers() -> Vec<Planted> {
         reading("members-of-compatible-servers-in-answers", ALL.from(CHAT).plain(), plant::plain(|_, body| {
             if body["choices"].is_array() {
                 body["provider"] = "gateway".into();
-                body["choices"][0]["native_finish_reason"] = "x".into();
+                if let Some(choice) = body.pointer_mut("/choices/0") {
+                    choice["native_finish_reason"] = "x".into();
+                }
             }
         })),
         reading("texts-of-answers-in-two-blocks", ALL.from(ANTHROPIC).plain(), plant::plain(|_, body| {
-            let Some(blocks) = body["content"].as_array_mut() else { return };
+            let Some(blocks) = body.get_mut("content").and_then(Value::as_array_mut) else { return };
             let Some(at) = blocks.iter().position(|block| block["type"] == "text") else { return };
             let text = blocks[at]["text"].as_str().unwrap_or_default().to_owned();
             let half = text.char_indices().nth(text.chars().count() / 2).map_or(0, |(half, _)| half);
@@ -102,8 +104,10 @@ fn answers() -> Vec<Planted> {
             }
         })),
         reading("answers-of-calls-without-the-member-content", ALL.from(CHAT).plain(), plant::plain(|_, body| {
-            let message = &mut body["choices"][0]["message"];
-            if message["tool_calls"].is_array() && message["content"].is_null() {
+            if let Some(message) = body.pointer_mut("/choices/0/message")
+                && message["tool_calls"].is_array()
+                && message["content"].is_null()
+            {
                 super::super::bodies::drop_member(message, "content");
             }
         })),
@@ -115,7 +119,7 @@ fn streams() -> Vec<Planted> {
         reading("usage-of-streams-in-the-gateways-own-count", ALL.streams(), plant::events(|_, events| {
             for event in events {
                 super::super::bodies::deep(&mut event.data, &|value| {
-                    if let Some(usage) = value["usage"].as_object_mut() {
+                    if let Some(usage) = value.get_mut("usage").and_then(Value::as_object_mut) {
                         usage.values_mut().filter(|count| count.is_u64()).for_each(|count| *count = 7.into());
                     }
                 });
@@ -179,8 +183,10 @@ fn streams() -> Vec<Planted> {
         })),
         reading("first-chunk-without-a-text", ALL.from(CHAT).streams(), plant::events(|_, events| {
             for event in events.iter_mut() {
-                let delta = &mut event.data["choices"][0]["delta"];
-                if delta["role"] == "assistant" && delta["content"] == "" {
+                if let Some(delta) = event.data.pointer_mut("/choices/0/delta")
+                    && delta["role"] == "assistant"
+                    && delta["content"] == ""
+                {
                     super::super::bodies::drop_member(delta, "content");
                 }
             }
@@ -190,7 +196,7 @@ fn streams() -> Vec<Planted> {
                 event.data["response"]["id"] = "resp_gateway".into();
             }
         })),
-        reading("cut-streams-broken-off-without-an-event", TRANSLATING.streams(), Box::new(|gateway, _| {
+        reading("cut-streams-broken-off-without-an-event", TRANSLATING.streams(), |gateway: &mut TestGateway, _| {
             gateway.seams.events = Some(Arc::new(|_, events| {
                 events.retain(|event| !(event.data["error"].is_object() || event.data["type"] == "error"));
             }));
@@ -198,7 +204,7 @@ fn streams() -> Vec<Planted> {
             gateway.seams.ended = Some(Arc::new(|course, is_whole| {
                 *is_whole &= course.kept.get("broke off").is_none_or(|ask| *ask != course.ask);
             }));
-        })),
+        }),
     ]
 }
 

@@ -209,7 +209,7 @@ fn results_and_calls() -> Vec<Planted> {
         }),
         body("results-of-a-message-in-the-other-order", ALL.to(ANTHROPIC), |body| {
             for message in history(body).iter_mut().filter(|message| message["role"] == "user") {
-                if let Some(blocks) = message["content"].as_array_mut()
+                if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut)
                     && blocks.iter().all(|block| block["type"] == "tool_result")
                 {
                     blocks.reverse();
@@ -231,7 +231,7 @@ fn results_and_calls() -> Vec<Planted> {
         })),
         planted("texts-of-images-named-beside-them", TRANSLATING.from(&[Api::OpenAiResponses, Api::Anthropic]).to(CHAT), plant::body(|_, body| {
             for message in history(body).iter_mut().filter(|message| message["role"] == "user") {
-                if let Some(parts) = message["content"].as_array_mut()
+                if let Some(parts) = message.get_mut("content").and_then(Value::as_array_mut)
                     && parts.iter().all(super::super::bodies::is_image)
                 {
                     parts.insert(0, json!({"type": "text", "text": "[Image of the tool's result]"}));
@@ -299,7 +299,7 @@ fn tools_and_options() -> Vec<Planted> {
         }),
         body("cache-marks-on-system-and-tools", TRANSLATING.to(ANTHROPIC), |body| {
             let mark = json!({"type": "ephemeral"});
-            if let Some(block) = body["system"].as_array_mut().and_then(|blocks| blocks.last_mut()) {
+            if let Some(block) = body.get_mut("system").and_then(Value::as_array_mut).and_then(|blocks| blocks.last_mut()) {
                 block["cache_control"] = mark.clone();
             }
             if let Some(tool) = tools(body).pop() {
