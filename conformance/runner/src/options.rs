@@ -91,7 +91,7 @@ impl RunOptions {
 
     /// Whether a case can be part of such a run.
     pub fn fits(&self, case: &Case) -> bool {
-        case.is_in(self.profile) && can_be_put(case, self.provider, self.through.is_some())
+        case.is_in(self.profile) && can_be_put(case, self.provider, self.through.as_ref().map(|gateway| gateway.client))
     }
 
     /// What is wrong if a testee answered so many cases with `unsupported`, of operations that its hello names.
@@ -105,14 +105,17 @@ impl RunOptions {
     }
 }
 
-/// Whether a case can be put to a testee that asks a provider in this way, through a gateway or not, or to one whose model is scripted in its
-/// adapter. Through a gateway go the cases about gateways, and those about agents: how an agent deals with the wire, a gateway hides.
-pub fn can_be_put(case: &Case, provider: Option<Transport>, through: bool) -> bool {
-    let is_for = |Transport { api, stream }: Transport| case.is_for(api, stream);
+/// Whether a case can be put to a testee that asks a provider in this way, through a gateway to which it speaks this API or without one, or to
+/// one whose model is scripted in its adapter. Through a gateway go the cases about gateways, and those about agents: how an agent deals with
+/// the wire, a gateway hides. The APIs of a case about gateways are those that say what it sends.
+pub fn can_be_put(case: &Case, provider: Option<Transport>, through: Option<Api>) -> bool {
     match (provider, through) {
         (None, _) => !case.needs_provider(),
-        (Some(transport), false) => !case.needs_gateway() && is_for(transport),
-        (Some(transport), true) => case.op == Op::Tools && !case.needs_wire() && is_for(transport),
+        (Some(Transport { api, stream }), None) => !case.needs_gateway() && case.is_for(api, stream),
+        (Some(Transport { stream, .. }), Some(client)) if case.needs_gateway() => case.is_for(client, stream),
+        (Some(Transport { api, stream }), Some(_)) => {
+            case.op == Op::Tools && !case.needs_wire() && case.is_for(api, stream)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which cases a command is about.
 
 use super::{Stop, did_you_mean, select};
+use threadspec::oracle::Api;
 use threadspec_judge::corpus::{Case, Corpus};
 use threadspec_judge::protocol::{Op, Transport};
 use threadspec_judge::text::visible;
@@ -39,7 +40,7 @@ impl CaseFilter {
     pub(super) fn of<'a>(
         &self,
         corpus: &'a Corpus,
-        (provider, through): (Option<Transport>, bool),
+        (provider, through): (Option<Transport>, Option<Api>),
     ) -> Result<Chosen<'a>, Stop> {
         let clauses: Vec<WildMatch> = self.clause.iter().map(|pattern| WildMatch::new(pattern)).collect();
         for (pattern, text) in clauses.iter().zip(&self.clause) {
@@ -75,7 +76,7 @@ impl CaseFilter {
     fn refuse_cases_of_the_wire(
         &self,
         chosen: &[&Case],
-        (provider, through): (Option<Transport>, bool),
+        (provider, through): (Option<Transport>, Option<Api>),
     ) -> Result<(), Stop> {
         let why = provider.map_or_else(
             || "; --provider API puts them to an agent over HTTP".to_owned(),

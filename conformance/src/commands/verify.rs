@@ -130,7 +130,7 @@ impl Verify {
             return Err(Stop::new(Exit::Usage, "--transcript needs a file; stdout is for the results"));
         }
         let (corpus, errata) = corpus_and_errata(self.corpus.as_deref())?;
-        let chosen = self.selection.of(&corpus, (self.provider, self.through.is_given()))?;
+        let chosen = self.selection.of(&corpus, (self.provider, self.through.told().map(|gateway| gateway.client)))?;
         let known = self.known.read()?;
         self.output.prepare(self.transcript.as_deref(), self.known.path())?;
         if let Some(path) = &self.transcript {

@@ -1,9 +1,11 @@
 //! Checks that only the cases of profile `universal` need.
 
 use threadspec::oracle::Api;
+use threadspec_gateway::GatewayCase;
 use threadspec_golden::clause;
 use threadspec_judge::corpus::{AGENT, Case, Corpus, Expect, GATEWAY, Level, Problem, SESSION, WIRE};
 use threadspec_judge::protocol::{JudgeProfile, Op};
+use threadspec_judge::universal::Property;
 use threadspec_judge::{session, universal};
 use threadspec_provider::RunPlan;
 
@@ -51,7 +53,8 @@ fn wrong(case: &Case) -> Vec<String> {
         if property.is_of_gateway() != case.needs_gateway() {
             wrong.push(format!("`{property}`: properties of a gateway, and no others, are those of `{GATEWAY}/`"));
         }
-        if property.clause() == clause::AGENT_INDEPENDENT && case.after().is_empty() {
+        let is_between_runs = [clause::AGENT_INDEPENDENT, clause::GATE_INDEPENDENT].contains(&property.clause());
+        if is_between_runs && case.after().is_empty() {
             wrong.push(format!("`{property}` needs another run before"));
         }
     }
@@ -60,16 +63,28 @@ fn wrong(case: &Case) -> Vec<String> {
         let plans = case.inputs().map(|input| RunPlan::of_case_input(Api::OpenAiChat, input));
         wrong.extend(plans.filter_map(|plan| Some(format!("`input`: {}", plan.err()?))));
     }
-    let subjects = if case.op == Op::Session { session::subjects } else { universal::subjects };
-    match subjects(case.input()) {
-        Err(why) => wrong.push(why.to_string()),
+    match subjects(case, case.input()) {
+        Err(why) => wrong.push(why),
         Ok(subjects) => {
             let missing = properties.iter().filter(|property| !subjects.contains(property));
             wrong.extend(missing.map(|property| format!("nothing in its script can break `{property}`")));
         }
     }
-    wrong.extend(case.after().iter().filter_map(|input| Some(subjects(input).err()?.to_string())));
+    wrong.extend(case.after().iter().filter_map(|input| subjects(case, input).err()));
     wrong
+}
+
+/// The properties that an agent or a gateway can break with an input of a case.
+///
+/// # Errors
+///
+/// Says what is wrong with the input.
+fn subjects(case: &Case, input: &str) -> Result<Vec<Property>, String> {
+    if case.needs_gateway() {
+        return Ok(GatewayCase::read(input).map_err(|error| error.to_string())?.subjects());
+    }
+    let subjects = if case.op == Op::Session { session::subjects } else { universal::subjects };
+    subjects(input).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -77,7 +92,6 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
     use threadspec_judge::corpus::{File, embedded};
-    use threadspec_judge::universal::Property;
 
     type Change = fn(&mut Value);
 

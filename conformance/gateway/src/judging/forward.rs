@@ -70,7 +70,8 @@ fn words_of(response: &ClientResponse) -> String {
     let text = String::from_utf8_lossy(&body);
     let read = value::read(&text).unwrap_or_else(|_| Value::from(&*text));
     let message = ApiError::read(response.status, &read).message;
-    if message.trim().is_empty() { text.trim().trim_matches(['{', '}']).to_owned() } else { message }
+    // An error whose message is empty says nothing, whatever stands around it.
+    if message.trim().is_empty() && read.get("error").is_none() { text.trim().to_owned() } else { message }
 }
 
 fn has_failed(record: &WireRecord, before: std::time::Duration) -> bool {

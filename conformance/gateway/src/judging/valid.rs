@@ -1,5 +1,6 @@
 //! GATE-VALID: what arrives breaks no rule of the provider's API, unless the client broke the same rule of its own.
 
+use super::request::is_broken;
 use super::{At, Judging};
 use crate::finding::Way;
 use crate::sent::SentRequest;
@@ -7,8 +8,8 @@ use crate::shown;
 use serde_json::Value;
 use std::collections::HashSet;
 use threadspec::oracle::{Api, RequestContext, provider_breaches_with};
-use threadspec::surrogates::unmark_surrogates;
-use threadspec_golden::clause;
+use threadspec::surrogates::{has_marks, unmark_surrogates};
+use threadspec_golden::{clause, provider_rules};
 use threadspec_judge::universal::value;
 use threadspec_provider::{Attempt, BreachOutcome, JudgedBreach, RequestProblem, WireLevel};
 
@@ -43,6 +44,10 @@ const EXPLAINED: [(&[&str], &[&str]); 5] = [
     ),
 ];
 
+/// Families of rules about which calls and results belong together.
+const PAIRING: [&str; 7] =
+    ["answered", "orphan", "once", "result-first", "result-together", "messages-nonempty", "prefill"];
+
 /// Judges an attempt, beside the other findings on it.
 pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: Option<&SentRequest>, attempt: &Attempt, position: usize) {
     if let Some(problem) = &attempt.problem {
@@ -55,12 +60,9 @@ pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: Option<&SentRequest
         let is_certain = breach.outcome != BreachOutcome::Possible;
         // Of thinking that only passes through, GATE-OPAQUE says what is wrong.
         let is_opaque = judging.run.is_plain_proxy() && family.starts_with("thinking");
-        if is_certain
-            && !is_opaque
-            && !broken.contains(family)
-            && !is_explained(judging, at, family)
-            && !(breach.outcome == BreachOutcome::Excused && repeats(judging, position, breach, &body))
-        {
+        let is_silent = is_opaque || broken.contains(family) || is_explained(judging, at, family);
+        let is_repeated = || breach.outcome == BreachOutcome::Excused && repeats(judging, position, breach, &body);
+        if is_certain && !is_silent && !is_repeated() {
             let JudgedBreach { rule, place, what, .. } = breach;
             let what = format!("what arrives breaks {rule} of {} ({place}): {what}", attempt.api);
             add(judging, at, sent, attempt, Some(place), what);
@@ -98,13 +100,22 @@ fn of_problem(problem: &RequestProblem) -> String {
 /// The families of the rules that a request of a client breaks, whether they are certain or not.
 fn families_broken(sent: &SentRequest) -> HashSet<&'static str> {
     let breaches = provider_breaches_with(sent.request.api, &RequestContext::default(), &sent.body);
-    breaches.iter().map(|breach| family(breach.rule, sent.request.api)).collect()
+    let mut families: HashSet<&str> = breaches.iter().map(|breach| family(breach.rule, sent.request.api)).collect();
+    // Calls and results that do not fit together may be sent on, whatever the API says of them; so may half a surrogate pair.
+    if is_broken(&sent.request) {
+        families.extend(PAIRING);
+    }
+    if has_marks(&sent.body.to_string()) {
+        families.insert("utf16");
+    }
+    families
 }
 
 /// What the rule is about, whatever the API.
 fn family(rule: &str, api: Api) -> &'static str {
-    let _ = api;
-    FAMILIES.iter().find(|(known, _)| *known == rule).map_or("", |(_, family)| family)
+    let api = api.to_string();
+    let entry = provider_rules().iter().find(|known| known.id == rule && known.api == api);
+    entry.map_or("", |entry| &*entry.family)
 }
 
 fn is_explained(judging: &Judging<'_>, at: At, family: &str) -> bool {
@@ -128,70 +139,3 @@ fn repeats(judging: &Judging<'_>, position: usize, breach: &JudgedBreach, body: 
         calls || is_it(&said.text) || said.refusal.as_deref().is_some_and(is_it)
     })
 }
-
-const FAMILIES: [(&str, &str); 64] = [
-    ("OAI-CHAT-ANSWERED", "answered"),
-    ("OAI-CHAT-ORPHAN", "orphan"),
-    ("OAI-CHAT-ONE-ANSWER", "once"),
-    ("OAI-CHAT-RESULT-ID", "orphan"),
-    ("OAI-CHAT-ID-LEN", "id-length"),
-    ("OAI-CHAT-ID-UNIQUE", "once"),
-    ("OAI-CHAT-NAME-PATTERN", "tool-name"),
-    ("OAI-CHAT-NAME-LEN", "tool-name"),
-    ("OAI-CHAT-ARGS-STRING", "arguments"),
-    ("OAI-CHAT-ARGS-JSON", "arguments"),
-    ("OAI-CHAT-CALLS-NONEMPTY", "calls-nonempty"),
-    ("OAI-CHAT-MESSAGES-NONEMPTY", "messages-nonempty"),
-    ("OAI-CHAT-TOOLS-NONEMPTY", "tools-nonempty"),
-    ("OAI-CHAT-TOOLS-MAX", "tools-max"),
-    ("OAI-CHAT-TOOL-OPTIONS", "tool-options"),
-    ("OAI-STRICT-SCHEMA", "strict-schema"),
-    ("OAI-CHAT-CONTENT-NULL", "content"),
-    ("OAI-CHAT-CONTENT-MAX", "size"),
-    ("OAI-CHAT-MSG-NAME", "message-name"),
-    ("DS-UTF16", "utf16"),
-    ("OAI-RESP-ANSWERED", "answered"),
-    ("OAI-RESP-ORPHAN", "orphan"),
-    ("OAI-RESP-ONE-OUTPUT", "once"),
-    ("OAI-RESP-PREVIOUS", "previous-response"),
-    ("OAI-RESP-INPUT-NONEMPTY", "messages-nonempty"),
-    ("OAI-RESP-CALLID-LEN", "id-length"),
-    ("OAI-RESP-ITEM-UNIQUE", "item-unique"),
-    ("OAI-RESP-ITEM-PREFIX", "item-prefix"),
-    ("OAI-RESP-REASON-NEXT", "reasoning-next"),
-    ("OAI-RESP-STORE", "stored-item"),
-    ("OAI-RESP-EXTRA", "extra"),
-    ("OAI-RESP-TEXT-TYPE", "text-type"),
-    ("OAI-RESP-OUTPUT-FORM", "content"),
-    ("OAI-RESP-CONTENT-MAX", "size"),
-    ("ANT-ANSWERED", "answered"),
-    ("ANT-ORPHAN", "orphan"),
-    ("ANT-ONE-RESULT", "once"),
-    ("ANT-ID-UNIQUE", "once"),
-    ("ANT-ID-PATTERN", "id-pattern"),
-    ("ANT-INPUT-OBJECT", "arguments"),
-    ("ANT-RESULT-FIRST", "result-first"),
-    ("ANT-RESULT-TOGETHER", "result-together"),
-    ("ANT-RESULT-CONTENT", "content"),
-    ("ANT-TEXT-NONEMPTY", "content"),
-    ("ANT-TEXT-WHITESPACE", "content"),
-    ("ANT-MSG-NONEMPTY", "content"),
-    ("ANT-TRAILING", "trailing"),
-    ("ANT-PREFILL", "prefill"),
-    ("ANT-MESSAGES-NONEMPTY", "messages-nonempty"),
-    ("ANT-SYSTEM", "system"),
-    ("ANT-THINK-FIRST", "thinking-first"),
-    ("ANT-THINK-SAME", "thinking-same"),
-    ("ANT-THINK-SIGN", "thinking-signature"),
-    ("ANT-THINK-CHOICE", "thinking-choice"),
-    ("ANT-UTF16", "utf16"),
-    ("ANT-TOOL-NAME", "tool-name"),
-    ("ANT-TOOLS-UNIQUE", "tools-unique"),
-    ("ANT-EXTRA", "extra"),
-    ("ANT-CACHE-MARKS", "cache-marks"),
-    ("ANT-SIZE", "size"),
-    ("ANT-VERSION", "version"),
-    ("ANT-SAMPLING", "sampling"),
-    ("ANT-NO-DOCUMENT", "assistant-document"),
-    ("ANT-NO-CITATIONS", "user-citations"),
-];

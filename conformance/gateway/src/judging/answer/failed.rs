@@ -37,11 +37,9 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>) {
     } else if [401, 429].contains(&wanted) && got != wanted {
         answer.must(CLAUSE, format!("{told}, and the client hears {got}"), None, "");
     }
-    if let Some(words) = &answer.attempt.error.clone() {
-        if !holds(&heard.text, &error.message, words) {
-            let what = format!("the provider said {}, and the client hears {}", quoted(words), quoted(&error.message));
-            answer.should(clause::GATE_WORDS, what, None, "");
-        }
+    if let Some(words) = answer.attempt.error.as_ref().filter(|words| !holds(&heard.text, &error.message, words)) {
+        let what = format!("the provider said {}, and the client hears {}", quoted(words), quoted(&error.message));
+        answer.should(clause::GATE_WORDS, what, None, "");
     }
     if refused == Some(429) && got == 429 {
         judge_wait(answer, &response);

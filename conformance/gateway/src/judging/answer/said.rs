@@ -40,25 +40,16 @@ fn judge_text(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     let refusal = read.answer.refusal.clone().unwrap_or_default();
     let got = if read.answer.text.trim().is_empty() { &refusal } else { &read.answer.text };
     for change in compare(&[expected], &[got]).changes {
-        match change {
-            Change::Added(_, text) => {
-                let is_thought = said
-                    .thoughts
-                    .iter()
-                    .any(|thought| !thought.text.trim().is_empty() && text.contains(thought.text.trim()));
-                let level = if is_thought { WireLevel::Note } else { WireLevel::Must };
-                let what = format!("the client reads the text {}, which the model did not say", quoted(&text));
-                answer.add(clause::GATE_INVENTED, level, what, Some(said), &text);
-            }
-            _ => {
-                let [was, is] = differing(&without_marks(expected), &without_marks(got));
-                answer.must(
-                    CLAUSE,
-                    format!("the model said the text {was}, and the client reads {is}"),
-                    Some(said),
-                    "",
-                );
-            }
+        if let Change::Added(_, text) = change {
+            let is_it = |thought: &str| !thought.is_empty() && text.contains(thought);
+            let is_thought = said.thoughts.iter().any(|thought| is_it(thought.text.trim()));
+            let level = if is_thought { WireLevel::Note } else { WireLevel::Must };
+            let what = format!("the client reads the text {}, which the model did not say", quoted(&text));
+            answer.add(clause::GATE_INVENTED, level, what, Some(said), &text);
+        } else {
+            let [was, is] = differing(&without_marks(expected), &without_marks(got));
+            let what = format!("the model said the text {was}, and the client reads {is}");
+            answer.must(CLAUSE, what, Some(said), "");
         }
     }
 }
@@ -73,7 +64,7 @@ fn judge_calls(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     let mut lost: Vec<usize> = (0..ours.len()).filter(|at| pairs.iter().all(|(one, _)| one != at)).collect();
     let mut new: Vec<usize> = (0..theirs.len()).filter(|at| pairs.iter().all(|(_, other)| other != at)).collect();
     // In another place, or with the same id, or in the same place.
-    let moved: Vec<(usize, usize)> = take_pairs(&mut lost, &mut new, &is_same);
+    let moved: Vec<(usize, usize)> = take_pairs(&mut lost, &mut new, is_same);
     let by_id = take_pairs(&mut lost, &mut new, |one, other| ours[one].id == theirs[other].id);
     pairs.extend(by_id);
     if lost.len() == new.len() {

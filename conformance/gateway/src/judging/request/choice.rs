@@ -12,6 +12,8 @@ use threadspec_provider::WireLevel;
 const CLAUSE: &str = clause::GATE_CHOICE;
 /// The least limit that Responses takes.
 const LEAST_OUTPUT: u64 = 16;
+/// How many texts to stop at chat completions take.
+const MOST_STOPS: usize = 4;
 
 pub(super) fn judge(pair: &mut Pair<'_, '_>) {
     if !pair.sent.request.tools.is_empty() && !pair.arrived.tools.is_empty() {
@@ -96,11 +98,10 @@ fn judge_stop(pair: &mut Pair<'_, '_>) {
     let is = if arrived.is_empty() { "without any".to_owned() } else { format!("with {}", list(&arrived)) };
     let was = if sent.is_empty() { "none".to_owned() } else { list(&sent) };
     let what = format!("the texts at which the answer stops were {was}, and the request arrives {is}");
-    // Responses has none, and chat completions at most four.
-    const MOST: usize = 4;
+    // Responses has none.
     let cannot_say = match pair.api {
         Api::OpenAiResponses => true,
-        Api::OpenAiChat => sent.len() > MOST,
+        Api::OpenAiChat => sent.len() > MOST_STOPS,
         Api::Anthropic => false,
     };
     let level = if cannot_say && !sent.is_empty() { WireLevel::Note } else { WireLevel::Must };

@@ -49,8 +49,8 @@ pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> Comparison {
     }
     let (ours, theirs) = (units(sent, arrived), units(arrived, sent));
     let pairs = longest_common(&ours, &theirs);
-    let mut comparison = Comparison::default();
-    comparison.same = pairs.iter().map(|&(one, other)| (ours[one].piece, theirs[other].piece)).collect();
+    let same = pairs.iter().map(|&(one, other)| (ours[one].piece, theirs[other].piece)).collect();
+    let mut comparison = Comparison { same, changes: Vec::new() };
     let (paired, paired_with): (HashSet<usize>, HashSet<usize>) = pairs.iter().copied().unzip();
     let mut left: Vec<usize> = (0..ours.len()).filter(|at| !paired.contains(at)).collect();
     let mut right: Vec<usize> = (0..theirs.len()).filter(|at| !paired_with.contains(at)).collect();
@@ -71,8 +71,12 @@ pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> Comparison {
     // What stands between the same neighbours is the same text, changed.
     let gap_of = |at: usize, side: fn(&(usize, usize)) -> usize| pairs.partition_point(|pair| side(pair) < at);
     let mut gaps: BTreeMap<usize, [Vec<usize>; 2]> = BTreeMap::new();
-    left.iter().for_each(|&at| gaps.entry(gap_of(at, |pair| pair.0)).or_default()[0].push(at));
-    right.iter().for_each(|&at| gaps.entry(gap_of(at, |pair| pair.1)).or_default()[1].push(at));
+    for &at in &left {
+        gaps.entry(gap_of(at, |pair| pair.0)).or_default()[0].push(at);
+    }
+    for &at in &right {
+        gaps.entry(gap_of(at, |pair| pair.1)).or_default()[1].push(at);
+    }
     for [mut lost, mut new] in gaps.into_values() {
         let is_even = lost.len() == new.len();
         lost.retain(|&one| {

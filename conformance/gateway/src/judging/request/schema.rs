@@ -233,6 +233,7 @@ fn sorted(mut values: Vec<Value>) -> Value {
 mod tests {
     use super::*;
 
+    #[allow(clippy::needless_pass_by_value, reason = "it is written where it is given")]
     fn of(inner: Value) -> Value {
         json!({"type": "object", "properties": {"a": inner}})
     }

@@ -1,8 +1,19 @@
 //! Runs through gateways whose faults are known: what they do to the JSON that goes through them is told to each test.
-// What a test writes with `json!` is given away.
-#![allow(clippy::needless_pass_by_value)]
+// What a test writes with `json!` is given away, and tables of faults are rows of closures.
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::type_complexity,
+    clippy::semicolon_if_nothing_returned,
+    clippy::needless_for_each,
+    clippy::unnecessary_wraps
+)]
 
+mod answers;
+mod failures;
+mod forwarding;
 mod history;
+mod options;
+mod permitted;
 
 use super::judge;
 use crate::exchange::ClientExchange;

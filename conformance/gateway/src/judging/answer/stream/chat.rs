@@ -60,7 +60,8 @@ pub(super) fn judge(events: &[FormEvent<'_>], is_cut: bool, faults: &mut FormFau
     if !is_done {
         faults.must("it ends without `[DONE]`");
     }
-    if !has_finish && !(is_cut && is_done) {
+    let has_other_name = is_cut && is_done;
+    if !has_finish && !has_other_name {
         faults.must("it has no `finish_reason`");
     }
 }

@@ -70,7 +70,7 @@ impl ResponseForm {
         match kind {
             "response.in_progress" | "response.queued" => {}
             "response.completed" | "response.incomplete" | "response.failed" => {
-                self.end(kind, &data["response"], faults)
+                self.end(kind, &data["response"], faults);
             }
             "response.output_item.added" => self.added(data, faults),
             _ if kind.starts_with("response.") => self.inside(kind, data, faults),

@@ -96,7 +96,9 @@ fn a_message_needs_its_blocks_one_after_the_other() {
     let events = events(Api::Anthropic, &StreamShape::default());
     let stops = |index: u32| format!(r#"{{"type":"content_block_stop","index":{index}}}"#);
     let mut nameless = events.clone();
-    nameless.iter_mut().for_each(|event| event.name = None);
+    for event in &mut nameless {
+        event.name = None;
+    }
     for (broken, expected) in [
         (without(&events, &stops(0)), "starts before block 0 stops"),
         (changed(&events, r#""index":2"#, r#""index":1"#), "starts twice"),
