@@ -50,8 +50,8 @@ pub use matrix::{Matrix, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
 pub use planted::{
-    Clash, Family, Kind, Misbehaviour, OnAgent, OnGateway, OnSession, OnTwin, OnWire, Planted, Reading, sound, sound_agent,
-    sound_sessions, together,
+    Clash, Family, Kind, Misbehaviour, OnAgent, OnGateway, OnSession, OnTwin, OnWire, Planted, Reading, sound,
+    sound_agent, sound_sessions, together,
 };
 pub use together::Together;
 pub use trial::{Selection, Survey, Trial};

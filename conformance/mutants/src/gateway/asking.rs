@@ -100,6 +100,9 @@ impl TestGateway {
         } else {
             let mut read = ApiRequest::read(self.client, &asked);
             refusal = write::refusal(&read, &asked, self.upstream);
+            if self.upstream == Api::OpenAiChat {
+                names::group_results(&mut read.messages);
+            }
             let renamed = names::fit(&mut read, self.upstream);
             apply(&self.seams.request, &mut course, &mut read);
             let model = self.model.clone().or_else(|| read.model.clone()).unwrap_or_default();

@@ -46,7 +46,10 @@ fn holders(body: &mut Value) -> Vec<&mut Value> {
     for message in history(body) {
         if message["tool_calls"].is_array() {
             holders.extend(elements(message, "tool_calls"));
-        } else if list(&message["content"]).iter().any(|block| matches!(text(&block["type"]), "tool_use" | "tool_result")) {
+        } else if list(&message["content"])
+            .iter()
+            .any(|block| matches!(text(&block["type"]), "tool_use" | "tool_result"))
+        {
             holders.extend(elements(message, "content"));
         } else {
             holders.push(message);
@@ -57,9 +60,7 @@ fn holders(body: &mut Value) -> Vec<&mut Value> {
 
 /// The calls of the history.
 pub(super) fn calls(body: &mut Value) -> Vec<CallOf<'_>> {
-    let call = |holder: &'_ Value| {
-        matches!(text(&holder["type"]), "function" | "function_call" | "tool_use")
-    };
+    let call = |holder: &'_ Value| matches!(text(&holder["type"]), "function" | "function_call" | "tool_use");
     holders(body).into_iter().filter(|holder| call(holder)).filter_map(call_of).collect()
 }
 
@@ -105,6 +106,21 @@ fn result_of(holder: &mut Value) -> Option<ResultOf<'_>> {
         }
     }
     Some(ResultOf { id: id?, content: content? })
+}
+
+/// The ids of results, those without a content, too.
+pub(super) fn result_ids(body: &mut Value) -> Vec<&mut Value> {
+    let id_of = |holder: &mut Value| -> Option<&'static str> {
+        ["tool_call_id", "tool_use_id", "call_id"].into_iter().find(|name| holder[*name].is_string())
+    };
+    let is_call = |holder: &Value| holder["type"] == "function_call";
+    let holders = holders(body).into_iter().filter(|holder| !is_call(holder));
+    holders
+        .filter_map(|holder| {
+            let name = id_of(holder)?;
+            holder.get_mut(name)
+        })
+        .collect()
 }
 
 /// Changes the texts of results, those of parts, too.
@@ -199,7 +215,9 @@ pub(super) fn on_texts(body: &mut Value, meant: &[Who], change: impl Fn(&str) ->
 
 /// The declarations of the tools of a body.
 pub(super) fn tools(body: &mut Value) -> Vec<&mut Value> {
-    elements(body, "tools").map(|tool| if tool["function"].is_object() { &mut tool["function"] } else { tool }).collect()
+    elements(body, "tools")
+        .map(|tool| if tool["function"].is_object() { &mut tool["function"] } else { tool })
+        .collect()
 }
 
 /// Changes the schemas of the tools.

@@ -75,9 +75,9 @@ impl Places {
         let fits = move |(client, upstream): &(Api, Api)| {
             if client == upstream { self.proxies } else { self.translates }
         };
-        pairs
-            .filter(fits)
-            .flat_map(move |(client, upstream)| self.streams.iter().map(move |&stream| Between { client, upstream, stream }))
+        pairs.filter(fits).flat_map(move |(client, upstream)| {
+            self.streams.iter().map(move |&stream| Between { client, upstream, stream })
+        })
     }
 }
 

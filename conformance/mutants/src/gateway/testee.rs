@@ -89,8 +89,7 @@ impl ThroughTestGateway {
         planted.into_iter().for_each(|planted| planted.plant_in_gateway(&mut gateway));
         let mut engine = Engine::new(EngineOptions::default());
         engine.take_gateway_keys(vec![KEY.to_owned()]);
-        let behind =
-            Behind { engine: Rc::new(RefCell::new(engine)), now: Rc::new(Cell::new(Duration::from_secs(1))) };
+        let behind = Behind { engine: Rc::new(RefCell::new(engine)), now: Rc::new(Cell::new(Duration::from_secs(1))) };
         let hello = Hello { ops: vec![Op::Tools], profiles: vec![JudgeProfile::Universal], ..Reference.hello() };
         Self { through: Through { gateway, upstream: behind }, between, hello, runs: 0, sent: VecDeque::new() }
     }

@@ -68,10 +68,14 @@ fn trial<'a>(
     let mut testee = ThroughTestGateway::new(Some(planted), between);
     let trial = Trial::new(name, JudgeProfile::Universal);
     let mut trial = Trial { breaks, wrong, breaks_a_must, between: Some(between), ..trial };
-    let mut unnamed = breaks.to_vec();
+    let (mut unnamed, mut first) = (breaks.to_vec(), None);
     for case in cases.iter().copied().filter(|case| case.is_for(between.client, between.stream)) {
         let is_left = is_about(case, breaks) && (trial.fault().is_some() || !unnamed.is_empty());
-        if wrong && !is_left && (breaks_a_must || selection == Selection::OwnClauses) && selection != Selection::EveryCase {
+        if wrong
+            && !is_left
+            && (breaks_a_must || selection == Selection::OwnClauses)
+            && selection != Selection::EveryCase
+        {
             continue;
         }
         let found = failure(&mut testee, case, JudgeProfile::Universal, &Expected::new());
@@ -84,11 +88,12 @@ fn trial<'a>(
         if !wrong {
             trial.troubles.push(format!("is right, but fails {}: {}", case.id, failure.note));
         }
+        first.get_or_insert(failure.note);
         trial.failed.push(case);
     }
     // One fault, one name.
-    if wrong && let (Some(clause), Some(case)) = (unnamed.first(), trial.failed.first()) {
-        trial.troubles.push(format!("is caught, by {} first, but never called a breach of {clause}", case.id));
+    if wrong && let (Some(clause), Some(case), Some(note)) = (unnamed.first(), trial.failed.first(), first) {
+        trial.troubles.push(format!("is never called a breach of {clause}, but fails {}: {note}", case.id));
     }
     trial
 }

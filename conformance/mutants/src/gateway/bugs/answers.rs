@@ -8,7 +8,7 @@ use super::{ALWAYS, ANTHROPIC, CHAT, OPENAI};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
-use threadspec_apis::{Finish, SaidCall, Thinking};
+use threadspec_apis::{Finish, SaidCall};
 use threadspec_golden::clause;
 use threadspec_judge::json::text;
 
@@ -53,195 +53,324 @@ fn counted(course: &mut Course, name: &'static str) -> u64 {
 
 fn of_calls() -> Vec<Vec<Planted>> {
     vec![
-        each("third-call-of-an-answer-lost", SAID, TRANSLATING, SECOND, said(
-            |_, answer| {
-                if answer.calls.len() > 2 {
-                    answer.calls.remove(2);
-                }
-            },
-            |_, news| news.retain(|news| number_of(news) != Some(2)),
-        )),
-        each("first-call-of-an-answer-alone", SAID, TRANSLATING, ALWAYS, said(
-            |_, answer| answer.calls.truncate(1),
-            |_, news| news.retain(|news| number_of(news).is_none_or(|number| number == 0)),
-        )),
-        each("calls-in-the-other-order", SAID, TRANSLATING.plain(), ALWAYS, said(|_, answer| answer.calls.reverse(), |_, _| {})),
-        each("fragments-of-parallel-calls-with-the-last-one", SAID, TRANSLATING.streams(), ALWAYS, said(|_, _| {}, |course, news| {
-            for one in news {
-                match one {
-                    News::Call { number, .. } => drop(course.kept.insert("last call", (*number).into())),
-                    News::Arguments { number, .. } => {
-                        let last = course.kept.get("last call").and_then(Value::as_u64);
-                        *number = last.and_then(|last| usize::try_from(last).ok()).unwrap_or(*number);
+        each(
+            "third-call-of-an-answer-lost",
+            SAID,
+            TRANSLATING,
+            SECOND,
+            said(
+                |_, answer| {
+                    if answer.calls.len() > 2 {
+                        answer.calls.remove(2);
                     }
-                    _ => {}
-                }
-            }
-        })),
-        each("arguments-of-all-calls-with-the-first-one", SAID, TRANSLATING, ALWAYS, said(
-            |_, answer| {
-                let all: String = answer.calls.iter().map(|call| call.arguments.clone()).collect();
-                answer.calls.iter_mut().for_each(|call| call.arguments.clear());
-                if let Some(first) = answer.calls.first_mut() {
-                    first.arguments = all;
-                }
-            },
-            |_, news| {
-                for one in news {
-                    if let News::Arguments { number, .. } = one {
-                        *number = 0;
-                    }
-                }
-            },
-        )),
-        each("arguments-of-an-answer-emptied", SAID, TRANSLATING, SECOND, said(
-            |_, answer| answer.calls.iter_mut().for_each(|call| call.arguments = "{}".to_owned()),
-            |_, news| news.retain(|news| !matches!(news, News::Arguments { .. })),
-        )),
-        each("calls-without-arguments-lost", SAID, TRANSLATING.plain(), ALWAYS, said(
-            |_, answer| answer.calls.retain(|call| !matches!(&*call.arguments, "" | "{}")),
-            |_, _| {},
-        )),
-        each("names-in-answers-made-lower-case", SAID, TRANSLATING, ALWAYS, said(
-            |_, answer| answer.calls.iter_mut().for_each(|call| call.name = call.name.to_uppercase()),
-            |_, news| {
-                for one in news {
-                    if let News::Call { name, .. } = one {
-                        *name = name.to_uppercase();
-                    }
-                }
-            },
-        )),
-        each("long-names-not-given-back", SAID, TRANSLATING.from(ANTHROPIC), ALWAYS, said(
-            |_, answer| answer.calls.iter_mut().for_each(|call| call.name.truncate(64)),
-            |_, news| {
-                for one in news {
-                    if let News::Call { name, .. } = one {
-                        name.truncate(64);
-                    }
-                }
-            },
-        )),
-        each("calls-of-answers-with-one-id", &[clause::GATE_IDS], TRANSLATING, ALWAYS, said(
-            |_, answer| answer.calls.iter_mut().for_each(|call| call.id = "call_1".to_owned()),
-            |_, news| {
-                for one in news {
-                    if let News::Call { id, .. } = one {
-                        *id = "call_1".to_owned();
-                    }
-                }
-            },
-        )),
-        each("arguments-beyond-sixteen-kilobytes-cut", SAID, TRANSLATING.plain(), ALWAYS, said(
-            |_, answer| {
-                for call in answer.calls.iter_mut().filter(|call| call.arguments.len() > 1 << 14) {
-                    call.arguments = SaidCall::new("", "", &json!({})).arguments;
-                }
-            },
-            |_, _| {},
-        )),
-        each("integers-of-answers-as-doubles", EXACT, TRANSLATING.from(OPENAI).plain(), ALWAYS, said(
-            |_, answer| {
-                for call in &mut answer.calls {
-                    let Some(mut args) = call.args() else { continue };
-                    super::super::bodies::deep(&mut args, &|value| {
-                        #[allow(clippy::cast_precision_loss, reason = "that is the bug")]
-                        if let Some(number) = value.as_u64().filter(|number| *number > 1 << 53) {
-                            *value = json!(number as f64);
+                },
+                |_, news| news.retain(|news| number_of(news) != Some(2)),
+            ),
+        ),
+        each(
+            "first-call-of-an-answer-alone",
+            SAID,
+            TRANSLATING,
+            ALWAYS,
+            said(
+                |_, answer| answer.calls.truncate(1),
+                |_, news| news.retain(|news| number_of(news).is_none_or(|number| number == 0)),
+            ),
+        ),
+        each(
+            "calls-in-the-other-order",
+            SAID,
+            TRANSLATING.plain(),
+            ALWAYS,
+            said(|_, answer| answer.calls.reverse(), |_, _| {}),
+        ),
+        each(
+            "fragments-of-parallel-calls-with-the-last-one",
+            SAID,
+            TRANSLATING.to(OPENAI).streams(),
+            ALWAYS,
+            said(
+                |_, _| {},
+                |course, news| {
+                    for one in news {
+                        match one {
+                            News::Call { number, .. } => drop(course.kept.insert("last call", (*number).into())),
+                            News::Arguments { number, .. } => {
+                                let last = course.kept.get("last call").and_then(Value::as_u64);
+                                *number = last.and_then(|last| usize::try_from(last).ok()).unwrap_or(*number);
+                            }
+                            _ => {}
                         }
-                    });
-                    call.arguments = threadspec_apis::argument_text(&args);
-                }
-            },
-            |_, _| {},
-        )),
+                    }
+                },
+            ),
+        ),
+        each(
+            "arguments-of-all-calls-with-the-first-one",
+            SAID,
+            TRANSLATING,
+            ALWAYS,
+            said(
+                |_, answer| {
+                    let all: String = answer.calls.iter().map(|call| call.arguments.clone()).collect();
+                    answer.calls.iter_mut().for_each(|call| call.arguments.clear());
+                    if let Some(first) = answer.calls.first_mut() {
+                        first.arguments = all;
+                    }
+                },
+                |_, news| {
+                    for one in news {
+                        if let News::Arguments { number, .. } = one {
+                            *number = 0;
+                        }
+                    }
+                },
+            ),
+        ),
+        each(
+            "arguments-of-an-answer-emptied",
+            SAID,
+            TRANSLATING,
+            SECOND,
+            said(
+                |_, answer| answer.calls.iter_mut().for_each(|call| call.arguments = "{}".to_owned()),
+                |_, news| news.retain(|news| !matches!(news, News::Arguments { .. })),
+            ),
+        ),
+        each(
+            "calls-without-arguments-lost",
+            SAID,
+            TRANSLATING.plain(),
+            ALWAYS,
+            said(|_, answer| answer.calls.retain(|call| !matches!(&*call.arguments, "" | "{}")), |_, _| {}),
+        ),
+        each(
+            "names-in-answers-made-lower-case",
+            SAID,
+            TRANSLATING,
+            ALWAYS,
+            said(
+                |_, answer| answer.calls.iter_mut().for_each(|call| call.name = call.name.to_uppercase()),
+                |_, news| {
+                    for one in news {
+                        if let News::Call { name, .. } = one {
+                            *name = name.to_uppercase();
+                        }
+                    }
+                },
+            ),
+        ),
+        each(
+            "calls-of-answers-with-one-id",
+            &[clause::GATE_IDS],
+            TRANSLATING,
+            ALWAYS,
+            said(
+                |_, answer| answer.calls.iter_mut().for_each(|call| call.id = "call_1".to_owned()),
+                |_, news| {
+                    for one in news {
+                        if let News::Call { id, .. } = one {
+                            *id = "call_1".to_owned();
+                        }
+                    }
+                },
+            ),
+        ),
+        each(
+            "arguments-beyond-sixteen-kilobytes-cut",
+            SAID,
+            TRANSLATING.plain(),
+            ALWAYS,
+            said(
+                |_, answer| {
+                    for call in answer.calls.iter_mut().filter(|call| call.arguments.len() > 1 << 14) {
+                        call.arguments = SaidCall::new("", "", &json!({})).arguments;
+                    }
+                },
+                |_, _| {},
+            ),
+        ),
+        each(
+            "integers-of-answers-as-doubles",
+            EXACT,
+            TRANSLATING.from(OPENAI).plain(),
+            ALWAYS,
+            said(
+                |_, answer| {
+                    for call in &mut answer.calls {
+                        let Some(mut args) = call.args() else { continue };
+                        super::super::bodies::deep(&mut args, &|value| {
+                            #[allow(clippy::cast_precision_loss, reason = "that is the bug")]
+                            if let Some(number) = value.as_u64().filter(|number| *number > 1 << 53) {
+                                *value = json!(number as f64);
+                            }
+                        });
+                        call.arguments = threadspec_apis::argument_text(&args);
+                    }
+                },
+                |_, _| {},
+            ),
+        ),
     ]
 }
 
 fn of_texts() -> Vec<Vec<Planted>> {
     vec![
-        each("text-beside-calls-of-an-answer-lost", SAID, TRANSLATING.plain(), SECOND, said(
-            |_, answer| {
-                if !answer.calls.is_empty() {
-                    answer.text.clear();
-                }
-            },
-            |_, _| {},
-        )),
-        each("text-behind-calls-of-an-answer-lost", SAID, TRANSLATING.streams(), ALWAYS, said(|_, _| {}, |course, news| {
-            if news.iter().any(|news| number_of(news).is_some()) {
-                course.kept.insert("has called", course.ask.into());
-            }
-            if course.kept.get("has called").is_some_and(|ask| *ask == course.ask) {
-                news.retain(|news| !matches!(news, News::Text(_)));
-            }
-        })),
-        each("fragments-of-a-text-trimmed", SAID, TRANSLATING.streams(), SECOND, said(|_, _| {}, |_, news| {
-            on_texts(news, |text| *text = text.trim_start().to_owned());
-        })),
-        each("equal-neighbouring-fragments-once", SAID, TRANSLATING.streams(), ALWAYS, said(|_, _| {}, |course, news| {
-            news.retain(|news| {
-                let News::Text(own) = news else { return true };
-                let before = course.kept.insert("fragment", own.clone().into());
-                before.is_none_or(|before| before != **own)
-            });
-        })),
-        each("fragments-beyond-a-hundred-lost", SAID, TRANSLATING.streams(), ALWAYS, said(|_, _| {}, |course, news| {
-            news.retain(|news| !matches!(news, News::Text(_)) || counted(course, "fragments") <= 100);
-        })),
-        each("texts-of-answers-cut-to-32-kilobytes", SAID, TRANSLATING.plain(), ALWAYS, said(
-            |_, answer| answer.text = answer.text.chars().take(1 << 15).collect(),
-            |_, _| {},
-        )),
-        each("line-ends-of-answers-doubled", SAID, TRANSLATING, ALWAYS, said(
-            |_, answer| answer.text = answer.text.replace('\n', "\n\n"),
-            |_, news| on_texts(news, |text| *text = text.replace('\n', "\n\n")),
-        )),
-        each("refusals-lost", SAID, TRANSLATING, ALWAYS, said(
-            |_, answer| {
-                if answer.refusal.is_some() {
-                    (answer.refusal, answer.text) = (None, String::new());
-                }
-            },
-            |_, news| news.retain(|news| !matches!(news, News::Refusal(_))),
-        )),
-        each("empty-answers-filled", INVENTED, TRANSLATING.plain(), SECOND, said(
-            |_, answer| {
-                if answer.text.is_empty() && answer.calls.is_empty() && answer.refusal.is_none() {
-                    answer.text = "[no response]".to_owned();
-                }
-            },
-            |_, _| {},
-        )),
-        each("search-added-to-plain-answers", INVENTED, TRANSLATING.plain(), ALWAYS, said(
-            |_, answer| {
-                if answer.calls.is_empty() {
-                    answer.calls.push(SaidCall::new("srvtoolu_1", "web_search", &json!({"query": ""})));
-                    answer.finish = Finish::Calls;
-                }
-            },
-            |_, _| {},
-        )),
-        each("sentence-before-answers", INVENTED, TRANSLATING, ALWAYS, said(
-            |_, answer| answer.text.insert_str(0, "[gateway] "),
-            |course, news| {
-                if !news.is_empty() && counted(course, "news") == 1 {
-                    news.insert(0, News::Text("[gateway] ".to_owned()));
-                }
-            },
-        )),
-        each("thinking-of-answers-lost", THINKING, TRANSLATING, ALWAYS, said(
-            |_, answer| answer.thinking.clear(),
-            |_, news| news.retain(|news| !matches!(news, News::Thinking(_) | News::Seal(_))),
-        )),
-        each("thinking-in-the-text", SAID, TRANSLATING.plain(), ALWAYS, said(
-            |_, answer| {
-                let thoughts: String = answer.thinking.iter().map(|thought| thought.text.clone()).collect();
-                answer.thinking = Vec::<Thinking>::new();
-                answer.text = thoughts + &answer.text;
-            },
-            |_, _| {},
-        )),
+        each(
+            "text-beside-calls-of-an-answer-lost",
+            SAID,
+            TRANSLATING.plain(),
+            SECOND,
+            said(
+                |_, answer| {
+                    if !answer.calls.is_empty() {
+                        answer.text.clear();
+                    }
+                },
+                |_, _| {},
+            ),
+        ),
+        each(
+            "text-behind-calls-of-an-answer-lost",
+            SAID,
+            TRANSLATING.streams(),
+            ALWAYS,
+            said(
+                |_, _| {},
+                |course, news| {
+                    if news.iter().any(|news| number_of(news).is_some()) {
+                        course.kept.insert("has called", course.ask.into());
+                    }
+                    if course.kept.get("has called").is_some_and(|ask| *ask == course.ask) {
+                        news.retain(|news| !matches!(news, News::Text(_)));
+                    }
+                },
+            ),
+        ),
+        each(
+            "fragments-of-a-text-trimmed",
+            SAID,
+            TRANSLATING.streams(),
+            SECOND,
+            said(
+                |_, _| {},
+                |_, news| {
+                    on_texts(news, |text| *text = text.trim_start().to_owned());
+                },
+            ),
+        ),
+        each(
+            "equal-neighbouring-fragments-once",
+            SAID,
+            TRANSLATING.streams(),
+            ALWAYS,
+            said(
+                |_, _| {},
+                |course, news| {
+                    news.retain(|news| {
+                        let News::Text(own) = news else { return true };
+                        let before = course.kept.insert("fragment", own.clone().into());
+                        before.is_none_or(|before| before != **own)
+                    });
+                },
+            ),
+        ),
+        each(
+            "fragments-beyond-a-hundred-lost",
+            SAID,
+            TRANSLATING.streams(),
+            ALWAYS,
+            said(
+                |_, _| {},
+                |course, news| {
+                    news.retain(|news| !matches!(news, News::Text(_)) || counted(course, "fragments") <= 100);
+                },
+            ),
+        ),
+        each(
+            "texts-of-answers-cut-to-32-kilobytes",
+            SAID,
+            TRANSLATING.plain(),
+            ALWAYS,
+            said(|_, answer| answer.text = answer.text.chars().take(1 << 15).collect(), |_, _| {}),
+        ),
+        each(
+            "line-ends-of-answers-doubled",
+            SAID,
+            TRANSLATING,
+            ALWAYS,
+            said(
+                |_, answer| answer.text = answer.text.replace('\n', "\n\n"),
+                |_, news| on_texts(news, |text| *text = text.replace('\n', "\n\n")),
+            ),
+        ),
+        each(
+            "refusals-lost",
+            SAID,
+            TRANSLATING.to(OPENAI),
+            ALWAYS,
+            said(
+                |_, answer| {
+                    if answer.refusal.is_some() {
+                        (answer.refusal, answer.text) = (None, String::new());
+                    }
+                },
+                |_, news| news.retain(|news| !matches!(news, News::Refusal(_))),
+            ),
+        ),
+        each(
+            "empty-answers-filled",
+            INVENTED,
+            TRANSLATING.plain(),
+            SECOND,
+            said(
+                |_, answer| {
+                    if answer.text.is_empty() && answer.calls.is_empty() && answer.refusal.is_none() {
+                        answer.text = "[no response]".to_owned();
+                    }
+                },
+                |_, _| {},
+            ),
+        ),
+        each(
+            "search-added-to-plain-answers",
+            INVENTED,
+            TRANSLATING.plain(),
+            ALWAYS,
+            said(
+                |_, answer| {
+                    if answer.calls.is_empty() {
+                        answer.calls.push(SaidCall::new("srvtoolu_1", "web_search", &json!({"query": ""})));
+                        answer.finish = Finish::Calls;
+                    }
+                },
+                |_, _| {},
+            ),
+        ),
+        each(
+            "sentence-before-answers",
+            INVENTED,
+            TRANSLATING,
+            ALWAYS,
+            said(
+                |_, answer| answer.text.insert_str(0, "[gateway] "),
+                |course, news| {
+                    if !news.is_empty() && counted(course, "news") == 1 {
+                        news.insert(0, News::Text("[gateway] ".to_owned()));
+                    }
+                },
+            ),
+        ),
+        each(
+            "thinking-of-answers-lost",
+            THINKING,
+            TRANSLATING,
+            ALWAYS,
+            said(
+                |_, answer| answer.thinking.clear(),
+                |_, news| news.retain(|news| !matches!(news, News::Thinking(_) | News::Seal(_))),
+            ),
+        ),
     ]
 }
 
@@ -262,9 +391,15 @@ fn of_ends() -> Vec<Vec<Planted>> {
         let of = |places: Places| places.from(REASONED);
         let in_plain = each(name, breaks, of(ALL.plain()), ALWAYS, plain(move |_, body| on_reason(body, change)));
         let streamed: &'static str = format!("{name}-in-streams").leak();
-        let in_streams = each(streamed, breaks, of(ALL.streams()), ALWAYS, events(move |_, events| {
-            events.iter_mut().for_each(|event| on_reason(&mut event.data, change));
-        }));
+        let in_streams = each(
+            streamed,
+            breaks,
+            of(ALL.streams()),
+            ALWAYS,
+            events(move |_, events| {
+                events.iter_mut().for_each(|event| on_reason(&mut event.data, change));
+            }),
+        );
         [in_plain, in_streams].concat()
     };
     vec![
@@ -278,20 +413,32 @@ fn of_ends() -> Vec<Vec<Planted>> {
             "tool_use" => Some("end_turn"),
             _ => None,
         }),
-        each("incomplete-responses-told-as-complete", STOP, ALL.from(super::RESPONSES).plain(), ALWAYS, plain(|_, body| {
-            if body["status"] == "incomplete" {
-                body["status"] = "completed".into();
-                body["incomplete_details"] = Value::Null;
-            }
-        })),
-        each("length-told-as-the-end-by-the-typed-form", STOP, TRANSLATING.plain(), ALWAYS, said(
-            |_, answer| {
-                if answer.finish == Finish::Length {
-                    answer.finish = answer.usual_finish();
+        each(
+            "incomplete-responses-told-as-complete",
+            STOP,
+            ALL.from(super::RESPONSES).plain(),
+            ALWAYS,
+            plain(|_, body| {
+                if body["status"] == "incomplete" {
+                    body["status"] = "completed".into();
+                    body["incomplete_details"] = Value::Null;
                 }
-            },
-            |_, _| {},
-        )),
+            }),
+        ),
+        each(
+            "length-told-as-the-end-by-the-typed-form",
+            STOP,
+            TRANSLATING.plain(),
+            ALWAYS,
+            said(
+                |_, answer| {
+                    if answer.finish == Finish::Length {
+                        answer.finish = answer.usual_finish();
+                    }
+                },
+                |_, _| {},
+            ),
+        ),
     ]
 }
 
@@ -316,45 +463,94 @@ fn arguments_of(event: &mut ClientEvent) -> Option<&mut Value> {
 fn of_proxies() -> Vec<Vec<Planted>> {
     const FRAGMENTED: &[Api] = &[Api::OpenAiChat, Api::Anthropic];
     vec![
-        each("texts-of-a-passing-stream-trimmed", SAID, PROXY.from(FRAGMENTED).streams(), SECOND, events(|_, events| {
-            for fragment in events.iter_mut().filter_map(text_of) {
-                *fragment = text(fragment).trim().into();
-            }
-        })),
-        each("second-fragment-of-passing-arguments-lost", SAID, PROXY.from(FRAGMENTED).streams(), ALWAYS, events(|course, events| {
-            for fragment in events.iter_mut().filter_map(arguments_of).filter(|fragment| **fragment != "") {
-                if counted(course, "arguments") == 2 {
-                    *fragment = "".into();
+        each(
+            "texts-of-a-passing-stream-trimmed",
+            SAID,
+            PROXY.from(FRAGMENTED).streams(),
+            SECOND,
+            events(|_, events| {
+                for fragment in events.iter_mut().filter_map(text_of) {
+                    *fragment = text(fragment).trim().into();
                 }
-            }
-        })),
-        each("second-call-of-a-passing-stream-lost", SAID, PROXY.from(CHAT).streams(), ALWAYS, events(|_, events| {
-            events.retain(|event| event.data["choices"][0]["delta"]["tool_calls"][0]["index"] != 1);
-        })),
-        each("text-of-passing-answers-lost-beside-calls", SAID, PROXY.from(CHAT).plain(), SECOND, plain(|_, body| {
-            if let Some(message) = body.pointer_mut("/choices/0/message").filter(|one| one["tool_calls"].is_array()) {
-                message["content"] = Value::Null;
-            }
-        })),
-        each("first-block-of-passing-answers-alone", SAID, PROXY.from(ANTHROPIC).plain(), ALWAYS, plain(|_, body| {
-            if let Some(blocks) = body.get_mut("content").and_then(Value::as_array_mut) {
-                blocks.truncate(1);
-            }
-        })),
-        each("first-item-of-passing-answers-alone", SAID, PROXY.from(super::RESPONSES).plain(), ALWAYS, plain(|_, body| {
-            if let Some(items) = body.get_mut("output").and_then(Value::as_array_mut) {
-                items.truncate(1);
-            }
-        })),
-        each("signatures-of-passing-answers-lost", &[clause::GATE_OPAQUE], PROXY.from(ANTHROPIC).plain(), ALWAYS, plain(|_, body| {
-            super::super::bodies::deep(body, &|value| {
-                if value["type"] == "thinking" {
-                    value["signature"] = "".into();
+            }),
+        ),
+        each(
+            "second-fragment-of-passing-arguments-lost",
+            SAID,
+            PROXY.from(FRAGMENTED).streams(),
+            ALWAYS,
+            events(|course, events| {
+                for fragment in events.iter_mut().filter_map(arguments_of).filter(|fragment| **fragment != "") {
+                    if counted(course, "arguments") == 2 {
+                        *fragment = "".into();
+                    }
                 }
-            });
-        })),
-        each("signatures-of-passing-streams-lost", &[clause::GATE_OPAQUE], PROXY.from(ANTHROPIC).streams(), ALWAYS, events(|_, events| {
-            events.retain(|event| event.data["delta"]["type"] != "signature_delta");
-        })),
+            }),
+        ),
+        each(
+            "second-call-of-a-passing-stream-lost",
+            SAID,
+            PROXY.from(CHAT).streams(),
+            ALWAYS,
+            events(|_, events| {
+                events.retain(|event| event.data["choices"][0]["delta"]["tool_calls"][0]["index"] != 1);
+            }),
+        ),
+        each(
+            "text-of-passing-answers-lost-beside-calls",
+            SAID,
+            PROXY.from(CHAT).plain(),
+            SECOND,
+            plain(|_, body| {
+                if let Some(message) = body.pointer_mut("/choices/0/message").filter(|one| one["tool_calls"].is_array())
+                {
+                    message["content"] = Value::Null;
+                }
+            }),
+        ),
+        each(
+            "first-block-of-passing-answers-alone",
+            SAID,
+            PROXY.from(ANTHROPIC).plain(),
+            ALWAYS,
+            plain(|_, body| {
+                if let Some(blocks) = body.get_mut("content").and_then(Value::as_array_mut) {
+                    blocks.truncate(1);
+                }
+            }),
+        ),
+        each(
+            "first-item-of-passing-answers-alone",
+            SAID,
+            PROXY.from(super::RESPONSES).plain(),
+            ALWAYS,
+            plain(|_, body| {
+                if let Some(items) = body.get_mut("output").and_then(Value::as_array_mut) {
+                    items.truncate(1);
+                }
+            }),
+        ),
+        each(
+            "signatures-of-passing-answers-lost",
+            &[clause::GATE_OPAQUE],
+            PROXY.from(ANTHROPIC).plain(),
+            ALWAYS,
+            plain(|_, body| {
+                super::super::bodies::deep(body, &|value| {
+                    if value["type"] == "thinking" {
+                        value["signature"] = "".into();
+                    }
+                });
+            }),
+        ),
+        each(
+            "signatures-of-passing-streams-lost",
+            &[clause::GATE_OPAQUE],
+            PROXY.from(ANTHROPIC).streams(),
+            ALWAYS,
+            events(|_, events| {
+                events.retain(|event| event.data["delta"]["type"] != "signature_delta");
+            }),
+        ),
     ]
 }

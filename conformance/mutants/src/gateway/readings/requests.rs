@@ -1,6 +1,6 @@
 //! Requests that say the same in another way.
 
-use super::super::bodies::{calls, deep, edit_args, history, results, tools};
+use super::super::bodies::{calls, deep, edit_args, history, result_ids, results, tools};
 use super::super::bugs::{ANTHROPIC, CHAT, OPENAI, RESPONSES};
 use super::super::names::digest;
 use super::super::places::{ALL, Places, TRANSLATING};
@@ -27,7 +27,7 @@ fn planted(name: &'static str, places: Places, plant: Plant) -> Planted {
 /// Changes every id, of calls and of their results, the same way.
 fn on_ids(body: &mut Value, change: fn(&str) -> String) {
     calls(body).into_iter().for_each(|call| *call.id = change(text(call.id)).into());
-    results(body).into_iter().for_each(|result| *result.id = change(text(result.id)).into());
+    result_ids(body).into_iter().for_each(|id| *id = change(text(id)).into());
 }
 
 /// The texts of a content as one.
@@ -83,23 +83,31 @@ fn ids() -> Vec<Planted> {
         body("ids-with-another-beginning", TRANSLATING, |body| {
             on_ids(body, |id| if id.len() < 30 { format!("x_{id}") } else { format!("x_{}", digest(id)) });
         }),
-        planted("repeated-ids-of-a-response-refused", ALL, plant::refusing(|course, refusal| {
-            let request = threadspec_apis::ApiRequest::read(course.client, &course.asked);
-            for message in &request.messages {
-                let mut ids: Vec<&String> = message.calls.iter().map(|call| &call.id).collect();
-                let count = ids.len();
-                ids.sort();
-                ids.dedup();
-                if ids.len() < count {
-                    *refusal = Some(ApiError::invalid("Two calls of a message have the same id."));
+        planted(
+            "repeated-ids-of-a-response-refused",
+            ALL,
+            plant::refusing(|course, refusal| {
+                let request = threadspec_apis::ApiRequest::read(course.client, &course.asked);
+                for message in &request.messages {
+                    let mut ids: Vec<&String> = message.calls.iter().map(|call| &call.id).collect();
+                    let count = ids.len();
+                    ids.sort();
+                    ids.dedup();
+                    if ids.len() < count {
+                        *refusal = Some(ApiError::invalid("Two calls of a message have the same id."));
+                    }
                 }
-            }
-        })),
-        planted("lone-surrogates-refused", ALL, plant::refusing(|course, refusal| {
-            if has_marks(&course.asked.to_string()) {
-                *refusal = Some(ApiError::invalid("The request holds half of a surrogate pair."));
-            }
-        })),
+            }),
+        ),
+        planted(
+            "lone-surrogates-refused",
+            ALL,
+            plant::refusing(|course, refusal| {
+                if has_marks(&course.asked.to_string()) {
+                    *refusal = Some(ApiError::invalid("The request holds half of a surrogate pair."));
+                }
+            }),
+        ),
     ]
 }
 
@@ -116,7 +124,8 @@ fn texts() -> Vec<Planted> {
             }
         }),
         body("first-system-text-as-instructions", TRANSLATING.to(RESPONSES), |body| {
-            if let Some(text) = history(body).first().filter(|first| first["role"] == "system").map(|first| first["content"].clone())
+            if let Some(text) =
+                history(body).first().filter(|first| first["role"] == "system").map(|first| first["content"].clone())
             {
                 history(body).remove(0);
                 body["instructions"] = text;
@@ -134,7 +143,9 @@ fn texts() -> Vec<Planted> {
         }),
         body("system-texts-of-the-middle-in-other-tags", TRANSLATING.to(ANTHROPIC), |body| {
             deep(body, &|value| {
-                if let Some(inner) = value.as_str().and_then(|text| text.strip_prefix("<system>")?.strip_suffix("</system>")) {
+                if let Some(inner) =
+                    value.as_str().and_then(|text| text.strip_prefix("<system>")?.strip_suffix("</system>"))
+                {
                     *value = format!("<system-reminder>\n{inner}\n</system-reminder>").into();
                 }
             });
@@ -173,7 +184,9 @@ fn texts() -> Vec<Planted> {
         body("empty-messages-left-out", ALL.to(OPENAI), |body| {
             history(body).retain(|message| {
                 let is_said = matches!(text(&message["role"]), "user" | "assistant");
-                !is_said || message["tool_calls"].is_array() || joined(&message["content"], "").is_none_or(|text| !text.trim().is_empty())
+                !is_said
+                    || message["tool_calls"].is_array()
+                    || joined(&message["content"], "").is_none_or(|text| !text.trim().is_empty())
             });
         }),
         body("white-space-at-the-ends-of-texts-trimmed", TRANSLATING, |body| {
@@ -203,7 +216,16 @@ fn results_and_calls() -> Vec<Planted> {
             let mut at = 0;
             while at < history.len() {
                 let end = at + history[at..].iter().take_while(|message| is_result(message)).count();
-                history[at..end].reverse();
+                // Two answers to one call keep their order.
+                let mut ids: Vec<String> = history[at..end]
+                    .iter()
+                    .map(|message| format!("{}{}", message["tool_call_id"], message["call_id"]))
+                    .collect();
+                ids.sort();
+                ids.dedup();
+                if ids.len() == end - at {
+                    history[at..end].reverse();
+                }
                 at = end + 1;
             }
         }),
@@ -211,10 +233,24 @@ fn results_and_calls() -> Vec<Planted> {
             for message in history(body).iter_mut().filter(|message| message["role"] == "user") {
                 if let Some(blocks) = message.get_mut("content").and_then(Value::as_array_mut)
                     && blocks.iter().all(|block| block["type"] == "tool_result")
+                    && blocks.iter().enumerate().all(|(at, block)| {
+                        blocks[..at].iter().all(|before| before["tool_use_id"] != block["tool_use_id"])
+                    })
                 {
                     blocks.reverse();
                 }
             }
+        }),
+        body("results-of-parallel-calls-in-messages-of-their-own", TRANSLATING.to(ANTHROPIC), |body| {
+            let divided = std::mem::take(history(body)).into_iter().flat_map(|message| {
+                let is_results = message["content"][0]["type"] == "tool_result";
+                match message["content"].as_array().filter(|_| is_results) {
+                    Some(results) => results.iter().map(|block| json!({"role": "user", "content": [block]})).collect(),
+                    None => vec![message],
+                }
+            });
+            let divided: Vec<Value> = divided.collect();
+            *history(body) = divided;
         }),
         body("results-as-parts", TRANSLATING.to(ANTHROPIC), |body| {
             for result in results(body) {
@@ -223,21 +259,34 @@ fn results_and_calls() -> Vec<Planted> {
                 }
             }
         }),
-        planted("failed-results-told-with-a-prefix", TRANSLATING.from(ANTHROPIC).to(OPENAI), plant::request(|_, request| {
-            for message in request.messages.iter_mut().filter(|message| message.is_error && message.images.is_empty()) {
-                message.content.insert_str(0, "Error: ");
-                message.seams.clear();
-            }
-        })),
-        planted("texts-of-images-named-beside-them", TRANSLATING.from(&[Api::OpenAiResponses, Api::Anthropic]).to(CHAT), plant::body(|_, body| {
-            for message in history(body).iter_mut().filter(|message| message["role"] == "user") {
-                if let Some(parts) = message.get_mut("content").and_then(Value::as_array_mut)
-                    && parts.iter().all(super::super::bodies::is_image)
+        planted(
+            "failed-results-told-with-a-prefix",
+            TRANSLATING.from(ANTHROPIC).to(OPENAI),
+            plant::request(|_, request| {
+                for message in
+                    request.messages.iter_mut().filter(|message| message.is_error && message.images.is_empty())
                 {
-                    parts.insert(0, json!({"type": "text", "text": "[Image of the tool's result]"}));
+                    message.content.insert_str(0, "Error: ");
+                    message.seams.clear();
                 }
-            }
-        })),
+            }),
+        ),
+        planted(
+            "texts-of-images-named-beside-them",
+            TRANSLATING.from(&[Api::OpenAiResponses, Api::Anthropic]).to(CHAT),
+            plant::body(|_, body| {
+                let history = history(body);
+                for at in 1..history.len() {
+                    let is_behind_results = history[at - 1]["role"] == "tool";
+                    if let Some(parts) = history[at].get_mut("content").and_then(Value::as_array_mut)
+                        && is_behind_results
+                        && parts.iter().all(super::super::bodies::is_image)
+                    {
+                        parts.insert(0, json!({"type": "text", "text": "[Image of the tool's result]"}));
+                    }
+                }
+            }),
+        ),
         body("arguments-written-with-spaces", ALL.to(OPENAI), |body| {
             for call in calls(body) {
                 let read = serde_json::from_str::<Value>(text(call.args));
@@ -285,45 +334,64 @@ fn tools_and_options() -> Vec<Planted> {
                 }
             }
         }),
-        neglecting("schemas-without-their-small-print", &[clause::GATE_TOOLS_FULL], ALL, plant::body(|_, body| {
-            super::super::bodies::on_schemas(body, |schema| {
-                for name in ["additionalProperties", "minimum", "maximum", "minLength", "maxLength", "pattern"] {
-                    if !schema[name].is_object() && !schema[name].is_null() {
-                        super::super::bodies::drop_member(schema, name);
+        neglecting(
+            "schemas-without-their-small-print",
+            &[clause::GATE_TOOLS_FULL],
+            ALL,
+            plant::body(|_, body| {
+                super::super::bodies::on_schemas(body, |schema| {
+                    for name in ["additionalProperties", "minimum", "maximum", "minLength", "maxLength", "pattern"] {
+                        if !schema[name].is_object() && !schema[name].is_null() {
+                            super::super::bodies::drop_member(schema, name);
+                        }
                     }
-                }
-            });
-        })),
+                });
+            }),
+        ),
         body("tools-of-type-custom", ALL.to(ANTHROPIC), |body| {
             tools(body).into_iter().for_each(|tool| tool["type"] = "custom".into());
         }),
         body("cache-marks-on-system-and-tools", TRANSLATING.to(ANTHROPIC), |body| {
             let mark = json!({"type": "ephemeral"});
-            if let Some(block) = body.get_mut("system").and_then(Value::as_array_mut).and_then(|blocks| blocks.last_mut()) {
+            if let Some(block) =
+                body.get_mut("system").and_then(Value::as_array_mut).and_then(|blocks| blocks.last_mut())
+            {
                 block["cache_control"] = mark.clone();
             }
             if let Some(tool) = tools(body).pop() {
                 tool["cache_control"] = mark;
             }
         }),
-        planted("limit-of-tokens-where-there-is-none", TRANSLATING.from(OPENAI).to(ANTHROPIC), plant::body(|course, body| {
-            let request = threadspec_apis::ApiRequest::read(course.client, &course.asked);
-            if !request.has_max_tokens {
-                body["max_tokens"] = 16_000.into();
-            }
-        })),
-        planted("parallel-calls-allowed-where-nothing-is-said", TRANSLATING.to(OPENAI), plant::body(|course, body| {
-            let request = threadspec_apis::ApiRequest::read(course.client, &course.asked);
-            if request.parallel.is_none() && !body["tools"].is_null() {
-                body["parallel_tool_calls"] = true.into();
-            }
-        })),
-        planted("choice-of-tools-left-to-the-model-in-words", TRANSLATING, plant::body(|course, body| {
-            if !body["tools"].is_null() && body["tool_choice"].is_null() {
-                let is_anthropic = course.upstream == Api::Anthropic;
-                body["tool_choice"] = if is_anthropic { json!({"type": "auto"}) } else { "auto".into() };
-            }
-        })),
+        planted(
+            "limit-of-tokens-where-there-is-none",
+            TRANSLATING.from(OPENAI).to(ANTHROPIC),
+            plant::body(|course, body| {
+                let request = threadspec_apis::ApiRequest::read(course.client, &course.asked);
+                if !request.has_max_tokens {
+                    body["max_tokens"] = 16_000.into();
+                }
+            }),
+        ),
+        planted(
+            "parallel-calls-allowed-where-nothing-is-said",
+            TRANSLATING.to(OPENAI),
+            plant::body(|course, body| {
+                let request = threadspec_apis::ApiRequest::read(course.client, &course.asked);
+                if request.parallel.is_none() && !body["tools"].is_null() {
+                    body["parallel_tool_calls"] = true.into();
+                }
+            }),
+        ),
+        planted(
+            "choice-of-tools-left-to-the-model-in-words",
+            TRANSLATING,
+            plant::body(|course, body| {
+                if !body["tools"].is_null() && body["tool_choice"].is_null() {
+                    let is_anthropic = course.upstream == Api::Anthropic;
+                    body["tool_choice"] = if is_anthropic { json!({"type": "auto"}) } else { "auto".into() };
+                }
+            }),
+        ),
         body("older-name-of-the-limit-of-tokens", ALL.to(CHAT), |body| {
             let limit = body["max_completion_tokens"].clone();
             if !limit.is_null() {
@@ -350,37 +418,53 @@ fn tools_and_options() -> Vec<Planted> {
 
 fn forms() -> Vec<Planted> {
     vec![
-        planted("body-in-ascii", ALL, plant::sent(|_, request| {
-            let mut ascii = String::new();
-            for character in String::from_utf8_lossy(&request.body).chars() {
-                if character.is_ascii() {
-                    ascii.push(character);
-                } else {
-                    for unit in character.encode_utf16(&mut [0; 2]) {
-                        let _ = write!(ascii, "\\u{unit:04x}");
+        planted(
+            "body-in-ascii",
+            ALL,
+            plant::sent(|_, request| {
+                let mut ascii = String::new();
+                for character in String::from_utf8_lossy(&request.body).chars() {
+                    if character.is_ascii() {
+                        ascii.push(character);
+                    } else {
+                        for unit in character.encode_utf16(&mut [0; 2]) {
+                            let _ = write!(ascii, "\\u{unit:04x}");
+                        }
                     }
                 }
-            }
-            request.body = ascii.into_bytes();
-        })),
-        planted("headers-of-the-gateway", ALL, plant::sent(|_, request| {
-            request.headers.push(("x-request-id".to_owned(), "gateway".to_owned()));
-            request.headers.push(("user-agent".to_owned(), "gateway/1".to_owned()));
-        })),
-        planted("members-of-the-body-sorted", ALL, plant::body(|_, body| {
-            if let Some(members) = body.as_object_mut() {
-                let mut own: Vec<_> = std::mem::take(members).into_iter().collect();
-                own.sort_by(|one, other| one.0.cmp(&other.0));
-                *members = own.into_iter().collect();
-            }
-        })),
-        planted("broken-histories-refused", ALL, plant::refusing(|course, refusal| {
-            let request = threadspec_apis::ApiRequest::read(course.client, &course.asked);
-            let calls = request.messages.iter().map(|message| message.calls.len()).sum::<usize>();
-            let results = request.messages.iter().filter(|message| message.speaker == Speaker::Tool).count();
-            if calls != results {
-                *refusal = Some(ApiError::invalid("Each call needs one result."));
-            }
-        })),
+                request.body = ascii.into_bytes();
+            }),
+        ),
+        planted(
+            "headers-of-the-gateway",
+            ALL,
+            plant::sent(|_, request| {
+                request.headers.push(("x-request-id".to_owned(), "gateway".to_owned()));
+                request.headers.push(("user-agent".to_owned(), "gateway/1".to_owned()));
+            }),
+        ),
+        planted(
+            "members-of-the-body-sorted",
+            ALL,
+            plant::body(|_, body| {
+                if let Some(members) = body.as_object_mut() {
+                    let mut own: Vec<_> = std::mem::take(members).into_iter().collect();
+                    own.sort_by(|one, other| one.0.cmp(&other.0));
+                    *members = own.into_iter().collect();
+                }
+            }),
+        ),
+        planted(
+            "broken-histories-refused",
+            ALL,
+            plant::refusing(|course, refusal| {
+                let request = threadspec_apis::ApiRequest::read(course.client, &course.asked);
+                let calls = request.messages.iter().map(|message| message.calls.len()).sum::<usize>();
+                let results = request.messages.iter().filter(|message| message.speaker == Speaker::Tool).count();
+                if calls != results {
+                    *refusal = Some(ApiError::invalid("Each call needs one result."));
+                }
+            }),
+        ),
     ]
 }
