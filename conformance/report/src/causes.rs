@@ -176,11 +176,15 @@ fn kind(Side { kind, shown }: &Side) -> String {
     }
 }
 
+/// With this begins a line that shows what the line above it says.
+const DETAIL: &str = "    ";
+
 /// What was found, a sign each; of a crash and the like, what happened and the last words of its stderr, since the rest is about the case.
 fn messages(verdict: Verdict, note: &str) -> Vec<String> {
     let mut lines = note.lines().filter(|line| !line.trim().is_empty());
     if verdict == Verdict::Fail {
-        return lines.map(message).collect();
+        // What is indented shows what the line above says.
+        return lines.filter(|line| !line.starts_with(DETAIL)).map(message).collect();
     }
     let first = lines.next().unwrap_or_default();
     let last_words = lines.rev().find_map(|line| line.strip_prefix(QUOTED)).unwrap_or_default();

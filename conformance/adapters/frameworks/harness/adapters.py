@@ -63,6 +63,11 @@ class Adapter:
         return {script.name.split(".")[0]: script for script in scripts if own.issuperset(script.suffixes[:-1])}
 
     @property
+    def more_reproductions(self):
+        """Scripts that show other faults of a clause than `reproductions` does, by clause."""
+        return {}
+
+    @property
     def recording(self):
         return HERE / f"recordings/{self.id}.jsonl.xz"
 
@@ -93,7 +98,16 @@ class SessionAdapter(OfSessions, Adapter):
     @property
     def reproductions(self):
         """The scripts of the folder by clause: `session-VALID.py` shows a breach of SESSION-VALID. Clauses of a single run have theirs already."""
-        return {**super().reproductions, **{script.stem.upper(): script for script in sorted(self.folder.glob("repro/session-*.*"))}}
+        scripts = [script for script in sorted(self.folder.glob("repro/session-*.*")) if len(script.suffixes) == 1]
+        return {**super().reproductions, **{script.stem.upper(): script for script in scripts}}
+
+    @property
+    def more_reproductions(self):
+        """`session-APPROVED.one-of-two.py` shows another breach of SESSION-APPROVED than `session-APPROVED.py`."""
+        found = {}
+        for script in sorted(self.folder.glob("repro/session-*.*.*")):
+            found.setdefault(script.name.split(".")[0].upper(), []).append(script)
+        return found
 
     @property
     def recording(self):

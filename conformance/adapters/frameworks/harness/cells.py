@@ -65,6 +65,8 @@ class Cell:
     choices: list = field(default_factory=list)
     in_the_way: set = field(default_factory=set)
     repro: Path | None = None
+    # Reproductions of other faults of the clause.
+    more_repros: list = field(default_factory=list)
 
     @property
     def state(self):
@@ -79,6 +81,10 @@ class Cell:
         if self.in_the_way:
             return "blocked"
         return "unsupported" if self.unsupported else "none"
+
+    @property
+    def repros(self):
+        return [*([self.repro] if self.repro else []), *self.more_repros]
 
     @property
     def text(self):
@@ -195,7 +201,7 @@ def column(adapter, run, day, documented=None):
     for clause, cell in cells.items():
         for findings in cell.faults, cell.contrived, cell.choices:
             findings.sort(key=lambda finding: finding.size)
-        cell.repro = adapter.reproductions.get(clause)
+        cell.repro, cell.more_repros = adapter.reproductions.get(clause), adapter.more_reproductions.get(clause, [])
     testee = run["testee"]
     made = Column(adapter, testee["implementation"], day, run["summary"]["verdicts"], as_documented, cells)
     if is_own:

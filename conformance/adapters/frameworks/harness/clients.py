@@ -5,7 +5,7 @@ import lzma
 from dataclasses import dataclass
 
 from .adapters import HERE, Adapter, OfSessions
-from .recordings import compressed
+from .recordings import added, compressed
 
 WIRE = HERE.parent / "wire"
 # Programs over the wire that are no framework: the official SDKs, with a loop of ours.
@@ -91,8 +91,11 @@ def recorded(path):
     return {mode: b"".join(lines) for mode, lines in transcripts.items()}
 
 
-def record(client, transcript):
-    """Keeps what was said in one mode, beside what was said in the others."""
+def record(client, transcript, is_part=False):
+    """Keeps what was said in one mode, beside what was said in the others. New cases are added to what is there, which keeps its day."""
     client.recording.parent.mkdir(parents=True, exist_ok=True)
-    transcripts = {**recorded(client.recording), client.mode: transcript}
+    kept = recorded(client.recording)
+    if is_part and client.mode in kept:
+        transcript = added(kept[client.mode].decode(), transcript.decode()).encode()
+    transcripts = {**kept, client.mode: transcript}
     client.recording.write_bytes(compressed(b"".join(transcripts[mode] for mode in sorted(transcripts))))

@@ -97,8 +97,8 @@ def one(column, clause, cell):
         yield f"<h4>The request</h4><pre>{text(pretty(first.request))}</pre>"
     else:
         yield f"<h4>The reply</h4><pre>{text(laid_out(first.case['actual']))}</pre>"
-    if cell.repro:
-        yield f"<h4>Without threadspec</h4><p><code>{text(' '.join([f'{column.folder.name}/repro/{cell.repro.name}', *column.adapter.arguments]))}</code></p><pre>{text(cell.repro.read_text())}</pre>"
+    for repro in cell.repros:
+        yield f"<h4>Without threadspec</h4><p><code>{text(' '.join([f'{column.folder.name}/repro/{repro.name}', *column.adapter.arguments]))}</code></p><pre>{text(repro.read_text())}</pre>"
     others = sorted(finding.case["id"] for finding in cell.faults + cell.contrived + cell.choices if finding is not first)
     if others:
         yield f"<p>Also in {', '.join(f'<code>{text(id)}</code>' for id in others)}.</p>"

@@ -65,8 +65,8 @@ def details(column, clauses):
                 yield f"- **{clause['id']}**, {kind} {cases}; the smallest is `{first.case['id']}`: {plain(cut(first.what))}"
                 if first.choice:
                     yield f"  - {first.choice.note}{' (' + first.choice.link + ')' if first.choice.link else ''}"
-        if cell.repro and (cell.faults or cell.contrived or cell.choices):
-            yield f"  - Without threadspec: [{cell.repro.name}]({column.folder.name}/repro/{cell.repro.name})"
+        if cell.repros and (cell.faults or cell.contrived or cell.choices):
+            yield f"  - Without threadspec: {', '.join(f'[{repro.name}]({column.folder.name}/repro/{repro.name})' for repro in cell.repros)}"
     if not found:
         yield "Nothing was found."
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 
@@ -65,7 +66,13 @@ def execute(command, limit, log, cwd):
     """The exit code of a command, or None if it was ended at the time limit with all that it had started."""
     log.write(f"$ {' '.join(command)}\n")
     log.flush()
-    return PROCESSES.run(command, limit, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd)
+    return PROCESSES.run(command, limit, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment())
+
+
+def environment():
+    """That of this process, in which Python keeps the bytecode of what it imports: pip is told to compile nothing, and where Python is told to keep
+    nothing either, each start compiles the whole framework again. It takes two thirds of it, and a case with `kill` starts twice or more."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def counts(report):

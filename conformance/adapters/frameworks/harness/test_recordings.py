@@ -1,8 +1,12 @@
 """A recording grows by new cases, and is not written anew."""
 
 import json
+import tempfile
 import unittest
+from pathlib import Path
+from unittest import mock
 
+from . import clients
 from .recordings import added
 
 
@@ -30,6 +34,29 @@ class Recordings(unittest.TestCase):
     def test_a_case_that_is_there_is_not_added(self):
         with self.assertRaisesRegex(ValueError, "has b already"):
             added(transcript(["a", "b"]), transcript(["b"]))
+
+
+class OverTheWire(unittest.TestCase):
+    def test_new_cases_of_one_mode_leave_the_others_as_they_are(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.enterContext(mock.patch.object(clients, "WIRE", folder))
+        chat, messages = (clients.Client(f"one.{api}", folder / "one", "python", [], api) for api in ("openai-chat", "anthropic"))
+
+        def said(client, *cases):
+            line = '{"request":{"id":1},"reply":{"id":1}}'
+            return (json.dumps({"transcript": 1, "options": {"provider": client.mode}, "cases": cases}) + f"\n{line}\n").encode().replace(b'{"transcript": 1', b'{"transcript":1')
+
+        clients.record(chat, said(chat, "a"))
+        clients.record(messages, said(messages, "a"))
+        clients.record(chat, said(chat, "b", "c"), is_part=True)
+        kept = clients.recorded(chat.recording)
+        self.assertEqual(kept["anthropic"], said(messages, "a"))
+        head, *lines = kept["openai-chat"].decode().splitlines()
+        self.assertEqual((json.loads(head)["cases"], len(lines)), (["a", "b", "c"], 2))
+        # The first cases of a mode, though part of them, are all that there is.
+        streamed = clients.Client("one.anthropic.stream", folder / "one", "python", [], "anthropic", True)
+        clients.record(streamed, said(streamed, "a"), is_part=True)
+        self.assertEqual(clients.recorded(chat.recording)["anthropic:stream"], said(streamed, "a"))
 
 
 if __name__ == "__main__":

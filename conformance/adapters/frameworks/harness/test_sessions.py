@@ -13,17 +13,17 @@ def case(id, note="", clause="SESSION-VALID", level="must"):
 
 
 class Page(unittest.TestCase):
-    def column(self, name, *cases, repro=None):
+    def column(self, name, *cases, repros=()):
         folder = Path(self.enterContext(tempfile.TemporaryDirectory())) / name
         (folder / "repro").mkdir(parents=True)
-        if repro:
+        for repro in repros:
             (folder / "repro" / repro).touch()
         verdicts = {"pass": sum(not one["note"] for one in cases), "fail": sum(bool(one["note"]) for one in cases), "unsupported": 5}
         run = {"testee": {"implementation": {"name": name, "version": "1"}}, "summary": {"verdicts": verdicts}, "cases": cases}
         return cells.column(SessionAdapter(name, folder, "python"), run, "2026-01-02")
 
     def test_the_worst_is_first(self):
-        bad = self.column("bad", case("a", "SESSION-VALID: run 2, request 1: open"), case("b", "SESSION-VALID: run 2: open"), repro="session-VALID.py")
+        bad = self.column("bad", case("a", "SESSION-VALID: run 2, request 1: open"), case("b", "SESSION-VALID: run 2: open"), repros=["session-VALID.py"])
         warned = self.column("warned", case("a", "SESSION-KEPT: run 2: lost", "SESSION-KEPT", "should"))
         good = self.column("a-good-one", case("a"))
         text = "\n".join(sessions.page([good, warned, bad]))
@@ -32,6 +32,12 @@ class Page(unittest.TestCase):
         self.assertIn("VALID 2 |  | 2 of 7 |", text)
         self.assertIn("session-VALID.py", text)
         self.assertEqual(cells.unshown([bad]), [])
+
+    def test_a_clause_is_shown_by_its_reproduction_and_others_are_named_beside_it(self):
+        fault = case("a", "SESSION-VALID: run 2, request 1: open")
+        column = self.column("bad", fault, repros=["session-VALID.py", "session-VALID.twice.py"])
+        self.assertIn("[session-VALID.py](bad/repro/session-VALID.py), [session-VALID.twice.py](bad/repro/session-VALID.twice.py)", "\n".join(sessions.page([column])))
+        self.assertEqual(cells.unshown([self.column("bad", fault, repros=["session-VALID.twice.py"])]), ["bad SESSION-VALID"])
 
     def test_what_was_tried_is_said_with_the_page_that_says_why(self):
         text = "\n".join(sessions.page([self.column("one", case("a"))], [("two", "it keeps facts", "https://example.org/memory")]))

@@ -15,12 +15,26 @@ const TELLING: usize = 32;
 pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, results: &ResultPairs) -> bool {
     let mut free: Vec<&ThreadImage<'_>> = theirs.images.iter().collect();
     let (mut lost, mut is_wrong) = (Vec::new(), false);
+    // The last one of the user so far, among those that arrived.
+    let mut latest = 0;
     for image in &ours.images {
         let fits = |other: &&ThreadImage<'_>| is_same_image(image.data, other.data);
         let at_home = free.iter().position(|other| fits(other) && is_at_home(pair, image, other, theirs, results));
         match at_home.or_else(|| free.iter().position(fits)) {
             Some(found) => {
                 let other = free.remove(found);
+                let number = theirs.images.iter().position(|known| std::ptr::eq(known, other)).unwrap_or_default();
+                if image.result.is_none() && at_home.is_some() && !ours.is_broken {
+                    if number < latest {
+                        is_wrong = true;
+                        let what = format!(
+                            "the image of the user ({}) arrives before one that stood before it ({})",
+                            image.place, other.place
+                        );
+                        pair.must(CLAUSE, what, spot(image), spot(other));
+                    }
+                    latest = latest.max(number);
+                }
                 if at_home.is_none() && !ours.is_broken {
                     is_wrong = true;
                     let what = format!(

@@ -164,6 +164,19 @@ fn images_are_images_with_their_bytes() {
     ] {
         assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &theirs(part)), ["GATE-MEDIA"], "{name}");
     }
+    let pair = |one: &Value, two: &Value, role: fn(Value) -> Value| [role(one.clone()), role(two.clone())];
+    let (other, of_message) =
+        ("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAYAAAB", |part: Value| json!({"role": "user", "content": [part]}));
+    let two = |api, parts: [Value; 2]| changed(&body(api, &[]), |body| list(body).extend(parts));
+    let sent = two(CHAT, pair(&url(data), &url(other), of_message));
+    assert_eq!(
+        of_request(CHAT, &sent, ANTHROPIC, &two(ANTHROPIC, pair(&image(data), &image(other), of_message))),
+        [""; 0]
+    );
+    assert_eq!(
+        of_request(CHAT, &sent, ANTHROPIC, &two(ANTHROPIC, pair(&image(other), &image(data), of_message))),
+        ["GATE-MEDIA"]
+    );
     // In a result, on the way to an API whose results have none.
     let sent = changed(&body(ANTHROPIC, &looked()), |body| {
         list(body)[2]["content"][1]["content"] = json!([{"type": "text", "text": "r2"}, image(data)])

@@ -1,0 +1,25 @@
+"""What commands are run with."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from .setting_up import execute
+
+
+class Environment(unittest.TestCase):
+    def test_python_keeps_the_bytecode_of_a_framework_from_start_to_start(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (folder / "framework.py").write_text("from sys import argv\n")
+        with mock.patch.dict("os.environ", {"PYTHONDONTWRITEBYTECODE": "1", "OF_THE_USER": "kept"}), open(folder / "log", "w+") as log:
+            said = "import framework, os, sys; print(os.environ['OF_THE_USER'], sys.dont_write_bytecode)"
+            self.assertEqual(execute([sys.executable, "-c", said], 60, log, folder), 0)
+            log.seek(0)
+            self.assertEqual(log.read().splitlines()[-1], "kept False")
+        self.assertTrue([*folder.glob("__pycache__/framework.*.pyc")])
+
+
+if __name__ == "__main__":
+    unittest.main()
