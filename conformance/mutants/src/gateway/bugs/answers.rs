@@ -1,16 +1,15 @@
 //! What the model said, on its way to the client.
 
-use super::super::course::{ClientEvent, Course};
-use super::super::places::{ALL, PROXY, Places, Shows, TRANSLATING};
+use super::super::course::Course;
+use super::super::places::{ALL, Places, Shows, TRANSLATING};
 use super::super::plant::{bugs as each, events, plain, said};
 use super::super::said::News;
-use super::{ALWAYS, ANTHROPIC, CHAT, OPENAI};
+use super::{ALWAYS, OPENAI};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec_apis::{Finish, SaidCall};
 use threadspec_golden::clause;
-use threadspec_judge::json::text;
 
 const SAID: &[&str] = &[clause::GATE_SAID];
 const INVENTED: &[&str] = &[clause::GATE_INVENTED];
@@ -18,10 +17,10 @@ const STOP: &[&str] = &[clause::GATE_STOP];
 const CALLS: &[&str] = &[clause::GATE_STOP_CALLS];
 const THINKING: &[&str] = &[clause::GATE_THINKING];
 const EXACT: &[&str] = &[clause::GATE_CALLS_EXACT];
-const SECOND: &[Shows] = &[Shows::Always, Shows::SecondRequest, Shows::SecondRun];
+pub(super) const SECOND: &[Shows] = &[Shows::Always, Shows::SecondRequest, Shows::SecondRun];
 
 pub(super) fn bugs() -> Vec<Planted> {
-    [of_calls(), of_texts(), of_ends(), of_proxies()].into_iter().flatten().flatten().collect()
+    [of_calls(), of_texts(), of_ends()].into_iter().flatten().flatten().collect()
 }
 
 /// Of each text in a stream, the news about it.
@@ -42,7 +41,7 @@ fn number_of(news: &News) -> Option<usize> {
 }
 
 /// Counts something of this answer; the count of the last answer is forgotten.
-fn counted(course: &mut Course, name: &'static str) -> u64 {
+pub(super) fn counted(course: &mut Course, name: &'static str) -> u64 {
     let (ask, count) = match course.kept.get(name) {
         Some(Value::Array(known)) if known[0] == course.ask => (course.ask, known[1].as_u64().unwrap_or_default() + 1),
         _ => (course.ask, 1),
@@ -438,119 +437,6 @@ fn of_ends() -> Vec<Vec<Planted>> {
                 },
                 |_, _| {},
             ),
-        ),
-    ]
-}
-
-/// The text of an event of chat completions or Anthropic's messages.
-fn text_of(event: &mut ClientEvent) -> Option<&mut Value> {
-    let data = &mut event.data;
-    if data["choices"][0]["delta"]["content"].is_string() {
-        return data.pointer_mut("/choices/0/delta/content");
-    }
-    if data["delta"]["type"] == "text_delta" { data.pointer_mut("/delta/text") } else { None }
-}
-
-/// The fragment of arguments of an event of chat completions or Anthropic's messages.
-fn arguments_of(event: &mut ClientEvent) -> Option<&mut Value> {
-    let data = &mut event.data;
-    if data["choices"][0]["delta"]["tool_calls"][0]["function"]["arguments"].is_string() {
-        return data.pointer_mut("/choices/0/delta/tool_calls/0/function/arguments");
-    }
-    if data["delta"]["type"] == "input_json_delta" { data.pointer_mut("/delta/partial_json") } else { None }
-}
-
-fn of_proxies() -> Vec<Vec<Planted>> {
-    const FRAGMENTED: &[Api] = &[Api::OpenAiChat, Api::Anthropic];
-    vec![
-        each(
-            "texts-of-a-passing-stream-trimmed",
-            SAID,
-            PROXY.from(FRAGMENTED).streams(),
-            SECOND,
-            events(|_, events| {
-                for fragment in events.iter_mut().filter_map(text_of) {
-                    *fragment = text(fragment).trim().into();
-                }
-            }),
-        ),
-        each(
-            "second-fragment-of-passing-arguments-lost",
-            SAID,
-            PROXY.from(FRAGMENTED).streams(),
-            ALWAYS,
-            events(|course, events| {
-                for fragment in events.iter_mut().filter_map(arguments_of).filter(|fragment| **fragment != "") {
-                    if counted(course, "arguments") == 2 {
-                        *fragment = "".into();
-                    }
-                }
-            }),
-        ),
-        each(
-            "second-call-of-a-passing-stream-lost",
-            SAID,
-            PROXY.from(CHAT).streams(),
-            ALWAYS,
-            events(|_, events| {
-                events.retain(|event| event.data["choices"][0]["delta"]["tool_calls"][0]["index"] != 1);
-            }),
-        ),
-        each(
-            "text-of-passing-answers-lost-beside-calls",
-            SAID,
-            PROXY.from(CHAT).plain(),
-            SECOND,
-            plain(|_, body| {
-                if let Some(message) = body.pointer_mut("/choices/0/message").filter(|one| one["tool_calls"].is_array())
-                {
-                    message["content"] = Value::Null;
-                }
-            }),
-        ),
-        each(
-            "first-block-of-passing-answers-alone",
-            SAID,
-            PROXY.from(ANTHROPIC).plain(),
-            ALWAYS,
-            plain(|_, body| {
-                if let Some(blocks) = body.get_mut("content").and_then(Value::as_array_mut) {
-                    blocks.truncate(1);
-                }
-            }),
-        ),
-        each(
-            "first-item-of-passing-answers-alone",
-            SAID,
-            PROXY.from(super::RESPONSES).plain(),
-            ALWAYS,
-            plain(|_, body| {
-                if let Some(items) = body.get_mut("output").and_then(Value::as_array_mut) {
-                    items.truncate(1);
-                }
-            }),
-        ),
-        each(
-            "signatures-of-passing-answers-lost",
-            &[clause::GATE_OPAQUE],
-            PROXY.from(ANTHROPIC).plain(),
-            ALWAYS,
-            plain(|_, body| {
-                super::super::bodies::deep(body, &|value| {
-                    if value["type"] == "thinking" {
-                        value["signature"] = "".into();
-                    }
-                });
-            }),
-        ),
-        each(
-            "signatures-of-passing-streams-lost",
-            &[clause::GATE_OPAQUE],
-            PROXY.from(ANTHROPIC).streams(),
-            ALWAYS,
-            events(|_, events| {
-                events.retain(|event| event.data["delta"]["type"] != "signature_delta");
-            }),
         ),
     ]
 }

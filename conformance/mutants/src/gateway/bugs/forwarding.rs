@@ -156,7 +156,7 @@ pub(super) fn bugs() -> Vec<Planted> {
         ),
         each(
             "tools-of-the-run-before-kept",
-            &[clause::GATE_TOOLS],
+            INDEPENDENT,
             ALL,
             ALWAYS,
             body(|course, body| {

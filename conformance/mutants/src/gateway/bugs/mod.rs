@@ -5,6 +5,7 @@ mod calls;
 mod failures;
 mod forwarding;
 mod options;
+mod proxies;
 mod streams;
 mod texts;
 
@@ -36,6 +37,7 @@ pub(super) fn all() -> Vec<Planted> {
         options::bugs(),
         forwarding::bugs(),
         answers::bugs(),
+        proxies::bugs(),
         streams::bugs(),
         failures::bugs(),
     ];

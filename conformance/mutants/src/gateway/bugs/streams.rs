@@ -210,8 +210,7 @@ fn bytes() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
-            "pings-of-the-upstream-in-the-text",
-            SAID,
+            "pings-of-the-upstream-in-the-text", &[clause::GATE_INVENTED],
             TRANSLATING.to(ANTHROPIC).streams(),
             ALWAYS,
             Box::new(|gateway, _| {
