@@ -18,12 +18,12 @@ pub struct GateFinding {
     /// The attempt in which it shows, by its position in the record.
     pub attempt: Option<usize>,
     /// Both bodies at the first difference.
-    pub sides: Option<Sides>,
+    pub sides: Option<BothSides>,
 }
 
 /// What went into a gateway and what came out, cut to the first difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sides {
+pub struct BothSides {
     /// Which way it went.
     pub way: Way,
     /// What went in.
@@ -58,11 +58,11 @@ impl GateFinding {
     /// sides and the command.
     ///
     /// ```
-    /// use threadspec_gateway::{GateFinding, Sides, Way};
+    /// use threadspec_gateway::{GateFinding, BothSides, Way};
     /// use threadspec_provider::WireLevel;
-    /// let sides = Sides { way: Way::Answer, before: "Hi".into(), behind: "H".into(), curl: "curl -sS \"$GATEWAY/v1/messages\"".into() };
+    /// let sides = BothSides { way: Way::Answer, before: "Hi".into(), behind: "H".into(), curl: "curl -sS \"$GATEWAY/v1/messages\"".into() };
     /// let finding = GateFinding {
-    ///     clause: "GATE-SAID", level: WireLevel::Must, what: "request 1: it is cut".into(), exchange: 0, attempt: None, sides: Some(sides),
+    ///     clause: threadspec_golden::clause::GATE_SAID, level: WireLevel::Must, what: "request 1: it is cut".into(), exchange: 0, attempt: None, sides: Some(sides),
     /// };
     /// let lines = "request 1: it is cut\n    said     Hi\n    read     H\n    curl -sS \"$GATEWAY/v1/messages\"";
     /// assert_eq!(finding.to_json()["what"], lines);
@@ -78,7 +78,7 @@ impl GateFinding {
     }
 
     fn below(&self) -> String {
-        let Some(Sides { way, before, behind, curl }) = &self.sides else { return String::new() };
+        let Some(BothSides { way, before, behind, curl }) = &self.sides else { return String::new() };
         let [before_name, behind_name] = way.names();
         format!("\n    {before_name:8} {before}\n    {behind_name:8} {behind}\n    {curl}")
     }

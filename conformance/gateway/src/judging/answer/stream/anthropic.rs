@@ -16,7 +16,7 @@ const KNOWN: [&str; 8] = [
 ];
 
 #[derive(Default)]
-struct MessageForm {
+struct MessageCourse {
     has_begun: bool,
     has_reason: bool,
     has_ended: bool,
@@ -27,7 +27,7 @@ struct MessageForm {
 }
 
 pub(super) fn judge(events: &[FormEvent<'_>], faults: &mut FormFaults) {
-    let mut message = MessageForm::default();
+    let mut message = MessageCourse::default();
     for event in events {
         let kind = event.data["type"].as_str().unwrap_or_default();
         match event.name {
@@ -51,7 +51,7 @@ pub(super) fn judge(events: &[FormEvent<'_>], faults: &mut FormFaults) {
     }
 }
 
-impl MessageForm {
+impl MessageCourse {
     fn take(&mut self, kind: &str, data: &Value, faults: &mut FormFaults) {
         if matches!(kind, "ping" | "error") || !KNOWN.contains(&kind) {
             return;

@@ -10,13 +10,13 @@ const HIGHEST: u64 = 127;
 
 /// A call of which fragments have come.
 #[derive(Default)]
-struct OpenCall {
+struct FragmentedCall {
     id: String,
     name: String,
 }
 
 pub(super) fn judge(events: &[FormEvent<'_>], is_cut: bool, faults: &mut FormFaults) {
-    let mut calls: HashMap<u64, OpenCall> = HashMap::new();
+    let mut calls: HashMap<u64, FragmentedCall> = HashMap::new();
     let (mut has_role, mut has_finish, mut is_done, mut has_said) = (false, false, false, false);
     for event in events {
         let data = &event.data;
@@ -70,7 +70,7 @@ fn says_something(delta: &Value) -> bool {
     delta["content"].as_str().is_some_and(|text| !text.is_empty()) || !list(&delta["tool_calls"]).is_empty()
 }
 
-fn fragment(call: &Value, calls: &mut HashMap<u64, OpenCall>, faults: &mut FormFaults) {
+fn fragment(call: &Value, calls: &mut HashMap<u64, FragmentedCall>, faults: &mut FormFaults) {
     let Some(index) = call["index"].as_u64().filter(|index| *index <= HIGHEST) else {
         return faults.must(format!("a fragment of a call has the index {}", call["index"]));
     };
@@ -86,7 +86,7 @@ fn fragment(call: &Value, calls: &mut HashMap<u64, OpenCall>, faults: &mut FormF
         if !call["type"].is_string() {
             faults.must(format!("the first fragment of call {index} has no `type`"));
         }
-        calls.insert(index, OpenCall { id, name });
+        calls.insert(index, FragmentedCall { id, name });
         return;
     };
     if !id.is_empty() && id != known.id {
