@@ -178,8 +178,8 @@ fn bytes() -> Vec<Vec<Planted>> {
         ),
         each(
             "pieces-without-a-whole-event-dropped",
-            STREAM,
-            streams,
+            STATUS,
+            TRANSLATING.streams(),
             ALWAYS,
             pieces(|_, bytes| {
                 if !bytes.windows(2).any(|two| two == b"\n\n" || two == b"\n\r") {
@@ -210,7 +210,8 @@ fn bytes() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
-            "pings-of-the-upstream-in-the-text", &[clause::GATE_INVENTED],
+            "pings-of-the-upstream-in-the-text",
+            &[clause::GATE_INVENTED],
             TRANSLATING.to(ANTHROPIC).streams(),
             ALWAYS,
             Box::new(|gateway, _| {
