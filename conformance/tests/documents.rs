@@ -28,13 +28,18 @@ fn root() -> PathBuf {
 }
 
 /// The crates by their folders, each with what it may use of the others.
-const CRATES: [(&str, &[&str]); 11] = [
+const CRATES: [(&str, &[&str]); 13] = [
     ("golden", &[]),
     (".", &[]),
     ("conformance/judge", &["threadspec", "threadspec-golden"]),
     ("conformance/apis", &["threadspec", "threadspec-golden", "threadspec-judge"]),
     ("conformance/logs", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
     ("conformance/provider", &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge"]),
+    (
+        "conformance/gateway",
+        &["threadspec", "threadspec-apis", "threadspec-golden", "threadspec-judge", "threadspec-provider"],
+    ),
+    ("conformance/probe", &["threadspec", "threadspec-apis", "threadspec-golden"]),
     ("conformance/runner", &["threadspec", "threadspec-golden", "threadspec-judge"]),
     ("conformance/report", &["threadspec-judge", "threadspec-runner"]),
     (
@@ -54,9 +59,11 @@ const CRATES: [(&str, &[&str]); 11] = [
             "threadspec",
             "threadspec-apis",
             "threadspec-campaign",
+            "threadspec-gateway",
             "threadspec-golden",
             "threadspec-judge",
             "threadspec-logs",
+            "threadspec-probe",
             "threadspec-provider",
             "threadspec-report",
             "threadspec-runner",
@@ -66,6 +73,7 @@ const CRATES: [(&str, &[&str]); 11] = [
         "conformance/mutants",
         &[
             "threadspec",
+            "threadspec-apis",
             "threadspec-campaign",
             "threadspec-conformance",
             "threadspec-golden",
@@ -144,7 +152,7 @@ fn the_corpus_lists_what_is_judged_and_what_may_be_refused() {
     assert_eq!(rows(&readme, "\n### What an agent may refuse\n"), refusable);
     let properties: Vec<String> =
         Property::all().map(|property| format!("| `{property}` | {} |", property.about())).collect();
-    assert_eq!(rows(&readme, "\nIn `agent/`, `wire/` and `session/` the properties are"), properties);
+    assert_eq!(rows(&readme, "\nIn `agent/`, `wire/`, `gateway/` and `session/` the properties are"), properties);
 }
 
 /// What a stranger reads first is short; the rest stands behind its links.

@@ -12,6 +12,7 @@ mod framework_testee;
 mod init;
 mod known_failures;
 mod over_wire;
+mod probe;
 mod provider;
 mod readme;
 mod schema;

@@ -6,6 +6,9 @@ use crate::run::GatewayRun;
 use serde_json::Value;
 use threadspec_judge::protocol::Reply;
 
+/// Of how many findings of a run both sides are shown.
+const SHOWN: usize = 3;
+
 /// The reply of a client whose requests went through a gateway: what it said itself, with the requests as they arrived, and in `wire` what was
 /// said, what was found, which API the client spoke (`client`), and what the gateway is called (`through`).
 ///
@@ -32,7 +35,13 @@ pub fn compose(run: &GatewayRun<'_>, name: &str, reply: Reply) -> Reply {
         wire.insert("client".to_owned(), run.client.to_string().into());
         wire.insert("through".to_owned(), name.into());
         // They name all that is wrong behind the gateway; an agent would be judged by the clauses WIRE-*.
-        wire.insert("findings".to_owned(), judge(run).iter().map(GateFinding::to_json).collect());
+        let findings = judge(run);
+        // Both sides of the first ones fit on a screen.
+        let shown = |(number, finding): (usize, &GateFinding)| match number {
+            0..SHOWN => finding.to_json(),
+            _ => finding.in_short().to_json(),
+        };
+        wire.insert("findings".to_owned(), findings.iter().enumerate().map(shown).collect());
     }
     composed
 }

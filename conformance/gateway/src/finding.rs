@@ -18,12 +18,12 @@ pub struct GateFinding {
     /// The attempt in which it shows, by its position in the record.
     pub attempt: Option<usize>,
     /// Both bodies at the first difference.
-    pub sides: Option<Sides>,
+    pub sides: Option<BothSides>,
 }
 
 /// What went into a gateway and what came out, cut to the first difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sides {
+pub struct BothSides {
     /// Which way it went.
     pub way: Way,
     /// What went in.
@@ -54,25 +54,39 @@ impl Way {
 }
 
 impl GateFinding {
-    /// The finding as `wire.findings` has it: with `clause`, `level` and `what`, and with both sides and `curl` if they are known.
+    /// The finding as `wire.findings` has it: with `clause`, `level`, and in `what` the sentence and, in lines below it that are indented, both
+    /// sides and the command.
+    ///
+    /// ```
+    /// use threadspec_gateway::{GateFinding, BothSides, Way};
+    /// use threadspec_provider::WireLevel;
+    /// let sides = BothSides { way: Way::Answer, before: "Hi".into(), behind: "H".into(), curl: "curl -sS \"$GATEWAY/v1/messages\"".into() };
+    /// let finding = GateFinding {
+    ///     clause: threadspec_golden::clause::GATE_SAID, level: WireLevel::Must, what: "request 1: it is cut".into(), exchange: 0, attempt: None, sides: Some(sides),
+    /// };
+    /// let lines = "request 1: it is cut\n    said     Hi\n    read     H\n    curl -sS \"$GATEWAY/v1/messages\"";
+    /// assert_eq!(finding.to_json()["what"], lines);
+    /// ```
     pub fn to_json(&self) -> Value {
-        let mut json = json!({"clause": self.clause, "level": self.level.to_string(), "what": self.what});
-        if let Some(Sides { way, before, behind, curl }) = &self.sides {
-            let [before_name, behind_name] = way.names();
-            json[before_name] = before.as_str().into();
-            json[behind_name] = behind.as_str().into();
-            json["curl"] = curl.as_str().into();
-        }
-        json
+        json!({"clause": self.clause, "level": self.level.to_string(), "what": self.what.clone() + &self.below()})
+    }
+
+    /// The same without both sides.
+    #[must_use]
+    pub fn in_short(&self) -> Self {
+        Self { sides: None, ..self.clone() }
+    }
+
+    fn below(&self) -> String {
+        let Some(BothSides { way, before, behind, curl }) = &self.sides else { return String::new() };
+        let [before_name, behind_name] = way.names();
+        format!("\n    {before_name:8} {before}\n    {behind_name:8} {behind}\n    {curl}")
     }
 }
 
 /// The clause and what is wrong; below it, if they are known, both sides and the command.
 impl fmt::Display for GateFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.clause, self.what)?;
-        let Some(Sides { way, before, behind, curl }) = &self.sides else { return Ok(()) };
-        let [before_name, behind_name] = way.names();
-        write!(f, "\n  {before_name:8} {before}\n  {behind_name:8} {behind}\n  {curl}")
+        write!(f, "{}: {}{}", self.clause, self.what, self.below())
     }
 }

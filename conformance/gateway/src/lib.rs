@@ -31,7 +31,7 @@ mod shown;
 pub use case::{GatewayCase, GatewayRound, play};
 pub use compose::compose;
 pub use exchange::ClientExchange;
-pub use finding::{GateFinding, Sides, Way};
+pub use finding::{BothSides, GateFinding, Way};
 pub use judging::judge;
 pub use recorder::ExchangeRecorder;
 pub use run::{GatewayAttempts, GatewayRun};

@@ -2,7 +2,7 @@
 
 use crate::exchange::ClientExchange;
 use crate::run::{GatewayAttempts, GatewayRun};
-use crate::sent::SentRequest;
+use crate::sent::SentByClient;
 use std::time::Duration;
 use threadspec_apis::ApiRequest;
 use threadspec_provider::Attempt;
@@ -10,7 +10,17 @@ use threadspec_provider::Attempt;
 /// What the clocks of both sides may be off.
 const TOLERANCE: Duration = Duration::from_millis(5);
 
-pub(crate) fn pair(run: &GatewayRun<'_>) -> GatewayAttempts {
+impl GatewayRun<'_> {
+    /// The attempts that came because of each exchange, by their positions in the record, and those that came because of none.
+    ///
+    /// An attempt belongs to the exchange during which it came. If there were several, it is the one whose request it is most like, and of
+    /// those alike the first that has none yet.
+    pub fn attempts(&self) -> GatewayAttempts {
+        pair(self)
+    }
+}
+
+fn pair(run: &GatewayRun<'_>) -> GatewayAttempts {
     let mut pairs = GatewayAttempts { of_exchanges: vec![Vec::new(); run.exchanges.len()], unasked: Vec::new() };
     for (position, attempt) in run.record.attempts.iter().enumerate() {
         let during: Vec<usize> =
@@ -37,7 +47,7 @@ fn is_during(exchange: &ClientExchange, attempt: &Attempt) -> bool {
 
 /// How many of the texts of an attempt stand in a request.
 fn likeness(exchange: &ClientExchange, attempt: &Attempt) -> usize {
-    let (Some(sent), Some(arrived)) = (SentRequest::read(exchange), &attempt.request) else { return 0 };
+    let (Some(sent), Some(arrived)) = (SentByClient::read(exchange), &attempt.request) else { return 0 };
     let texts = |request: &ApiRequest| -> Vec<String> {
         request.messages.iter().map(|message| message.content.trim().to_owned()).collect()
     };

@@ -31,14 +31,6 @@ pub struct GatewayRun<'a> {
 }
 
 impl<'a> GatewayRun<'a> {
-    /// The attempts that came because of each exchange, by their positions in the record, and those that came because of none.
-    ///
-    /// An attempt belongs to the exchange during which it came. If there were several, it is the one whose request it is most like, and of
-    /// those alike the first that has none yet.
-    pub fn attempts(&self) -> GatewayAttempts {
-        crate::pairing::pair(self)
-    }
-
     /// An attempt, by its position in the record.
     pub(crate) fn attempt(&self, position: usize) -> Option<&'a Attempt> {
         self.record.attempts.get(position)

@@ -1,7 +1,7 @@
 //! What people are shown of a difference: the place of it, both bodies around it, and a command that makes it again.
 
 use crate::exchange::ClientExchange;
-use crate::finding::{Sides, Way};
+use crate::finding::{BothSides, Way};
 use serde_json::Value;
 use threadspec::surrogates::{unmark_surrogates, without_marks};
 use threadspec_judge::text::{common_beginning, visible};
@@ -86,8 +86,8 @@ pub(crate) fn sides(
     before: impl Into<String>,
     behind: impl Into<String>,
     exchange: &ClientExchange,
-) -> Sides {
-    Sides { way, before: before.into(), behind: behind.into(), curl: curl(exchange) }
+) -> BothSides {
+    BothSides { way, before: before.into(), behind: behind.into(), curl: curl(exchange) }
 }
 
 /// A command for a shell that sends the request of a client to `$GATEWAY`, with `$KEY` in the place of its key.

@@ -11,7 +11,7 @@ use threadspec::oracle::{Api, Breach, provider_breaches_in};
 use threadspec::read_json;
 use threadspec_apis::follow::{self, Conversations, Loss, LossKind, SegmentText};
 use threadspec_apis::form;
-use threadspec_golden::clause;
+use threadspec_golden::{clause, provider_rules};
 use threadspec_judge::text::count;
 
 /// Judges the requests of a log, one after the other.
@@ -178,7 +178,8 @@ fn diagnostic(request: &str, Breach { rule, place, what, is_certain, .. }: &Brea
     let element = number("messages[").map(|position| format!(", message {}", position + 1));
     let element = element.or_else(|| Some(format!(", item {}", number("input[")? + 1))).unwrap_or_default();
     let at = if place.is_empty() { Cow::Borrowed("") } else { format!(" at {place}").into() };
-    let text = format!("{request}{element}: {what} ({rule}{at})");
+    let sure = provider_rules().iter().find(|known| known.id == *rule).map(|known| format!("; {}", known.evidence()));
+    let text = format!("{request}{element}: {what} ({rule}{at}){}", sure.unwrap_or_default());
     match *rule {
         _ if *is_certain => Diagnostic::error(text),
         // No server objects, but the model does not see the result.

@@ -58,7 +58,7 @@ fn change(old: &ProbedRule, new: &ProbedRule) -> Option<String> {
 /// Status, code, param and words of a refusal.
 fn refusal(one: &ProbedRule) -> Option<(String, String, String, String)> {
     let broken = one.broken.as_ref().filter(|broken| broken.is_refusal())?;
-    let text = |member: &Option<String>| member.clone().unwrap_or_default();
+    let text = |member: Option<&str>| member.unwrap_or_default().to_owned();
     let status = broken.status.map(|status| status.to_string()).unwrap_or_default();
-    Some((status, text(&broken.code), text(&broken.param), broken.words.clone()))
+    Some((status, text(broken.code.as_deref()), text(broken.param.as_deref()), broken.words.clone()))
 }

@@ -58,6 +58,9 @@ mod secrets;
 mod table;
 mod verdict;
 
+#[cfg(test)]
+mod tests;
+
 pub use against::changes_since;
 pub use allowance::{Allowance, Allowances};
 pub use error::Error;

@@ -124,6 +124,9 @@ fn not_meant(rule: &RuleEntry, options: &ProbeOptions, named: &[&str]) -> Option
             "it needs a thinking block with the server's own signature, which no request of the corpus has".to_owned(),
         );
     }
+    if rule.outlines().0.contains("\"type\": \"reasoning\"") {
+        return Some("it needs a reasoning item of the server's own, which no request of the corpus has".to_owned());
+    }
     if options.all || is_literal {
         return None;
     }

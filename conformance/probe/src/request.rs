@@ -59,6 +59,7 @@ pub(crate) fn pair(rule: &'static RuleEntry, options: &ProbeOptions) -> Option<P
         // Nothing is stored, so that there is no response to go on from.
         valid.remove("previous_response_id");
     }
+    without_answers(&mut valid);
     let twin = request(rule, false, valid, options);
     let broken = request(rule, true, Members::read(&rule.broken())?, options);
     let body = read_json(&broken.body).ok()?;
@@ -73,6 +74,28 @@ pub(crate) fn pair(rule: &'static RuleEntry, options: &ProbeOptions) -> Option<P
         words: error.message,
     };
     Some(ProbePair { rule, twin, broken, expected })
+}
+
+/// Leaves out of the twin what only the server could have said, with its signature, and a last message of the assistant, which newer models refuse.
+fn without_answers(twin: &mut Members) {
+    if let Some(Value::Array(mut items)) = twin.value("input") {
+        let count = items.len();
+        items.retain(|item| item["type"] != "reasoning");
+        if items.len() < count {
+            twin.set("input", &Value::Array(items));
+        }
+    }
+    let Some(Value::Array(mut messages)) = twin.value("messages") else { return };
+    let before = messages.clone();
+    if messages.len() > 1 && messages.last().is_some_and(|last| last["role"] == "assistant") {
+        messages.pop();
+    }
+    for content in messages.iter_mut().filter_map(|message| message["content"].as_array_mut()) {
+        content.retain(|block| block["type"] != "thinking");
+    }
+    if messages != before {
+        twin.set("messages", &Value::Array(messages));
+    }
 }
 
 fn request(rule: &RuleEntry, is_broken: bool, mut members: Members, options: &ProbeOptions) -> ProbeRequest {

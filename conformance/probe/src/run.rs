@@ -112,9 +112,9 @@ impl ProbeRun {
             }
         }
         self.tries = 0;
-        let answer = match &reply {
-            Ok(reply) => ProbeAnswer::read(self.api, reply, &self.secrets),
-            Err(why) => ProbeAnswer::nothing(why, &self.secrets),
+        let answer = match reply {
+            Ok(reply) => ProbeAnswer::read(self.api, &reply, &self.secrets),
+            Err(why) => ProbeAnswer::nothing(&why, &self.secrets),
         };
         match self.twin.take() {
             // Nothing would be learnt of the other one.

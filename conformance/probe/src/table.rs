@@ -11,7 +11,7 @@ pub fn table(report: &ProbeReport) -> String {
     for one in &report.rules {
         let allowed = if one.allowed { " (allowed)" } else { "" };
         out += &format!("  {:<10} {:<width$}  {}{allowed}\n", one.verdict, one.rule, what(one));
-        for line in ours(one) {
+        if let Some(line) = ours(one) {
             out += &format!("  {:<10} {:<width$}  {line}\n", "", "");
         }
     }

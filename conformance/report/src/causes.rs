@@ -176,11 +176,15 @@ fn kind(Side { kind, shown }: &Side) -> String {
     }
 }
 
+/// With this begins a line that shows what the line above it says.
+const DETAIL: &str = "    ";
+
 /// What was found, a sign each; of a crash and the like, what happened and the last words of its stderr, since the rest is about the case.
 fn messages(verdict: Verdict, note: &str) -> Vec<String> {
     let mut lines = note.lines().filter(|line| !line.trim().is_empty());
     if verdict == Verdict::Fail {
-        return lines.map(message).collect();
+        // What is indented shows what the line above says.
+        return lines.filter(|line| !line.starts_with(DETAIL)).map(message).collect();
     }
     let first = lines.next().unwrap_or_default();
     let last_words = lines.rev().find_map(|line| line.strip_prefix(QUOTED)).unwrap_or_default();
@@ -258,6 +262,19 @@ mod tests {
             })
             .collect();
         causes(&shown).into_iter().map(|cause| (cause.sign, cause.members)).collect()
+    }
+
+    #[test]
+    fn lines_that_show_both_sides_are_no_causes() {
+        let note = |sent: &str| {
+            format!(
+                "GATE-TEXT: request 1: the text was `{sent}`\n    sent     {sent}\n    arrived  x\n    curl -sS {sent}"
+            )
+        };
+        let [one, other] = [note("one"), note("other")];
+        let found = grouped(&[(Verdict::Fail, &one, Vec::new()), (Verdict::Fail, &other, Vec::new())]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(!found[0].0.contains("curl") && found[0].1 == [0, 1], "{found:?}");
     }
 
     #[test]

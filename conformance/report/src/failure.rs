@@ -90,7 +90,9 @@ impl<'a> Failure<'a> {
         let _ = writeln!(out, "  why: {}", visible(&self.why));
         out.push_str(&severity_line(self.severity, &self.evidence));
         for line in self.note.lines() {
-            let _ = writeln!(out, "  {}", shortened(line));
+            // A command is there to be copied.
+            let is_command = line.trim_start().starts_with("curl ");
+            let _ = writeln!(out, "  {}", if is_command { visible(line) } else { shortened(line) });
         }
         for mismatch in self.mismatches.iter().take(MISMATCHES) {
             out.push_str(&difference(mismatch));

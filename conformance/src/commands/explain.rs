@@ -1,8 +1,7 @@
 //! `threadspec explain`.
 
 use super::explain_rule::rule_text;
-use super::explain_session::seen_text;
-use super::{Stop, corpus_and_errata, did_you_mean};
+use super::{Stop, corpus_and_errata, did_you_mean, explain_gateway, explain_session};
 use std::fmt::Write;
 use std::path::PathBuf;
 use strum::IntoEnumIterator;
@@ -66,7 +65,8 @@ impl Explain {
 
 fn clause_text(clause: &Clause, corpus: &Corpus, errata: &str) -> String {
     let name = styled(STRONG, &clause.id);
-    let mut out = seen_text(clause).map(|seen| format!("{name}: {seen}")).unwrap_or_default();
+    let seen = explain_session::seen_text(clause).or_else(|| explain_gateway::seen_text(clause));
+    let mut out = seen.map(|seen| format!("{name}: {seen}")).unwrap_or_default();
     let _ = writeln!(out, "{name} ({}; {})\n  {}", clause.level, clause.source, clause.text);
     for entry in clause.errata() {
         let section = errata.split("\n## ").find(|section| section.split(' ').next() == Some(entry));

@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod diff;
 mod explain;
+mod explain_gateway;
 mod explain_rule;
 mod explain_session;
 mod export;

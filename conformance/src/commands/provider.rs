@@ -15,13 +15,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 use threadspec::oracle::Api;
+use threadspec_golden::provider_rules;
 use threadspec_judge::corpus::Case;
 use threadspec_judge::protocol::{Hello, JudgeProfile, Op};
 use threadspec_judge::text::{count, visible};
 use threadspec_judge::universal::Abilities;
 use threadspec_judge::verdict::{Judgement, Unready, Verdict};
 use threadspec_provider::{
-    Answers, EngineOptions, News, Proxy, Script, Server, ServerLimits, Standalone, Talk, Upstream, WireLevel, header,
+    Answers, EngineOptions, News, Proxy, Script, Server, ServerLimits, Standalone, Talk, Upstream, WireFinding,
+    WireLevel, header,
 };
 use threadspec_report::terminal::{BAD, GOOD, WARNING, print, styled};
 use threadspec_report::{Circumstances, Conclusion, RunRecord, Target};
@@ -414,7 +416,7 @@ impl TalkVerdict {
             for finding in talk.findings.iter().take(SHOWN) {
                 let style = if finding.level == WireLevel::Must { BAD } else { WARNING };
                 let name = styled(style, level(finding.level));
-                text += &format!("  {name} {}: {}\n", finding.clause, visible(&finding.what));
+                text += &format!("  {name} {}: {}\n", finding.clause, visible(&with_evidence(finding)));
             }
             let more = talk.findings.len().saturating_sub(SHOWN) as u64 + talk.more;
             if more > 0 {
@@ -453,6 +455,12 @@ fn level(level: WireLevel) -> &'static str {
     }
 }
 
+/// What is wrong; of a rule of the API, also how sure it is.
+fn with_evidence(finding: &WireFinding) -> String {
+    let rule = provider_rules().iter().find(|rule| rule.id == finding.clause);
+    rule.map_or_else(|| finding.what.clone(), |rule| format!("{} ({})", finding.what, rule.evidence()))
+}
+
 /// A conversation as a case, and how it ended.
 fn judged(number: usize, talk: &Talk, strict: bool) -> (Case, Judgement) {
     let counts: Vec<_> = talk
@@ -468,7 +476,8 @@ fn judged(number: usize, talk: &Talk, strict: bool) -> (Case, Judgement) {
     }
     let case = Case::observed(&format!("provider/{}", number + 1), &about(talk), &clauses);
     let verdict = if counts.is_empty() { Verdict::Pass } else { Verdict::Fail };
-    let note: Vec<String> = counts.iter().map(|finding| format!("{}: {}", finding.clause, finding.what)).collect();
+    let note: Vec<String> =
+        counts.iter().map(|finding| format!("{}: {}", finding.clause, with_evidence(finding))).collect();
     let mut judgement = Judgement::new(verdict, note.join("\n"));
     judgement.broken = clauses;
     (case, judgement)

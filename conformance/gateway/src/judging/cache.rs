@@ -1,11 +1,11 @@
 //! GATE-CACHE: where the client repeats its request before it goes on, the gateway does.
 
-use super::{At, Judging};
+use super::{At, GateJudging};
 use threadspec_golden::clause;
 use threadspec_provider::{WireLevel, cache_loss};
 
 /// Judges two requests that follow each other, if nothing else is wrong with either.
-pub(super) fn judge(judging: &mut Judging<'_>) {
+pub(super) fn judge(judging: &mut GateJudging<'_>) {
     let run = judging.run;
     for next in 1..run.exchanges.len() {
         let attempt = |exchange: usize| run.attempt(*judging.pairs.of_exchanges[exchange].first()?);

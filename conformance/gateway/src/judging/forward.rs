@@ -1,9 +1,9 @@
 //! GATE-FORWARD: what the client asks is asked once, and nothing else is. GATE-INDEPENDENT as far as one run shows it: nothing of another run
 //! arrives, and no refusal has its reason in one.
 
-use super::{At, Judging, sayable};
+use super::{At, GateJudging, sayable};
 use crate::finding::Way;
-use crate::sent::SentRequest;
+use crate::sent::SentByClient;
 use crate::shown::{self, quoted};
 use serde_json::Value;
 use threadspec_apis::ApiError;
@@ -14,7 +14,7 @@ use threadspec_provider::{Attempt, Stray, StrayReason, WireLevel, WireRecord, ju
 
 const CLAUSE: &str = clause::GATE_FORWARD;
 
-pub(super) fn judge(judging: &mut Judging<'_>) {
+pub(super) fn judge(judging: &mut GateJudging<'_>) {
     let run = judging.run;
     for stray in &run.record.strays {
         judge_stray(judging, stray);
@@ -28,9 +28,13 @@ pub(super) fn judge(judging: &mut Judging<'_>) {
 }
 
 /// Judges an exchange of which nothing arrived.
-pub(super) fn judge_silence(judging: &mut Judging<'_>, exchange: usize, sent: Option<&SentRequest>) {
+pub(super) fn judge_silence(judging: &mut GateJudging<'_>, exchange: usize, sent: Option<&SentByClient>) {
     let run = judging.run;
     let own = &run.exchanges[exchange];
+    // What went astray meanwhile has been named.
+    if run.record.strays.iter().any(|stray| stray.method == "POST" && own.began <= stray.at && stray.at <= own.ended) {
+        return;
+    }
     let text = String::from_utf8_lossy(&own.request.body);
     let why = sayable::reason_to_refuse(sent, &text, run.record.api);
     let sayable =
@@ -79,7 +83,7 @@ fn has_failed(record: &WireRecord, before: std::time::Duration) -> bool {
 }
 
 /// Judges the attempts of an exchange of which there are several.
-pub(super) fn judge_retries_of(judging: &mut Judging<'_>, exchange: usize) {
+pub(super) fn judge_retries_of(judging: &mut GateJudging<'_>, exchange: usize) {
     let run = judging.run;
     let positions = judging.pairs.of_exchanges[exchange].clone();
     let attempts: Vec<&Attempt> = positions.iter().filter_map(|position| run.attempt(*position)).collect();
@@ -109,7 +113,7 @@ pub(super) fn judge_retries_of(judging: &mut Judging<'_>, exchange: usize) {
     }
 }
 
-fn judge_stray(judging: &mut Judging<'_>, stray: &Stray) {
+fn judge_stray(judging: &mut GateJudging<'_>, stray: &Stray) {
     let Stray { at, method, target, status, why, .. } = stray;
     // Programs look around before they ask.
     if method != "POST" {

@@ -18,9 +18,9 @@ mod sayable;
 mod tests;
 mod valid;
 
-use crate::finding::{GateFinding, Sides};
+use crate::finding::{BothSides, GateFinding};
 use crate::run::{GatewayAttempts, GatewayRun};
-use crate::sent::SentRequest;
+use crate::sent::SentByClient;
 use request::{KnownIds, KnownNames};
 use threadspec_golden::clause;
 use threadspec_provider::WireLevel;
@@ -30,8 +30,8 @@ use threadspec_provider::WireLevel;
 /// One fault has one name: of several clauses that could name a difference, the most particular one does, and a difference that comes again
 /// in later requests is told once. What the client did wrong itself is not said here, nor is what a gateway may do.
 pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
-    let mut judging = Judging::of(*run);
-    let sent: Vec<Option<SentRequest>> = run.exchanges.iter().map(SentRequest::read).collect();
+    let mut judging = GateJudging::of(*run);
+    let sent: Vec<Option<SentByClient>> = run.exchanges.iter().map(SentByClient::read).collect();
     forward::judge(&mut judging);
     for (exchange, sent) in sent.iter().enumerate() {
         judging.exchange(exchange, sent.as_ref());
@@ -43,7 +43,7 @@ pub fn judge(run: &GatewayRun<'_>) -> Vec<GateFinding> {
 }
 
 /// A run that is being judged.
-struct Judging<'a> {
+struct GateJudging<'a> {
     run: GatewayRun<'a>,
     pairs: GatewayAttempts,
     ids: KnownIds,
@@ -68,14 +68,14 @@ impl At {
     }
 }
 
-impl<'a> Judging<'a> {
+impl<'a> GateJudging<'a> {
     fn of(run: GatewayRun<'a>) -> Self {
         let (ids, names) = (KnownIds::default(), KnownNames::new(run.record.api));
         Self { run, pairs: run.attempts(), ids, names, findings: Vec::new() }
     }
 
     /// Judges an exchange: its request, then its answer.
-    fn exchange(&mut self, exchange: usize, sent: Option<&SentRequest>) {
+    fn exchange(&mut self, exchange: usize, sent: Option<&SentByClient>) {
         let run = self.run;
         let positions = self.pairs.of_exchanges[exchange].clone();
         let (Some(&first), Some(&last)) = (positions.first(), positions.last()) else {
@@ -83,12 +83,11 @@ impl<'a> Judging<'a> {
         };
         let (Some(asked), Some(answered)) = (run.attempt(first), run.attempt(last)) else { return };
         let at = At::attempt(exchange, first);
-        let marks = [sent.map(|sent| &sent.request), asked.request.as_ref()]
-            .map(|request| request.and_then(|request| request::mark_of(&request.tools)));
-        if let [Some(own), Some(other)] = marks
-            && own != other
-        {
-            let what = format!("a request of the run `{other}` arrives in the run `{own}`");
+        // What another run declared has no place here.
+        let own = sent.and_then(|sent| request::marks_of(&sent.request.tools).next());
+        let arrived = asked.request.iter().flat_map(|request| request::marks_of(&request.tools));
+        if let Some((own, other)) = own.and_then(|own| Some((own, arrived.into_iter().find(|mark| *mark != own)?))) {
+            let what = format!("a tool of the run `{other}` arrives in the run `{own}`");
             return self.must(at, clause::GATE_INDEPENDENT, what);
         }
         if let Some(sent) = sent {
@@ -103,7 +102,7 @@ impl<'a> Judging<'a> {
         }
     }
 
-    fn add(&mut self, at: At, clause: &'static str, level: WireLevel, what: impl AsRef<str>, sides: Option<Sides>) {
+    fn add(&mut self, at: At, clause: &'static str, level: WireLevel, what: impl AsRef<str>, sides: Option<BothSides>) {
         let what = what.as_ref();
         // The same difference in a later request is the same fault.
         let is_known = |known: &GateFinding| {

@@ -1,6 +1,6 @@
 //! What a gateway may refuse: what the client's API does not allow, or the provider's cannot say.
 
-use crate::sent::SentRequest;
+use crate::sent::SentByClient;
 use std::collections::HashSet;
 use threadspec::oracle::{Api, RequestContext, provider_breaches_with};
 use threadspec::surrogates::has_marks;
@@ -12,8 +12,8 @@ use threadspec_judge::universal::can_be_declared;
 const LEAST_OUTPUT: u64 = 16;
 
 /// Why a gateway to an API may refuse a request; `None` if it has to send it on.
-pub(super) fn reason_to_refuse(sent: Option<&SentRequest>, text: &str, to: Api) -> Option<&'static str> {
-    let Some(SentRequest { body, request }) = sent else { return Some("it is no JSON object") };
+pub(super) fn reason_to_refuse(sent: Option<&SentByClient>, text: &str, to: Api) -> Option<&'static str> {
+    let Some(SentByClient { body, request }) = sent else { return Some("it is no JSON object") };
     let breaches = provider_breaches_with(request.api, &RequestContext::default(), body);
     let messages = &request.messages;
     let calls = || messages.iter().flat_map(|message| &message.calls);

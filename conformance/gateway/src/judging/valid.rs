@@ -1,9 +1,9 @@
 //! GATE-VALID: what arrives breaks no rule of the provider's API, unless the client broke the same rule of its own.
 
 use super::request::is_broken;
-use super::{At, Judging};
+use super::{At, GateJudging};
 use crate::finding::Way;
-use crate::sent::SentRequest;
+use crate::sent::SentByClient;
 use crate::shown;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -49,7 +49,13 @@ const PAIRING: [&str; 7] =
     ["answered", "orphan", "once", "result-first", "result-together", "messages-nonempty", "prefill"];
 
 /// Judges an attempt, beside the other findings on it.
-pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: Option<&SentRequest>, attempt: &Attempt, position: usize) {
+pub(super) fn judge(
+    judging: &mut GateJudging<'_>,
+    at: At,
+    sent: Option<&SentByClient>,
+    attempt: &Attempt,
+    position: usize,
+) {
     if let Some(problem) = &attempt.problem {
         add(judging, at, sent, attempt, None, of_problem(problem));
     }
@@ -71,9 +77,9 @@ pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: Option<&SentRequest
 }
 
 fn add(
-    judging: &mut Judging<'_>,
+    judging: &mut GateJudging<'_>,
     at: At,
-    sent: Option<&SentRequest>,
+    sent: Option<&SentByClient>,
     attempt: &Attempt,
     place: Option<&str>,
     what: String,
@@ -98,7 +104,7 @@ fn of_problem(problem: &RequestProblem) -> String {
 }
 
 /// The families of the rules that a request of a client breaks, whether they are certain or not.
-fn families_broken(sent: &SentRequest) -> HashSet<&'static str> {
+fn families_broken(sent: &SentByClient) -> HashSet<&'static str> {
     let breaches = provider_breaches_with(sent.request.api, &RequestContext::default(), &sent.body);
     let mut families: HashSet<&str> = breaches.iter().map(|breach| family(breach.rule, sent.request.api)).collect();
     // Calls and results that do not fit together may be sent on, whatever the API says of them; so may half a surrogate pair.
@@ -118,7 +124,7 @@ fn family(rule: &str, api: Api) -> &'static str {
     entry.map_or("", |entry| &*entry.family)
 }
 
-fn is_explained(judging: &Judging<'_>, at: At, family: &str) -> bool {
+fn is_explained(judging: &GateJudging<'_>, at: At, family: &str) -> bool {
     let is_must = |finding: &&crate::GateFinding| finding.exchange == at.exchange && finding.level == WireLevel::Must;
     let found: Vec<&str> = judging.findings.iter().filter(is_must).map(|finding| finding.clause).collect();
     EXPLAINED
@@ -127,7 +133,7 @@ fn is_explained(judging: &Judging<'_>, at: At, family: &str) -> bool {
 }
 
 /// Whether what breaks a rule of form is what the provider itself said before.
-fn repeats(judging: &Judging<'_>, position: usize, breach: &JudgedBreach, body: &Value) -> bool {
+fn repeats(judging: &GateJudging<'_>, position: usize, breach: &JudgedBreach, body: &Value) -> bool {
     let Some(value) = shown::at(body, &breach.place) else { return false };
     let is_it = |text: &str| match value {
         Value::String(own) => !own.is_empty() && own == text,

@@ -1,8 +1,8 @@
 //! GATE-CUT: an answer that broke off, or held an error, does not end as a whole one.
 
 use super::Answer;
-use super::heard::{Form, Heard};
-use crate::judging::request::{Change, compare};
+use super::heard::{ClientHeard, HeardForm};
+use crate::judging::request::{TextChange, compare};
 use crate::shown::quoted;
 use threadspec::surrogates::without_marks;
 use threadspec_apis::AnswerEnd;
@@ -14,14 +14,14 @@ const CLAUSE: &str = clause::GATE_CUT;
 /// Judges what the client hears of an answer that began and did not end.
 pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
     let Some(response) = answer.response().cloned() else { return };
-    let heard = Heard::of(answer.api, &response);
+    let heard = ClientHeard::of(answer.api, &response);
     let how = match answer.attempt.fault.as_ref().map(|fault| fault.kind.as_str()) {
         Some("event") => "held an error",
         Some("garbage") => "could not be read",
         _ => "broke off",
     };
     match &heard.form {
-        Form::Error(error) => {
+        HeardForm::Error(error) => {
             if !error.is_passing() {
                 let what = format!(
                     "the answer {how}, which may be tried again, and the client hears {}, which is final",
@@ -30,13 +30,13 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
                 answer.must(clause::GATE_STATUS, what, Some(said), "");
             }
         }
-        Form::Plain { read: Ok(read), .. } if response.is_whole && read.has_ended() => {
+        HeardForm::Plain { read: Ok(read), .. } if response.is_whole && read.has_ended() => {
             let text = read.answer.text.clone();
             let what = format!("the answer {how}, and the client reads a whole one: {}", quoted(&without_marks(&text)));
             answer.must(CLAUSE, what, Some(said), "");
         }
-        Form::Plain { .. } => {}
-        Form::Stream(stream) => {
+        HeardForm::Plain { .. } => {}
+        HeardForm::Stream(stream) => {
             let is_told = matches!(stream.read.end, AnswerEnd::Failed(_));
             // A chat ends with `[DONE]`, with or without a reason.
             let ends = stream.read.has_ended() || stream.is_done;
@@ -54,7 +54,7 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said) {
 }
 
 /// What is read of it was said.
-fn judge_words(answer: &mut Answer<'_, '_>, said: &Said, heard: &Heard) {
+fn judge_words(answer: &mut Answer<'_, '_>, said: &Said, heard: &ClientHeard) {
     let Some(read) = heard.read() else { return };
     let told = said.refusal.as_deref().filter(|_| said.text.is_empty()).unwrap_or(&said.text);
     let got = read.answer.text.trim();
@@ -62,7 +62,7 @@ fn judge_words(answer: &mut Answer<'_, '_>, said: &Said, heard: &Heard) {
         return;
     }
     let added = compare(&[told], &[got]).changes.into_iter().find_map(|change| match change {
-        Change::Added(_, text) => Some(text),
+        TextChange::Added(_, text) => Some(text),
         _ => None,
     });
     // Behind what came of the text.

@@ -2,7 +2,7 @@
 //! wait does.
 
 use super::Answer;
-use super::heard::{Form, Heard};
+use super::heard::{ClientHeard, HeardForm};
 use crate::shown::quoted;
 use std::time::Duration;
 use threadspec::surrogates::without_marks;
@@ -20,13 +20,13 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>) {
         }
         return;
     };
-    let heard = Heard::of(answer.api, &response);
+    let heard = ClientHeard::of(answer.api, &response);
     let told = match refused {
         Some(status) => format!("the provider refused with {status}"),
         None => "the provider did not answer".to_owned(),
     };
     let got = heard.status;
-    let Form::Error(error) = &heard.form else {
+    let HeardForm::Error(error) = &heard.form else {
         return answer.must(CLAUSE, format!("{told}, and the client hears status {got}"), None, "");
     };
     // No answer may be tried again.

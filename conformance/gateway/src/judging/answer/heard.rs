@@ -10,16 +10,16 @@ use threadspec_provider::client::ClientResponse;
 
 /// An answer as it was heard.
 #[derive(Debug)]
-pub(super) struct Heard {
+pub(super) struct ClientHeard {
     pub(super) status: u16,
     /// The body as a text.
     pub(super) text: String,
-    pub(super) form: Form,
+    pub(super) form: HeardForm,
 }
 
 /// In which form it came.
 #[derive(Debug)]
-pub(super) enum Form {
+pub(super) enum HeardForm {
     /// A status of 400 or more.
     Error(ApiError),
     /// One text of JSON.
@@ -42,7 +42,7 @@ pub(super) struct HeardStream {
     pub(super) is_done: bool,
 }
 
-impl Heard {
+impl ClientHeard {
     pub(super) fn of(api: Api, response: &ClientResponse) -> Self {
         let bytes = response.body();
         let text = halves::decode(&bytes)
@@ -52,15 +52,15 @@ impl Heard {
             || ["data:", "event:", ":"].iter().any(|begin| text.trim_start().starts_with(begin));
         let form = if response.status >= 400 {
             let body = value::read(&text).unwrap_or_else(|_| Value::from(text.as_str()));
-            Form::Error(ApiError::read(response.status, &body))
+            HeardForm::Error(ApiError::read(response.status, &body))
         } else if is_stream && !is_json() {
-            Form::Stream(HeardStream::of(api, &bytes))
+            HeardForm::Stream(HeardStream::of(api, &bytes))
         } else {
             let decoded = str::from_utf8(&bytes).map_err(|error| format!("it is not UTF-8: {error}"));
             let body = decoded.and_then(|text| value::read(text).map_err(|error| format!("it is no JSON: {error}")));
             match body {
-                Ok(body) => Form::Plain { read: read_answer(api, &body).map_err(|error| error.to_string()), body },
-                Err(why) => Form::Plain { body: Value::Null, read: Err(why) },
+                Ok(body) => HeardForm::Plain { read: read_answer(api, &body).map_err(|error| error.to_string()), body },
+                Err(why) => HeardForm::Plain { body: Value::Null, read: Err(why) },
             }
         };
         Self { status: response.status, text, form }
@@ -69,9 +69,9 @@ impl Heard {
     /// What was read, if anything can be.
     pub(super) fn read(&self) -> Option<&ReadAnswer> {
         match &self.form {
-            Form::Error(_) => None,
-            Form::Plain { read, .. } => read.as_ref().ok(),
-            Form::Stream(stream) => Some(&stream.read),
+            HeardForm::Error(_) => None,
+            HeardForm::Plain { read, .. } => read.as_ref().ok(),
+            HeardForm::Stream(stream) => Some(&stream.read),
         }
     }
 }

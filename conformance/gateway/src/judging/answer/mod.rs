@@ -18,12 +18,12 @@ mod stop;
 mod stream;
 mod thoughts;
 
-use super::{At, Judging};
+use super::{At, GateJudging};
 use crate::exchange::ClientExchange;
 use crate::finding::Way;
-use crate::sent::SentRequest;
+use crate::sent::SentByClient;
 use crate::shown;
-use heard::{Form, Heard};
+use heard::{ClientHeard, HeardForm};
 use threadspec::oracle::Api;
 use threadspec_apis::AnswerEnd;
 use threadspec_golden::clause;
@@ -32,10 +32,10 @@ use threadspec_provider::{Attempt, Said, WireLevel};
 
 /// An answer on both sides.
 struct Answer<'j, 'a> {
-    judging: &'j mut Judging<'a>,
+    judging: &'j mut GateJudging<'a>,
     at: At,
     exchange: &'a ClientExchange,
-    sent: &'j SentRequest,
+    sent: &'j SentByClient,
     attempt: &'a Attempt,
     /// What the client heard, as a text.
     read: String,
@@ -44,7 +44,7 @@ struct Answer<'j, 'a> {
 }
 
 /// Judges what became of the last attempt of an exchange.
-pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: &SentRequest, attempt: &Attempt) {
+pub(super) fn judge(judging: &mut GateJudging<'_>, at: At, sent: &SentByClient, attempt: &Attempt) {
     let run = judging.run;
     let Some(attempt) = at.attempt.and_then(|position| run.attempt(position)).filter(|own| std::ptr::eq(*own, attempt))
     else {
@@ -65,7 +65,7 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
     let Some(response) = &answer.exchange.response else {
         return answer.must(clause::GATE_SAID, "the model answered, and the client hears nothing", Some(said), "");
     };
-    let heard = Heard::of(answer.api, response);
+    let heard = ClientHeard::of(answer.api, response);
     if response.status >= 400 || !(200..300).contains(&response.status) {
         if !said::may_be_refused(said) {
             let what = format!(
@@ -81,17 +81,17 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
         return answer.must(clause::GATE_SAID, "the answer breaks off on its way to the client", Some(said), "");
     }
     match &heard.form {
-        Form::Error(_) => {}
-        Form::Plain { .. } if answer.sent.request.stream => {
+        HeardForm::Error(_) => {}
+        HeardForm::Plain { .. } if answer.sent.request.stream => {
             answer.must(clause::GATE_STREAM, "a stream was asked for, and the answer is none", Some(said), "");
         }
-        Form::Stream(_) if !answer.sent.request.stream => {
+        HeardForm::Stream(_) if !answer.sent.request.stream => {
             answer.must(clause::GATE_STREAM, "no stream was asked for, and the answer is one", Some(said), "");
         }
-        Form::Plain { read: Err(why), .. } => {
+        HeardForm::Plain { read: Err(why), .. } => {
             answer.must(clause::GATE_SAID, format!("the answer cannot be read: {why}"), Some(said), "");
         }
-        Form::Plain { read: Ok(read), body } => {
+        HeardForm::Plain { read: Ok(read), body } => {
             if let AnswerEnd::Failed(error) = &read.end {
                 let what =
                     format!("the model answered, and the client reads the error {}", shown::quoted(&error.message));
@@ -102,7 +102,7 @@ fn whole(answer: &mut Answer<'_, '_>, said: &Said) {
             stop::judge(answer, said, read);
             thoughts::judge(answer, said, read);
         }
-        Form::Stream(events) => {
+        HeardForm::Stream(events) => {
             let begun = answer.judging.findings.len();
             stream::judge(answer, said, events);
             said::judge_blocks(answer, said, said::odd_items(answer.api, &events.events));

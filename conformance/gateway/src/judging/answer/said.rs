@@ -2,7 +2,7 @@
 //! that become equal are GATE-IDS.
 
 use super::Answer;
-use crate::judging::request::{Change, common_row, compare};
+use crate::judging::request::{TextChange, common_row, compare};
 use crate::shown::{differing, differing_json, quoted};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -40,7 +40,7 @@ fn judge_text(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer) {
     let refusal = read.answer.refusal.clone().unwrap_or_default();
     let got = if read.answer.text.trim().is_empty() { &refusal } else { &read.answer.text };
     for change in compare(&[expected], &[got]).changes {
-        if let Change::Added(_, text) = change {
+        if let TextChange::Added(_, text) = change {
             let is_it = |thought: &str| !thought.is_empty() && text.contains(thought);
             let is_thought = said.thoughts.iter().any(|thought| is_it(thought.text.trim()));
             let level = if is_thought { WireLevel::Note } else { WireLevel::Must };

@@ -9,6 +9,8 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer)
     let (wanted, got) = (finish_of(said), &read.answer.finish);
     let word = got.name(answer.api).to_owned();
     let is_cut = wanted == Finish::Length;
+    // Calls that are lost or made up have another name.
+    let has_its_calls = read.answer.calls.len() == said.calls.len();
     if is_cut && *got != Finish::Length {
         let what = format!("the limit of tokens ended the answer, and the client reads that it ended with `{word}`");
         answer.must(clause::GATE_STOP, what, Some(said), &word);
@@ -16,10 +18,10 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, read: &ReadAnswer)
         let what =
             format!("the answer ended by itself, and the client reads that the limit of tokens ended it (`{word}`)");
         answer.must(clause::GATE_STOP, what, Some(said), &word);
-    } else if wanted == Finish::Calls && !said.calls.is_empty() && *got != Finish::Calls {
+    } else if wanted == Finish::Calls && has_its_calls && !said.calls.is_empty() && *got != Finish::Calls {
         let what = format!("the answer ended with calls, and the client reads that it ended with `{word}`");
         answer.should(clause::GATE_STOP_CALLS, what, Some(said), &word);
-    } else if wanted == Finish::End && said.calls.is_empty() && *got == Finish::Calls {
+    } else if wanted == Finish::End && has_its_calls && said.calls.is_empty() && *got == Finish::Calls {
         let what = format!("the answer has no calls, and the client reads that it ended with `{word}`");
         answer.should(clause::GATE_STOP_CALLS, what, Some(said), &word);
     }

@@ -2,9 +2,9 @@
 
 use super::ids::EqualIds;
 use super::pieces::{common_row, is_same};
-use super::thread::{Thread, ThreadCall};
+use super::thread::{ComparedCall, ComparedThread};
 use super::tools::KnownNames;
-use super::{Pair, Spot};
+use super::{RequestPair, Spot};
 use crate::shown::{differing_json, json};
 use std::collections::{HashMap, HashSet};
 use threadspec::surrogates::without_marks;
@@ -33,7 +33,7 @@ impl CallPairs {
 }
 
 /// Finds the pairs: what says the same first, then what has the same id, then what stands in the same place.
-pub(super) fn pair(sent: &[ThreadCall<'_>], arrived: &[ThreadCall<'_>], names: &KnownNames) -> CallPairs {
+pub(super) fn pair(sent: &[ComparedCall<'_>], arrived: &[ComparedCall<'_>], names: &KnownNames) -> CallPairs {
     let mut pairs = CallPairs { of_sent: vec![None; sent.len()], of_arrived: vec![None; arrived.len()] };
     let says_same = |one: usize, other: usize| {
         let (one, other) = (sent[one].call, arrived[other].call);
@@ -70,9 +70,9 @@ pub(super) fn pair(sent: &[ThreadCall<'_>], arrived: &[ThreadCall<'_>], names: &
 }
 
 pub(super) fn judge(
-    pair: &mut Pair<'_, '_>,
-    ours: &Thread<'_>,
-    theirs: &Thread<'_>,
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
     pairs: &CallPairs,
     equal: &EqualIds,
 ) {
@@ -88,7 +88,7 @@ pub(super) fn judge(
     }
 }
 
-fn compare(pair: &mut Pair<'_, '_>, one: &ThreadCall<'_>, other: &ThreadCall<'_>) {
+fn compare(pair: &mut RequestPair<'_, '_>, one: &ComparedCall<'_>, other: &ComparedCall<'_>) {
     let (sent, arrived) = (one.call, other.call);
     let id = without_marks(&sent.id).into_owned();
     let (here, there) = (&*sent.place, &*arrived.place);
@@ -112,7 +112,13 @@ fn compare(pair: &mut Pair<'_, '_>, one: &ThreadCall<'_>, other: &ThreadCall<'_>
     }
 }
 
-fn lost(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, one: usize, pairs: &CallPairs) {
+fn lost(
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    one: usize,
+    pairs: &CallPairs,
+) {
     let call = &ours.calls[one];
     let of_message = |at: &usize| ours.calls[*at].message == call.message;
     let mut siblings = (0..ours.calls.len()).filter(of_message);
@@ -133,9 +139,9 @@ fn lost(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, one: us
     pair.must(clause::GATE_CALLS, what, Spot::new(here, ""), Spot::none());
 }
 
-fn new(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, call: &ThreadCall<'_>, equal: &EqualIds) {
+fn new(pair: &mut RequestPair<'_, '_>, ours: &ComparedThread<'_>, call: &ComparedCall<'_>, equal: &EqualIds) {
     let (there, id) = (&*call.call.place, without_marks(call.id()));
-    let same = |known: &&ThreadCall<'_>| {
+    let same = |known: &&ComparedCall<'_>| {
         known.call.name == call.call.name && value::equal(&known.call.args, &call.call.args, false)
     };
     let spot = Spot::new(there, "");

@@ -1,6 +1,6 @@
 //! GATE-CHOICE: which tool is called, how long the answer may be, where it stops, and one call at a time.
 
-use super::{Pair, Spot};
+use super::{RequestPair, Spot};
 use crate::shown::json;
 use serde_json::Value;
 use threadspec::oracle::Api;
@@ -15,7 +15,7 @@ const LEAST_OUTPUT: u64 = 16;
 /// How many texts to stop at chat completions take.
 const MOST_STOPS: usize = 4;
 
-pub(super) fn judge(pair: &mut Pair<'_, '_>) {
+pub(super) fn judge(pair: &mut RequestPair<'_, '_>) {
     if !pair.sent.request.tools.is_empty() && !pair.arrived.tools.is_empty() {
         judge_choice(pair);
         judge_parallel(pair);
@@ -24,7 +24,7 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>) {
     judge_stop(pair);
 }
 
-fn judge_choice(pair: &mut Pair<'_, '_>) {
+fn judge_choice(pair: &mut RequestPair<'_, '_>) {
     let (sent, arrived) = (&pair.sent.request, pair.arrived);
     let given = &pair.sent.body["tool_choice"];
     let is = json(&pair.body["tool_choice"]);
@@ -48,7 +48,7 @@ fn judge_choice(pair: &mut Pair<'_, '_>) {
     }
 }
 
-fn judge_parallel(pair: &mut Pair<'_, '_>) {
+fn judge_parallel(pair: &mut RequestPair<'_, '_>) {
     let (sent, arrived) = (&pair.sent.request, pair.arrived);
     // Where no tool is called, none is called beside another.
     if sent.choice == ToolChoice::None {
@@ -65,7 +65,7 @@ fn judge_parallel(pair: &mut Pair<'_, '_>) {
     pair.must(CLAUSE, what, spots.0, spots.1);
 }
 
-fn judge_limit(pair: &mut Pair<'_, '_>) {
+fn judge_limit(pair: &mut RequestPair<'_, '_>) {
     let (sent, arrived) = (pair.sent.request.max_tokens, pair.arrived.max_tokens);
     let Some(limit) = sent else { return };
     let is_least = pair.api == Api::OpenAiResponses && limit < LEAST_OUTPUT && arrived == Some(LEAST_OUTPUT);
@@ -82,7 +82,7 @@ fn limit_of(body: &Value) -> Option<&'static str> {
     ["max_completion_tokens", "max_tokens", "max_output_tokens"].into_iter().find(|name| !body[*name].is_null())
 }
 
-fn judge_stop(pair: &mut Pair<'_, '_>) {
+fn judge_stop(pair: &mut RequestPair<'_, '_>) {
     let (mut sent, mut arrived) = (pair.sent.request.stop.clone(), pair.arrived.stop.clone());
     // Anthropic refuses those of white space.
     if pair.api == Api::Anthropic && pair.sent.request.api != pair.api {

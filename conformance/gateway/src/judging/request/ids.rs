@@ -1,8 +1,8 @@
 //! GATE-IDS: ids of calls are kept, or mapped one to one, the same way in every request of a run.
 
 use super::calls::CallPairs;
-use super::thread::Thread;
-use super::{Pair, Spot};
+use super::thread::ComparedThread;
+use super::{RequestPair, Spot};
 use std::collections::{HashMap, HashSet};
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
@@ -30,7 +30,12 @@ impl EqualIds {
     }
 }
 
-pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, pairs: &CallPairs) -> EqualIds {
+pub(super) fn judge(
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    pairs: &CallPairs,
+) -> EqualIds {
     let mut equal = EqualIds::default();
     let number = pair.at.exchange + 1;
     for (one, other) in pairs.of_sent.iter().enumerate() {
@@ -85,7 +90,12 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<
 }
 
 /// Another id that arrived as this lost one would: it, and as what.
-fn taken(ours: &Thread<'_>, theirs: &Thread<'_>, pairs: &CallPairs, lost: usize) -> Option<(String, String)> {
+fn taken(
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    pairs: &CallPairs,
+    lost: usize,
+) -> Option<(String, String)> {
     let id = ours.calls[lost].id();
     pairs.of_sent.iter().enumerate().find_map(|(one, other)| {
         let (known, as_what) = (ours.calls[one].id(), theirs.calls[(*other)?].id());

@@ -1,8 +1,8 @@
 //! GATE-MEDIA: images arrive with their bytes, where they were or in a message of the user right behind the results.
 
 use super::results::ResultPairs;
-use super::thread::{Thread, ThreadImage};
-use super::{Pair, Spot};
+use super::thread::{ComparedImage, ComparedThread};
+use super::{RequestPair, Spot};
 use threadspec::surrogates::without_marks;
 use threadspec_golden::clause;
 use threadspec_judge::protocol::Speaker;
@@ -12,15 +12,34 @@ const CLAUSE: &str = clause::GATE_MEDIA;
 const TELLING: usize = 32;
 
 /// Returns whether an image did not arrive as one.
-pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, results: &ResultPairs) -> bool {
-    let mut free: Vec<&ThreadImage<'_>> = theirs.images.iter().collect();
+pub(super) fn judge(
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    results: &ResultPairs,
+) -> bool {
+    let mut free: Vec<&ComparedImage<'_>> = theirs.images.iter().collect();
     let (mut lost, mut is_wrong) = (Vec::new(), false);
+    // The last one of the user so far, among those that arrived.
+    let mut latest = 0;
     for image in &ours.images {
-        let fits = |other: &&ThreadImage<'_>| is_same_image(image.data, other.data);
+        let fits = |other: &&ComparedImage<'_>| is_same_image(image.data, other.data);
         let at_home = free.iter().position(|other| fits(other) && is_at_home(pair, image, other, theirs, results));
         match at_home.or_else(|| free.iter().position(fits)) {
             Some(found) => {
                 let other = free.remove(found);
+                let number = theirs.images.iter().position(|known| std::ptr::eq(known, other)).unwrap_or_default();
+                if image.result.is_none() && at_home.is_some() && !ours.is_broken {
+                    if number < latest {
+                        is_wrong = true;
+                        let what = format!(
+                            "the image of the user ({}) arrives before one that stood before it ({})",
+                            image.place, other.place
+                        );
+                        pair.must(CLAUSE, what, spot(image), spot(other));
+                    }
+                    latest = latest.max(number);
+                }
                 if at_home.is_none() && !ours.is_broken {
                     is_wrong = true;
                     let what = format!(
@@ -74,12 +93,12 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<
     is_wrong
 }
 
-fn spot<'s>(image: &ThreadImage<'s>) -> Spot<'s> {
+fn spot<'s>(image: &ComparedImage<'s>) -> Spot<'s> {
     Spot::new(image.place, "")
 }
 
 /// Whose image it is.
-fn home(ours: &Thread<'_>, image: &ThreadImage<'_>) -> String {
+fn home(ours: &ComparedThread<'_>, image: &ComparedImage<'_>) -> String {
     match image.result {
         Some(result) => format!("the result of the call `{}`", without_marks(ours.results[result].id())),
         None => "the user".to_owned(),
@@ -88,10 +107,10 @@ fn home(ours: &Thread<'_>, image: &ThreadImage<'_>) -> String {
 
 /// Whether an image is where it was, or behind the results of its group.
 fn is_at_home(
-    pair: &Pair<'_, '_>,
-    image: &ThreadImage<'_>,
-    other: &ThreadImage<'_>,
-    theirs: &Thread<'_>,
+    pair: &RequestPair<'_, '_>,
+    image: &ComparedImage<'_>,
+    other: &ComparedImage<'_>,
+    theirs: &ComparedThread<'_>,
     results: &ResultPairs,
 ) -> bool {
     let Some(result) = image.result else { return other.result.is_none() };

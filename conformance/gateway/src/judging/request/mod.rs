@@ -30,15 +30,15 @@ mod thread;
 mod tools;
 
 pub(super) use ids::KnownIds;
-pub(super) use pieces::{Change, common_row, compare, is_same};
-pub(super) use tools::{KnownNames, mark_of};
+pub(super) use pieces::{TextChange, common_row, compare, is_same};
+pub(super) use tools::{KnownNames, marks_of};
 
-use super::{At, Judging};
+use super::{At, GateJudging};
 use crate::finding::Way;
-use crate::sent::SentRequest;
+use crate::sent::SentByClient;
 use crate::shown;
 use serde_json::Value;
-use thread::Thread;
+use thread::ComparedThread;
 use threadspec::oracle::Api;
 use threadspec_apis::ApiRequest;
 use threadspec_golden::clause;
@@ -46,10 +46,10 @@ use threadspec_judge::universal::value;
 use threadspec_provider::{Attempt, WireLevel};
 
 /// A request on both sides.
-struct Pair<'j, 'a> {
-    judging: &'j mut Judging<'a>,
+struct RequestPair<'j, 'a> {
+    judging: &'j mut GateJudging<'a>,
     at: At,
-    sent: &'j SentRequest,
+    sent: &'j SentByClient,
     arrived: &'j ApiRequest,
     body: &'j Value,
     /// The API in which it arrived.
@@ -75,7 +75,7 @@ impl<'s> Spot<'s> {
 }
 
 /// Compares the request of an exchange with the attempt that was made of it.
-pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: &SentRequest, attempt: &Attempt) {
+pub(super) fn judge(judging: &mut GateJudging<'_>, at: At, sent: &SentByClient, attempt: &Attempt) {
     // What the client only refers to stands in neither body.
     let body = if sent.request.previous_response_id.is_some() {
         &attempt.body
@@ -87,8 +87,8 @@ pub(super) fn judge(judging: &mut Judging<'_>, at: At, sent: &SentRequest, attem
     if is_elsewhere(&sent.request) && attempt.api != sent.request.api {
         return;
     }
-    let mut pair = Pair { judging, at, sent, arrived: &arrived, body: &body, api: attempt.api };
-    let (ours, theirs) = (Thread::of(&sent.request), Thread::of(&arrived));
+    let mut pair = RequestPair { judging, at, sent, arrived: &arrived, body: &body, api: attempt.api };
+    let (ours, theirs) = (ComparedThread::of(&sent.request), ComparedThread::of(&arrived));
     let begun = pair.judging.findings.len();
     tools::judge(&mut pair);
     choice::judge(&mut pair);
@@ -118,10 +118,10 @@ fn is_elsewhere(request: &ApiRequest) -> bool {
 
 /// Whether calls and results of a request do not fit together.
 pub(super) fn is_broken(request: &ApiRequest) -> bool {
-    Thread::of(request).is_broken
+    ComparedThread::of(request).is_broken
 }
 
-impl Pair<'_, '_> {
+impl RequestPair<'_, '_> {
     fn must(&mut self, clause: &'static str, what: impl AsRef<str>, sent: Spot<'_>, arrived: Spot<'_>) {
         self.add(clause, WireLevel::Must, what, sent, arrived);
     }

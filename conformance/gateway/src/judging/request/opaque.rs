@@ -1,7 +1,7 @@
 //! GATE-OPAQUE on the way to the provider: what only the provider reads arrives unchanged, and thinking never without its signature.
 
-use super::thread::Thread;
-use super::{Pair, Spot};
+use super::thread::ComparedThread;
+use super::{RequestPair, Spot};
 use crate::shown::quoted;
 use threadspec::oracle::Api;
 use threadspec_apis::{OpaqueContent, OpaquePart};
@@ -9,7 +9,7 @@ use threadspec_golden::clause;
 
 const CLAUSE: &str = clause::GATE_OPAQUE;
 
-pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>) {
+pub(super) fn judge(pair: &mut RequestPair<'_, '_>, ours: &ComparedThread<'_>, theirs: &ComparedThread<'_>) {
     if pair.sent.request.api == pair.api {
         same_api(pair, ours, theirs);
         return;
@@ -23,7 +23,7 @@ pub(super) fn judge(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<
     }
 }
 
-fn same_api(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>) {
+fn same_api(pair: &mut RequestPair<'_, '_>, ours: &ComparedThread<'_>, theirs: &ComparedThread<'_>) {
     let mut next = 0;
     for part in &ours.opaque {
         let found = theirs.opaque[next..].iter().position(|other| is_kept(&part.content, &other.content));
@@ -53,13 +53,13 @@ fn same_api(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>) {
     }
 }
 
-fn made_up(pair: &mut Pair<'_, '_>, other: &OpaquePart) {
+fn made_up(pair: &mut RequestPair<'_, '_>, other: &OpaquePart) {
     let what = format!("{} arrives ({}) that was not sent there", named(&other.content), other.place);
     pair.must(CLAUSE, what, Spot::none(), Spot::new(&other.place, ""));
 }
 
 /// Whether a part is one of those that were sent.
-fn is_later(ours: &Thread<'_>, other: &OpaquePart) -> bool {
+fn is_later(ours: &ComparedThread<'_>, other: &OpaquePart) -> bool {
     ours.opaque.iter().any(|part| is_kept(&part.content, &other.content))
 }
 

@@ -3,16 +3,16 @@
 use super::calls::CallPairs;
 use super::results::ResultPairs;
 use super::texts::TextPairs;
-use super::thread::Thread;
-use super::{Pair, Spot};
+use super::thread::ComparedThread;
+use super::{RequestPair, Spot};
 use std::collections::BTreeMap;
 use threadspec_golden::clause;
 
 /// Judges the order where nothing else is wrong with the messages; `begun` is how many findings there were before.
 pub(super) fn judge(
-    pair: &mut Pair<'_, '_>,
-    ours: &Thread<'_>,
-    theirs: &Thread<'_>,
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
     calls: &CallPairs,
     results: &ResultPairs,
     texts: &TextPairs,
@@ -58,7 +58,12 @@ pub(super) fn judge(
 }
 
 /// The calls of one message stand in their order.
-fn calls_in_order(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, calls: &CallPairs) {
+fn calls_in_order(
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    calls: &CallPairs,
+) {
     let became: Vec<(usize, usize)> =
         calls.of_sent.iter().enumerate().filter_map(|(one, other)| Some((one, (*other)?))).collect();
     let swapped = became.windows(2).find(|two| two[0].1 > two[1].1);

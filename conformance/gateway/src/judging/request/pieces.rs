@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use threadspec::surrogates::has_marks;
+use threadspec_judge::text::common_beginning;
 use threadspec_judge::universal::halves::arrived;
 
 /// So many units are laid beside so many others at most; longer rows are compared one by one.
@@ -13,15 +14,15 @@ const ALIKE: f64 = 0.3;
 
 /// What became of texts in a row.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Comparison {
+pub(crate) struct TextComparison {
     /// Texts that arrived, by their positions on both sides.
     pub(crate) same: Vec<(usize, usize)>,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<TextChange>,
 }
 
 /// A difference between two rows of texts. Positions are those of the row that was sent, then of the row that arrived.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Change {
+pub(crate) enum TextChange {
     Lost(usize),
     /// This part of a text is missing.
     Cut(usize, String),
@@ -43,28 +44,28 @@ struct Unit<'a> {
 }
 
 /// Lays two rows of texts beside each other. White space at their ends does not count, and empty ones are none.
-pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> Comparison {
+pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> TextComparison {
     if let Some(same) = joined(sent, arrived) {
-        return Comparison { same, changes: Vec::new() };
+        return TextComparison { same, changes: Vec::new() };
     }
     let (ours, theirs) = (units(sent, arrived), units(arrived, sent));
     let pairs = longest_common(&ours, &theirs);
     let same = pairs.iter().map(|&(one, other)| (ours[one].piece, theirs[other].piece)).collect();
-    let mut comparison = Comparison { same, changes: Vec::new() };
+    let mut comparison = TextComparison { same, changes: Vec::new() };
     let (paired, paired_with): (HashSet<usize>, HashSet<usize>) = pairs.iter().copied().unzip();
     let mut left: Vec<usize> = (0..ours.len()).filter(|at| !paired.contains(at)).collect();
     let mut right: Vec<usize> = (0..theirs.len()).filter(|at| !paired_with.contains(at)).collect();
     left.retain(|&one| {
         let found = right.iter().position(|&other| is_same(ours[one].text, theirs[other].text));
         if let Some(found) = found {
-            comparison.changes.push(Change::Moved(ours[one].piece, theirs[right.remove(found)].piece));
+            comparison.changes.push(TextChange::Moved(ours[one].piece, theirs[right.remove(found)].piece));
         }
         found.is_none()
     });
     right.retain(|&other| {
         let is_known = pairs.iter().any(|&(one, _)| is_same(ours[one].text, theirs[other].text));
         if is_known {
-            comparison.changes.push(Change::Doubled(theirs[other].piece));
+            comparison.changes.push(TextChange::Doubled(theirs[other].piece));
         }
         !is_known
     });
@@ -84,15 +85,21 @@ pub(crate) fn compare(sent: &[&str], arrived: &[&str]) -> Comparison {
             let best = (0..new.len()).max_by(|&a, &b| like(new[a]).total_cmp(&like(new[b])).then(b.cmp(&a)));
             let best = best.filter(|&at| is_even || like(new[at]) >= ALIKE);
             if let Some(best) = best {
-                comparison.changes.push(Change::Changed(ours[one].piece, theirs[new.remove(best)].piece));
+                let other = theirs[new.remove(best)];
+                comparison.changes.push(match inserted(ours[one].text, other.text) {
+                    Some(text) => TextChange::Added(other.piece, text.to_owned()),
+                    None => TextChange::Changed(ours[one].piece, other.piece),
+                });
             }
             best.is_none()
         });
         comparison.changes.extend(lost.iter().map(|&one| match ours[one] {
-            Unit { is_part: true, text, piece } => Change::Cut(piece, text.to_owned()),
-            Unit { piece, .. } => Change::Lost(piece),
+            Unit { is_part: true, text, piece } => TextChange::Cut(piece, text.to_owned()),
+            Unit { piece, .. } => TextChange::Lost(piece),
         }));
-        comparison.changes.extend(new.iter().map(|&at| Change::Added(theirs[at].piece, theirs[at].text.to_owned())));
+        comparison
+            .changes
+            .extend(new.iter().map(|&at| TextChange::Added(theirs[at].piece, theirs[at].text.to_owned())));
     }
     comparison
 }
@@ -220,6 +227,18 @@ pub(crate) fn common_row(ours: usize, theirs: usize, same: impl Fn(usize, usize)
     pairs
 }
 
+/// The words that another text has more than this one, if it has nothing less.
+fn inserted<'a>(text: &str, longer: &'a str) -> Option<&'a str> {
+    let begin = common_beginning(text, longer);
+    let end =
+        longer.len().checked_sub(text.len() - begin).filter(|end| *end >= begin && longer.is_char_boundary(*end))?;
+    let (more, behind) = (&longer[begin..end], &longer[end..]);
+    let stands_apart =
+        (begin == 0 || more.starts_with(char::is_whitespace) || longer[..begin].ends_with(char::is_whitespace))
+            && (behind.is_empty() || more.ends_with(char::is_whitespace) || behind.starts_with(char::is_whitespace));
+    (behind == &text[begin..] && stands_apart && !more.trim().is_empty()).then(|| more.trim())
+}
+
 /// How much of two texts is the same at their beginnings and ends, from 0 to 1.
 fn likeness(one: &str, other: &str) -> f64 {
     let shorter = one.len().min(other.len());
@@ -234,7 +253,7 @@ fn likeness(one: &str, other: &str) -> f64 {
 mod tests {
     use super::*;
 
-    fn changes(sent: &[&str], arrived: &[&str]) -> Vec<Change> {
+    fn changes(sent: &[&str], arrived: &[&str]) -> Vec<TextChange> {
         compare(sent, arrived).changes
     }
 
@@ -258,20 +277,23 @@ mod tests {
 
     #[test]
     fn each_difference_has_its_kind() {
-        let added = |at, text: &str| Change::Added(at, text.to_owned());
-        let cut = |at, text: &str| Change::Cut(at, text.to_owned());
+        let added = |at, text: &str| TextChange::Added(at, text.to_owned());
+        let cut = |at, text: &str| TextChange::Cut(at, text.to_owned());
         for (sent, arrived, expected) in [
-            (&["Go", "On"][..], &["Go"][..], vec![Change::Lost(1)]),
-            (&["Go", "On", "Up"], &["Go\nUp"], vec![Change::Lost(1)]),
-            (&["Go"], &["Go", "Go"], vec![Change::Doubled(1)]),
-            (&["Go", "On"], &["On", "Go"], vec![Change::Moved(0, 1)]),
-            (&["Go on"], &["Go  on"], vec![Change::Changed(0, 0)]),
-            (&["Good"], &["Go"], vec![Change::Changed(0, 0)]),
+            (&["Go", "On"][..], &["Go"][..], vec![TextChange::Lost(1)]),
+            (&["Go", "On", "Up"], &["Go\nUp"], vec![TextChange::Lost(1)]),
+            (&["Go"], &["Go", "Go"], vec![TextChange::Doubled(1)]),
+            (&["Go", "On"], &["On", "Go"], vec![TextChange::Moved(0, 1)]),
+            (&["Go on"], &["Go  on"], vec![TextChange::Changed(0, 0)]),
+            (&["Good"], &["Go"], vec![TextChange::Changed(0, 0)]),
             (&["Go", "Hello world"], &["Go", "Hello"], vec![cut(1, "world")]),
             (&["Go"], &["Please note: I am a proxy.\n\nGo"], vec![added(0, "Please note: I am a proxy.")]),
             (&["Go"], &["Go", "[empty message]"], vec![added(1, "[empty message]")]),
             (&[], &["[empty message]"], vec![added(0, "[empty message]")]),
-            (&["a", "b", "c"], &["a", "B!", "c"], vec![Change::Changed(1, 1)]),
+            (&["I look."], &["I [ping]  look."], vec![added(0, "[ping]")]),
+            (&["a & b"], &["a &amp; b"], vec![TextChange::Changed(0, 0)]),
+            (&["a b"], &["a  b"], vec![TextChange::Changed(0, 0)]),
+            (&["a", "b", "c"], &["a", "B!", "c"], vec![TextChange::Changed(1, 1)]),
         ] {
             assert_eq!(changes(sent, arrived), expected, "{sent:?} {arrived:?}");
         }
@@ -283,8 +305,8 @@ mod tests {
         let sent: Vec<&str> = texts.iter().map(String::as_str).collect();
         let mut arrived = sent.clone();
         arrived.remove(2500);
-        assert_eq!(changes(&sent, &arrived), [Change::Lost(2500)]);
+        assert_eq!(changes(&sent, &arrived), [TextChange::Lost(2500)]);
         let (one, other) = ("y".repeat(1 << 20), "y".repeat((1 << 20) - 1) + "z");
-        assert_eq!(changes(&[&one], &[&other]), [Change::Changed(0, 0)]);
+        assert_eq!(changes(&[&one], &[&other]), [TextChange::Changed(0, 0)]);
     }
 }

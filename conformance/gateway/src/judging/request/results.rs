@@ -4,8 +4,8 @@
 use super::calls::CallPairs;
 use super::ids::EqualIds;
 use super::texts::start;
-use super::thread::{Thread, ThreadResult};
-use super::{Pair, Spot};
+use super::thread::{ComparedResult, ComparedThread};
+use super::{RequestPair, Spot};
 use crate::shown::{self, differing, quoted};
 use serde_json::Value;
 use threadspec::oracle::Api;
@@ -28,9 +28,9 @@ pub(super) struct ResultPairs {
 }
 
 pub(super) fn judge(
-    pair: &mut Pair<'_, '_>,
-    ours: &Thread<'_>,
-    theirs: &Thread<'_>,
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
     calls: &CallPairs,
     equal: &EqualIds,
 ) -> ResultPairs {
@@ -81,7 +81,12 @@ pub(super) fn judge(
     pairs
 }
 
-fn compare_all(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, pairs: &ResultPairs) {
+fn compare_all(
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    pairs: &ResultPairs,
+) {
     let mut is_told = false;
     for &(one, other) in &pairs.same {
         let (sent, arrived) = (&ours.results[one], &theirs.results[other]);
@@ -90,7 +95,7 @@ fn compare_all(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, 
             continue;
         }
         // Another result's text: they were exchanged.
-        let is_other = |(at, known): (usize, &ThreadResult<'_>)| {
+        let is_other = |(at, known): (usize, &ComparedResult<'_>)| {
             at != one && known.group == sent.group && is_verbatim(known, arrived)
         };
         let owner = ours.results.iter().enumerate().find(|known| is_other(*known)).map(|(_, known)| known);
@@ -111,11 +116,11 @@ fn compare_all(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, theirs: &Thread<'_>, 
     }
 }
 
-fn spot<'s>(result: &ThreadResult<'s>) -> Spot<'s> {
+fn spot<'s>(result: &ComparedResult<'s>) -> Spot<'s> {
     Spot::new(&result.answer.place, "")
 }
 
-fn changed(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) {
+fn changed(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) {
     let id = without_marks(sent.id()).into_owned();
     let (one, other) = (sent.texts().concat(), arrived.texts().concat());
     let [was, is] = differing(&without_marks(&one), &without_marks(&other));
@@ -132,7 +137,7 @@ fn changed(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadRes
 }
 
 /// What is wrong with a result whose text is right.
-fn compare_form(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) {
+fn compare_form(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) {
     let id = without_marks(sent.id()).into_owned();
     let there = &*arrived.answer.place;
     let content = if pair.api == Api::OpenAiResponses { "output" } else { "content" };
@@ -165,7 +170,7 @@ fn compare_form(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &Thre
 }
 
 /// Whether a text is that of the other, parts joined or apart.
-fn is_verbatim(sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) -> bool {
+fn is_verbatim(sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) -> bool {
     is_joined(&sent.texts(), &arrived.texts().concat())
 }
 
@@ -183,14 +188,14 @@ fn is_joined(parts: &[&str], text: &str) -> bool {
 }
 
 /// Whether a text says before it that the call failed, where the API has no member for it.
-fn is_told_as_failure(api: Api, sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) -> bool {
+fn is_told_as_failure(api: Api, sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) -> bool {
     let (text, whole) = (sent.texts().concat(), arrived.texts().concat());
     sent.answer.is_error
         && api != Api::Anthropic
         && whole.strip_suffix(text.as_str()).is_some_and(|prefix| prefix.chars().count() <= LONGEST_PREFIX)
 }
 
-fn elsewhere(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadResult<'_>) {
+fn elsewhere(pair: &mut RequestPair<'_, '_>, sent: &ComparedResult<'_>, arrived: &ComparedResult<'_>) {
     let [id, other] = [sent.id(), arrived.id()].map(|id| without_marks(id).into_owned());
     let what = format!(
         "the result of the call `{id}` ({}) arrives ({}) with the id `{other}`, which is not that of its call",
@@ -204,7 +209,7 @@ fn elsewhere(pair: &mut Pair<'_, '_>, sent: &ThreadResult<'_>, arrived: &ThreadR
     );
 }
 
-fn new(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, arrived: &ThreadResult<'_>, equal: &EqualIds) {
+fn new(pair: &mut RequestPair<'_, '_>, ours: &ComparedThread<'_>, arrived: &ComparedResult<'_>, equal: &EqualIds) {
     let id = without_marks(arrived.id()).into_owned();
     let there = &arrived.answer.place;
     let known = ours.results.iter().find(|known| is_verbatim(known, arrived));

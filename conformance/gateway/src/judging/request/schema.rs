@@ -1,4 +1,4 @@
-//! JSON Schemas in one form, however they are written.
+//! JSON SchemaForms in one form, however they are written.
 
 use serde_json::{Map, Value, json};
 
@@ -39,13 +39,13 @@ pub(super) enum Depth {
 pub(super) fn canonical(schema: Option<&Value>, depth: Depth) -> Value {
     let nothing = json!({"type": "object"});
     let root = schema.filter(|schema| schema.is_object()).unwrap_or(&nothing);
-    let mut form = Schemas { root, depth, open: Vec::new(), left: MOST }.form(root, DEEPEST);
+    let mut form = SchemaForms { root, depth, open: Vec::new(), left: MOST }.form(root, DEEPEST);
     // Arguments are always an object.
     form.entry("types").or_insert_with(|| json!(["object"]));
     form.into()
 }
 
-struct Schemas<'a> {
+struct SchemaForms<'a> {
     root: &'a Value,
     depth: Depth,
     /// The references that are being followed.
@@ -53,7 +53,7 @@ struct Schemas<'a> {
     left: usize,
 }
 
-impl<'a> Schemas<'a> {
+impl<'a> SchemaForms<'a> {
     fn form(&mut self, schema: &'a Value, depth: usize) -> Map<String, Value> {
         let Some(members) = schema.as_object().filter(|_| depth > 0 && self.left > 0) else {
             let never = (schema == &Value::Bool(false)).then(|| ("never".to_owned(), true.into()));

@@ -1,17 +1,17 @@
 //! Where system texts may stand: first, where they were, or in the middle as a text of the user in tags.
 
 use super::pieces::is_same;
-use super::thread::Piece;
+use super::thread::TextPiece;
 
 /// How long the tags around a system text may be.
 const LONGEST_TAG: usize = 64;
 
 /// The texts of the user that arrived without the system texts from the middle that stand in them in tags, and the positions of these.
 pub(super) fn untagged<'a>(
-    humans: &[Piece<'a>],
-    sent: &[Piece<'_>],
-    arrived: &[Piece<'_>],
-) -> (Vec<Piece<'a>>, Vec<usize>) {
+    humans: &[TextPiece<'a>],
+    sent: &[TextPiece<'_>],
+    arrived: &[TextPiece<'_>],
+) -> (Vec<TextPiece<'a>>, Vec<usize>) {
     let mut pieces = humans.to_vec();
     let mut told = Vec::new();
     for (position, system) in sent.iter().enumerate().filter(|(_, system)| system.is_in_middle) {
@@ -23,7 +23,7 @@ pub(super) fn untagged<'a>(
         if let Some((at, [before, behind])) = found {
             let piece = pieces[at];
             let rest = [before, behind].into_iter().filter(|rest| !rest.trim().is_empty());
-            pieces.splice(at..=at, rest.map(|text| Piece { text, ..piece }).collect::<Vec<_>>());
+            pieces.splice(at..=at, rest.map(|text| TextPiece { text, ..piece }).collect::<Vec<_>>());
             told.push(position);
         }
     }

@@ -1,11 +1,11 @@
 //! GATE-TEXT: texts of system, user and model are verbatim. GATE-INVENTED: nobody else speaks. GATE-MESSAGES: none is lost, doubled or moved,
 //! and each is said by whom it was said.
 
-use super::pieces::{Change, compare, is_same};
+use super::pieces::{TextChange, compare, is_same};
 use super::results::ResultPairs;
 use super::systems::untagged;
-use super::thread::{Piece, Thread};
-use super::{Pair, Spot};
+use super::thread::{ComparedThread, TextPiece};
+use super::{RequestPair, Spot};
 use crate::shown::{differing, quoted};
 use threadspec::surrogates::without_marks;
 use threadspec_apis::OpaqueContent;
@@ -17,48 +17,48 @@ use threadspec_provider::WireLevel;
 pub(super) struct TextPairs(pub(super) Vec<(usize, usize)>);
 
 /// The texts of one who speaks, on both sides, and what became of them.
-struct Row<'s> {
+struct TextRow<'s> {
     who: &'static str,
-    sent: Vec<Piece<'s>>,
-    arrived: Vec<Piece<'s>>,
-    changes: Vec<Change>,
+    sent: Vec<TextPiece<'s>>,
+    arrived: Vec<TextPiece<'s>>,
+    changes: Vec<TextChange>,
 }
 
-impl<'s> Row<'s> {
-    fn of(who: &'static str, sent: Vec<Piece<'s>>, arrived: Vec<Piece<'s>>) -> (Self, TextPairs) {
-        let texts = |pieces: &[Piece<'s>]| pieces.iter().map(|piece| piece.text).collect::<Vec<&str>>();
+impl<'s> TextRow<'s> {
+    fn of(who: &'static str, sent: Vec<TextPiece<'s>>, arrived: Vec<TextPiece<'s>>) -> (Self, TextPairs) {
+        let texts = |pieces: &[TextPiece<'s>]| pieces.iter().map(|piece| piece.text).collect::<Vec<&str>>();
         let compared = compare(&texts(&sent), &texts(&arrived));
         let same = compared.same.iter().map(|&(one, other)| (sent[one].message, arrived[other].message)).collect();
         (Self { who, sent, arrived, changes: compared.changes }, TextPairs(same))
     }
 
     /// Takes out a text of which nobody knows where it comes from, if it is this one.
-    fn take_added(&mut self, text: &str) -> Option<Piece<'s>> {
+    fn take_added(&mut self, text: &str) -> Option<TextPiece<'s>> {
         let text = text.trim();
-        let is_it = |change: &Change| match change {
-            Change::Added(_, added) => is_same(text, added.trim()) || added.contains(text),
+        let is_it = |change: &TextChange| match change {
+            TextChange::Added(_, added) => is_same(text, added.trim()) || added.contains(text),
             _ => false,
         };
         let found = self.changes.iter().position(is_it)?;
         match self.changes.remove(found) {
-            Change::Added(at, _) => self.arrived.get(at).copied(),
+            TextChange::Added(at, _) => self.arrived.get(at).copied(),
             _ => None,
         }
     }
 }
 
 pub(super) fn judge(
-    pair: &mut Pair<'_, '_>,
-    ours: &Thread<'_>,
-    theirs: &Thread<'_>,
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
     results: &ResultPairs,
 ) -> TextPairs {
     let (said_by_user, told) = untagged(&theirs.humans, &ours.systems, &theirs.systems);
     let systems = ours.systems.iter().enumerate().filter(|(at, _)| !told.contains(at)).map(|(_, piece)| *piece);
     // System texts may stand anywhere.
-    let (system, _) = Row::of("system", systems.collect(), theirs.systems.clone());
-    let (human, mut pairs) = Row::of("user", ours.humans.clone(), said_by_user);
-    let (ai, more) = Row::of("model", ours.ais.clone(), theirs.ais.clone());
+    let (system, _) = TextRow::of("system", systems.collect(), theirs.systems.clone());
+    let (human, mut pairs) = TextRow::of("user", ours.humans.clone(), said_by_user);
+    let (ai, more) = TextRow::of("model", ours.ais.clone(), theirs.ais.clone());
     pairs.0.extend(more.0);
     let mut rows = [system, human, ai];
     others_mouths(pair, &mut rows);
@@ -72,12 +72,12 @@ pub(super) fn judge(
 }
 
 /// Texts that somebody else says now.
-fn others_mouths(pair: &mut Pair<'_, '_>, rows: &mut [Row<'_>; 3]) {
+fn others_mouths(pair: &mut RequestPair<'_, '_>, rows: &mut [TextRow<'_>; 3]) {
     for from in 0..rows.len() {
         let mut position = 0;
         while let Some(change) = rows[from].changes.get(position) {
             position += 1;
-            let &Change::Lost(at) = change else { continue };
+            let &TextChange::Lost(at) = change else { continue };
             let piece = rows[from].sent[at];
             let (others, was) = ((0..rows.len()).filter(|other| *other != from), rows[from].who);
             let found =
@@ -97,7 +97,12 @@ fn others_mouths(pair: &mut Pair<'_, '_>, rows: &mut [Row<'_>; 3]) {
     }
 }
 
-fn lost_results(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, results: &ResultPairs, rows: &mut [Row<'_>; 3]) {
+fn lost_results(
+    pair: &mut RequestPair<'_, '_>,
+    ours: &ComparedThread<'_>,
+    results: &ResultPairs,
+    rows: &mut [TextRow<'_>; 3],
+) {
     for &one in &results.lost {
         let result = &ours.results[one];
         let (id, here) = (without_marks(result.id()), &*result.answer.place);
@@ -120,22 +125,28 @@ fn lost_results(pair: &mut Pair<'_, '_>, ours: &Thread<'_>, results: &ResultPair
     }
 }
 
-fn judge_change(pair: &mut Pair<'_, '_>, row: &Row<'_>, change: &Change, ours: &Thread<'_>, theirs: &Thread<'_>) {
+fn judge_change(
+    pair: &mut RequestPair<'_, '_>,
+    row: &TextRow<'_>,
+    change: &TextChange,
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+) {
     let who = row.who;
     let sent = |at: usize| (row.sent[at], Spot::new(row.sent[at].place, start(row.sent[at].text)));
     let arrived = |at: usize| (row.arrived[at], Spot::new(row.arrived[at].place, start(row.arrived[at].text)));
     match change {
-        &Change::Lost(at) => {
+        &TextChange::Lost(at) => {
             let (piece, spot) = sent(at);
             let what = format!("the text {} of the {who} ({}) does not arrive", quoted(piece.text), piece.place);
             pair.must(clause::GATE_MESSAGES, what, spot, Spot::none());
         }
-        Change::Cut(at, part) => {
+        TextChange::Cut(at, part) => {
             let (piece, spot) = sent(*at);
             let what = format!("of the text of the {who} ({}) the part {} does not arrive", piece.place, quoted(part));
             pair.must(clause::GATE_TEXT, what, Spot { text: start(part), ..spot }, Spot::none());
         }
-        &Change::Changed(one, other) => {
+        &TextChange::Changed(one, other) => {
             let ((one, here), (other, there)) = (sent(one), arrived(other));
             let [was, is] = differing(&without_marks(one.text), &without_marks(other.text));
             let what =
@@ -143,8 +154,8 @@ fn judge_change(pair: &mut Pair<'_, '_>, row: &Row<'_>, change: &Change, ours: &
             pair.must(clause::GATE_TEXT, what, here, there);
         }
         // System texts are joined, and stand where the API takes them.
-        Change::Moved(..) if who == "system" => {}
-        &Change::Moved(one, other) => {
+        TextChange::Moved(..) if who == "system" => {}
+        &TextChange::Moved(one, other) => {
             let ((one, here), (other, there)) = (sent(one), arrived(other));
             let what = format!(
                 "the text {} of the {who} ({}) arrives in another place ({})",
@@ -154,12 +165,12 @@ fn judge_change(pair: &mut Pair<'_, '_>, row: &Row<'_>, change: &Change, ours: &
             );
             pair.must(clause::GATE_MESSAGES, what, here, there);
         }
-        &Change::Doubled(at) => {
+        &TextChange::Doubled(at) => {
             let (piece, there) = arrived(at);
             let what = format!("the text {} of the {who} arrives twice, again at {}", quoted(piece.text), piece.place);
             pair.must(clause::GATE_MESSAGES, what, Spot::none(), there);
         }
-        Change::Added(at, text) => {
+        TextChange::Added(at, text) => {
             let (piece, there) = arrived(*at);
             let what = format!("the text {} of the {who} arrives ({}) that nobody said", quoted(text), piece.place);
             let level = level_of(ours, theirs, who, text, piece.message);
@@ -169,7 +180,13 @@ fn judge_change(pair: &mut Pair<'_, '_>, row: &Row<'_>, change: &Change, ours: &
 }
 
 /// What is carried in another form is only told.
-fn level_of(ours: &Thread<'_>, theirs: &Thread<'_>, who: &str, text: &str, message: usize) -> WireLevel {
+fn level_of(
+    ours: &ComparedThread<'_>,
+    theirs: &ComparedThread<'_>,
+    who: &str,
+    text: &str,
+    message: usize,
+) -> WireLevel {
     let is_thought = || {
         ours.opaque.iter().any(|part| match &part.content {
             OpaqueContent::Thinking { text: thought, .. } | OpaqueContent::Text(thought) => says(text, thought),
@@ -179,7 +196,7 @@ fn level_of(ours: &Thread<'_>, theirs: &Thread<'_>, who: &str, text: &str, messa
     };
     // Beside an image that could not stay in its result.
     let names_image = || {
-        let is_here = |image: &&super::thread::ThreadImage<'_>| image.message == message && image.result.is_none();
+        let is_here = |image: &&super::thread::ComparedImage<'_>| image.message == message && image.result.is_none();
         theirs.images.iter().filter(is_here).any(|image| {
             ours.images.iter().any(|own| own.result.is_some() && super::media::is_same_image(own.data, image.data))
         })

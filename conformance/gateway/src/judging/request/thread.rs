@@ -9,13 +9,13 @@ pub(super) const OBJECT: &str = "\u{fffc}";
 
 /// A request, taken apart.
 #[derive(Debug, Default)]
-pub(super) struct Thread<'a> {
-    pub(super) systems: Vec<Piece<'a>>,
-    pub(super) humans: Vec<Piece<'a>>,
-    pub(super) ais: Vec<Piece<'a>>,
-    pub(super) calls: Vec<ThreadCall<'a>>,
-    pub(super) results: Vec<ThreadResult<'a>>,
-    pub(super) images: Vec<ThreadImage<'a>>,
+pub(super) struct ComparedThread<'a> {
+    pub(super) systems: Vec<TextPiece<'a>>,
+    pub(super) humans: Vec<TextPiece<'a>>,
+    pub(super) ais: Vec<TextPiece<'a>>,
+    pub(super) calls: Vec<ComparedCall<'a>>,
+    pub(super) results: Vec<ComparedResult<'a>>,
+    pub(super) images: Vec<ComparedImage<'a>>,
     /// The images and files that are not in the request itself.
     pub(super) others: usize,
     pub(super) opaque: Vec<&'a OpaquePart>,
@@ -25,7 +25,7 @@ pub(super) struct Thread<'a> {
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Piece<'a> {
+pub(super) struct TextPiece<'a> {
     pub(super) text: &'a str,
     /// The position of its message.
     pub(super) message: usize,
@@ -36,7 +36,7 @@ pub(super) struct Piece<'a> {
 
 /// A call of the model.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ThreadCall<'a> {
+pub(super) struct ComparedCall<'a> {
     pub(super) call: &'a WireCall,
     pub(super) message: usize,
     /// How many calls before it have its id.
@@ -47,7 +47,7 @@ pub(super) struct ThreadCall<'a> {
 
 /// An answer to a call.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ThreadResult<'a> {
+pub(super) struct ComparedResult<'a> {
     pub(super) answer: &'a WireMessage,
     pub(super) message: usize,
     /// The first message of the answers that touch this one.
@@ -58,7 +58,7 @@ pub(super) struct ThreadResult<'a> {
 
 /// An image, in base64.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ThreadImage<'a> {
+pub(super) struct ComparedImage<'a> {
     pub(super) data: &'a str,
     pub(super) message: usize,
     pub(super) place: &'a str,
@@ -66,7 +66,7 @@ pub(super) struct ThreadImage<'a> {
     pub(super) result: Option<usize>,
 }
 
-impl<'a> Thread<'a> {
+impl<'a> ComparedThread<'a> {
     pub(super) fn of(request: &'a ApiRequest) -> Self {
         let mut thread = Self::default();
         let mut open: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -77,10 +77,10 @@ impl<'a> Thread<'a> {
             thread.others += objects.saturating_sub(one.images.len());
             thread.opaque.extend(&one.opaque);
             let result = (one.speaker == Speaker::Tool).then_some(thread.results.len());
-            let image = |data: &'a String| ThreadImage { data, message, place: &one.place, result };
+            let image = |data: &'a String| ComparedImage { data, message, place: &one.place, result };
             thread.images.extend(one.images.iter().map(image));
             let pieces = one.parts().filter(|part| *part != OBJECT && !part.trim().is_empty());
-            let pieces = pieces.map(|text| Piece { text, message, place: &one.place, is_in_middle });
+            let pieces = pieces.map(|text| TextPiece { text, message, place: &one.place, is_in_middle });
             match one.speaker {
                 Speaker::System => thread.systems.extend(pieces),
                 Speaker::Human => thread.humans.extend(pieces),
@@ -95,7 +95,7 @@ impl<'a> Thread<'a> {
                     let id = one.call_id.as_deref().unwrap_or_default();
                     let call = thread.answered(id, open.get_mut(id));
                     thread.is_broken |= call.is_none();
-                    thread.results.push(ThreadResult { answer: one, message, group, call });
+                    thread.results.push(ComparedResult { answer: one, message, group, call });
                 }
             }
             is_in_middle |= one.speaker != Speaker::System;
@@ -103,7 +103,7 @@ impl<'a> Thread<'a> {
             for call in &one.calls {
                 let occurrence = seen.entry(&call.id).or_default();
                 open.entry(&call.id).or_default().push(thread.calls.len());
-                thread.calls.push(ThreadCall { call, message, occurrence: *occurrence, is_alone });
+                thread.calls.push(ComparedCall { call, message, occurrence: *occurrence, is_alone });
                 *occurrence += 1;
             }
             if !one.calls.is_empty() {
@@ -129,13 +129,13 @@ impl<'a> Thread<'a> {
     }
 }
 
-impl<'a> ThreadCall<'a> {
+impl<'a> ComparedCall<'a> {
     pub(super) fn id(&self) -> &'a str {
         &self.call.id
     }
 }
 
-impl<'a> ThreadResult<'a> {
+impl<'a> ComparedResult<'a> {
     pub(super) fn id(&self) -> &'a str {
         self.answer.call_id.as_deref().unwrap_or_default()
     }

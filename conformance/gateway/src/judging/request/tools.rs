@@ -1,7 +1,7 @@
 //! GATE-TOOLS: every tool with its name and its schema; GATE-TOOLS-FULL: with descriptions and bounds, too.
 
 use super::schema::{Depth, canonical};
-use super::{Pair, Spot};
+use super::{RequestPair, Spot};
 use crate::shown::differing_json;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ impl KnownNames {
     }
 }
 
-pub(super) fn judge(pair: &mut Pair<'_, '_>) {
+pub(super) fn judge(pair: &mut RequestPair<'_, '_>) {
     let (sent, arrived) = (pair.sent, pair.arrived);
     let is_proxy = sent.request.api == pair.api;
     // Tools of the provider's own exist in one API only.
@@ -78,7 +78,7 @@ fn shown(tool: &DeclaredTool) -> Cow<'_, str> {
 }
 
 /// A tool of whose name none arrived.
-fn lost(pair: &mut Pair<'_, '_>, tool: &DeclaredTool, free: &mut Vec<&DeclaredTool>) {
+fn lost(pair: &mut RequestPair<'_, '_>, tool: &DeclaredTool, free: &mut Vec<&DeclaredTool>) {
     let same = |other: &&DeclaredTool| {
         canonical(tool.schema.as_ref(), Depth::Shape) == canonical(other.schema.as_ref(), Depth::Shape)
             && text(tool.description.as_deref()) == text(other.description.as_deref())
@@ -116,7 +116,7 @@ fn lost(pair: &mut Pair<'_, '_>, tool: &DeclaredTool, free: &mut Vec<&DeclaredTo
     compare(pair, tool, other);
 }
 
-fn compare(pair: &mut Pair<'_, '_>, tool: &DeclaredTool, other: &DeclaredTool) {
+fn compare(pair: &mut RequestPair<'_, '_>, tool: &DeclaredTool, other: &DeclaredTool) {
     if !tool.is_function() {
         return;
     }
@@ -151,9 +151,9 @@ fn text(description: Option<&str>) -> String {
     format!("{}{}", &text[..begin], &behind[end..]).trim().to_owned()
 }
 
-/// The mark of a run that a declaration carries.
-pub(crate) fn mark_of(tools: &[DeclaredTool]) -> Option<&str> {
-    tools.iter().find_map(|tool| {
+/// The marks of runs that declarations carry.
+pub(crate) fn marks_of(tools: &[DeclaredTool]) -> impl Iterator<Item = &str> {
+    tools.iter().filter_map(|tool| {
         let behind = tool.description.as_deref()?.split_once(MARK)?.1;
         let end = behind.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(behind.len());
         Some(&behind[..end])

@@ -1,6 +1,7 @@
 //! What may not become of an answer on its way to the client.
 
 use super::*;
+use threadspec_golden::clause;
 
 fn look() -> Value {
     json!([{"content": "I look.", "tool_calls": [{"id": "call_a", "name": "look", "args": {"n": 1}}, {"id": "call_b", "name": "look", "args": {"n": 2}}]}])
@@ -58,6 +59,7 @@ fn an_answer_that_comes_through_is_right_in_every_pair_and_mode() {
         json!([{"content": "", "tool_calls": [{"name": "look", "args": {}}]}]),
         json!([{"content": "é😀\u{0}", "thinking": [{"text": "Hm"}]}]),
         json!([{"content": ""}]),
+        json!([{"tool_calls": [{"id": "", "name": "look", "args": {"n": 1}}]}]),
     ];
     for (client, api) in Api::ALL.into_iter().flat_map(|client| Api::ALL.map(|api| (client, api))) {
         for (turn, stream) in turns.iter().flat_map(|turn| [(turn, false), (turn, true)]) {
@@ -69,23 +71,23 @@ fn an_answer_that_comes_through_is_right_in_every_pair_and_mode() {
 #[test]
 fn each_fault_of_an_answer_has_its_name_in_both_modes() {
     let cases: [(&str, &str, fn(&mut ModelAnswer)); 14] = [
-        ("the last call is lost", "GATE-SAID", |answer| drop(answer.calls.pop())),
-        ("only the last call is left", "GATE-SAID", |answer| drop(answer.calls.remove(0))),
-        ("the calls change places", "GATE-SAID", |answer| answer.calls.swap(0, 1)),
-        ("arguments are lost", "GATE-SAID", |answer| answer.calls[0].arguments = "{}".into()),
-        ("a name is changed", "GATE-SAID", |answer| answer.calls[1].name = "proxy_look".into()),
-        ("the text is lost", "GATE-SAID", |answer| answer.text = String::new()),
-        ("the text is cut", "GATE-SAID", |answer| answer.text = "I lo".into()),
-        ("a call comes twice", "GATE-SAID", |answer| answer.calls.push(answer.calls[1].clone())),
-        ("ids become equal", "GATE-IDS", |answer| answer.calls[1].id = answer.calls[0].id.clone()),
-        ("a call is made up", "GATE-INVENTED", |answer| {
+        ("the last call is lost", clause::GATE_SAID, |answer| drop(answer.calls.pop())),
+        ("only the last call is left", clause::GATE_SAID, |answer| drop(answer.calls.remove(0))),
+        ("the calls change places", clause::GATE_SAID, |answer| answer.calls.swap(0, 1)),
+        ("arguments are lost", clause::GATE_SAID, |answer| answer.calls[0].arguments = "{}".into()),
+        ("a name is changed", clause::GATE_SAID, |answer| answer.calls[1].name = "proxy_look".into()),
+        ("the text is lost", clause::GATE_SAID, |answer| answer.text = String::new()),
+        ("the text is cut", clause::GATE_SAID, |answer| answer.text = "I lo".into()),
+        ("a call comes twice", clause::GATE_SAID, |answer| answer.calls.push(answer.calls[1].clone())),
+        ("ids become equal", clause::GATE_IDS, |answer| answer.calls[1].id = answer.calls[0].id.clone()),
+        ("a call is made up", clause::GATE_INVENTED, |answer| {
             answer.calls.push(answer.calls[1].clone());
             answer.calls[2].name = "search".into();
         }),
-        ("a text is added", "GATE-INVENTED", |answer| answer.text += "\n\n(by your gateway)"),
-        ("the limit is told", "GATE-STOP", |answer| answer.finish = threadspec_apis::Finish::Length),
-        ("the calls are no reason", "GATE-STOP-CALLS", |answer| answer.finish = threadspec_apis::Finish::End),
-        ("a number is rounded", "GATE-SAID", |answer| answer.calls[0].arguments = "{\"n\":1.5}".into()),
+        ("a text is added", clause::GATE_INVENTED, |answer| answer.text += "\n\n(by your gateway)"),
+        ("the limit is told", clause::GATE_STOP, |answer| answer.finish = threadspec_apis::Finish::Length),
+        ("the calls are no reason", clause::GATE_STOP_CALLS, |answer| answer.finish = threadspec_apis::Finish::End),
+        ("a number is rounded", clause::GATE_SAID, |answer| answer.calls[0].arguments = "{\"n\":1.5}".into()),
     ];
     for (name, clause, fault) in cases {
         for (client, api) in [(CHAT, CHAT), (CHAT, ANTHROPIC), (ANTHROPIC, CHAT)] {
@@ -116,7 +118,7 @@ fn blocks_that_nobody_said_are_made_up() {
                 .push(json!({"type": "web_search_call", "id": "ws_1", "status": "completed"}))
         }),
     ] {
-        assert_eq!(plain(client, ANTHROPIC, look(), fault), ["GATE-INVENTED"], "{client}");
+        assert_eq!(plain(client, ANTHROPIC, look(), fault), [clause::GATE_INVENTED], "{client}");
     }
     let in_stream = of_answer(ANTHROPIC, CHAT, true, json!([{"content": "Hi"}]), |response| {
         with_events(response, |events| {
@@ -126,7 +128,7 @@ fn blocks_that_nobody_said_are_made_up() {
             events.insert(at, block("content_block_start", json!({"type": "content_block_start", "index": 1, "content_block": {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}})));
         })
     });
-    assert_eq!(in_stream, ["GATE-INVENTED"]);
+    assert_eq!(in_stream, [clause::GATE_INVENTED]);
 }
 
 #[test]
@@ -134,13 +136,13 @@ fn a_limit_is_told_as_one() {
     let cut = || json!([{"content": "half", "stop": "length"}]);
     assert_eq!(
         plain(CHAT, ANTHROPIC, cut(), |body| body["choices"][0]["finish_reason"] = json!("stop")),
-        ["GATE-STOP"]
+        [clause::GATE_STOP]
     );
-    assert_eq!(plain(ANTHROPIC, CHAT, cut(), |body| body["stop_reason"] = json!("end_turn")), ["GATE-STOP"]);
+    assert_eq!(plain(ANTHROPIC, CHAT, cut(), |body| body["stop_reason"] = json!("end_turn")), [clause::GATE_STOP]);
     let no_reason = |response| {
         with_events(response, |events| events.retain(|event| !event.data.contains("\"finish_reason\":\"length\"")))
     };
-    assert_eq!(of_answer(CHAT, RESPONSES, true, cut(), no_reason), ["GATE-STOP"]);
+    assert_eq!(of_answer(CHAT, RESPONSES, true, cut(), no_reason), [clause::GATE_STOP]);
 }
 
 #[test]
@@ -158,7 +160,7 @@ fn a_stream_is_a_stream_of_the_api_of_the_client() {
         ("no names", |response| with_events(response, |events| events.iter_mut().for_each(|event| event.name = None))),
     ];
     for (name, fault) in faults {
-        assert_eq!(of_answer(ANTHROPIC, CHAT, true, look(), fault), ["GATE-STREAM"], "{name}");
+        assert_eq!(of_answer(ANTHROPIC, CHAT, true, look(), fault), [clause::GATE_STREAM], "{name}");
     }
     let sent = ask(CHAT, true);
     let plain = Wire::new(CHAT, ANTHROPIC, look())
@@ -167,7 +169,7 @@ fn a_stream_is_a_stream_of_the_api_of_the_client() {
             Some(translated(&response, ANTHROPIC, &ApiRequest::read(CHAT, &ask(CHAT, false))))
         })
         .clauses();
-    assert_eq!(plain, ["GATE-STREAM"]);
+    assert_eq!(plain, [clause::GATE_STREAM]);
 }
 
 #[test]
@@ -175,18 +177,18 @@ fn what_was_thought_is_shown_and_sealed() {
     let turns = || json!([{"content": "Done", "thinking": [{"text": "Hm", "signature": "s1"}, {"redacted": "r1"}]}]);
     let hidden =
         |body: &mut Value| body["content"].as_array_mut().expect("blocks").retain(|block| block["type"] == "text");
-    assert_eq!(plain(ANTHROPIC, ANTHROPIC, turns(), hidden), ["GATE-OPAQUE"]);
+    assert_eq!(plain(ANTHROPIC, ANTHROPIC, turns(), hidden), [clause::GATE_OPAQUE]);
     assert_eq!(
         plain(ANTHROPIC, ANTHROPIC, turns(), |body| body["content"][0]["signature"] = json!("")),
-        ["GATE-OPAQUE"]
+        [clause::GATE_OPAQUE]
     );
     assert_eq!(
         plain(CHAT, ANTHROPIC, turns(), |body| body["choices"][0]["message"]["reasoning_content"] = Value::Null),
-        ["GATE-THINKING"]
+        [clause::GATE_THINKING]
     );
     let unsealed =
         |response| with_events(response, |events| events.retain(|event| !event.data.contains("signature_delta")));
-    assert_eq!(of_answer(ANTHROPIC, ANTHROPIC, true, turns(), unsealed), ["GATE-OPAQUE"]);
+    assert_eq!(of_answer(ANTHROPIC, ANTHROPIC, true, turns(), unsealed), [clause::GATE_OPAQUE]);
 }
 
 #[test]
@@ -197,14 +199,14 @@ fn an_answer_that_is_served_is_heard() {
                 500,
                 json!({"error": {"message": "Something went wrong"}})
             )),
-            ["GATE-STATUS"]
+            [clause::GATE_STATUS]
         );
-        assert_eq!(of_answer(CHAT, ANTHROPIC, stream, look(), |_| None), ["GATE-SAID"]);
+        assert_eq!(of_answer(CHAT, ANTHROPIC, stream, look(), |_| None), [clause::GATE_SAID]);
         let broken = |response: ClientResponse| Some(ClientResponse { is_whole: false, ..response });
-        assert_eq!(of_answer(CHAT, ANTHROPIC, stream, look(), broken), ["GATE-SAID"]);
+        assert_eq!(of_answer(CHAT, ANTHROPIC, stream, look(), broken), [clause::GATE_SAID]);
     }
     let garbage = |response: ClientResponse| Some(ClientResponse { pieces: vec![b"<html>".to_vec()], ..response });
-    assert_eq!(of_answer(CHAT, ANTHROPIC, false, look(), garbage), ["GATE-SAID"]);
+    assert_eq!(of_answer(CHAT, ANTHROPIC, false, look(), garbage), [clause::GATE_SAID]);
 }
 
 #[test]
@@ -213,5 +215,5 @@ fn integers_beyond_the_doubles_come_exactly() {
     let fault = |body: &mut Value| {
         body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"] = json!("{\"n\":9007199254740992}")
     };
-    assert_eq!(plain(CHAT, ANTHROPIC, turns(), fault), ["GATE-CALLS-EXACT"]);
+    assert_eq!(plain(CHAT, ANTHROPIC, turns(), fault), [clause::GATE_CALLS_EXACT]);
 }

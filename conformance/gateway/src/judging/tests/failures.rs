@@ -1,6 +1,7 @@
 //! Answers that fail, and what the client hears of it.
 
 use super::*;
+use threadspec_golden::clause;
 
 fn ask(api: Api, stream: bool) -> Value {
     changed(&body(api, &[]), |body| {
@@ -46,19 +47,19 @@ fn a_status_keeps_its_meaning() {
     for (status, told, expected) in [
         (400, 400, None),
         (400, 422, None),
-        (400, 500, Some("GATE-STATUS")),
-        (400, 200, Some("GATE-STATUS")),
+        (400, 500, Some(clause::GATE_STATUS)),
+        (400, 200, Some(clause::GATE_STATUS)),
         (401, 401, None),
-        (401, 403, Some("GATE-STATUS")),
+        (401, 403, Some(clause::GATE_STATUS)),
         (404, 400, None),
         (429, 429, None),
-        (429, 500, Some("GATE-STATUS")),
-        (429, 400, Some("GATE-STATUS")),
+        (429, 500, Some(clause::GATE_STATUS)),
+        (429, 400, Some(clause::GATE_STATUS)),
         (500, 502, None),
         (500, 503, None),
-        (500, 400, Some("GATE-STATUS")),
+        (500, 400, Some(clause::GATE_STATUS)),
         (529, 500, None),
-        (503, 404, Some("GATE-STATUS")),
+        (503, 404, Some(clause::GATE_STATUS)),
     ] {
         for stream in [false, true] {
             let fault = json!({"status": status, "message": message});
@@ -66,7 +67,7 @@ fn a_status_keeps_its_meaning() {
             assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{status} {told}");
         }
     }
-    assert_eq!(of_failure(CHAT, ANTHROPIC, false, json!({"status": 400}), |_| None), ["GATE-STATUS"]);
+    assert_eq!(of_failure(CHAT, ANTHROPIC, false, json!({"status": 400}), |_| None), [clause::GATE_STATUS]);
 }
 
 #[test]
@@ -79,16 +80,18 @@ fn words_and_the_time_to_wait_come_through() {
     };
     assert_eq!(told("gateway: Slow down, please", &[("retry-after", "2")]), [""; 0]);
     assert_eq!(told("AnthropicException: {\"message\":\"Slow down, please\"}", &[("retry-after-ms", "1500")]), [""; 0]);
-    assert_eq!(told("Slow down, please", &[("retry-after", "60")]), ["GATE-WAIT"]);
-    assert_eq!(told("Slow down, please", &[("retry-after", "1")]), ["GATE-WAIT"]);
-    assert_eq!(told("Slow down, please", &[]), ["GATE-WAIT"]);
-    assert_eq!(told("Error", &[("retry-after", "2")]), ["GATE-WORDS"]);
+    assert_eq!(told("Slow down, please", &[("retry-after", "60")]), [clause::GATE_WAIT]);
+    assert_eq!(told("Slow down, please", &[("retry-after", "1")]), [clause::GATE_WAIT]);
+    assert_eq!(told("Slow down, please", &[]), [clause::GATE_WAIT]);
+    assert_eq!(told("Error", &[("retry-after", "2")]), [clause::GATE_WORDS]);
 }
 
 #[test]
 fn no_answer_is_a_failure_that_may_pass() {
     for fault in [json!({"hang": 100}), json!({"cut": "head"})] {
-        for (status, expected) in [(500, None), (504, None), (400, Some("GATE-STATUS")), (200, Some("GATE-STATUS"))] {
+        for (status, expected) in
+            [(500, None), (504, None), (400, Some(clause::GATE_STATUS)), (200, Some(clause::GATE_STATUS))]
+        {
             let found = of_failure(CHAT, ANTHROPIC, false, fault.clone(), |_| error(status, "no answer"));
             assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{fault} {status}");
         }
@@ -116,9 +119,9 @@ fn an_answer_that_broke_off_does_not_end_as_a_whole_one() {
         json!({"garbage": true}),
     ] {
         for (chunks, is_done, expected) in [
-            (vec![begin(), call(), stop()], true, Some("GATE-CUT")),
-            (vec![begin(), stop()], true, Some("GATE-CUT")),
-            (vec![begin()], true, Some("GATE-CUT")),
+            (vec![begin(), call(), stop()], true, Some(clause::GATE_CUT)),
+            (vec![begin(), stop()], true, Some(clause::GATE_CUT)),
+            (vec![begin()], true, Some(clause::GATE_CUT)),
             (vec![begin()], false, None),
             (vec![begin(), failed()], false, None),
             (vec![begin(), failed()], true, None),
@@ -130,7 +133,7 @@ fn an_answer_that_broke_off_does_not_end_as_a_whole_one() {
         assert_eq!(of_failure(CHAT, ANTHROPIC, true, fault.clone(), |_| error(502, "upstream closed")), [""; 0]);
         assert_eq!(
             of_failure(CHAT, ANTHROPIC, true, fault.clone(), |_| error(400, "upstream closed")),
-            ["GATE-STATUS"]
+            [clause::GATE_STATUS]
         );
         assert_eq!(of_failure(CHAT, ANTHROPIC, true, fault, |_| None), [""; 0]);
     }
@@ -145,7 +148,7 @@ fn a_plain_answer_that_broke_off_is_none() {
         )
     };
     for fault in [json!({"cut": "text", "how": "end"}), json!({"cut": "text"}), json!({"garbage": true})] {
-        assert_eq!(of_failure(CHAT, ANTHROPIC, false, fault.clone(), |_| whole()), ["GATE-CUT"]);
+        assert_eq!(of_failure(CHAT, ANTHROPIC, false, fault.clone(), |_| whole()), [clause::GATE_CUT]);
         assert_eq!(of_failure(CHAT, ANTHROPIC, false, fault.clone(), |_| error(502, "half an answer")), [""; 0]);
         assert_eq!(of_failure(CHAT, CHAT, false, fault, |response| response), [""; 0]);
     }
@@ -158,5 +161,5 @@ fn a_failure_is_not_put_into_the_mouth_of_the_model() {
         chunk(json!({"content": "\n[error: upstream closed]"}), Value::Null),
     ];
     let found = of_failure(CHAT, ANTHROPIC, true, json!({"cut": "text"}), |_| stream(&chunks, false));
-    assert_eq!(found, ["GATE-INVENTED"]);
+    assert_eq!(found, [clause::GATE_INVENTED]);
 }

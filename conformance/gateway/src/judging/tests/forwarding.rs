@@ -1,6 +1,7 @@
 //! What is sent on, what is refused, and what comes that nobody asked.
 
 use super::*;
+use threadspec_golden::clause;
 use threadspec_provider::{Stray, StrayReason, WireRecord};
 
 fn done() -> Value {
@@ -15,11 +16,11 @@ fn refused(status: u16, message: &str) -> Option<ClientResponse> {
 fn what_can_be_said_is_sent_on() {
     let sent = body(CHAT, &looked());
     for (told, expected) in [
-        (refused(400, "I do not like it"), "GATE-FORWARD"),
-        (refused(500, "TypeError"), "GATE-FORWARD"),
-        (own(200, json!({"choices": [{"message": {"content": "from a cache"}}]})), "GATE-FORWARD"),
-        (refused(429, "No deployments available"), "GATE-INDEPENDENT"),
-        (None, "GATE-FORWARD"),
+        (refused(400, "I do not like it"), clause::GATE_FORWARD),
+        (refused(500, "TypeError"), clause::GATE_FORWARD),
+        (own(200, json!({"choices": [{"message": {"content": "from a cache"}}]})), clause::GATE_FORWARD),
+        (refused(429, "No deployments available"), clause::GATE_INDEPENDENT),
+        (None, clause::GATE_FORWARD),
     ] {
         assert_eq!(Wire::new(CHAT, ANTHROPIC, done()).exchange(&sent, |_| told).clauses(), [expected]);
     }
@@ -27,7 +28,7 @@ fn what_can_be_said_is_sent_on() {
     let odd = vec![("", vec![("a", "look", json!({"__proto__": 1}))], vec!["ok"])];
     assert_eq!(
         Wire::new(ANTHROPIC, CHAT, done()).exchange(&body(ANTHROPIC, &odd), |_| refused(400, "unsafe key")).clauses(),
-        ["GATE-FORWARD"]
+        [clause::GATE_FORWARD]
     );
 }
 
@@ -60,8 +61,8 @@ fn what_cannot_be_said_is_refused_with_a_reason() {
     ] {
         let of = |told| Wire::new(CHAT, ANTHROPIC, done()).exchange(&sent, |_| told).clauses();
         assert_eq!(of(refused(400, "the API cannot say this")), [""; 0], "{name}");
-        assert_eq!(of(refused(400, "")), ["GATE-FORWARD"], "{name}");
-        assert_eq!(of(refused(500, "TypeError")), ["GATE-FORWARD"], "{name}");
+        assert_eq!(of(refused(400, "")), [clause::GATE_FORWARD], "{name}");
+        assert_eq!(of(refused(500, "TypeError")), [clause::GATE_FORWARD], "{name}");
     }
 }
 
@@ -78,11 +79,11 @@ fn a_request_is_asked_once_and_again_only_where_it_failed() {
             })
             .clauses()
     };
-    assert_eq!(twice(done(), 500), ["GATE-FORWARD"]);
+    assert_eq!(twice(done(), 500), [clause::GATE_FORWARD]);
     let failing = |fault: Value| json!([{"content": "Done", "attempts": [fault]}]);
     assert_eq!(twice(failing(json!({"status": 500})), 500), [""; 0]);
-    assert_eq!(twice(failing(json!({"status": 429, "retryAfterMs": 5000})), 500), ["WIRE-WAIT"]);
-    assert_eq!(twice(failing(json!({"status": 400})), 500), ["WIRE-RETRY"]);
+    assert_eq!(twice(failing(json!({"status": 429, "retryAfterMs": 5000})), 500), [clause::WIRE_WAIT]);
+    assert_eq!(twice(failing(json!({"status": 400})), 500), [clause::WIRE_RETRY]);
     let other = body(ANTHROPIC, &[]);
     let found = Wire::new(CHAT, ANTHROPIC, failing(json!({"status": 500})))
         .exchange(&sent, |wire| {
@@ -91,7 +92,7 @@ fn a_request_is_asked_once_and_again_only_where_it_failed() {
             Some(translated(&response, ANTHROPIC, &ApiRequest::read(CHAT, &sent)))
         })
         .clauses();
-    assert_eq!(found, ["WIRE-RETRY"]);
+    assert_eq!(found, [clause::WIRE_RETRY]);
 }
 
 #[test]
@@ -100,16 +101,16 @@ fn nothing_arrives_that_nobody_asked() {
     wire.pass(&body(CHAT, &[]), &body(ANTHROPIC, &[]));
     wire.now += Duration::from_secs(1);
     wire.ask(&body(ANTHROPIC, &looked()));
-    assert_eq!(wire.clauses(), ["GATE-FORWARD"]);
+    assert_eq!(wire.clauses(), [clause::GATE_FORWARD]);
 }
 
 #[test]
 fn what_comes_astray_was_not_asked() {
     let plan = RunPlan::of_turns(ANTHROPIC, Vec::new());
     for (method, why, clause) in [
-        ("POST", StrayReason::NoKey, Some("GATE-FORWARD")),
-        ("POST", StrayReason::OtherApi, Some("GATE-FORWARD")),
-        ("POST", StrayReason::Late, Some("GATE-INDEPENDENT")),
+        ("POST", StrayReason::NoKey, Some(clause::GATE_FORWARD)),
+        ("POST", StrayReason::OtherApi, Some(clause::GATE_FORWARD)),
+        ("POST", StrayReason::Late, Some(clause::GATE_INDEPENDENT)),
         ("GET", StrayReason::Path, None),
     ] {
         let (method, target) = (method.to_owned(), "/v1/x".to_owned());
@@ -144,7 +145,7 @@ fn a_request_with_the_mark_of_another_run_is_none_of_this_one() {
         })
     };
     assert_eq!(of_request(CHAT, &of(CHAT, "q8Zr"), ANTHROPIC, &of(ANTHROPIC, "q8Zr")), [""; 0]);
-    assert_eq!(of_request(CHAT, &of(CHAT, "q8Zr"), ANTHROPIC, &of(ANTHROPIC, "aaaa")), ["GATE-INDEPENDENT"]);
+    assert_eq!(of_request(CHAT, &of(CHAT, "q8Zr"), ANTHROPIC, &of(ANTHROPIC, "aaaa")), [clause::GATE_INDEPENDENT]);
 }
 
 #[test]
@@ -175,5 +176,5 @@ fn old_messages_are_written_as_they_were() {
             json!([{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}])),
         [""; 0]
     );
-    assert_eq!(pass(|body| body["messages"][2]["content"][0]["is_error"] = json!(false)), ["GATE-CACHE"]);
+    assert_eq!(pass(|body| body["messages"][2]["content"][0]["is_error"] = json!(false)), [clause::GATE_CACHE]);
 }

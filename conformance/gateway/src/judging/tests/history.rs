@@ -1,6 +1,7 @@
 //! What may not become of a history on its way to the provider.
 
 use super::*;
+use threadspec_golden::clause;
 
 /// The messages or items of a body.
 pub(super) fn list(body: &mut Value) -> &mut Vec<Value> {
@@ -22,58 +23,60 @@ fn a_history_that_arrives_is_right_in_every_pair() {
 fn each_fault_of_a_translating_gateway_has_its_name() {
     let (sent, right) = (body(CHAT, &looked()), body(ANTHROPIC, &looked()));
     let cases: [(&str, &str, fn(&mut Value)); 22] = [
-        ("the first message is lost", "GATE-MESSAGES", |body| drop(list(body).remove(0))),
-        ("the text of the model is lost", "GATE-MESSAGES", |body| {
+        ("the first message is lost", clause::GATE_MESSAGES, |body| drop(list(body).remove(0))),
+        ("the text of the model is lost", clause::GATE_MESSAGES, |body| {
             drop(list(&mut *body)[1]["content"].as_array_mut().expect("blocks").remove(0))
         }),
-        ("a message is doubled", "GATE-MESSAGES", |body| {
+        ("a message is doubled", clause::GATE_MESSAGES, |body| {
             list(body).insert(1, json!({"role": "user", "content": "Go"}))
         }),
-        ("the first message is moved", "GATE-MESSAGES", |body| {
+        ("the first message is moved", clause::GATE_MESSAGES, |body| {
             let first = list(body).remove(0);
             list(body).push(first);
         }),
-        ("a result is lost", "GATE-MESSAGES", |body| {
+        ("a result is lost", clause::GATE_MESSAGES, |body| {
             drop(list(body)[2]["content"].as_array_mut().expect("blocks").remove(1))
         }),
-        ("a result comes twice", "GATE-MESSAGES", |body| {
+        ("a result comes twice", clause::GATE_MESSAGES, |body| {
             let again = list(body)[2]["content"][0].clone();
             list(body)[2]["content"].as_array_mut().expect("blocks").push(again);
         }),
-        ("the system text is the user's", "GATE-MESSAGES", |body| {
+        ("the system text is the user's", clause::GATE_MESSAGES, |body| {
             body["system"] = Value::Null;
             list(body).insert(0, json!({"role": "user", "content": "Be brief."}));
         }),
-        ("a round is lost", "GATE-MESSAGES", |body| {
+        ("a round is lost", clause::GATE_MESSAGES, |body| {
             list(body).truncate(1);
         }),
-        ("the calls change places", "GATE-MESSAGES", |body| {
+        ("the calls change places", clause::GATE_MESSAGES, |body| {
             list(body)[1]["content"].as_array_mut().expect("blocks").swap(1, 2)
         }),
-        ("an argument is lost", "GATE-CALLS", |body| list(body)[1]["content"][1]["input"] = json!({})),
-        ("a number is a text", "GATE-CALLS", |body| list(body)[1]["content"][2]["input"] = json!({"n": "2"})),
-        ("a name is changed", "GATE-CALLS", |body| list(body)[1]["content"][1]["name"] = json!("look_up")),
-        ("a call and its result are lost", "GATE-CALLS", |body| {
+        ("an argument is lost", clause::GATE_CALLS, |body| list(body)[1]["content"][1]["input"] = json!({})),
+        ("a number is a text", clause::GATE_CALLS, |body| list(body)[1]["content"][2]["input"] = json!({"n": "2"})),
+        ("a name is changed", clause::GATE_CALLS, |body| list(body)[1]["content"][1]["name"] = json!("look_up")),
+        ("a call and its result are lost", clause::GATE_CALLS, |body| {
             list(body)[1]["content"].as_array_mut().expect("blocks").remove(2);
             list(body)[2]["content"].as_array_mut().expect("blocks").remove(1);
         }),
-        ("two ids are equal", "GATE-IDS", |body| {
+        ("two ids are equal", clause::GATE_IDS, |body| {
             list(body)[1]["content"][2]["id"] = json!("call_a");
             list(body)[2]["content"][1]["tool_use_id"] = json!("call_a");
         }),
-        ("a result has another id", "GATE-IDS", |body| list(body)[2]["content"][1]["tool_use_id"] = json!("call_x")),
-        ("the results change their ids", "GATE-IDS", |body| {
+        ("a result has another id", clause::GATE_IDS, |body| {
+            list(body)[2]["content"][1]["tool_use_id"] = json!("call_x")
+        }),
+        ("the results change their ids", clause::GATE_IDS, |body| {
             list(body)[2]["content"][0]["tool_use_id"] = json!("call_b");
             list(body)[2]["content"][1]["tool_use_id"] = json!("call_a");
         }),
-        ("a result is trimmed", "GATE-RESULT", |body| list(body)[2]["content"][0]["content"] = json!("r")),
-        ("a result is quoted", "GATE-RESULT", |body| list(body)[2]["content"][0]["content"] = json!("\"r1\"")),
-        ("a text is changed", "GATE-TEXT", |body| list(body)[0]["content"] = json!("Gо")),
-        ("the system text is cut", "GATE-TEXT", |body| body["system"] = json!("Be")),
-        ("the user is told to go on", "GATE-INVENTED", |body| {
+        ("a result is trimmed", clause::GATE_RESULT, |body| list(body)[2]["content"][0]["content"] = json!("r")),
+        ("a result is quoted", clause::GATE_RESULT, |body| list(body)[2]["content"][0]["content"] = json!("\"r1\"")),
+        ("a text is changed", clause::GATE_TEXT, |body| list(body)[0]["content"] = json!("Gо")),
+        ("the system text is cut", clause::GATE_TEXT, |body| body["system"] = json!("Be")),
+        ("the user is told to go on", clause::GATE_INVENTED, |body| {
             list(body).push(json!({"role": "user", "content": "Please continue."}))
         }),
-        ("the model says something more", "GATE-INVENTED", |body| {
+        ("the model says something more", clause::GATE_INVENTED, |body| {
             list(body)[1]["content"][0]["text"] = json!("I look. (translated)")
         }),
     ];
@@ -91,22 +94,22 @@ fn each_fault_on_the_way_to_chat_has_its_name() {
     let right = changed(&right, |body| list(body)[4]["content"] = json!(""));
     assert_eq!(of_request(ANTHROPIC, &sent, CHAT, &right), [""; 0]);
     let cases: [(&str, &str, fn(&mut Value)); 8] = [
-        ("an empty result is null", "GATE-RESULT", |body| list(body)[4]["content"] = Value::Null),
-        ("an empty result is told", "GATE-RESULT", |body| list(body)[4]["content"] = json!("(no output)")),
-        ("the parts are written as JSON", "GATE-RESULT", |body| {
+        ("an empty result is null", clause::GATE_RESULT, |body| list(body)[4]["content"] = Value::Null),
+        ("an empty result is told", clause::GATE_RESULT, |body| list(body)[4]["content"] = json!("(no output)")),
+        ("the parts are written as JSON", clause::GATE_RESULT, |body| {
             list(body)[3]["content"] = json!("[{\"type\":\"text\",\"text\":\"r1\"}]")
         }),
-        ("a result is the user's text", "GATE-MESSAGES", |body| {
+        ("a result is the user's text", clause::GATE_MESSAGES, |body| {
             list(body)[3] = json!({"role": "user", "content": "r1"})
         }),
-        ("an id is empty", "GATE-IDS", |body| list(body)[2]["tool_calls"][0]["id"] = json!("")),
-        ("arguments are written twice", "GATE-CALLS", |body| {
+        ("an id is empty", clause::GATE_IDS, |body| list(body)[2]["tool_calls"][0]["id"] = json!("")),
+        ("arguments are written twice", clause::GATE_CALLS, |body| {
             list(body)[2]["tool_calls"][0]["function"]["arguments"] = json!("\"{\\\"n\\\":1}\"")
         }),
-        ("an empty text is replaced", "GATE-INVENTED", |body| {
+        ("an empty text is replaced", clause::GATE_INVENTED, |body| {
             list(body).push(json!({"role": "assistant", "content": "[empty]"}))
         }),
-        ("the model's text is the user's", "GATE-MESSAGES", |body| {
+        ("the model's text is the user's", clause::GATE_MESSAGES, |body| {
             list(body)[2]["content"] = Value::Null;
             list(body).push(json!({"role": "user", "content": "I look."}));
         }),
@@ -123,13 +126,13 @@ fn ids_stay_as_they_are_mapped_in_every_request() {
     let mut wire = Wire::new(CHAT, ANTHROPIC, json!([{"content": "Done"}, {"content": "Done"}]));
     wire.pass(&body(CHAT, &rounds("c.1")), &body(ANTHROPIC, &rounds("c_1")));
     wire.pass(&body(CHAT, &rounds("c.1")), &body(ANTHROPIC, &rounds("c-1")));
-    assert_eq!(wire.clauses(), ["GATE-IDS"]);
+    assert_eq!(wire.clauses(), [clause::GATE_IDS]);
     // Two that differ become equal, and the second call is dropped.
     let two = vec![("", vec![("c.1", "look", json!({"n": 1})), ("c_1", "look", json!({"n": 2}))], vec!["r1", "r2"])];
     let one = vec![("", vec![("c_1", "look", json!({"n": 1}))], vec!["r1"])];
-    assert_eq!(of_request(CHAT, &body(CHAT, &two), ANTHROPIC, &body(ANTHROPIC, &one)), ["GATE-IDS"]);
+    assert_eq!(of_request(CHAT, &body(CHAT, &two), ANTHROPIC, &body(ANTHROPIC, &one)), [clause::GATE_IDS]);
     let both = vec![("", vec![("c_1", "look", json!({"n": 1})), ("c_1", "look", json!({"n": 2}))], vec!["r1", "r2"])];
-    assert_eq!(of_request(CHAT, &body(CHAT, &two), ANTHROPIC, &body(ANTHROPIC, &both)), ["GATE-IDS"]);
+    assert_eq!(of_request(CHAT, &body(CHAT, &two), ANTHROPIC, &body(ANTHROPIC, &both)), [clause::GATE_IDS]);
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn integers_beyond_the_doubles_are_a_matter_of_their_own() {
     let rounds = |number: u64| vec![("", vec![("a", "look", json!({"n": number}))], vec!["ok"])];
     let [exact, round] = [9_007_199_254_740_993, 9_007_199_254_740_992].map(rounds);
     for (client, api) in [(CHAT, ANTHROPIC), (ANTHROPIC, CHAT), (RESPONSES, RESPONSES)] {
-        assert_eq!(of_request(client, &body(client, &exact), api, &body(api, &round)), ["GATE-CALLS-EXACT"]);
+        assert_eq!(of_request(client, &body(client, &exact), api, &body(api, &round)), [clause::GATE_CALLS_EXACT]);
     }
 }
 
@@ -162,8 +165,21 @@ fn images_are_images_with_their_bytes() {
         (json!({"type": "text", "text": format!("data:image/png;base64,{data}")}), "its base64 is a text"),
         (image("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAAAAAA"), "it has other bytes"),
     ] {
-        assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &theirs(part)), ["GATE-MEDIA"], "{name}");
+        assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &theirs(part)), [clause::GATE_MEDIA], "{name}");
     }
+    let pair = |one: &Value, two: &Value, role: fn(Value) -> Value| [role(one.clone()), role(two.clone())];
+    let (other, of_message) =
+        ("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAYAAAB", |part: Value| json!({"role": "user", "content": [part]}));
+    let two = |api, parts: [Value; 2]| changed(&body(api, &[]), |body| list(body).extend(parts));
+    let sent = two(CHAT, pair(&url(data), &url(other), of_message));
+    assert_eq!(
+        of_request(CHAT, &sent, ANTHROPIC, &two(ANTHROPIC, pair(&image(data), &image(other), of_message))),
+        [""; 0]
+    );
+    assert_eq!(
+        of_request(CHAT, &sent, ANTHROPIC, &two(ANTHROPIC, pair(&image(other), &image(data), of_message))),
+        [clause::GATE_MEDIA]
+    );
     // In a result, on the way to an API whose results have none.
     let sent = changed(&body(ANTHROPIC, &looked()), |body| {
         list(body)[2]["content"][1]["content"] = json!([{"type": "text", "text": "r2"}, image(data)])
@@ -184,7 +200,7 @@ fn images_are_images_with_their_bytes() {
     ];
     for fault in wrong {
         let arrived = changed(&right, fault);
-        assert_eq!(of_request(ANTHROPIC, &sent, CHAT, &arrived), ["GATE-MEDIA"], "{arrived}");
+        assert_eq!(of_request(ANTHROPIC, &sent, CHAT, &arrived), [clause::GATE_MEDIA], "{arrived}");
     }
 }
 
@@ -207,12 +223,12 @@ fn thinking_comes_back_as_it_was() {
         with(vec![thought("Hm!", "s1"), redacted.clone()]),
         with(vec![redacted.clone(), thought("Hm", "s1")]),
     ] {
-        assert_eq!(of_request(ANTHROPIC, &sent, ANTHROPIC, &arrived), ["GATE-OPAQUE"], "{arrived}");
+        assert_eq!(of_request(ANTHROPIC, &sent, ANTHROPIC, &arrived), [clause::GATE_OPAQUE], "{arrived}");
     }
     // From another API it is left out; without a signature it never comes.
     let chat = changed(&body(CHAT, &looked()), |body| list(body)[2]["reasoning_content"] = json!("Hm"));
     assert_eq!(of_request(CHAT, &chat, ANTHROPIC, &body(ANTHROPIC, &looked())), [""; 0]);
-    assert_eq!(of_request(CHAT, &chat, ANTHROPIC, &with(vec![thought("Hm", "")])), ["GATE-OPAQUE"]);
+    assert_eq!(of_request(CHAT, &chat, ANTHROPIC, &with(vec![thought("Hm", "")])), [clause::GATE_OPAQUE]);
 }
 
 #[test]
@@ -225,10 +241,10 @@ fn what_arrives_breaks_no_rule_that_the_client_kept() {
     let empty = changed(&right, |body| {
         list(body)[0]["content"] = json!([{"type": "text", "text": "Go"}, {"type": "text", "text": ""}])
     });
-    assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &empty), ["GATE-VALID"]);
+    assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &empty), [clause::GATE_VALID]);
     let unlimited = changed(&sent, |body| body["max_completion_tokens"] = Value::Null);
     let limitless = changed(&right, |body| body["max_tokens"] = Value::Null);
-    assert_eq!(of_request(CHAT, &unlimited, ANTHROPIC, &limitless), ["GATE-VALID"]);
+    assert_eq!(of_request(CHAT, &unlimited, ANTHROPIC, &limitless), [clause::GATE_VALID]);
     // Whoever sends what its own API refuses is told so by the provider.
     let orphan = |api| {
         changed(&body(api, &looked()), |body| {
@@ -248,7 +264,7 @@ fn a_fault_is_told_once_and_in_its_own_request() {
     wire.pass(&body(CHAT, &rounds), &fault(body(ANTHROPIC, &rounds)));
     let found = wire.found();
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].clause, found[0].exchange, found[0].attempt), ("GATE-RESULT", 0, Some(0)));
+    assert_eq!((found[0].clause, found[0].exchange, found[0].attempt), (clause::GATE_RESULT, 0, Some(0)));
     assert_eq!(
         found[0].what,
         "request 1: the result of the call `call_a` (messages[3]) was `r1`, and arrives (messages[2].content[0]) as `R1`"

@@ -89,7 +89,7 @@ impl Wire {
 
     /// An exchange in which this arrives, and the answer goes back as it is said in the API of the client.
     fn pass(&mut self, sent: &Value, arrived: &Value) -> &mut Self {
-        self.pass_with(sent, arrived, |response| Some(response))
+        self.pass_with(sent, arrived, Some)
     }
 
     /// The same, with something done to the answer.

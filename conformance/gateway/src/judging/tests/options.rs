@@ -1,6 +1,7 @@
 //! Tools, choices and limits.
 
 use super::*;
+use threadspec_golden::clause;
 
 /// A request with a tool and these options.
 fn ask(api: Api, name: &str, schema: Value, description: &str, options: Value) -> Value {
@@ -33,27 +34,27 @@ fn a_tool_arrives_with_its_schema() {
     };
     assert_eq!(arrived(schema(), "Looks."), [""; 0]);
     let changes: [(&str, fn(&mut Value)); 8] = [
-        ("GATE-TOOLS", |schema| schema["properties"]["n"]["type"] = json!("string")),
-        ("GATE-TOOLS", |schema| schema["required"] = json!([])),
-        ("GATE-TOOLS", |schema| schema["required"] = json!(["n", "unit"])),
-        ("GATE-TOOLS", |schema| schema["properties"]["unit"]["enum"] = Value::Null),
-        ("GATE-TOOLS", |schema| drop(schema["properties"].as_object_mut().expect("members").remove("unit"))),
-        ("GATE-TOOLS-FULL", |schema| schema["additionalProperties"] = Value::Null),
-        ("GATE-TOOLS-FULL", |schema| schema["properties"]["n"]["minimum"] = Value::Null),
-        ("GATE-TOOLS-FULL", |schema| schema["properties"]["n"]["description"] = Value::Null),
+        (clause::GATE_TOOLS, |schema| schema["properties"]["n"]["type"] = json!("string")),
+        (clause::GATE_TOOLS, |schema| schema["required"] = json!([])),
+        (clause::GATE_TOOLS, |schema| schema["required"] = json!(["n", "unit"])),
+        (clause::GATE_TOOLS, |schema| schema["properties"]["unit"]["enum"] = Value::Null),
+        (clause::GATE_TOOLS, |schema| drop(schema["properties"].as_object_mut().expect("members").remove("unit"))),
+        (clause::GATE_TOOLS_FULL, |schema| schema["additionalProperties"] = Value::Null),
+        (clause::GATE_TOOLS_FULL, |schema| schema["properties"]["n"]["minimum"] = Value::Null),
+        (clause::GATE_TOOLS_FULL, |schema| schema["properties"]["n"]["description"] = Value::Null),
     ];
     for (clause, change) in changes {
         assert_eq!(arrived(changed(&schema(), change), "Looks."), [clause]);
     }
-    assert_eq!(arrived(schema(), ""), ["GATE-TOOLS-FULL"]);
+    assert_eq!(arrived(schema(), ""), [clause::GATE_TOOLS_FULL]);
     let lost = changed(&ask(ANTHROPIC, "look", schema(), "", none.clone()), |body| body["tools"] = Value::Null);
-    assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &lost), ["GATE-TOOLS"]);
+    assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &lost), [clause::GATE_TOOLS]);
     let renamed = ask(ANTHROPIC, "look_1", schema(), "Looks.", none.clone());
-    assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &renamed), ["GATE-TOOLS"]);
+    assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &renamed), [clause::GATE_TOOLS]);
     let added = changed(&ask(ANTHROPIC, "look", schema(), "Looks.", none), |body| {
         body["tools"].as_array_mut().expect("tools").push(json!({"name": "dummy", "input_schema": {"type": "object"}}))
     });
-    assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &added), ["GATE-TOOLS"]);
+    assert_eq!(of_request(CHAT, &sent, ANTHROPIC, &added), [clause::GATE_TOOLS]);
 }
 
 #[test]
@@ -74,15 +75,21 @@ fn a_name_that_the_api_refuses_is_mapped_and_mapped_back() {
             .clauses()
     };
     assert_eq!(told(long_name), [""; 0]);
-    assert_eq!(told(short_name), ["GATE-SAID"]);
+    assert_eq!(told(short_name), [clause::GATE_SAID]);
 }
 
 #[test]
 fn a_choice_arrives_with_its_meaning() {
     for (client, sent, api, arrived, expected) in [
         (ANTHROPIC, json!({"tool_choice": {"type": "any"}}), CHAT, json!({"tool_choice": "required"}), None),
-        (ANTHROPIC, json!({"tool_choice": {"type": "any"}}), CHAT, json!({"tool_choice": "any"}), Some("GATE-CHOICE")),
-        (ANTHROPIC, json!({"tool_choice": {"type": "any"}}), CHAT, json!({}), Some("GATE-CHOICE")),
+        (
+            ANTHROPIC,
+            json!({"tool_choice": {"type": "any"}}),
+            CHAT,
+            json!({"tool_choice": "any"}),
+            Some(clause::GATE_CHOICE),
+        ),
+        (ANTHROPIC, json!({"tool_choice": {"type": "any"}}), CHAT, json!({}), Some(clause::GATE_CHOICE)),
         (ANTHROPIC, json!({"tool_choice": {"type": "auto"}}), CHAT, json!({}), None),
         (
             ANTHROPIC,
@@ -96,11 +103,11 @@ fn a_choice_arrives_with_its_meaning() {
             json!({"tool_choice": {"type": "tool", "name": "look"}}),
             CHAT,
             json!({"tool_choice": "required"}),
-            Some("GATE-CHOICE"),
+            Some(clause::GATE_CHOICE),
         ),
         (CHAT, json!({"tool_choice": "none"}), ANTHROPIC, json!({"tool_choice": {"type": "none"}}), None),
-        (CHAT, json!({"tool_choice": "none"}), ANTHROPIC, json!({}), Some("GATE-CHOICE")),
-        (CHAT, json!({}), ANTHROPIC, json!({"tool_choice": {"type": "any"}}), Some("GATE-CHOICE")),
+        (CHAT, json!({"tool_choice": "none"}), ANTHROPIC, json!({}), Some(clause::GATE_CHOICE)),
+        (CHAT, json!({}), ANTHROPIC, json!({"tool_choice": {"type": "any"}}), Some(clause::GATE_CHOICE)),
         (
             CHAT,
             json!({"parallel_tool_calls": false}),
@@ -108,18 +115,18 @@ fn a_choice_arrives_with_its_meaning() {
             json!({"tool_choice": {"type": "auto", "disable_parallel_tool_use": true}}),
             None,
         ),
-        (CHAT, json!({"parallel_tool_calls": false}), ANTHROPIC, json!({}), Some("GATE-CHOICE")),
+        (CHAT, json!({"parallel_tool_calls": false}), ANTHROPIC, json!({}), Some(clause::GATE_CHOICE)),
         (
             ANTHROPIC,
             json!({"tool_choice": {"type": "auto", "disable_parallel_tool_use": true}}),
             RESPONSES,
             json!({}),
-            Some("GATE-CHOICE"),
+            Some(clause::GATE_CHOICE),
         ),
-        (CHAT, json!({}), RESPONSES, json!({"parallel_tool_calls": false}), Some("GATE-CHOICE")),
+        (CHAT, json!({}), RESPONSES, json!({"parallel_tool_calls": false}), Some(clause::GATE_CHOICE)),
         (CHAT, json!({}), RESPONSES, json!({"parallel_tool_calls": true}), None),
         (CHAT, json!({"max_completion_tokens": 50}), ANTHROPIC, json!({"max_tokens": 50}), None),
-        (CHAT, json!({"max_completion_tokens": 50}), ANTHROPIC, json!({"max_tokens": 4096}), Some("GATE-CHOICE")),
+        (CHAT, json!({"max_completion_tokens": 50}), ANTHROPIC, json!({"max_tokens": 4096}), Some(clause::GATE_CHOICE)),
         (CHAT, json!({"max_completion_tokens": null}), ANTHROPIC, json!({"max_tokens": 4096}), None),
         (
             CHAT,
@@ -131,10 +138,10 @@ fn a_choice_arrives_with_its_meaning() {
         (CHAT, json!({"max_completion_tokens": 9}), RESPONSES, json!({"max_output_tokens": 16}), None),
         (CHAT, json!({"stop": ["A", "B"]}), ANTHROPIC, json!({"stop_sequences": ["B", "A"]}), None),
         (CHAT, json!({"stop": "A"}), ANTHROPIC, json!({"stop_sequences": ["A"]}), None),
-        (CHAT, json!({"stop": ["A", "B"]}), ANTHROPIC, json!({"stop_sequences": ["A"]}), Some("GATE-CHOICE")),
+        (CHAT, json!({"stop": ["A", "B"]}), ANTHROPIC, json!({"stop_sequences": ["A"]}), Some(clause::GATE_CHOICE)),
         (CHAT, json!({"stop": ["A", "\n"]}), ANTHROPIC, json!({"stop_sequences": ["A"]}), None),
         (CHAT, json!({"stop": ["A"]}), RESPONSES, json!({}), None),
-        (CHAT, json!({}), ANTHROPIC, json!({"stop_sequences": ["Human:"]}), Some("GATE-CHOICE")),
+        (CHAT, json!({}), ANTHROPIC, json!({"stop_sequences": ["Human:"]}), Some(clause::GATE_CHOICE)),
     ] {
         let of = |api, options: &Value| ask(api, "look", schema(), "", options.clone());
         let found = of_request(client, &of(client, &sent), api, &of(api, &arrived));

@@ -2,6 +2,7 @@
 
 use super::history::list;
 use super::*;
+use threadspec_golden::clause;
 
 fn is_right(client: Api, sent: &Value, api: Api, arrived: &Value, name: &str) {
     let found = Wire::new(client, api, json!([{"content": "Done"}])).pass(sent, arrived).found();
@@ -192,8 +193,8 @@ fn failures_are_told_as_they_can_be() {
     }
     is_right(ANTHROPIC, &sent, ANTHROPIC, &sent, "kept");
     let told = |text: &str| changed(&body(CHAT, &looked()), |body| list(body)[3]["content"] = json!(text));
-    assert_eq!(of_request(ANTHROPIC, &body(ANTHROPIC, &looked()), CHAT, &told("Error: r1")), ["GATE-RESULT"]);
-    assert_eq!(of_request(ANTHROPIC, &sent, ANTHROPIC, &body(ANTHROPIC, &looked())), ["GATE-RESULT"]);
+    assert_eq!(of_request(ANTHROPIC, &body(ANTHROPIC, &looked()), CHAT, &told("Error: r1")), [clause::GATE_RESULT]);
+    assert_eq!(of_request(ANTHROPIC, &sent, ANTHROPIC, &body(ANTHROPIC, &looked())), [clause::GATE_RESULT]);
 }
 
 #[test]
@@ -244,7 +245,7 @@ fn a_broken_history_is_repaired_or_sent_on() {
     let without = changed(&forwarded, |body| drop(list(body)[1]["content"].as_array_mut().expect("blocks").pop()));
     is_right(CHAT, &unanswered, ANTHROPIC, &without, "repaired without the call");
     let and_changed = changed(&made, |body| list(body)[0]["content"] = json!("Gone"));
-    assert_eq!(of_request(CHAT, &unanswered, ANTHROPIC, &and_changed), ["GATE-TEXT"]);
+    assert_eq!(of_request(CHAT, &unanswered, ANTHROPIC, &and_changed), [clause::GATE_TEXT]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use threadspec_judge::json::list;
 
 #[derive(Default)]
-struct ResponseForm {
+struct ResponseCourse {
     has_begun: bool,
     has_ended: bool,
     /// The items by their index.
@@ -22,7 +22,7 @@ struct ItemState {
 }
 
 pub(super) fn judge(events: &[FormEvent<'_>], faults: &mut FormFaults) {
-    let mut response = ResponseForm::default();
+    let mut response = ResponseCourse::default();
     for event in events {
         let Some(kind) = event.data["type"].as_str() else {
             faults.must(format!("an event has no `type`: {}", crate::shown::json(&event.data)));
@@ -38,7 +38,7 @@ pub(super) fn judge(events: &[FormEvent<'_>], faults: &mut FormFaults) {
     }
 }
 
-impl ResponseForm {
+impl ResponseCourse {
     fn take(&mut self, kind: &str, data: &Value, faults: &mut FormFaults) {
         if kind == "error" {
             return;
