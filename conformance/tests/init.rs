@@ -20,7 +20,7 @@ fn shell(folder: &Path, command: &str) -> io::Result<()> {
     Ok(())
 }
 
-fn begins(language: &str, build: &[&str], command: &[&str], sessions: Option<&[&str]>) -> io::Result<()> {
+fn begins(language: &str, build: &[&str], command: &[&str], sessions: &[&str]) -> io::Result<()> {
     let folder = tempfile::tempdir()?;
     let program = env!("CARGO_BIN_EXE_threadspec");
     let init = || Command::new(program).args(["init", language, "adapter"]).current_dir(folder.path()).output();
@@ -41,7 +41,7 @@ fn begins(language: &str, build: &[&str], command: &[&str], sessions: Option<&[&
         fs::read_to_string(adapter.join("README.md"))?.contains("## Sessions"),
         "its README does not explain op `session`"
     );
-    sessions.map_or(Ok(()), |command| plays_sessions(&adapter, command))
+    plays_sessions(&adapter, sessions)
 }
 
 /// The example of op `session` passes what needs a memory alone, and says in its hello that it has nothing else.
@@ -57,15 +57,14 @@ fn plays_sessions(adapter: &Path, command: &[&str]) -> io::Result<()> {
         "the example of sessions does not pass: {said}"
     );
     let readme = fs::read_to_string(adapter.join("README.md"))?;
-    let run = format!("    threadspec verify --profile universal --op session -- {}\n", command.join(" "));
-    assert!(readme.contains(&run), "{readme}");
+    assert!(readme.contains("    threadspec verify --profile universal --op session -- "), "{readme}");
     Ok(())
 }
 
 #[test]
 fn node() -> io::Result<()> {
     if here("node") {
-        begins("node", &["node --test"], &["node", "adapter.mjs"], Some(&["node", "session.mjs"]))
+        begins("node", &["node --test"], &["node", "adapter.mjs"], &["node", "session.mjs"])
     } else {
         Ok(())
     }
@@ -74,7 +73,7 @@ fn node() -> io::Result<()> {
 #[test]
 fn python() -> io::Result<()> {
     if here("python3") {
-        begins("python", &["python3 -m unittest -q"], &["python3", "adapter.py"], Some(&["python3", "session.py"]))
+        begins("python", &["python3 -m unittest -q"], &["python3", "adapter.py"], &["python3", "session.py"])
     } else {
         Ok(())
     }
@@ -99,7 +98,7 @@ fn typescript() -> io::Result<()> {
         "typescript",
         &["npm install --silent --no-audit --no-fund", "npm run build", "npm test"],
         &["node", "dist/adapter.js"],
-        Some(&["node", "dist/session.js"]),
+        &["node", "dist/session.js"],
     )
 }
 
@@ -110,13 +109,18 @@ fn rust() -> io::Result<()> {
         "rust",
         &["CARGO_TARGET_DIR=built cargo test --quiet", "CARGO_TARGET_DIR=built cargo build --quiet"],
         &["built/debug/threadspec-adapter"],
-        None,
+        &["built/debug/threadspec-sessions"],
     )
 }
 
 #[test]
 fn go() -> io::Result<()> {
-    if here("go") { begins("go", &["go build -o adapter .", "go test ./..."], &["./adapter"], None) } else { Ok(()) }
+    if here("go") {
+        let build = ["go build -o adapter .", "go build -o sessions ./session", "go test ./..."];
+        begins("go", &build, &["./adapter"], &["./sessions"])
+    } else {
+        Ok(())
+    }
 }
 
 #[test]
@@ -129,8 +133,38 @@ fn java() -> io::Result<()> {
         );
         return Ok(());
     }
-    let compile = format!("javac -cp {GSON} -d classes src/*.java && java -cp {GSON}:classes AdapterTest");
-    begins("java", &[&compile], &["java", "-cp", &format!("{GSON}:classes"), "Adapter"], None)
+    let compile = format!("javac -cp {GSON} -d classes src/*.java");
+    let test = format!("java -cp {GSON}:classes AdapterTest && java -cp {GSON}:classes SessionsTest");
+    let classes = format!("{GSON}:classes");
+    begins("java", &[&compile, &test], &["java", "-cp", &classes, "Adapter"], &["java", "-cp", &classes, "Sessions"])
+}
+
+/// Whatever a copied file imports of the adapters' own files is in the copy, and so for what that imports.
+fn finds_what_it_imports(original: &Path, copy: &Path, file: &Path) -> io::Result<()> {
+    if !file.exists() {
+        return Ok(());
+    }
+    let text = fs::read_to_string(file)?;
+    assert!(!text.contains("parents[1]") && !text.contains("../"), "{} looks outside of its folder", file.display());
+    let shared = original.join("../shared");
+    for line in text.lines() {
+        // `from testee import serve`, `import { serve } from './shared/testee.mjs'`
+        let named = match line.split_once(" from './").or_else(|| line.split_once("import('./")) {
+            Some((_, path)) => path.split('\'').next().map(|path| file.with_file_name(path)),
+            None => line.strip_prefix("from ").and_then(|rest| rest.split_once(" import ")).and_then(|(module, _)| {
+                let name = format!("{module}.py");
+                // Shared ones are looked for first.
+                let places =
+                    [(shared.join(&name), copy.join("shared").join(&name)), (original.join(&name), copy.join(&name))];
+                places.into_iter().find(|(from, _)| from.exists()).map(|(_, to)| to)
+            }),
+        };
+        if let Some(named) = named {
+            assert!(named.is_file(), "{} imports {}", file.display(), named.display());
+            finds_what_it_imports(original, copy, &named)?;
+        }
+    }
+    Ok(())
 }
 
 #[test]
@@ -152,10 +186,16 @@ fn every_framework_with_an_adapter_can_be_copied() -> io::Result<()> {
         let said = String::from_utf8_lossy(&init.stdout).into_owned();
         assert!(said.contains("threadspec verify --profile universal --timeout 60 --max-unsupported 25 -- "), "{said}");
         let is_python = folder.path().join("adapter.py").exists();
-        let adapter = fs::read_to_string(folder.path().join(if is_python { "adapter.py" } else { "adapter.mjs" }))?;
-        assert!(!adapter.contains("shared"), "{name:?} looks for what stands beside other adapters:\n{adapter}");
-        let check = "for file in *.mjs; do node --check $file || exit; done";
-        shell(folder.path(), if is_python { "python3 -m py_compile *.py" } else { check })?;
+        let ending = if is_python { "py" } else { "mjs" };
+        let session = format!("session.{ending}");
+        let has_sessions = entry.path().join(&session).exists();
+        assert_eq!(folder.path().join(&session).exists(), has_sessions, "{name:?}: {session}");
+        assert_eq!(said.contains("--max-unsupported 25 --op session -- "), has_sessions, "{said}");
+        for file in ["adapter", "session"].into_iter().map(|stem| folder.path().join(format!("{stem}.{ending}"))) {
+            finds_what_it_imports(&entry.path(), folder.path(), &file)?;
+        }
+        let check = "for file in *.mjs shared/*.mjs; do node --check $file || exit; done";
+        shell(folder.path(), if is_python { "python3 -m py_compile *.py shared/*.py" } else { check })?;
         tried += 1;
     }
     assert!(tried >= 12, "{tried} frameworks");

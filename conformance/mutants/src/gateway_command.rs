@@ -3,7 +3,7 @@
 use std::io::Write;
 use threadspec::oracle::Api;
 use threadspec_conformance::Stop;
-use threadspec_mutants::{GatewayServer, GatewaySettings};
+use threadspec_mutants::{GatewayServer, GatewaySettings, Planted, find};
 use threadspec_runner::Exit;
 
 /// Serve a gateway that is sound, or one with a planted bug: a plain proxy if both APIs are the same, else one that translates
@@ -24,6 +24,9 @@ pub(crate) struct ServeGateway {
     /// The model that the upstream is asked for, in the place of the client's
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
+    /// What is planted in it, bug or reading; `threadspec-mutants run --gateways` lists all
+    #[arg(long, value_name = "NAME")]
+    bug: Option<String>,
 }
 
 impl ServeGateway {
@@ -34,12 +37,18 @@ impl ServeGateway {
     /// When it cannot listen.
     pub(crate) fn execute(&self) -> Result<Exit, Stop> {
         let variable = if self.to == Api::Anthropic { "ANTHROPIC_API_KEY" } else { "OPENAI_API_KEY" };
+        let planted = self.bug.as_deref().map(|name| {
+            let unknown = || Stop::new(Exit::Usage, format!("nothing of the name `{name}` is planted in gateways"));
+            find(name).filter(Planted::is_of_gateway).ok_or_else(unknown)
+        });
+        let planted = planted.transpose()?;
         let settings = GatewaySettings {
             client: self.from,
             upstream: self.to,
             url: self.upstream.clone(),
             key: std::env::var(variable).ok().filter(|key| !key.is_empty()),
             model: self.model.clone(),
+            planted,
         };
         let failed = |error: std::io::Error| Stop::new(Exit::Corpus, format!("gateway: {error}"));
         let server = GatewayServer::listen(&settings, self.port).map_err(failed)?;

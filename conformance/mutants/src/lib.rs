@@ -44,14 +44,14 @@ mod wire;
 
 pub use catalogue::{all, find};
 pub use error::Error;
-pub use gateway::{GatewayServer, GatewaySettings};
+pub use gateway::{Between, GatewayServer, GatewaySettings};
 pub use growth::{Breadth, of_size, survey_sizes};
 pub use matrix::{Matrix, catches};
 pub use pairs::survey_pairs;
 pub use permitted::{Permitted, neglectful, pairs_of_readings, permitted};
 pub use planted::{
-    Clash, Family, Kind, Misbehaviour, OnAgent, OnSession, OnTwin, OnWire, Planted, Reading, sound, sound_agent,
-    sound_sessions, together,
+    Clash, Family, Kind, Misbehaviour, OnAgent, OnGateway, OnSession, OnTwin, OnWire, Planted, Reading, sound,
+    sound_agent, sound_sessions, together,
 };
 pub use together::Together;
 pub use trial::{Selection, Survey, Trial};

@@ -1,6 +1,7 @@
 //! What can be planted: bugs, permitted readings and misbehaving processes, each with a name and with what is needed to make it.
 
 use crate::agent::{Agent, RunState};
+use crate::gateway::{Places, TestGateway};
 use crate::threads::SessionAgent;
 use crate::twin::Twin;
 use crate::wire::{Modes, WireAgent};
@@ -48,6 +49,10 @@ pub enum Kind {
     SessionLapse(OnSession),
     /// That agent deviates as the specification of sessions permits.
     SessionReading(OnSession),
+    /// A gateway goes wrong.
+    GatewayBug(OnGateway),
+    /// A gateway deviates as the specification of gateways permits.
+    GatewayReading(OnGateway),
     /// A process does something other than write its reply, which would be right.
     Misbehaviour(Misbehaviour),
 }
@@ -82,6 +87,16 @@ pub struct OnWire {
     /// The `should` clauses that a reading does not follow. Only cases of these may object.
     pub(crate) neglects: &'static [&'static str],
     pub(crate) plant: &'static (dyn Fn(&mut WireAgent) + Send + Sync),
+}
+
+/// A change of a gateway.
+#[derive(Clone, Copy)]
+pub struct OnGateway {
+    /// Where it shows.
+    pub(crate) places: Places,
+    /// The `should` clauses that a reading does not follow. Only cases of these may object.
+    pub(crate) neglects: &'static [&'static str],
+    pub(crate) plant: &'static (dyn Fn(&mut TestGateway) + Send + Sync),
 }
 
 /// A deviation of the twin that is permitted.
@@ -148,7 +163,14 @@ impl fmt::Debug for Planted {
 impl Planted {
     /// Whether it is permitted rather than wrong.
     pub fn is_reading(&self) -> bool {
-        matches!(self.kind, Kind::Reading(_) | Kind::AgentReading(_) | Kind::WireReading(_) | Kind::SessionReading(_))
+        matches!(
+            self.kind,
+            Kind::Reading(_)
+                | Kind::AgentReading(_)
+                | Kind::WireReading(_)
+                | Kind::SessionReading(_)
+                | Kind::GatewayReading(_)
+        )
     }
 
     /// Whether a profile forbids it.
@@ -168,6 +190,18 @@ impl Planted {
             Kind::AgentBug(OnAgent(plant)) | Kind::AgentReading(OnAgent(plant)) => plant(&mut agent.agent),
             _ => {}
         }
+    }
+
+    /// Plants it in a gateway, if that is where it belongs.
+    pub(crate) fn plant_in_gateway(&self, gateway: &mut TestGateway) {
+        if let Kind::GatewayBug(OnGateway { plant, .. }) | Kind::GatewayReading(OnGateway { plant, .. }) = self.kind {
+            plant(gateway);
+        }
+    }
+
+    /// Whether it is planted in a gateway.
+    pub fn is_of_gateway(&self) -> bool {
+        matches!(self.kind, Kind::GatewayBug(_) | Kind::GatewayReading(_))
     }
 
     /// The same with what stands behind its name: a size (`:100`, or `:content:100` for the texts in members of that name), or the moment of a

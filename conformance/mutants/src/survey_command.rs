@@ -41,6 +41,9 @@ pub(crate) struct SurveyRun {
     /// Try only what is planted in the agent that keeps threads from run to run
     #[arg(long, conflicts_with = "wire")]
     sessions: bool,
+    /// Try only what is planted in gateways
+    #[arg(long, conflicts_with_all = ["wire", "sessions"])]
+    gateways: bool,
     /// List the cases that catch nothing that another one does not catch
     #[arg(long)]
     redundant: bool,
@@ -70,11 +73,13 @@ impl SurveyRun {
             Matrix::over_the_wire(&corpus, &cases, selection).map_err(harness)?
         } else if self.sessions {
             Matrix::of_sessions(&corpus, &cases, selection).map_err(harness)?
+        } else if self.gateways {
+            Matrix::of_gateways(&corpus, &cases, selection).map_err(harness)?
         } else {
             Matrix::of(&corpus, &cases, &program, selection).map_err(harness)?
         };
         let mut faults = matrix.faults();
-        let is_part = self.wire || self.sessions;
+        let is_part = self.wire || self.sessions || self.gateways;
         if !is_part {
             for reading in permitted() {
                 faults.extend(reading.accusations(fuzzed));
@@ -114,6 +119,7 @@ fn as_json(matrix: &Matrix<'_>) -> Value {
             "breaks": trial.breaks,
             "profile": trial.profile.to_string(),
             "over": trial.transport.map(|transport| transport.to_string()),
+            "between": trial.between.map(|between| between.to_string()),
             "wrong": trial.wrong,
             "failed": ids(&trial.failed),
             "counts": trial.counts,

@@ -1,6 +1,7 @@
 //! Putting cases to what is planted, and what comes of it.
 
 use crate::Error;
+use crate::gateway::Between;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
 use threadspec_judge::corpus::{Case, Corpus, Level};
@@ -21,6 +22,8 @@ pub struct Trial<'a> {
     pub profile: JudgeProfile,
     /// How its model was asked, if that was over the wire.
     pub transport: Option<Transport>,
+    /// Between which APIs it stood, if it is a gateway.
+    pub between: Option<Between>,
     /// Whether it is wrong there. If not, no case may say so.
     pub wrong: bool,
     /// Whether one of the clauses is a `must`.
@@ -41,6 +44,7 @@ impl Trial<'_> {
             breaks: &[],
             profile,
             transport: None,
+            between: None,
             wrong: false,
             breaks_a_must: false,
             failed: Vec::new(),
@@ -51,6 +55,9 @@ impl Trial<'_> {
 
     /// In which profile and, over the wire, how.
     pub fn place(&self) -> String {
+        if let Some(between) = self.between {
+            return between.to_string();
+        }
         self.transport
             .map_or_else(|| self.profile.to_string(), |transport| format!("{} over {transport}", self.profile))
     }

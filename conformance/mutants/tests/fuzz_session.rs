@@ -2,12 +2,11 @@
 //! reading.
 
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::process::{Command, Output};
-use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, first_failure, run};
+use threadspec_campaign::{FuzzFinding, FuzzOptions, FuzzReport, first_failure, run, save_findings};
 use threadspec_golden::clause;
-use threadspec_judge::corpus::session_problems;
+use threadspec_judge::corpus::{embedded, session_problems};
 use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::{JudgeProfile, Op};
 use threadspec_mutants::{Kind, Planted, all, find, sound_sessions};
@@ -26,7 +25,7 @@ fn fuzz(planted: &Planted, cases: Range<u64>) -> FuzzReport {
 }
 
 fn bugs() -> impl Iterator<Item = &'static Planted> {
-    all().filter(|planted| matches!(planted.kind, Kind::SessionBug(_)))
+    all().filter(|planted| matches!(planted.kind, Kind::SessionBug(_) | Kind::SessionLapse(_)))
 }
 
 fn readings() -> impl Iterator<Item = &'static Planted> {
@@ -111,7 +110,10 @@ fn no_reading_is_accused_in_many_sessions() {
     assert!(accused.is_empty(), "{accused}");
 }
 
-/// Which bugs show within so many sessions; a minute of `fuzz` on one processor plays more, whoever is asked.
+/// Bugs that no drawn session shows, each with the reason.
+const OUT_OF_REACH: &[(&str, &str)] = &[];
+
+/// Every bug shows within so many sessions; a minute of `fuzz` on one processor plays more, whoever is asked.
 #[test]
 #[ignore = "slow: some minutes, for changes of the generator"]
 fn bugs_are_found_in_a_minute() {
@@ -130,27 +132,21 @@ fn bugs_are_found_in_a_minute() {
     });
     let within = |most: u64| found.iter().flatten().filter(|case| **case < most).count();
     println!(
-        "{} bugs; within 100 sessions {}, 1000 {}, {cases} {}",
+        "{} bugs; within 30 sessions {}, 100 {}, 300 {}, 1000 {}",
         all.len(),
+        within(30),
         within(100),
-        within(1_000),
-        within(cases)
+        within(300),
+        within(1_000)
     );
-    let missed: Vec<&&Planted> =
-        all.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(bug, _)| bug).collect();
-    let mut by_clause: BTreeMap<&str, [usize; 2]> = BTreeMap::new();
-    for (bug, found) in all.iter().zip(&found) {
-        for clause in bug.breaks {
-            let counts = by_clause.entry(clause).or_default();
-            counts[0] += usize::from(found.is_some());
-            counts[1] += 1;
-        }
-    }
-    println!("{by_clause:#?}");
-    println!("missed: {:#?}", missed.iter().map(|bug| bug.name).collect::<Vec<_>>());
-    let unfound: Vec<_> = by_clause.iter().filter(|(_, [found, _])| *found == 0).collect();
-    assert!(unfound.is_empty(), "no bug of these clauses is found: {unfound:?}");
-    assert!(missed.len() * 20 <= all.len(), "{} of {} are missed", missed.len(), all.len());
+    let mut latest: Vec<(u64, &str)> =
+        found.iter().zip(&all).filter_map(|(case, bug)| Some(((*case)?, bug.name))).collect();
+    latest.sort_unstable();
+    println!("latest: {:#?}", latest.iter().rev().take(10).collect::<Vec<_>>());
+    let missed: Vec<&str> =
+        all.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(bug, _)| bug.name).collect();
+    let excused: Vec<&str> = OUT_OF_REACH.iter().map(|(name, _)| *name).collect();
+    assert_eq!(missed, excused, "of {}, in {cases} sessions", all.len());
 }
 
 fn threadspec(arguments: &[&str], testee: &[&str]) -> Output {
@@ -182,4 +178,32 @@ fn what_is_found_is_saved_as_cases_that_lint_accepts_and_verify_runs() {
     let sound = ["--", env!("CARGO_BIN_EXE_threadspec-tested"), "serve"];
     let output = threadspec(&[&verify[..], &sound].concat(), &[]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn what_shows_only_in_a_later_session_is_saved_with_those_before() {
+    for (name, clause) in [
+        ("cut-calls-left-open-in-the-second-session", clause::SESSION_ANSWERED),
+        ("approved-calls-run-twice-in-the-second-session", clause::SESSION_APPROVED),
+    ] {
+        let report = fuzz(&find(name).expect(name), 0..150);
+        let own = report.findings.iter().find(|finding| finding.clause == clause);
+        let own = own.unwrap_or_else(|| panic!("{name}: {}", found(&report)));
+        assert_eq!(own.after.len(), 1, "{name}: {:?}", own.after);
+        assert_eq!(session_problems(&own.after[0]), [""; 0], "{name}");
+        let runs = |input: &str| threadspec_judge::json::read(input).expect("JSON")["runs"].as_array().map(Vec::len);
+        assert!(runs(&own.after[0]) == Some(1) && runs(&own.input) <= Some(3), "{name}: {own:?}");
+        assert!(own.also.contains(clause::AGENT_INDEPENDENT), "{name}: {:?}", own.also);
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let (corpus, _) = embedded();
+        save_findings(folder.path(), &report.findings, JudgeProfile::Universal, corpus).expect("it is saved");
+        let saved = folder.path().to_str().expect("a path");
+        // One case alone in a process of its own, too.
+        let verify = ["verify", "--strict", "--corpus", saved, "--profile", "universal"];
+        let output = threadspec(&verify, &["serve", "--bug", name]);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let fails = format!("fail {}", report.findings.len());
+        assert!(output.status.code() == Some(1) && said.contains(&fails), "{name}: {said}");
+    }
 }

@@ -5,6 +5,7 @@ mod engine;
 mod fuzz;
 mod fuzz_session;
 mod fuzz_universal;
+mod gateways;
 mod hazards;
 mod kill_matrix;
 mod readings;

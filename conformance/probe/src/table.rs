@@ -60,7 +60,8 @@ fn sum(report: &ProbeReport) -> String {
     let (rules, requests) = (report.rules.len(), report.requests);
     let counts = report.counts();
     let counts = if counts.is_empty() { String::new() } else { format!(": {counts}{fabricates}") };
-    format!("{rules} rules asked{counts}. {requests} requests.")
+    let plural = |count: usize| if count == 1 { "" } else { "s" };
+    format!("{rules} rule{} asked{counts}. {requests} request{}.", plural(rules), plural(requests))
 }
 
 /// What the server said, in a line.

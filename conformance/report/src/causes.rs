@@ -265,6 +265,19 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_show_both_sides_are_no_causes() {
+        let note = |sent: &str| {
+            format!(
+                "GATE-TEXT: request 1: the text was `{sent}`\n    sent     {sent}\n    arrived  x\n    curl -sS {sent}"
+            )
+        };
+        let [one, other] = [note("one"), note("other")];
+        let found = grouped(&[(Verdict::Fail, &one, Vec::new()), (Verdict::Fail, &other, Vec::new())]);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(!found[0].0.contains("curl") && found[0].1 == [0, 1], "{found:?}");
+    }
+
+    #[test]
     fn one_replacement_is_one_cause_wherever_it_happens() {
         let found = grouped(&[
             (Verdict::Fail, "", text("a&apos;b", "a'b")),

@@ -1,6 +1,6 @@
 //! The adapters of real agent frameworks, as `init --framework` copies them.
 
-use super::init::Starter;
+use super::init::{Sessions, Starter};
 use clap::ValueEnum;
 
 /// A framework that has an adapter.
@@ -27,72 +27,101 @@ pub(super) enum Framework {
     Strands,
 }
 
-/// The files of a framework's adapter, and the shared files that it needs.
+/// The files of a framework's adapters, and the shared files that they need.
 macro_rules! files {
     ($folder:literal: $($name:literal),*; $($shared:literal),*) => {
         vec![
             $(($name, include_str!(concat!("../../adapters/frameworks/", $folder, "/", $name)).to_owned()),)*
-            $(($shared, include_str!(concat!("../../adapters/frameworks/shared/", $shared)).to_owned()),)*
+            $((concat!("shared/", $shared), include_str!(concat!("../../adapters/frameworks/shared/", $shared)).to_owned()),)*
         ]
     };
 }
 
+/// The adapter of op `tools`, and where there are `sessions` that of op `session`.
 macro_rules! python {
     ($folder:literal $(, $shared:literal)*) => {
-        (files!($folder: "adapter.py", "requirements.txt"; "testee.py" $(, $shared)*), "python3 adapter.py")
+        files!($folder: "adapter.py", "requirements.txt"; "testee.py" $(, $shared)*)
+    };
+    (sessions $folder:literal $(, $shared:literal)*) => {
+        files!($folder: "adapter.py", "session.py", "requirements.txt"; "testee.py", "session.py" $(, $shared)*)
     };
 }
 
 macro_rules! node {
-    ($folder:literal, $command:literal $(, $shared:literal)*) => {
-        (files!($folder: "adapter.mjs", "package.json"; "testee.mjs" $(, $shared)*), $command)
+    ($folder:literal $(, $shared:literal)*) => {
+        files!($folder: "adapter.mjs", "package.json"; "testee.mjs" $(, $shared)*)
+    };
+    (sessions $folder:literal $(, $shared:literal)*) => {
+        files!($folder: "adapter.mjs", "session.mjs", "package.json"; "testee.mjs", "session.mjs" $(, $shared)*)
     };
 }
 
 impl Framework {
     pub(super) fn starter(self) -> Starter {
-        let (mut files, command) = match self {
-            Self::MicrosoftAgent => python!("agent-framework"),
-            Self::Agno => python!("agno"),
-            Self::AiSdk6 => node!("ai-sdk-6", "node adapter.mjs generate", "ai-sdk.mjs"),
-            Self::AiSdk7 => node!("ai-sdk-7", "node_modules/node/bin/node adapter.mjs generate", "ai-sdk.mjs"),
-            Self::Autogen => python!("autogen"),
-            Self::Crewai => python!("crewai"),
-            Self::GoogleAdk => python!("google-adk"),
-            Self::Haystack => python!("haystack"),
-            Self::LangchainJs => node!("langchain-js", "node adapter.mjs"),
-            Self::LangchainPython => python!("langchain-python"),
-            Self::LlamaIndex => python!("llama-index"),
-            Self::Mastra => node!("mastra", "node adapter.mjs", "ai-sdk.mjs"),
-            Self::OpenaiAgentsJs => node!("openai-agents-js", "node adapter.mjs"),
-            Self::OpenaiAgentsPython => python!("openai-agents-python", "responses.py"),
-            Self::PydanticAi => python!("pydantic-ai"),
-            Self::Strands => python!("strands"),
-        };
-        // In the copy, shared files stand beside the adapter.
+        let mut files = self.files();
+        // In the copy, shared files stand in a folder beside the adapter.
         for (_, text) in &mut files {
             *text = text
-                .replace("Path(__file__).parents[1] / \"shared\"", "Path(__file__).parent")
-                .replace("../shared/", "./");
+                .replace("Path(__file__).parents[1] / \"shared\"", "Path(__file__).parent / \"shared\"")
+                .replace("../shared/", "./shared/");
         }
-        let is_python = files.iter().any(|(name, _)| *name == "adapter.py");
+        let has = |name| files.iter().any(|(file, _)| *file == name);
+        let is_python = has("adapter.py");
         let (setup, build): (_, &[&str]) = if is_python {
             ("actions/setup-python@v6", &["python3 -m pip install --no-deps -r requirements.txt"])
         } else {
             ("actions/setup-node@v5", &["npm install"])
         };
+        let (command, session) = self.commands(is_python);
+        let sessions = (has("session.py") || has("session.mjs")).then_some(Sessions {
+            command: session,
+            about: "Its adapter\nkeeps the thread as the framework's documentation tells its users to, and declares what the framework has:",
+        });
         // Some frameworks are slow to import, and no adapter can observe everything.
         let options = "--profile universal --timeout 60 --max-unsupported 25 ";
         let leftovers = if is_python { "__pycache__/\n" } else { "node_modules/\n" };
-        Starter { files, about: about(is_python), setup, build, options, command, sessions: None, leftovers }
+        Starter { files, about: about(is_python), setup, build, options, command, sessions, leftovers }
+    }
+
+    fn files(self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::MicrosoftAgent => python!(sessions "agent-framework"),
+            Self::Agno => python!(sessions "agno"),
+            Self::AiSdk6 => node!("ai-sdk-6", "ai-sdk.mjs", "session.mjs"),
+            Self::AiSdk7 => node!(sessions "ai-sdk-7", "ai-sdk.mjs"),
+            Self::Autogen => python!(sessions "autogen"),
+            Self::Crewai => python!("crewai"),
+            Self::GoogleAdk => python!(sessions "google-adk"),
+            Self::Haystack => python!(sessions "haystack"),
+            Self::LangchainJs => node!(sessions "langchain-js"),
+            Self::LangchainPython => python!(sessions "langchain-python"),
+            Self::LlamaIndex => python!(sessions "llama-index"),
+            Self::Mastra => node!(sessions "mastra", "ai-sdk.mjs"),
+            Self::OpenaiAgentsJs => node!(sessions "openai-agents-js"),
+            Self::OpenaiAgentsPython => python!(sessions "openai-agents-python", "responses.py"),
+            Self::PydanticAi => python!(sessions "pydantic-ai"),
+            Self::Strands => python!(sessions "strands"),
+        }
+    }
+
+    /// What starts the adapters of op `tools` and of op `session`.
+    fn commands(self, is_python: bool) -> (&'static str, &'static str) {
+        match self {
+            Self::AiSdk6 => ("node adapter.mjs generate", "node session.mjs"),
+            Self::AiSdk7 => {
+                ("node_modules/node/bin/node adapter.mjs generate", "node_modules/node/bin/node session.mjs")
+            }
+            _ if is_python => ("python3 adapter.py", "python3 session.py"),
+            _ => ("node adapter.mjs", "node session.mjs"),
+        }
     }
 }
 
 fn about(is_python: bool) -> String {
     let (adapter, testee, requirements) = if is_python {
-        ("adapter.py", "testee.py", "requirements.txt")
+        ("adapter.py", "shared/testee.py", "requirements.txt")
     } else {
-        ("adapter.mjs", "testee.mjs", "package.json")
+        ("adapter.mjs", "shared/testee.mjs", "package.json")
     };
     format!(
         "It connects an agent framework with [threadspec](https://github.com/threadspec/threadspec), whose profile `universal` \

@@ -61,10 +61,18 @@ pub(super) struct Starter {
     pub(super) options: &'static str,
     /// Starts the adapter.
     pub(super) command: &'static str,
-    /// Starts the adapter of op `session`, if it is a program of its own.
-    pub(super) sessions: Option<&'static str>,
+    /// The adapter of op `session`, where there is one; it is a program of its own.
+    pub(super) sessions: Option<Sessions>,
     /// What the build leaves behind, for `.gitignore`.
     pub(super) leftovers: &'static str,
+}
+
+/// An adapter of op `session`.
+pub(super) struct Sessions {
+    /// Starts it.
+    pub(super) command: &'static str,
+    /// What the README says before the command that verifies it.
+    pub(super) about: &'static str,
 }
 
 macro_rules! files {
@@ -100,23 +108,28 @@ impl Language {
                 "node_modules/\ndist/\n",
             ),
             Self::Rust => (
-                files!("rust": "Cargo.toml.template" as "Cargo.toml", "main.rs" as "src/main.rs"),
+                files!("rust": "Cargo.toml.template" as "Cargo.toml", "main.rs" as "src/main.rs", "session.rs" as "src/session.rs", "lines.rs" as "src/lines.rs"),
                 "",
                 &["cargo build --release", "cargo test --release"],
                 "target/release/threadspec-adapter",
                 "target/\n",
             ),
             Self::Go => (
-                files!("go": "go.mod.template" as "go.mod", "main.go", "main_test.go"),
+                files!("go": "go.mod.template" as "go.mod", "main.go", "main_test.go", "session/main.go", "session/main_test.go", "lines/lines.go"),
                 "actions/setup-go@v6",
-                &["go build -o adapter .", "go test ./..."],
+                &["go build -o adapter .", "go build -o sessions ./session", "go test ./..."],
                 "./adapter",
-                "/adapter\n",
+                "/adapter\n/sessions\n",
             ),
             Self::Java => (
-                files!("java": "pom.xml", "Adapter.java" as "src/Adapter.java", "AdapterTest.java" as "src/AdapterTest.java"),
+                files!("java": "pom.xml", "Adapter.java" as "src/Adapter.java", "AdapterTest.java" as "src/AdapterTest.java",
+                       "Sessions.java" as "src/Sessions.java", "SessionsTest.java" as "src/SessionsTest.java", "Lines.java" as "src/Lines.java"),
                 "actions/setup-java@v5\n        with:\n          distribution: temurin\n          java-version: 21",
-                &["mvn --batch-mode --quiet package", "java -cp 'target/classes:target/dependency/*' AdapterTest"],
+                &[
+                    "mvn --batch-mode --quiet package",
+                    "java -cp 'target/classes:target/dependency/*' AdapterTest",
+                    "java -cp 'target/classes:target/dependency/*' SessionsTest",
+                ],
                 "java -cp 'target/classes:target/dependency/*' Adapter",
                 "target/\n",
             ),
@@ -131,19 +144,24 @@ impl Language {
             build,
             options: "",
             command,
-            sessions: self.sessions(),
+            sessions: Some(self.sessions()),
             leftovers,
         }
     }
 
-    /// Starts the example of op `session`, where the language has one.
-    fn sessions(self) -> Option<&'static str> {
-        match self {
-            Self::Node => Some("node session.mjs"),
-            Self::Python => Some("python3 session.py"),
-            Self::Typescript => Some("node dist/session.js"),
-            Self::Rust | Self::Go | Self::Java => None,
-        }
+    /// The example of op `session`.
+    fn sessions(self) -> Sessions {
+        let command = match self {
+            Self::Node => "node session.mjs",
+            Self::Python => "python3 session.py",
+            Self::Typescript => "node dist/session.js",
+            Self::Rust => "target/release/threadspec-sessions",
+            Self::Java => "java -cp 'target/classes:target/dependency/*' Sessions",
+            Self::Go => "./sessions",
+        };
+        let about =
+            "The example\nis an agent with a list as its memory; it declares the feature `message` alone, and passes:";
+        Sessions { command, about }
     }
 }
 
@@ -180,14 +198,10 @@ impl Init {
             files.len(),
             starter.steps("  "),
             starter.verify(),
-            starter.sessions.map(|command| format!("  {}\n", verify_sessions(command))).unwrap_or_default()
+            starter.verify_sessions().map(|command| format!("  {command}\n")).unwrap_or_default()
         ));
         Ok(Exit::Ok)
     }
-}
-
-fn verify_sessions(command: &str) -> String {
-    format!("threadspec verify --profile universal --op session -- {command}")
 }
 
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
@@ -198,6 +212,13 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
 impl Starter {
     fn verify(&self) -> String {
         format!("threadspec verify {}-- {}", self.options, self.command)
+    }
+
+    /// The command that verifies the adapter of op `session`, where there is one.
+    fn verify_sessions(&self) -> Option<String> {
+        let Sessions { command, .. } = self.sessions.as_ref()?;
+        let options = if self.options.is_empty() { "--profile universal " } else { self.options };
+        Some(format!("threadspec verify {options}--op session -- {command}"))
     }
 
     fn steps(&self, before: &str) -> String {
@@ -224,12 +245,11 @@ impl Starter {
         let why = "## Sessions\n\nUsers lose threads between runs: a process ends while tools work, a run is cancelled, a call waits for \
                    approval, a history is trimmed.\nOp `session` plays several runs on one thread, which the agent keeps by its own \
                    memory, and judges what the model gets in each.";
-        let how = match self.sessions {
-            Some(command) => format!(
-                "The example\nis an agent with a list as its memory; it declares the feature `message` alone, and passes:\n\n    {}\n\n\
+        let how = match self.sessions.as_ref().zip(self.verify_sessions()) {
+            Some((Sessions { about, .. }, command)) => format!(
+                "{about}\n\n    {command}\n\n\
                  Put your agent in its place, then declare what it has, one feature after the other; the summary counts what is left \
-                 out.\n`threadspec explain SESSION-ANSWERED` shows what users see when a clause is broken.",
-                verify_sessions(command)
+                 out.\n`threadspec explain SESSION-ANSWERED` shows what users see when a clause is broken."
             ),
             None => "Its adapter\nis a program of its own, or this one with `\"ops\":[\"session\"]` and `\"session\":[\"message\"]` in its \
                      hello, and more features as your agent has them."

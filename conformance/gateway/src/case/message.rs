@@ -41,9 +41,8 @@ pub(super) fn read(reading: StrictReading<'_>) -> Result<ClientMessage, Error> {
             message.call_id = Some(members.need("tool_call_id", StrictReading::string)?);
             message.is_error = members.read("error", StrictReading::boolean)?.unwrap_or_default();
         }
-        Speaker::System => {}
         Speaker::Human if message.content.is_none() => return members.error("a message of the user has content"),
-        Speaker::Human => {}
+        Speaker::System | Speaker::Human => {}
     }
     members.end()?;
     Ok(message)
@@ -61,9 +60,8 @@ fn part(reading: StrictReading<'_>) -> Result<ClientPart, Error> {
     let mut members = reading.members()?;
     let text = members.read("text", StrictReading::string)?.map(ClientPart::Text);
     let image = members.read("image", StrictReading::string)?.map(ClientPart::Image);
-    let part = match (text, image) {
-        (Some(part), None) | (None, Some(part)) => part,
-        _ => return members.error("a part is a `text` or an `image`"),
+    let ((Some(part), None) | (None, Some(part))) = (text, image) else {
+        return members.error("a part is a `text` or an `image`");
     };
     members.end()?;
     Ok(part)

@@ -69,8 +69,12 @@ impl Judging<'_> {
         let items = &self.thread.items[..layout.block_of.len()];
         let last = items.iter().rposition(|item| item.response().is_some());
         let is_open = last == Some(index) && items[index..].iter().all(|item| item.user().is_none());
-        let has_calls = items[index].response().is_some_and(|response| !response.calls.is_empty());
-        self.compacts(place.run) && is_open && has_calls && !self.is_closed_by_framework(place, index, layout)
+        // A cut response may go with its calls, if none of them has returned or waits.
+        let must_stay = items[index].response().is_some_and(|response| {
+            let is_kept = |call: &super::thread::CallFate<'_>| response.had_returned(call) || call.is_pending;
+            !response.calls.is_empty() && (!response.is_open_cut() || response.calls.iter().any(is_kept))
+        });
+        self.compacts(place.run) && is_open && must_stay && !self.is_closed_by_framework(place, index, layout)
     }
 
     /// Whether a user message of the framework stands last, which says that the calls of a response were cut or that the run goes on: it

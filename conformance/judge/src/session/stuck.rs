@@ -2,6 +2,7 @@
 
 use super::execution::Decisions;
 use super::judging::Judging;
+use crate::feature::Saves;
 use crate::universal::script::CallOutcome;
 use crate::universal::value::quote_text;
 use threadspec::session::{Approval, Beginning};
@@ -64,6 +65,11 @@ impl Judging<'_> {
                 }
             }
             Beginning::Decisions(approvals) => {
+                if refused && self.may_be_unsaved(pending) {
+                    return self.note(&format!(
+                        "{at}: decisions are refused{words}; the hello does not say that what waits is saved when a run is cut off"
+                    ));
+                }
                 let is_due = decisions.is_complete;
                 if refused && is_due {
                     let clause = if approvals.values().any(|ruling| matches!(ruling, Approval::Approved { .. })) {
@@ -85,6 +91,14 @@ impl Judging<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the calls that wait were said in a round that was cut off, of which the framework need not have saved anything.
+    fn may_be_unsaved(&self, pending: &[(usize, usize)]) -> bool {
+        let is_cut = |&(index, _): &(usize, usize)| {
+            self.thread.items[index].response().is_some_and(super::thread::ResponseFate::is_open_cut)
+        };
+        self.abilities.session.saves != Saves::Call && !pending.is_empty() && pending.iter().all(is_cut)
     }
 
     /// Whether one of the calls that run with a decision fails.
@@ -145,7 +159,7 @@ impl Judging<'_> {
             return Some(format!("{what} does not ask the model{says}"));
         }
         let words = quote_text(record.refused.as_deref().unwrap_or_default());
-        let goes_on = |run: &usize| !matches!(self.session.runs[*run].beginning, Beginning::Message(_));
+        let goes_on = |run: &usize| self.can_go_on(*run);
         let behind: Vec<usize> = (next + 1..self.endings.len()).filter(goes_on).collect();
         if behind.is_empty() {
             self.note(&format!(
@@ -160,6 +174,19 @@ impl Judging<'_> {
             "{what} is refused: {words}; and run {}, which should go on, does not ask the model",
             behind[0] + 1
         ))
+    }
+
+    /// Whether a run is there to go on with the thread as it is: one that is resumed, or decides on a call that was said and that no earlier
+    /// run has settled. What a refused run would have called, nobody can decide on.
+    fn can_go_on(&self, run: usize) -> bool {
+        match &self.session.runs[run].beginning {
+            Beginning::Message(_) => false,
+            Beginning::Resume => true,
+            Beginning::Decisions(decisions) => self.thread.calls().any(|(_, call)| {
+                let is_settled = call.decision.as_ref().is_some_and(|decided| decided.run < run);
+                decisions.contains_key(&call.said.id) && call.passed.is_none() && !is_settled
+            }),
+        }
     }
 
     /// Whether calls were pending when a run began, so that it is no matter of a cut.

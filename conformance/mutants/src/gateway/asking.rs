@@ -13,8 +13,8 @@ use threadspec_provider::client::ClientRequest;
 pub(crate) enum Asked {
     /// The gateway answers itself.
     Answered(Outgoing),
-    /// It goes to the upstream, whose answer passes.
-    Sent(ClientRequest, Box<Passage>),
+    /// It goes to the upstream, whose answer passes. What a bug sends beside it follows.
+    Sent(ClientRequest, Box<Passage>, Vec<ClientRequest>),
 }
 
 /// Fields that are about one connection, or that the gateway makes itself.
@@ -61,17 +61,13 @@ impl TestGateway {
         };
         if !is_answer_path(&request.target, self.client) || request.method != "POST" {
             self.kept = course.kept;
-            return match self.is_plain_proxy() {
-                true => {
-                    let sent = self.with_key(request);
-                    let course = Course { kept: self.kept.clone(), ..self.course() };
-                    Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())))
-                }
-                false => {
-                    let error = ApiError::unknown_path(self.client, &request.method, &request.target);
-                    Asked::Answered(Outgoing::error(self, &mut self.course(), &error))
-                }
-            };
+            let mut course = Course { kept: self.kept.clone(), ..self.course() };
+            if self.is_plain_proxy() {
+                let sent = self.with_key(request);
+                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())), Vec::new());
+            }
+            let error = ApiError::unknown_path(self.client, &request.method, &request.target);
+            return Asked::Answered(Outgoing::error(self, &mut course, &error));
         }
         apply(&self.seams.asked, &mut course, &mut request);
         let asked = str::from_utf8(&request.body).ok().and_then(|text| value::read(text).ok());
@@ -83,7 +79,7 @@ impl TestGateway {
             if self.is_plain_proxy() {
                 // What is wrong with it is the upstream's to say.
                 let sent = self.with_key(request);
-                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())));
+                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())), Vec::new());
             }
             let error = ApiError::not_json(self.client, "it cannot be read");
             return Asked::Answered(Outgoing::error(self, &mut course, &error));
@@ -104,6 +100,9 @@ impl TestGateway {
         } else {
             let mut read = ApiRequest::read(self.client, &asked);
             refusal = write::refusal(&read, &asked, self.upstream);
+            if self.upstream == Api::OpenAiChat {
+                names::group_results(&mut read.messages);
+            }
             let renamed = names::fit(&mut read, self.upstream);
             apply(&self.seams.request, &mut course, &mut read);
             let model = self.model.clone().or_else(|| read.model.clone()).unwrap_or_default();
@@ -119,7 +118,10 @@ impl TestGateway {
         }
         let mut sent = sent;
         apply(&self.seams.sent, &mut course, &mut sent);
-        Asked::Sent(sent, Box::new(Passage::new(self, course, renamed)))
+        let mut requests = vec![sent.clone()];
+        apply(&self.seams.beside, &mut course, &mut requests);
+        requests.remove(0);
+        Asked::Sent(sent, Box::new(Passage::new(self, course, renamed)), requests)
     }
 
     /// Takes back what a passage has kept.

@@ -1,6 +1,6 @@
 //! The gateway with its seams, and what it knows of one exchange.
 
-use super::News;
+use super::said::News;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,6 +44,8 @@ pub(crate) struct Seams {
     pub(crate) body: Change<Value>,
     /// The request for the upstream.
     pub(crate) sent: Change<ClientRequest>,
+    /// The requests that go upstream, of which the first one is answered.
+    pub(crate) beside: Change<Vec<ClientRequest>>,
     /// An answer of the gateway's own in the place of a request: a status and a message.
     pub(crate) refusal: Change<Option<ApiError>>,
     /// The head of the upstream's answer.
@@ -64,6 +66,10 @@ pub(crate) struct Seams {
     pub(crate) error: Change<ApiError>,
     /// The head for the client.
     pub(crate) answered: Change<AnswerHead>,
+    /// Whether an answer that broke off, held an error, or holds an event that cannot be read, is taken for a whole one.
+    pub(crate) takes_cuts: Change<bool>,
+    pub(crate) takes_errors: Change<bool>,
+    pub(crate) takes_garbage: Change<bool>,
     /// The bytes for the client.
     pub(crate) written: Change<Vec<u8>>,
     /// Whether the client's answer ends as HTTP wants it.

@@ -28,6 +28,28 @@ pub(super) fn fit(request: &mut ApiRequest, api: Api) -> Renamed {
     renamed
 }
 
+/// Puts results that stand elsewhere right behind the message with their calls, where the other API wants them; nothing else moves.
+pub(super) fn group_results(messages: &mut Vec<WireMessage>) {
+    let mut at = 0;
+    while at < messages.len() {
+        let is_behind = |at: usize| at > 0 && matches!(messages[at - 1].speaker, Speaker::Tool | Speaker::Ai);
+        let is_astray = messages[at].speaker == Speaker::Tool && !is_behind(at);
+        let caller = is_astray
+            .then(|| {
+                messages[..at]
+                    .iter()
+                    .rposition(|one| one.calls.iter().any(|call| Some(&call.id) == messages[at].call_id.as_ref()))
+            })
+            .flatten();
+        if let Some(caller) = caller {
+            let group = messages[caller + 1..].iter().take_while(|one| one.speaker == Speaker::Tool).count();
+            let result = messages.remove(at);
+            messages.insert(caller + 1 + group, result);
+        }
+        at += 1;
+    }
+}
+
 /// A call whose result may still come.
 struct OpenCall {
     group: usize,

@@ -1,7 +1,7 @@
 //! The answer of the upstream as one for the client, as it comes.
 
 use super::asking::bytes;
-use super::course::{AnswerHead, ClientEvent, Course, TestGateway, apply};
+use super::course::{AnswerHead, Change, ClientEvent, Course, Seams, TestGateway, apply};
 use super::names::Renamed;
 use super::said::Told;
 use super::stream::{WritesEvents, error_event, writer};
@@ -121,6 +121,13 @@ impl Passage {
         }
     }
 
+    /// Whether a bug takes what is broken for whole.
+    fn takes(&mut self, seam: fn(&Seams) -> &Change<bool>) -> bool {
+        let mut takes = false;
+        apply(seam(&self.gateway.seams), &mut self.course, &mut takes);
+        takes
+    }
+
     /// Whether the plain proxy has nothing planted that looks into answers.
     fn passes_bytes(&self) -> bool {
         let seams = &self.gateway.seams;
@@ -185,10 +192,13 @@ impl Passage {
             message: "The answer of the upstream broke off.".to_owned(),
             ..ApiError::server_error(self.gateway.client)
         };
+        let mut text = String::from_utf8_lossy(&self.body).into_owned();
         if !is_whole {
-            return self.failed(&broken);
+            if !self.takes(|seams| &seams.takes_cuts) {
+                return self.failed(&broken);
+            }
+            text = said_so_far(self.gateway.upstream, &text);
         }
-        let text = String::from_utf8_lossy(&self.body).into_owned();
         let read = value::read(&text)
             .ok()
             .and_then(|body| read_answer(self.gateway.upstream, &body).ok().map(|said| (body, said)));
@@ -289,11 +299,21 @@ impl Passage {
         let mut events = Vec::new();
         for event in stream.parser.push(bytes) {
             if stream.reader.push(&event).is_err() {
+                if self.takes(|seams| &seams.takes_garbage) {
+                    continue;
+                }
                 let error = ApiError { status: 502, ..ApiError::server_error(self.gateway.client) };
                 return self.then_failed(events, &error);
             }
             let said = stream.reader.said();
             if let AnswerEnd::Failed(error) = &said.end {
+                if self.takes(|seams| &seams.takes_errors) {
+                    self.stream = Some(stream);
+                    let Outgoing { head, mut data, .. } = self.with_head(events);
+                    let rest = self.stream_ended(true);
+                    data.extend(rest.data);
+                    return Outgoing { head: head.or(rest.head), data, is_whole: rest.is_whole };
+                }
                 let error = self.in_words_of_client(error.clone());
                 return self.then_failed(events, &error);
             }
@@ -321,7 +341,8 @@ impl Passage {
     fn stream_ended(&mut self, is_whole: bool) -> Outgoing {
         let Some(mut stream) = self.stream.take() else { return self.ended(false) };
         let said = stream.reader.said();
-        if !is_whole || !said.has_ended() {
+        let is_broken = !is_whole || !said.has_ended();
+        if is_broken && !self.takes(|seams| &seams.takes_cuts) && !self.takes(|seams| &seams.takes_errors) {
             let why = "The answer of the upstream broke off.".to_owned();
             let error = ApiError { status: 502, message: why, ..ApiError::server_error(self.gateway.client) };
             return self.failed(&error);
@@ -344,6 +365,15 @@ impl Passage {
         apply(&self.gateway.seams.written, &mut self.course, &mut data);
         data
     }
+}
+
+/// A whole answer with the text of one that broke off, as far as it is found.
+fn said_so_far(api: Api, text: &str) -> String {
+    let behind = |name: &str| text.rfind(name).map(|at| &text[at + name.len()..]);
+    let rest = ["\"text\":\"", "\"content\":\""].iter().find_map(|name| behind(name)).unwrap_or_default();
+    let said = rest.split('"').next().unwrap_or_default().trim_end_matches('\\');
+    let answer = ModelAnswer { id: "x".to_owned(), text: said.to_owned(), ..ModelAnswer::default() };
+    answer.plain(&ApiRequest::read(api, &serde_json::Value::Null)).to_string()
 }
 
 /// The fields of a head that go on to the client.

@@ -1,6 +1,7 @@
 //! The socket around the gateway: hyper on one thread, for the client and for the upstream.
 
 use super::{AnswerHead, Asked, Outgoing, Passage, TestGateway};
+use crate::planted::Planted;
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::client::conn::http1 as client;
 use hyper::server::conn::http1 as server;
@@ -34,6 +35,8 @@ pub struct GatewaySettings {
     pub key: Option<String>,
     /// The model that the upstream is asked for; without it the client's.
     pub model: Option<String>,
+    /// What is planted in it, if anything.
+    pub planted: Option<Planted>,
 }
 
 /// A gateway that listens.
@@ -60,6 +63,7 @@ impl GatewayServer {
         let path = uri.path().trim_end_matches('/');
         let mut gateway = TestGateway::new(settings.client, settings.upstream);
         (gateway.key, gateway.model) = (settings.key.clone(), settings.model.clone());
+        settings.planted.iter().for_each(|planted| planted.plant_in_gateway(&mut gateway));
         let listener = std::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         listener.set_nonblocking(true)?;
         Ok(Self { gateway, listener, authority, path: path.strip_suffix("/v1").unwrap_or(path).to_owned() })
@@ -119,10 +123,14 @@ async fn answer(shared: Rc<Served>, request: Request<Incoming>) -> Result<Respon
         body: collected(body).await.unwrap_or_default(),
     };
     let asked = shared.gateway.borrow_mut().ask(request);
-    let (sent, mut passage) = match asked {
+    let (sent, mut passage, beside) = match asked {
         Asked::Answered(answer) => return Ok(response(answer, None)),
-        Asked::Sent(sent, passage) => (sent, passage),
+        Asked::Sent(sent, passage, beside) => (sent, passage, beside),
     };
+    for request in beside {
+        let shared = Rc::clone(&shared);
+        spawn_local(async move { drop(upstream(&shared, request).await) });
+    }
     let Some(upstream) = upstream(&shared, sent).await else {
         let answer = passage.unreachable();
         shared.gateway.borrow_mut().settle(&mut passage);

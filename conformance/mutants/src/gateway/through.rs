@@ -12,9 +12,9 @@ pub(crate) struct Through<E> {
 
 impl<E: Exchange> Exchange for Through<E> {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
-        let (sent, mut passage) = match self.gateway.ask(request.clone()) {
+        let (sent, mut passage, beside) = match self.gateway.ask(request.clone()) {
             Asked::Answered(answer) => return heard(vec![answer]),
-            Asked::Sent(sent, passage) => (sent, passage),
+            Asked::Sent(sent, passage, beside) => (sent, passage, beside),
         };
         let mut parts = Vec::new();
         match self.upstream.exchange(&sent) {
@@ -27,6 +27,7 @@ impl<E: Exchange> Exchange for Through<E> {
             }
         }
         self.gateway.settle(&mut passage);
+        beside.iter().for_each(|request| drop(self.upstream.exchange(request)));
         heard(parts)
     }
 

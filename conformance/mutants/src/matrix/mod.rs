@@ -1,5 +1,6 @@
 //! The kill matrix: which case catches which planted bug, in which profile.
 
+mod gateway;
 mod session;
 mod universal;
 mod wire;
@@ -49,7 +50,9 @@ impl<'a> Matrix<'a> {
         }
         let over_wire = wire::cases(cases);
         let of_sessions = session::cases(cases);
+        let of_gateways = gateway::cases(cases);
         let mut broken = universal::broken(cases);
+        broken.extend(gateway::broken(&of_gateways)?.into_iter().map(|(case, ..)| case));
         broken.extend(session::broken(&of_sessions).into_iter().map(|(case, _)| case));
         broken.extend(wire::broken(&over_wire, |_| true)?.into_iter().map(|(case, _)| case));
         let mut expected: HashMap<JudgeProfile, Expected<'_>> = HashMap::new();
@@ -80,6 +83,7 @@ impl<'a> Matrix<'a> {
                             universal::trials(corpus, cases, selection),
                             wire::trials(corpus, &over_wire, selection),
                             session::trials(corpus, &of_sessions, selection, 1),
+                            gateway::trials(corpus, &of_gateways, selection, 1),
                         ]
                         .concat()
                     },
@@ -134,6 +138,39 @@ impl<'a> Matrix<'a> {
         let broken = session::broken(&of_sessions).into_iter().map(|(case, _)| case).collect();
         let trials = workers()?.install(|| session::trials(corpus, &of_sessions, selection, step));
         Ok(Self { trials, broken, cases, selection })
+    }
+
+    /// The part of the matrix that is about gateways.
+    ///
+    /// # Errors
+    ///
+    /// When no thread of the operating system can be started.
+    pub fn of_gateways(corpus: &Corpus, cases: &'a [&'a Case], selection: Selection) -> Result<Self, Error> {
+        Self::of_some_gateways(corpus, cases, selection, 1)
+    }
+
+    /// The same with every `step`-th bug and reading alone; the first one is always among them.
+    ///
+    /// # Errors
+    ///
+    /// When no thread of the operating system can be started.
+    pub fn of_some_gateways(
+        corpus: &Corpus,
+        cases: &'a [&'a Case],
+        selection: Selection,
+        step: usize,
+    ) -> Result<Self, Error> {
+        let of_gateways = gateway::cases(cases);
+        let failed = gateway::broken(&of_gateways)?;
+        let broken = failed.iter().map(|(case, ..)| *case).collect();
+        let sound = failed.into_iter().map(|(case, between, failure)| {
+            let trouble = format!("is sound, but fails {}: {}", case.id, failure.note);
+            let trial = Trial::new("sound-gateway", JudgeProfile::Universal);
+            Trial { between: Some(between), troubles: vec![trouble], failed: vec![case], ..trial }
+        });
+        let sound: Vec<Trial<'a>> = sound.collect();
+        let tried = workers()?.install(|| gateway::trials(corpus, &of_gateways, selection, step));
+        Ok(Self { trials: [sound, tried].concat(), broken, cases, selection })
     }
 
     /// What is wrong with the corpus, as the matrix shows it.

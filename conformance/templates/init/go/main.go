@@ -3,13 +3,11 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
-	"io"
-	"log"
-	"os"
 	"strings"
+
+	"example.com/threadspec-adapter/lines"
 )
 
 type request struct {
@@ -67,25 +65,5 @@ func answer(r request) map[string]any {
 }
 
 func main() {
-	// Lines may be too long for a Scanner.
-	lines, replies := bufio.NewReader(os.Stdin), json.NewEncoder(os.Stdout)
-	replies.SetEscapeHTML(false)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var r request
-			if err := json.Unmarshal(line, &r); err != nil {
-				log.Fatal(err)
-			}
-			if err := replies.Encode(answer(r)); err != nil {
-				log.Fatal(err)
-			}
-		}
-		if err == io.EOF {
-			return
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
-	}
+	lines.Serve(answer)
 }

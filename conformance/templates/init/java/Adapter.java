@@ -1,14 +1,8 @@
-import com.google.gson.Gson;
-import com.google.gson.GsonBuilder;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -17,8 +11,6 @@ import java.util.function.Function;
  * Replace `escape` with your own method, and add the operations that you have.
  */
 public final class Adapter {
-    private static final Gson GSON = new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
-
     private static final Map<String, Function<JsonObject, JsonElement>> OPERATIONS = Map.of("escape", Adapter::escape);
 
     private static JsonElement escape(JsonObject input) {
@@ -79,11 +71,6 @@ public final class Adapter {
     }
 
     public static void main(String[] arguments) throws IOException {
-        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        PrintStream replies = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-            replies.print(GSON.toJson(answer(GSON.fromJson(line, JsonObject.class))) + "\n");
-            replies.flush();
-        }
+        Lines.serve(Adapter::answer);
     }
 }

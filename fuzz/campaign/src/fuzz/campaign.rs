@@ -78,8 +78,8 @@ pub struct FuzzFinding {
     pub input: String,
     /// What the reference answers; `None` where properties are judged.
     pub expected: Option<Reply>,
-    /// The input that was asked before, if the failure depends on it.
-    pub after: Option<String>,
+    /// The inputs that were asked before, if the failure depends on them and so few are enough.
+    pub after: Vec<String>,
     /// What happened, in words.
     pub note: String,
     /// Where the reply departs from what is accepted.
@@ -114,7 +114,7 @@ struct Tally {
 
 /// Cases that fail for one reason.
 #[derive(Default)]
-struct Failures {
+pub(super) struct Failures {
     count: u64,
     /// Input length and number of the smallest cases: the same in whatever order cases fail.
     smallest: Vec<(usize, u64)>,
@@ -122,8 +122,8 @@ struct Failures {
     as_it_came: Option<FailedCase>,
 }
 
-struct Campaign<'a> {
-    settings: &'a FuzzOptions,
+pub(super) struct Campaign<'a> {
+    pub(super) settings: &'a FuzzOptions,
     start: Start<'a>,
     began: Instant,
     tally: Mutex<Tally>,
@@ -197,12 +197,20 @@ impl Campaign<'_> {
         self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn probe(&self) -> Result<Probe<'static>, Unready> {
+    pub(super) fn probe(&self) -> Result<Probe<'static>, Unready> {
         Ok(Probe::new((self.start)()?, self.settings.profile))
     }
 
+    /// Draws the cases of an operation.
+    pub(super) fn draw(&self, op: Op) -> Result<Draw, Unready> {
+        let mut testee = (self.start)()?;
+        let draw = Draw::new(self.settings.seed, &[op], self.settings.profile, testee.hello());
+        testee.finish();
+        Ok(draw)
+    }
+
     /// Ends the campaign, but loses nothing of it.
-    fn give_up(&self, why: Unready) {
+    pub(super) fn give_up(&self, why: Unready) {
         self.over.store(true, Ordering::Relaxed);
         let report = &mut self.tally().report;
         report.stopped.get_or_insert(why.to_string());
@@ -278,7 +286,7 @@ impl Campaign<'_> {
                     Some((case..case + 1, shrunk.failure))
                 }
                 None if self.is_given_up() => failures.as_it_came(),
-                None => failures.only_after_others(self.settings.profile),
+                None => self.only_after_others(&failures),
             };
             if let Some((cases, failure)) = smallest {
                 leads.entry(failure.key.clone()).or_default().extend(leads_to);
@@ -294,7 +302,9 @@ impl Campaign<'_> {
         if self.is_given_up() {
             return Ok(None);
         }
-        let check = Relation::of(key.op, index);
+        // What fails when it is asked a second time does not fail alone.
+        let is_universal = self.settings.profile == JudgeProfile::Universal;
+        let check = if is_universal { Relation::Reply } else { Relation::of(key.op, index) };
         let mut probe = self.probe()?;
         let draw = Draw::new(self.settings.seed, &[key.op], self.settings.profile, probe.testee.hello());
         let Some(mut tree) = draw.plan(key.op, index) else { return Ok(None) };
@@ -308,7 +318,7 @@ impl Campaign<'_> {
             _ => false,
         };
         fresh.testee.finish();
-        shrunk.failure.after = None;
+        shrunk.failure.after.clear();
         Ok(again.then_some(shrunk))
     }
 }
@@ -333,26 +343,18 @@ impl Failures {
     }
 
     /// The smallest case as it was first seen.
-    fn as_it_came(&self) -> Option<(Range<u64>, FailedCase)> {
+    pub(super) fn as_it_came(&self) -> Option<(Range<u64>, FailedCase)> {
         let (failure, &(_, index)) = (self.as_it_came.clone()?, self.smallest.first()?);
         Some((index..index + 1, failure))
-    }
-
-    /// The smallest case where none fails alone: the reply depends on what was asked before.
-    fn only_after_others(&self, profile: JudgeProfile) -> Option<(Range<u64>, FailedCase)> {
-        let (cases, mut failure) = self.as_it_came()?;
-        failure.key.clause =
-            if profile == JudgeProfile::Universal { clause::AGENT_INDEPENDENT } else { clause::MSG_PURE };
-        "only after other requests".clone_into(&mut failure.key.what);
-        failure.note.insert_str(0, "asked alone, it is answered as it should be\n");
-        Some((0..cases.end, failure))
     }
 }
 
 impl FuzzFinding {
     fn new(cases: Range<u64>, failure: FailedCase) -> Self {
         let FailedCase { key: Key { op, clause, what }, verdict, input, expected, after, note, mismatch } = failure;
-        let (other_ops, also) = (BTreeSet::new(), BTreeSet::new());
+        let is_of_others = !after.is_empty() && clause != clause::AGENT_INDEPENDENT && expected.is_none();
+        let also = is_of_others.then_some(clause::AGENT_INDEPENDENT).into_iter().collect();
+        let other_ops = BTreeSet::new();
         Self { op, other_ops, clause, also, what, count: 0, cases, verdict, input, expected, after, note, mismatch }
     }
 

@@ -5,8 +5,10 @@
 //!   small. [`threadspec_judge::compare`] judges by the reference and what the profile accepts, `property` by the properties of any agent.
 //!   `smaller_session` knows what a session can do without.
 //! - `campaign` does so for many cases. `cause` makes one finding of what has one cause: what fails as it does in `simpler` forms.
+//!   `after` finds what has to be asked before a case that does not fail alone.
 //! - `save` writes findings as candidate cases of the corpus.
 
+mod after;
 mod campaign;
 mod cause;
 mod coverage;

@@ -21,8 +21,8 @@ use threadspec_judge::verdict::{Outcome, Unready, Verdict};
 use threadspec_runner::Testee;
 
 /// At most so many smaller forms of a failing case are tried, and for so long; so long, too, what is simpler than the smallest.
-const SHRINK_TRIES: usize = 400;
-const SHRINK_TIME: Duration = Duration::from_secs(15);
+pub(super) const SHRINK_TRIES: usize = 400;
+pub(super) const SHRINK_TIME: Duration = Duration::from_secs(15);
 
 const AGAIN: &str = "the same input again, after another one";
 
@@ -55,8 +55,8 @@ pub(super) struct FailedCase {
     pub(super) input: String,
     /// What the reference answers; `None` where properties are judged.
     pub(super) expected: Option<Reply>,
-    /// The input that was asked before, if the failure depends on it.
-    pub(super) after: Option<String>,
+    /// The inputs that were asked before, if the failure depends on them.
+    pub(super) after: Vec<String>,
     pub(super) note: String,
     pub(super) mismatch: Option<Mismatch>,
 }
@@ -104,7 +104,7 @@ impl<'a> Probe<'a> {
             if is_universal { self.earlier_of.get(&op) } else { self.earlier.as_ref().map(|(_, input)| input) };
         let earlier = earlier.cloned();
         let failed = |verdict, what: String, expected| {
-            let (key, input, after) = (Key { op, clause, what }, input.to_owned(), earlier.clone());
+            let (key, input, after) = (Key { op, clause, what }, input.to_owned(), Vec::new());
             FailedCase { key, verdict, input, expected, after, note: String::new(), mismatch: None }
         };
         let outcome = self.testee.ask(&request);
@@ -175,7 +175,7 @@ impl<'a> Probe<'a> {
             let key = Key { op, clause, what: what.to_owned() };
             let (verdict, input, expected) = (Verdict::Fail, input.to_owned(), Some(expected.clone()));
             let note = what.to_owned();
-            Some(FailedCase { key, verdict, input, expected, after: None, note, mismatch: Some(mismatch) })
+            Some(FailedCase { key, verdict, input, expected, after: Vec::new(), note, mismatch: Some(mismatch) })
         };
         let broken_relation = match check {
             Relation::Reply | Relation::Refused(_) => Ok(None),

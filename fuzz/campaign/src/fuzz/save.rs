@@ -103,11 +103,16 @@ impl Cases {
         let level = if should { r#""level":"should","# } else { "" };
         let about = if finding.what.is_empty() { String::new() } else { format!(" ({})", finding.what) };
         let why = Value::from(format!("Fuzzing found an implementation that breaks {} here{about}.", finding.clause));
-        let after = match &finding.after {
-            Some(after) if threadspec_judge::json::interoperable(after).is_ok() => format!(r#""after":[{after}],"#),
-            // Without the request before it, the case would show nothing.
-            _ if finding.clause == clause::AGENT_INDEPENDENT => return,
-            _ => String::new(),
+        let is_json = |input: &String| threadspec_judge::json::interoperable(input).is_ok();
+        let after = if finding.after.is_empty() || !finding.after.iter().all(is_json) {
+            // Without the requests before it, the case would show nothing.
+            if !finding.after.is_empty() || finding.clause == clause::AGENT_INDEPENDENT {
+                return;
+            }
+            String::new()
+        } else {
+            let after: Vec<String> = finding.after.iter().map(|input| with_visible_characters(input)).collect();
+            format!(r#""after":[{}],"#, after.join(","))
         };
         let member = match threadspec_judge::json::interoperable(&input) {
             Ok(()) => format!(r#""input":{input}"#),
@@ -128,7 +133,7 @@ impl Cases {
     }
 }
 
-/// The features that a session and the one before it use, as a member of the case.
+/// The features that a session and those before it use, as a member of the case.
 fn needs(finding: &FuzzFinding) -> String {
     if finding.op != Op::Session {
         return String::new();

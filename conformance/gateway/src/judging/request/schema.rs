@@ -1,4 +1,4 @@
-//! JSON SchemaForms in one form, however they are written.
+//! JSON Schemas in one form, however they are written.
 
 use serde_json::{Map, Value, json};
 

@@ -59,6 +59,7 @@ fn an_answer_that_comes_through_is_right_in_every_pair_and_mode() {
         json!([{"content": "", "tool_calls": [{"name": "look", "args": {}}]}]),
         json!([{"content": "é😀\u{0}", "thinking": [{"text": "Hm"}]}]),
         json!([{"content": ""}]),
+        json!([{"tool_calls": [{"id": "", "name": "look", "args": {"n": 1}}]}]),
     ];
     for (client, api) in Api::ALL.into_iter().flat_map(|client| Api::ALL.map(|api| (client, api))) {
         for (turn, stream) in turns.iter().flat_map(|turn| [(turn, false), (turn, true)]) {

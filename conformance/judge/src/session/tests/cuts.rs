@@ -180,6 +180,29 @@ fn a_refusal_after_a_cut_leaves_a_way_to_go_on() {
 }
 
 #[test]
+fn decisions_on_what_a_refused_run_would_have_called_are_no_way_to_go_on() {
+    // Run 2 is refused, so that nobody said `p`; only a note says that the case has no `resume`.
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["b"])], "cut": {"during": "b", "how": "throw"}},
+        {"message": "Well?", "model": [turn("", &["p"])]},
+        {"decisions": {"p": {"approve": true}}, "model": [{"content": "Paid."}]},
+    ]));
+    let refused = |words: &str| json!({"requests": [], "executed": [], "refused": words});
+    let runs = [run(&[&begin()], &[cut("b")]), refused("Resume first."), refused("No call waits.")];
+    let ruling = ruling_of(&input, &runs, Abilities::default());
+    assert_eq!(found_in(&ruling), [""; 0]);
+    assert!(ruling.notes().any(|note| note.contains("does not go on by `resume`")));
+    // One that was said before the cut waits all the same.
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["b", "p"])], "cut": {"during": "b", "how": "throw"}},
+        {"message": "Well?", "model": [{"content": "Done."}]},
+        {"decisions": {"p": {"approve": true}}, "model": [{"content": "Paid."}]},
+    ]));
+    let found = found_in(&ruling_of(&input, &runs, Abilities::default()));
+    assert!(found.iter().any(|what| what.starts_with("SESSION-CUT")), "{found:?}");
+}
+
+#[test]
 fn what_had_returned_is_not_executed_again() {
     let mut runs = told(&whole());
     runs[1]["executed"] = json!([ran("d"), ran("a")]);

@@ -196,3 +196,36 @@ fn a_cancelled_run_may_ask_once_more_before_it_says_so() {
     let forgotten = ruling_of(&input, &[cancelled, run(&[&[s("Be brief."), h("Well?")]], &[])], saves(Saves::Run));
     assert_eq!(found_in(&forgotten), <[&str; 0]>::default());
 }
+
+#[test]
+fn a_cut_response_of_which_nothing_returned_may_be_left_out_beside_compaction() {
+    let input = |how: &str| {
+        script(&json!([
+            {"message": "Go", "model": [turn("", &["a", "b"])], "cut": {"during": "b", "how": how}},
+            {"resume": true, "compact": {"keepMessages": 1}, "model": [{"content": "Done."}]},
+        ]))
+    };
+    let runs = |executed: &[Value]| vec![run(&[&begin()], executed), run(&[&begin()], &[])];
+    assert_sound(&input("kill"), &runs(&[cut("a"), cut("b")]));
+    let found = [
+        "SESSION-COMPACT: run 2, request 1: the response \"\" with the calls `a`, `b` is missing, though its turn is open",
+    ];
+    assert_found(&input("kill"), &runs(&[ran("a"), cut("b")]), &found);
+}
+
+#[test]
+fn what_waits_beside_a_call_that_is_killed_need_not_be_saved() {
+    let input = script(&json!([
+        {"message": "Go", "model": [turn("", &["p", "b"])], "cut": {"during": "b", "how": "kill"}},
+        {"decisions": {"p": {"approve": true}}, "model": [{"content": "Paid."}]},
+    ]));
+    let killed = json!({"requests": [begin()], "executed": [cut("b")], "pending": ["p"]});
+    let refused = json!({"requests": [], "executed": [], "refused": "No call waits."});
+    for kept in [Saves::Round, Saves::Run] {
+        let ruling = ruling_of(&input, &[killed.clone(), refused.clone()], saves(kept));
+        assert_eq!(found_in(&ruling), [""; 0]);
+        assert!(ruling.notes().any(|note| note.contains("decisions are refused")));
+    }
+    let found = ["SESSION-APPROVED: run 2: complete decisions are refused: \"No call waits.\""];
+    assert_found(&input, &[killed, refused], &found);
+}

@@ -270,11 +270,11 @@ fn hand_overs() -> Vec<Planted> {
 fn on_hand_over(agent: &mut SessionAgent, change: fn(&mut SessionRun)) {
     agent.hand_over = Box::new(|run, speaker| {
         run.thread.agent = Some(speaker.clone());
-        run.thread.notes["over"] = json!(true);
+        run.thread.notes["over"] = json!(run.number);
     });
     agent.after_round = Box::new(move |run| {
-        // What waits for a decision is not filtered away.
-        if run.thread.notes["over"].take() == true && run.thread.pending.is_empty() {
+        // What waits for a decision is not filtered away, nor is anything in a later run, if this one was cut off.
+        if run.thread.notes["over"].take() == run.number && run.thread.pending.is_empty() {
             change(run);
         }
     });

@@ -143,7 +143,6 @@ impl DrawnRound {
             return None;
         }
         let is_handed = |call: &DrawnCall| used.contains(Feature::Handoff) && call.kind % 16 == 15;
-        let hands_over = self.calls.iter().any(is_handed);
         let mut agents = Vec::new();
         let mut calls: Vec<CallText> = Vec::new();
         for call in self.calls.iter() {
@@ -157,7 +156,7 @@ impl DrawnRound {
                 let json = json!({"id": id, "handoff": OTHERS[agent]});
                 CallText { id, start: CallStart::Neither, result: None, json, opaque: None }
             } else {
-                call.write(used, numbers, hands_over, repeats)
+                call.write(used, numbers, repeats)
             });
         }
         let mut turn = json!({});
@@ -199,13 +198,12 @@ impl RoundText {
 }
 
 impl DrawnCall {
-    /// Beside a hand-over no call waits: who would decide on it, the framework says.
-    fn write(&self, used: Features, numbers: &mut Numbers, beside_a_handover: bool, repeats: usize) -> CallText {
+    fn write(&self, used: Features, numbers: &mut Numbers, repeats: usize) -> CallText {
         let number = numbers.calls;
         let id = format!("c{number}");
         let mut raw = None;
         let (start, name) = match self.kind % 16 {
-            6..=10 if used.contains(Feature::Approval) && !beside_a_handover => {
+            6..=10 if used.contains(Feature::Approval) => {
                 (CallStart::Waits, GUARDED[usize::from(self.tool) % GUARDED.len()])
             }
             11 | 12 if used.contains(Feature::Raw) => {

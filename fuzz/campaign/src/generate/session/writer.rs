@@ -23,8 +23,6 @@ pub(super) struct SessionWriter {
     passed: Vec<String>,
     /// Whether the last run ended early.
     is_open: bool,
-    /// Whether a message came behind a run that ended early: an agent may refuse it and all that follows until the thread is resumed.
-    may_be_refused: bool,
 }
 
 /// How a run begins.
@@ -45,7 +43,7 @@ impl SessionWriter {
         let numbers = Numbers { key, calls: 0, texts: 0, opaque: 0, images: 0, handed: 0 };
         let (tools, agents, runs) = (Map::new(), BTreeSet::new(), Vec::new());
         let (pending, passed) = (Vec::new(), Vec::new());
-        Self { used, numbers, repeats: 0, tools, agents, runs, pending, passed, is_open: false, may_be_refused: false }
+        Self { used, numbers, repeats: 0, tools, agents, runs, pending, passed, is_open: false }
     }
 
     /// A run of a message and its answer.
@@ -80,7 +78,6 @@ impl SessionWriter {
             RunStart::Resume => {
                 run["resume"] = true.into();
                 goes_on = self.is_open && self.pending.is_empty();
-                self.may_be_refused = false;
             }
             RunStart::Decide | RunStart::DecidePart | RunStart::DecideLate => {
                 let (decisions, approved) = self.decisions(start, plan);
@@ -89,16 +86,12 @@ impl SessionWriter {
                 goes_on = start == RunStart::Decide;
             }
         }
-        // A user message of the framework on `resume` closes the turn, and then compaction may take it.
-        let may_compact = start != RunStart::Resume && self.used.contains(Feature::Compact);
-        if may_compact && plan.compacts % 3 == 2 {
+        if self.used.contains(Feature::Compact) && plan.compacts % 3 == 2 {
             run["compact"] = self.compaction(plan.compacts / 3);
         }
         let mut rounds = if goes_on { self.rounds(plan) } else { Vec::new() };
-        // How rounds are counted that begin with a decision is the framework's own. Calls that would never have begun at once are no cut.
-        let begins = |round: &RoundText| round.calls.iter().all(|call| call.start == CallStart::Begins);
-        let may_be_limited =
-            start == RunStart::Message && self.used.contains(Feature::Limit) && rounds.last().is_some_and(begins);
+        // How rounds are counted that begin with a decision is the framework's own.
+        let may_be_limited = start == RunStart::Message && self.used.contains(Feature::Limit) && !rounds.is_empty();
         let limit = match plan.limited % 6 {
             4 if may_be_limited => Some(rounds.len()),
             5 if may_be_limited => Some(rounds.len() - 1),
@@ -150,10 +143,9 @@ impl SessionWriter {
         if self.used.contains(Feature::Resume) && end % 8 >= 4 {
             // A thread that refuses a message is not lost if it can be resumed.
             self.push_closing(json!({"resume": true}));
-            self.may_be_refused = false;
             self.plain_run();
         }
-        if !self.passed.is_empty() && !self.may_be_refused && end % 4 != 3 {
+        if !self.passed.is_empty() && end % 4 != 3 {
             let decisions: Map<String, Value> =
                 self.passed.iter().map(|id| (id.clone(), json!({"approve": true}))).collect();
             self.push_closing(json!({"decisions": decisions}));
@@ -193,7 +185,6 @@ impl SessionWriter {
     }
 
     fn begin_with_message(&mut self) {
-        self.may_be_refused |= self.is_open;
         self.passed.append(&mut self.pending);
         self.is_open = false;
     }
@@ -205,7 +196,7 @@ impl SessionWriter {
             1..=7 if !self.pending.is_empty() && choice % 8 != 3 => RunStart::Decide,
             3 if may_resume => RunStart::Resume,
             5 if may_resume && self.is_open => RunStart::Resume,
-            6 | 7 if !self.passed.is_empty() && !self.may_be_refused => RunStart::DecideLate,
+            6 | 7 if !self.passed.is_empty() => RunStart::DecideLate,
             _ => RunStart::Message,
         }
     }
@@ -256,9 +247,7 @@ impl SessionWriter {
     fn rounds(&mut self, plan: &DrawnRun) -> Vec<RoundText> {
         let mut rounds: Vec<RoundText> = Vec::new();
         for round in plan.rounds.iter() {
-            let round = round.write(self.used, &mut self.numbers, self.repeats);
-            // Nobody could decide on a call that was never said.
-            rounds.extend(round.filter(|round| !self.may_be_refused || !round.has(CallStart::Waits)));
+            rounds.extend(round.write(self.used, &mut self.numbers, self.repeats));
             if rounds.last().is_some_and(|round| round.has(CallStart::Waits)) {
                 break;
             }

@@ -1,6 +1,6 @@
 //! SSE-ANT-ORDER, -TOOL, -END.
 
-use super::{FormEvent, FormFaults};
+use super::{Excuses, FormEvent, FormFaults};
 use serde_json::Value;
 
 /// The events that the SDKs know.
@@ -17,6 +17,7 @@ const KNOWN: [&str; 8] = [
 
 #[derive(Default)]
 struct MessageCourse {
+    excuses: Excuses,
     has_begun: bool,
     has_reason: bool,
     has_ended: bool,
@@ -26,8 +27,8 @@ struct MessageCourse {
     open: Option<(u64, String)>,
 }
 
-pub(super) fn judge(events: &[FormEvent<'_>], faults: &mut FormFaults) {
-    let mut message = MessageCourse::default();
+pub(super) fn judge(events: &[FormEvent<'_>], excuses: Excuses, faults: &mut FormFaults) {
+    let mut message = MessageCourse { excuses, ..MessageCourse::default() };
     for event in events {
         let kind = event.data["type"].as_str().unwrap_or_default();
         match event.name {
@@ -109,8 +110,8 @@ impl MessageCourse {
             faults.must(format!("block {index} starts, and is number {}", self.blocks));
         }
         if kind == "tool_use" {
-            for name in ["id", "name"] {
-                if block[name].as_str().unwrap_or_default().is_empty() {
+            for (name, is_excused) in [("id", self.excuses.lacks_ids), ("name", self.excuses.lacks_names)] {
+                if !is_excused && block[name].as_str().unwrap_or_default().is_empty() {
                     faults.must(format!("block {index}, a call, has no `{name}`"));
                 }
             }

@@ -1,6 +1,6 @@
 //! SSE-CHAT-ORDER, -INDEX, -REPEAT, -END.
 
-use super::{FormEvent, FormFaults};
+use super::{Excuses, FormEvent, FormFaults};
 use serde_json::Value;
 use std::collections::HashMap;
 use threadspec_judge::json::list;
@@ -15,7 +15,7 @@ struct FragmentedCall {
     name: String,
 }
 
-pub(super) fn judge(events: &[FormEvent<'_>], is_cut: bool, faults: &mut FormFaults) {
+pub(super) fn judge(events: &[FormEvent<'_>], excuses: Excuses, faults: &mut FormFaults) {
     let mut calls: HashMap<u64, FragmentedCall> = HashMap::new();
     let (mut has_role, mut has_finish, mut is_done, mut has_said) = (false, false, false, false);
     for event in events {
@@ -47,7 +47,7 @@ pub(super) fn judge(events: &[FormEvent<'_>], is_cut: bool, faults: &mut FormFau
             }
             has_said |= says;
             for call in list(&delta["tool_calls"]) {
-                fragment(call, &mut calls, faults);
+                fragment(call, &mut calls, excuses, faults);
             }
             if choice["finish_reason"].is_string() {
                 if has_finish {
@@ -60,7 +60,7 @@ pub(super) fn judge(events: &[FormEvent<'_>], is_cut: bool, faults: &mut FormFau
     if !is_done {
         faults.must("it ends without `[DONE]`");
     }
-    let has_other_name = is_cut && is_done;
+    let has_other_name = excuses.is_cut && is_done;
     if !has_finish && !has_other_name {
         faults.must("it has no `finish_reason`");
     }
@@ -70,17 +70,17 @@ fn says_something(delta: &Value) -> bool {
     delta["content"].as_str().is_some_and(|text| !text.is_empty()) || !list(&delta["tool_calls"]).is_empty()
 }
 
-fn fragment(call: &Value, calls: &mut HashMap<u64, FragmentedCall>, faults: &mut FormFaults) {
+fn fragment(call: &Value, calls: &mut HashMap<u64, FragmentedCall>, excuses: Excuses, faults: &mut FormFaults) {
     let Some(index) = call["index"].as_u64().filter(|index| *index <= HIGHEST) else {
         return faults.must(format!("a fragment of a call has the index {}", call["index"]));
     };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (id, name) = (text(&call["id"]), text(&call["function"]["name"]));
     let Some(known) = calls.get(&index) else {
-        if id.is_empty() {
+        if id.is_empty() && !excuses.lacks_ids {
             faults.must(format!("the first fragment of call {index} has no `id`"));
         }
-        if name.is_empty() {
+        if name.is_empty() && !excuses.lacks_names {
             faults.must(format!("the first fragment of call {index} has no `name`"));
         }
         if !call["type"].is_string() {

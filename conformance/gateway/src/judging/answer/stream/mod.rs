@@ -43,7 +43,7 @@ impl FormFaults {
 
 /// Judges the stream of an answer that was said to its end: its first fault of each level.
 pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, stream: &HeardStream) {
-    let faults = faults(answer.api, stream, finish_of(said) == Finish::Length);
+    let faults = faults(answer.api, stream, Excuses::of(said));
     for level in [WireLevel::Must, WireLevel::Should] {
         if let Some(fault) = faults.iter().find(|fault| fault.level == level) {
             answer.add(clause::GATE_STREAM, level, format!("the client's stream: {}", fault.what), Some(said), "");
@@ -51,8 +51,28 @@ pub(super) fn judge(answer: &mut Answer<'_, '_>, said: &Said, stream: &HeardStre
     }
 }
 
-/// `is_cut`: the limit ended the answer, so that the lack of a reason has another name.
-fn faults(api: Api, stream: &HeardStream, is_cut: bool) -> Vec<FormFault> {
+/// What is no fault of a stream, since the model said it so.
+#[derive(Clone, Copy, Debug, Default)]
+struct Excuses {
+    /// The limit ended the answer: the lack of a reason has another name.
+    is_cut: bool,
+    /// A call has no id.
+    lacks_ids: bool,
+    /// A call has no name.
+    lacks_names: bool,
+}
+
+impl Excuses {
+    fn of(said: &Said) -> Self {
+        Self {
+            is_cut: finish_of(said) == Finish::Length,
+            lacks_ids: said.calls.iter().any(|call| call.id.is_empty()),
+            lacks_names: said.calls.iter().any(|call| call.name.is_empty()),
+        }
+    }
+}
+
+fn faults(api: Api, stream: &HeardStream, excuses: Excuses) -> Vec<FormFault> {
     let mut faults = FormFaults::default();
     let mut events = Vec::new();
     for event in &stream.events {
@@ -69,9 +89,9 @@ fn faults(api: Api, stream: &HeardStream, is_cut: bool) -> Vec<FormFault> {
         faults.must("the last event has no end, so that readers drop it");
     }
     match api {
-        Api::OpenAiChat => chat::judge(&events, is_cut, &mut faults),
+        Api::OpenAiChat => chat::judge(&events, excuses, &mut faults),
         Api::OpenAiResponses => responses::judge(&events, &mut faults),
-        Api::Anthropic => anthropic::judge(&events, &mut faults),
+        Api::Anthropic => anthropic::judge(&events, excuses, &mut faults),
     }
     if let AnswerEnd::Failed(error) = &stream.read.end {
         let what = format!("it holds the error {}, and the model answered", crate::shown::quoted(&error.message));

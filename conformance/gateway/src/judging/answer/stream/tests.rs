@@ -1,7 +1,7 @@
 //! Streams that are none of their API, and those that are in every shape.
 
 use super::super::heard::{ClientHeard, HeardForm};
-use super::faults;
+use super::{Excuses, faults};
 use serde_json::json;
 use threadspec::oracle::Api;
 use threadspec_apis::{
@@ -37,7 +37,7 @@ fn musts(api: Api, events: &[StreamEvent], crlf: bool) -> Vec<String> {
     let headers = vec![("content-type".to_owned(), "text/event-stream".to_owned())];
     let response = ClientResponse { status: 200, headers, pieces: events.iter().map(bytes).collect(), is_whole: true };
     let HeardForm::Stream(stream) = ClientHeard::of(api, &response).form else { panic!("no stream") };
-    let musts = faults(api, &stream, false).into_iter().filter(|fault| fault.level == WireLevel::Must);
+    let musts = faults(api, &stream, Excuses::default()).into_iter().filter(|fault| fault.level == WireLevel::Must);
     musts.map(|fault| fault.what).collect()
 }
 

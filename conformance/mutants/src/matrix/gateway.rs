@@ -1,0 +1,99 @@
+//! The kill matrix of gateways: everything that is planted in the test gateways, between each pair of APIs and in each mode in which it shows.
+
+use super::universal::size;
+use crate::Error;
+use crate::catalogue::all;
+use crate::gateway::{Between, ThroughTestGateway};
+use crate::planted::{Kind, OnGateway, Planted};
+use crate::trial::{Expected, Selection, Trial, breaks_a_must, failure, is_about, workers};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use threadspec_judge::corpus::{Case, Corpus, Level};
+use threadspec_judge::protocol::JudgeProfile;
+use threadspec_judge::verdict::Judgement;
+
+/// The cases that are put to gateways: those that are about nothing else, the smaller ones first.
+pub(super) fn cases<'a>(cases: &[&'a Case]) -> Vec<&'a Case> {
+    let is_one = |case: &&Case| case.needs_gateway() && case.is_in(JudgeProfile::Universal);
+    let mut cases: Vec<&Case> = cases.iter().copied().filter(is_one).collect();
+    cases.sort_by_cached_key(|case| size(case));
+    cases
+}
+
+/// Everything that is planted in gateways, with where it shows.
+fn planted() -> impl Iterator<Item = (&'static Planted, OnGateway)> {
+    all().filter_map(|planted| match planted.kind {
+        Kind::GatewayBug(on_gateway) | Kind::GatewayReading(on_gateway) => Some((planted, on_gateway)),
+        _ => None,
+    })
+}
+
+/// The cases that a gateway fails without a bug, each with where, and what is held against it.
+pub(super) fn broken<'a>(cases: &[&'a Case]) -> Result<Vec<(&'a Case, Between, Judgement)>, Error> {
+    let fails = |between: Between| {
+        let (mut testee, mut failed) = (ThroughTestGateway::new(None, between), Vec::new());
+        for case in cases.iter().copied().filter(|case| case.is_for(between.client, between.stream)) {
+            let failure = failure(&mut testee, case, JudgeProfile::Universal, &Expected::new());
+            failed.extend(failure.map(|failure| (case, between, failure)));
+        }
+        failed
+    };
+    let places: Vec<Between> = Between::all().collect();
+    Ok(workers()?.install(|| places.into_par_iter().flat_map_iter(fails).collect()))
+}
+
+/// Tries every `step`-th bug and reading wherever it shows; where the cases of its clauses must suffice, in one of these places, by turns.
+pub(super) fn trials<'a>(corpus: &Corpus, cases: &[&'a Case], selection: Selection, step: usize) -> Vec<Trial<'a>> {
+    let places = planted().enumerate().step_by(step).flat_map(|(turn, (planted, on_gateway))| {
+        let all: Vec<Between> = on_gateway.places.each().collect();
+        let chosen = if selection == Selection::EveryCase { all } else { vec![all[turn % all.len()]] };
+        chosen.into_iter().map(move |between| (planted, on_gateway, between))
+    });
+    let places: Vec<(&Planted, OnGateway, Between)> = places.collect();
+    let tried = places.into_par_iter();
+    tried.map(|(planted, on_gateway, at)| trial(planted, on_gateway.neglects, at, cases, corpus, selection)).collect()
+}
+
+/// One gateway gets all cases, as it would in a run: a bug that needs an earlier run shows.
+fn trial<'a>(
+    planted: &'static Planted,
+    neglects: &[&str],
+    between: Between,
+    cases: &[&'a Case],
+    corpus: &Corpus,
+    selection: Selection,
+) -> Trial<'a> {
+    let Planted { name, breaks, .. } = *planted;
+    let wrong = !planted.is_reading();
+    let breaks_a_must = breaks_a_must(corpus, breaks);
+    let mut testee = ThroughTestGateway::new(Some(planted), between);
+    let trial = Trial::new(name, JudgeProfile::Universal);
+    let mut trial = Trial { breaks, wrong, breaks_a_must, between: Some(between), ..trial };
+    let (mut unnamed, mut first) = (breaks.to_vec(), None);
+    for case in cases.iter().copied().filter(|case| case.is_for(between.client, between.stream)) {
+        let is_left = is_about(case, breaks) && (trial.fault().is_some() || !unnamed.is_empty());
+        if wrong
+            && !is_left
+            && (breaks_a_must || selection == Selection::OwnClauses)
+            && selection != Selection::EveryCase
+        {
+            continue;
+        }
+        let found = failure(&mut testee, case, JudgeProfile::Universal, &Expected::new());
+        let Some(failure) = found.filter(|_| wrong || !is_about(case, neglects)) else { continue };
+        trial.counts |= failure.counts_against(case, false);
+        unnamed.retain(|clause| !failure.broken.contains(clause));
+        if wrong && !breaks_a_must && case.level == Level::Must {
+            trial.troubles.push(format!("breaks no `must`, but fails {}: {}", case.id, failure.note));
+        }
+        if !wrong {
+            trial.troubles.push(format!("is right, but fails {}: {}", case.id, failure.note));
+        }
+        first.get_or_insert(failure.note);
+        trial.failed.push(case);
+    }
+    // One fault, one name.
+    if wrong && let (Some(clause), Some(case), Some(note)) = (unnamed.first(), trial.failed.first(), first) {
+        trial.troubles.push(format!("is never called a breach of {clause}, but fails {}: {note}", case.id));
+    }
+    trial
+}
