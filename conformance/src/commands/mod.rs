@@ -29,7 +29,7 @@ mod serve;
 mod show;
 mod verify;
 
-pub(crate) use verify::seconds;
+pub(crate) use verify::{Testees, seconds};
 
 pub(super) use check::Check;
 pub(super) use completions::Completions;

@@ -382,7 +382,7 @@ impl Verify {
 }
 
 /// The testees of a run.
-type Testees = Vec<Box<dyn Testee + Send>>;
+pub(crate) type Testees = Vec<Box<dyn Testee + Send>>;
 
 /// The profile of a run as arguments, or the provider that implies it.
 pub(super) fn add_terms(options: &RunOptions, words: &mut Vec<String>) {
