@@ -66,7 +66,7 @@ impl TestGateway {
                 let sent = self.with_key(request);
                 return GatewayAsk::Sent(
                     sent,
-                    Box::new(Passage::new(self, course, names::FittedNames::new())),
+                    Box::new(Passage::new(self, course, names::GivenBackNames::new())),
                     Vec::new(),
                 );
             }
@@ -85,7 +85,7 @@ impl TestGateway {
                 let sent = self.with_key(request);
                 return GatewayAsk::Sent(
                     sent,
-                    Box::new(Passage::new(self, course, names::FittedNames::new())),
+                    Box::new(Passage::new(self, course, names::GivenBackNames::new())),
                     Vec::new(),
                 );
             }
@@ -104,7 +104,7 @@ impl TestGateway {
             if body != course.asked {
                 request.body = bytes(&body);
             }
-            (self.with_key(request), names::FittedNames::new())
+            (self.with_key(request), names::GivenBackNames::new())
         } else {
             let mut read = ApiRequest::read(self.client, &asked);
             refusal = write::refusal(&read, &asked, self.upstream);

@@ -6,13 +6,13 @@ use threadspec_apis::{ApiRequest, WireMessage};
 use threadspec_judge::protocol::Speaker;
 
 /// The names that were made anew, with those of the client.
-pub(crate) type FittedNames = HashMap<String, String>;
+pub(crate) type GivenBackNames = HashMap<String, String>;
 
 /// Gives every call of a request an id and a name that the other API takes, and every result the id of its call.
-pub(crate) fn fit(request: &mut ApiRequest, api: Api) -> FittedNames {
+pub(crate) fn fit(request: &mut ApiRequest, api: Api) -> GivenBackNames {
     let declared: Vec<String> = request.tools.iter().filter_map(|tool| tool.name.clone()).collect();
     fit_ids(&mut request.messages, api);
-    let mut renamed = FittedNames::new();
+    let mut renamed = GivenBackNames::new();
     let mut fitting = |name: &mut String| {
         let is_declared = declared.contains(name);
         let fitted = fit_name(name, api, is_declared);

@@ -2,7 +2,7 @@
 
 use super::asking::bytes;
 use super::course::{AnswerHead, ClientEvent, ExchangeCourse, Seam, Seams, TestGateway, apply};
-use super::names::FittedNames;
+use super::names::GivenBackNames;
 use super::said::Told;
 use super::stream::{WritesEvents, error_event, writer};
 use threadspec::oracle::Api;
@@ -26,7 +26,7 @@ pub(crate) struct Outgoing {
 pub(crate) struct Passage {
     gateway: TestGateway,
     pub(crate) course: ExchangeCourse,
-    renamed: FittedNames,
+    renamed: GivenBackNames,
     head: AnswerHead,
     /// What came of a body that is looked at as a whole.
     body: Vec<u8>,
@@ -45,7 +45,7 @@ struct StreamState {
 }
 
 impl Passage {
-    pub(super) fn new(gateway: &TestGateway, course: ExchangeCourse, renamed: FittedNames) -> Self {
+    pub(super) fn new(gateway: &TestGateway, course: ExchangeCourse, renamed: GivenBackNames) -> Self {
         Self {
             gateway: gateway.clone(),
             course,

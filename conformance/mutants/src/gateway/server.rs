@@ -87,7 +87,7 @@ impl GatewayServer {
     pub fn run(self) -> io::Result<()> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let Self { gateway, listener, authority, path } = self;
-        let shared = Rc::new(GatewayState { gateway: RefCell::new(gateway), authority, path });
+        let shared = Rc::new(ServedGateway { gateway: RefCell::new(gateway), authority, path });
         let accept = async move {
             let listener = TcpListener::from_std(listener)?;
             loop {
@@ -106,13 +106,13 @@ impl GatewayServer {
 }
 
 /// The gateway, and where its upstream is.
-struct GatewayState {
+struct ServedGateway {
     gateway: RefCell<TestGateway>,
     authority: String,
     path: String,
 }
 
-async fn answer(shared: Rc<GatewayState>, request: Request<Incoming>) -> Result<Response<PassedBody>, Infallible> {
+async fn answer(shared: Rc<ServedGateway>, request: Request<Incoming>) -> Result<Response<PassedBody>, Infallible> {
     let (head, body) = request.into_parts();
     let field = |(name, value): (&hyper::header::HeaderName, &hyper::header::HeaderValue)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
@@ -173,7 +173,7 @@ async fn collected(mut body: Incoming) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-async fn upstream(shared: &GatewayState, sent: ClientRequest) -> Option<Response<Incoming>> {
+async fn upstream(shared: &ServedGateway, sent: ClientRequest) -> Option<Response<Incoming>> {
     let stream = TcpStream::connect(&*shared.authority).await.ok()?;
     let _ = stream.set_nodelay(true);
     let (mut sender, connection) = client::handshake(TokioIo::new(stream)).await.ok()?;
@@ -193,7 +193,7 @@ async fn upstream(shared: &GatewayState, sent: ClientRequest) -> Option<Response
 struct Rest {
     incoming: Incoming,
     passage: Box<Passage>,
-    shared: Rc<GatewayState>,
+    shared: Rc<ServedGateway>,
     /// Whether the client's answer has ended, and then whether as HTTP wants it.
     ending: Option<bool>,
 }
