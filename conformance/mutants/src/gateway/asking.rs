@@ -4,6 +4,7 @@ use super::course::{AnswerHead, ExchangeCourse, TestGateway, apply};
 use super::passage::{Outgoing, Passage};
 use super::{names, write};
 use serde_json::Value;
+use std::collections::HashMap;
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, ApiRequest, json_text};
 use threadspec_judge::universal::value;
@@ -146,7 +147,7 @@ impl TestGateway {
             ask_of_run: self.asks_of_run,
             run: self.run.1,
             asked: Value::Null,
-            kept: Default::default(),
+            kept: HashMap::default(),
         }
     }
 

@@ -152,6 +152,7 @@ impl TestGateway {
 }
 
 /// Changes something, if anything is planted there.
+#[allow(clippy::ref_option, reason = "a seam is such an option")]
 pub(crate) fn apply<T>(seam: &Seam<T>, course: &mut ExchangeCourse, value: &mut T) {
     if let Some(change) = seam {
         change(course, value);

@@ -17,7 +17,7 @@ impl ChatEvents {
     }
 }
 
-fn chunk(answer: &ModelAnswer, delta: Value, finish: Option<&str>) -> ClientEvent {
+fn chunk(answer: &ModelAnswer, delta: &Value, finish: Option<&str>) -> ClientEvent {
     let choice = json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish});
     whole(answer, &json!([choice]))
 }
@@ -29,7 +29,7 @@ fn whole(answer: &ModelAnswer, choices: &Value) -> ClientEvent {
 
 impl WritesEvents for ChatEvents {
     fn begin(&mut self, answer: &ModelAnswer) -> Vec<ClientEvent> {
-        vec![chunk(answer, json!({"role": "assistant", "content": ""}), None)]
+        vec![chunk(answer, &json!({"role": "assistant", "content": ""}), None)]
     }
 
     fn tell(&mut self, answer: &ModelAnswer, news: &AnswerNews) -> Vec<ClientEvent> {
@@ -46,11 +46,11 @@ impl WritesEvents for ChatEvents {
             }
             AnswerNews::Seal(_) | AnswerNews::Closed { .. } => return Vec::new(),
         };
-        vec![chunk(answer, delta, None)]
+        vec![chunk(answer, &delta, None)]
     }
 
     fn end(&mut self, answer: &ModelAnswer) -> Vec<ClientEvent> {
-        let mut events = vec![chunk(answer, json!({}), Some(answer.finish.name(Api::OpenAiChat)))];
+        let mut events = vec![chunk(answer, &json!({}), Some(answer.finish.name(Api::OpenAiChat)))];
         if self.has_usage {
             let mut last = whole(answer, &json!([]));
             let request = ApiRequest::read(Api::OpenAiChat, &Value::Null);

@@ -233,7 +233,7 @@ fn of_results() -> Vec<Vec<Planted>> {
             ALWAYS,
             on(|text| text.replace("\r\n", "\n").replace('\r', "\n")),
         ),
-        each("markup-in-results-dropped", RESULT, ALL, ALWAYS, on(|text| text.replace('<', "").replace('>', ""))),
+        each("markup-in-results-dropped", RESULT, ALL, ALWAYS, on(|text| text.replace(['<', '>'], ""))),
         each(
             "results-quoted",
             RESULT,
