@@ -88,13 +88,10 @@ impl Connection {
                 Ok(_) => last = Instant::now(),
             }
         }
-        let is_kept = reader.is_done();
-        let response = reader.finish();
-        let closes = |response: &ClientResponse| response.header("connection") == Some("close");
-        if !is_kept || response.as_ref().is_some_and(closes) {
+        if !reader.keeps_connection() {
             self.stream = None;
         }
-        Ok(response)
+        Ok(reader.finish())
     }
 }
 
@@ -170,6 +167,40 @@ mod tests {
             "{heard:?}"
         );
         assert!(heard[0].contains("\r\na: b\r\ncontent-length: 2\r\n\r\n{}"), "{heard:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_connection_that_the_server_will_close_is_not_used_again() -> io::Result<()> {
+        let heads = [
+            "HTTP/1.0 200 OK\r\n",
+            "HTTP/1.1 200 OK\r\nConnection: Close\r\n",
+            "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\n",
+        ];
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let url = format!("http://{}", listener.local_addr()?);
+        // Each is kept open, as by a server that is slow to close it, and answers twice if it is asked twice.
+        let server = thread::spawn(move || -> io::Result<Vec<usize>> {
+            let (mut asked, mut open) = (Vec::new(), Vec::new());
+            for head in heads {
+                let mut stream = listener.accept()?.0;
+                stream.set_read_timeout(Some(Duration::from_millis(300)))?;
+                let (mut times, mut buffer) = (0, [0; 4096]);
+                while times < 2 && stream.read(&mut buffer).is_ok_and(|count| count > 0) {
+                    stream.write_all(format!("{head}content-length: 2\r\n\r\nHi").as_bytes())?;
+                    times += 1;
+                }
+                asked.push(times);
+                open.push(stream);
+            }
+            Ok(asked)
+        });
+        let mut connection = Connection::to(&url).expect("an http URL");
+        let request = ClientRequest { method: "GET".into(), target: "/".into(), headers: Vec::new(), body: Vec::new() };
+        for number in 0..4 {
+            assert!(connection.exchange(&request).is_some_and(|response| response.is_whole), "request {number}");
+        }
+        assert_eq!(server.join().expect("no panic")?, [1, 1, 2]);
         Ok(())
     }
 }

@@ -23,6 +23,8 @@ pub struct ResponseReader {
     /// What came and is not understood yet.
     rest: Vec<u8>,
     state: State,
+    /// Whether the head lets the connection be kept.
+    keeps: bool,
 }
 
 /// What comes next.
@@ -65,6 +67,11 @@ impl ResponseReader {
     /// Whether all of it has come.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
+    }
+
+    /// Whether all of it has come, and the connection may be used again: one of HTTP/1.0 only if the server says so.
+    pub fn keeps_connection(&self) -> bool {
+        self.is_done() && self.keeps
     }
 
     /// What has come when the connection ends: `None` if not even a head.
@@ -139,6 +146,12 @@ impl ResponseReader {
         self.response.headers =
             headers.map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned())).collect();
         self.response.status = status;
+        let connection = self.response.header("connection").unwrap_or_default();
+        self.keeps = if version == "HTTP/1.0" {
+            connection.eq_ignore_ascii_case("keep-alive")
+        } else {
+            !connection.eq_ignore_ascii_case("close")
+        };
         let is_chunked =
             self.response.header("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
         let length = self.response.header("content-length").map(|length| length.parse().map_err(|_| Malformed));

@@ -75,10 +75,17 @@ impl Excuses {
 fn faults(api: Api, stream: &HeardStream, excuses: Excuses) -> Vec<FormFault> {
     let mut faults = FormFaults::default();
     let mut events = Vec::new();
-    for event in &stream.events {
-        if api == Api::OpenAiChat && event.data.trim() == "[DONE]" {
-            events.push(FormEvent { name: None, data: Value::from("[DONE]") });
-            continue;
+    for (index, event) in stream.events.iter().enumerate() {
+        if event.data.trim() == "[DONE]" {
+            if api == Api::OpenAiChat {
+                events.push(FormEvent { name: None, data: Value::from("[DONE]") });
+                continue;
+            }
+            if index + 1 == stream.events.len() {
+                // OpenAI's SDKs stop reading there, whatever the API.
+                faults.should("`[DONE]` stands behind its last event");
+                continue;
+            }
         }
         match value::read(&event.data) {
             Ok(data) => events.push(FormEvent { name: event.name.as_deref(), data }),
