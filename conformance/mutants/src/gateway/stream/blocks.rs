@@ -83,7 +83,9 @@ impl BlockLine {
 
     fn fragment(&mut self, kind: BlockKind, text: &str) {
         let is_last = |block: &&mut WaitingBlock| block.kind == kind && !block.is_closed && block.seal.is_none();
-        if let Some(block) = self.waiting.back_mut().filter(is_last) { block.text += text } else {
+        if let Some(block) = self.waiting.back_mut().filter(is_last) {
+            block.text += text
+        } else {
             self.begin(kind);
             self.waiting.back_mut().into_iter().for_each(|block| text.clone_into(&mut block.text));
         }
