@@ -5,6 +5,7 @@ use super::outcome::{Finished, Reporting};
 use super::selection::{CaseFilter, Chosen};
 use super::{Stop, corpus_and_errata, left_behind, not_writable, progress};
 use crate::over_wire::{ModelServer, OverWire, StreamPieces};
+use crate::seconds::seconds;
 use crate::through::{self, ThroughOptions};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
@@ -101,17 +102,6 @@ pub(crate) struct Verify {
     command: Vec<OsString>,
 }
 
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
-    let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
-    // A day is longer than anybody waits, and far from overflowing a clock.
-    if duration.is_zero() || duration > Duration::from_secs(86_400) {
-        Err("not between 0 and a day".into())
-    } else {
-        Ok(duration)
-    }
-}
-
 impl Verify {
     /// Runs the command and returns its exit code.
     ///
@@ -199,9 +189,9 @@ impl Verify {
     /// Refuses a provider without an agent, and with another profile than the one that judges agents.
     fn refuse_other_terms(&self) -> Result<(), Stop> {
         if self.provider.is_none() {
-            return self.through.check(1, false);
+            return self.through.check(1, false).map_err(|why| Stop::new(Exit::Usage, why));
         }
-        self.through.check(self.jobs, !self.command.is_empty())?;
+        self.through.check(self.jobs, !self.command.is_empty()).map_err(|why| Stop::new(Exit::Usage, why))?;
         if self.command.is_empty() && !self.through.is_given() {
             let message = "--provider needs a program to test: put `--` and its command at the end";
             return Err(Stop::new(Exit::Usage, message));
