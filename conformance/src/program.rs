@@ -26,7 +26,7 @@ enum Command {
     Verify(Box<commands::Verify>),
     Judge(commands::Judge),
     Provider(Box<commands::Provider>),
-    Probe(Box<commands::Probe>),
+    Probe(Box<commands::ProbeCommand>),
     Report(commands::Report),
     Merge(commands::Merge),
     Diff(commands::Diff),

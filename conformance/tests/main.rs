@@ -22,3 +22,4 @@ mod sessions;
 mod shell_testees;
 mod snapshots;
 mod speed;
+mod through;

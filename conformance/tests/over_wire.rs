@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::{fs, io};
 
 /// An agent for the chat API on Python's own HTTP client. Its argument says what it does wrong.
-const AGENT: &str = r#"
+pub(crate) const AGENT: &str = r#"
 import http.client, json, sys, threading, urllib.parse
 
 WRONG = sys.argv[1]

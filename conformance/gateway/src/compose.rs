@@ -4,13 +4,18 @@ use crate::finding::GateFinding;
 use crate::judging::judge;
 use crate::run::GatewayRun;
 use serde_json::Value;
+use threadspec::oracle::Api;
 use threadspec_judge::protocol::Reply;
+use threadspec_judge::universal::value;
+use threadspec_provider::{Overheard, RunPlan, overheard, unsupported};
 
 /// Of how many findings of a run both sides are shown.
 const SHOWN: usize = 3;
 
-/// The reply of a client whose requests went through a gateway: what it said itself, with the requests as they arrived, and in `wire` what was
-/// said, what was found, which API the client spoke (`client`), and what the gateway is called (`through`).
+/// The reply of a client of ours whose requests went through a gateway: what it said itself, with the requests as it sent them, and in
+/// `wire` what it read, what was found between both sides, and what the gateway is called (`through`).
+///
+/// The client is judged by what it was told, so that whatever a gateway made of it is the gateway's alone, and named by a clause GATE-*.
 ///
 /// ```
 /// use serde_json::json;
@@ -25,23 +30,62 @@ const SHOWN: usize = 3;
 /// let ended = engine.end(Duration::from_secs(1), "q8Zr").expect("the run is known");
 /// let run = GatewayRun { client: Api::OpenAiChat, plan: &ended.plan, record: &ended.record, exchanges: &[] };
 /// let Reply::Ok(output) = compose(&run, "litellm", Reply::Ok(json!({"messages": []}))) else { panic!("an output") };
-/// assert_eq!((&output["wire"]["through"], &output["wire"]["client"]), (&json!("litellm"), &json!("openai-chat")));
+/// assert_eq!((&output["wire"]["api"], &output["wire"]["through"]), (&json!("openai-chat"), &json!("litellm")));
 /// ```
 pub fn compose(run: &GatewayRun<'_>, name: &str, reply: Reply) -> Reply {
-    let mut composed = threadspec_provider::compose(run.plan, run.record, reply);
-    if let Reply::Ok(output) = &mut composed
-        && let Some(Value::Object(wire)) = output.get_mut("wire")
-    {
-        wire.insert("client".to_owned(), run.client.to_string().into());
-        wire.insert("through".to_owned(), name.into());
-        // They name all that is wrong behind the gateway; an agent would be judged by the clauses WIRE-*.
-        let findings = judge(run);
-        // Both sides of the first ones fit on a screen.
-        let shown = |(number, finding): (usize, &GateFinding)| match number {
-            0..SHOWN => finding.to_json(),
-            _ => finding.in_short().to_json(),
-        };
-        wire.insert("findings".to_owned(), findings.iter().enumerate().map(shown).collect());
+    compose_with(run, name, &judge(run), false, reply)
+}
+
+/// The same with these findings. What an agent did that is not ours is judged by the clauses WIRE-* as well, beside what the gateway did.
+pub fn compose_with(
+    run: &GatewayRun<'_>,
+    name: &str,
+    findings: &[GateFinding],
+    is_of_agent: bool,
+    reply: Reply,
+) -> Reply {
+    let RunPlan { stream, reasoning, given, tools, .. } = run.plan;
+    let plan = RunPlan {
+        stream: *stream,
+        reasoning: *reasoning,
+        given: given.clone(),
+        tools: tools.clone(),
+        ..RunPlan::of_turns(run.client, Vec::new())
+    };
+    let exchanges = run.exchanges.iter().map(|exchange| Overheard {
+        began: exchange.began,
+        ended: exchange.ended,
+        request: &exchange.request,
+        response: exchange.response.as_ref(),
+    });
+    let record = overheard(&plan, exchanges);
+    let mut composed = threadspec_provider::compose(&plan, &record, reply);
+    let Reply::Ok(output) = &mut composed else { return composed };
+    let Some(Value::Object(wire)) = output.get_mut("wire") else { return composed };
+    // Both sides of the first ones fit on a screen.
+    let shown = |(number, finding): (usize, &GateFinding)| match number {
+        0..SHOWN => finding.to_json(),
+        _ => finding.in_short().to_json(),
+    };
+    let mut all: Vec<Value> = findings.iter().enumerate().map(shown).collect();
+    if let Some(Value::Array(own)) = wire.get_mut("findings").filter(|_| is_of_agent) {
+        all.append(own);
+    }
+    wire.insert("findings".to_owned(), all.into());
+    wire.insert("through".to_owned(), name.into());
+    if let Some(why) = unsupported(run.plan, run.record).or_else(|| untellable(run)) {
+        wire.insert("unsupported".to_owned(), why.into());
     }
     composed
+}
+
+/// What was said and cannot be told in the client's API.
+fn untellable(run: &GatewayRun<'_>) -> Option<String> {
+    let is_plain = run.client == Api::Anthropic && !run.plan.stream;
+    let mut said = run.record.attempts.iter().filter_map(|attempt| attempt.said.as_ref());
+    let is_raw = |arguments: &str| {
+        !value::read(if arguments.is_empty() { "{}" } else { arguments }).is_ok_and(|arguments| arguments.is_object())
+    };
+    let has_raw = is_plain && said.any(|said| said.calls.iter().any(|call| is_raw(&call.arguments)));
+    has_raw.then(|| "arguments that are no JSON are told in streams only".to_owned())
 }

@@ -29,7 +29,7 @@ mod sent;
 mod shown;
 
 pub use case::{GatewayCase, GatewayRound, play};
-pub use compose::compose;
+pub use compose::{compose, compose_with};
 pub use exchange::ClientExchange;
 pub use finding::{BothSides, GateFinding, Way};
 pub use judging::judge;

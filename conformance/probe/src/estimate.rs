@@ -1,6 +1,7 @@
 //! What a run sends at most, and costs.
 
-use crate::plan::{ProbeOptions, ProbePlan};
+use crate::options::ProbeOptions;
+use crate::plan::ProbePlan;
 use crate::run::ProbeLimits;
 use std::fmt;
 

@@ -29,6 +29,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
+//! | `options` | what is asked, and how |
 //! | `plan` | which rules are probed, and which are left out |
 //! | `request` | a request of a rule as a server takes it |
 //! | `reply` | what came back, read |
@@ -42,12 +43,14 @@
 //! | `against` | what has changed since an earlier report |
 //! | `proposal` | the patch for `provider-rules.json` |
 //! | `error` | why there is nothing to probe |
+//! | `tests` | runs against servers that are functions |
 
 mod against;
 mod allowance;
 mod error;
 mod estimate;
 mod junit;
+mod options;
 mod plan;
 mod proposal;
 mod reply;
@@ -66,12 +69,13 @@ pub use allowance::{Allowance, Allowances};
 pub use error::Error;
 pub use estimate::ProbeEstimate;
 pub use junit::junit;
-pub use plan::{LeftOutRule, ProbeOptions, ProbePlan, probe_plan};
+pub use options::ProbeOptions;
+pub use plan::{LeftOutRule, ProbePlan, probe_plan};
 pub use proposal::proposal;
 pub use reply::{ProbeAnswer, ProbeReply};
 pub use report::{ProbeConclusion, ProbeReport};
-pub use request::{ProbePair, ProbeRequest, key_header};
+pub use request::{ExpectedRefusal, ProbePair, ProbeRequest, key_header};
 pub use run::{ProbeLimits, ProbeRun, ProbeStep};
 pub use secrets::Secrets;
 pub use table::{markdown, table};
-pub use verdict::{ExpectedRefusal, ProbeVerdict, ProbedRule};
+pub use verdict::{ProbeVerdict, ProbedRule};

@@ -1,45 +1,16 @@
 //! Which rules are probed, and which are left out.
 
 use crate::error::Error;
+use crate::options::ProbeOptions;
 use crate::request::{ProbePair, pair};
 use serde::{Deserialize, Serialize};
-use threadspec::oracle::{Api, RequestHeaders};
+use threadspec::oracle::RequestHeaders;
 use threadspec_apis::rule_applies;
 use threadspec_golden::{RuleEntry, provider_rules};
 use wildmatch::WildMatch;
 
 /// What is longer is sent only if that is asked for.
 const LARGE: usize = 1_000_000;
-
-/// What is asked, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
-pub struct ProbeOptions {
-    /// Whose rules.
-    pub api: Api,
-    /// The model that the requests name.
-    pub model: String,
-    /// Whether the answers are to be streams.
-    pub stream: bool,
-    /// The header `anthropic-version`, if it is not the usual one.
-    pub version: Option<String>,
-    /// How much an answer may have.
-    pub max_tokens: u64,
-    /// Globs of ids; all rules without one.
-    pub rules: Vec<String>,
-    /// Whether rules are asked that are said to hold for other models, versions or servers.
-    pub all: bool,
-    /// Whether bodies of more than a megabyte are sent.
-    pub large: bool,
-}
-
-impl ProbeOptions {
-    /// The usual way to ask about a model.
-    pub fn new(api: Api, model: &str) -> Self {
-        let model = model.to_owned();
-        Self { api, model, stream: false, version: None, max_tokens: 16, rules: Vec::new(), all: false, large: false }
-    }
-}
 
 /// What will be sent, and what not.
 #[derive(Clone, Debug)]
@@ -93,15 +64,15 @@ pub fn probe_plan(options: &ProbeOptions) -> Result<ProbePlan, Error> {
             plan.left_out.push(left(why));
             continue;
         }
-        let Some(pair) = pair(rule, options) else {
-            plan.left_out.push(left("its requests cannot be made for this model".to_owned()));
-            continue;
-        };
-        let bytes = pair.broken.bytes().max(pair.twin.bytes());
+        // Before anything is made of it.
+        let bytes = rule.broken().len().max(rule.valid().len());
         if bytes > LARGE && !options.large {
             plan.left_out.push(left(format!("a request of {bytes} bytes; --large sends it")));
-        } else {
-            plan.pairs.push(pair);
+            continue;
+        }
+        match pair(rule, options) {
+            Some(pair) => plan.pairs.push(pair),
+            None => plan.left_out.push(left("its requests cannot be made for this model".to_owned())),
         }
     }
     if plan.pairs.is_empty() {

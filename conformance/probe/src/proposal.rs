@@ -43,7 +43,9 @@ pub(crate) fn with_probes(text: &str, report: &ProbeReport) -> String {
             continue;
         }
         out += line;
-        if let (Some(_), Some(new)) = (member("seen"), new.take()) {
+        if member("seen").is_some()
+            && let Some(new) = new.take()
+        {
             out += &format!("      \"probed\": {new},\n");
             is_written = true;
         }

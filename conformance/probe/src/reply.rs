@@ -89,7 +89,7 @@ impl ProbeAnswer {
     }
 
     pub(crate) fn read(api: Api, reply: &ProbeReply, secrets: &Secrets) -> Self {
-        let read = Read::of(api, reply);
+        let read = ReadReply::of(api, reply);
         // A server that knows the key may write it in ways of its own, in JSON for example: what is shown is searched after it was read.
         let shown = |text: &str, most: usize| beginning(&secrets.clean(text), most);
         let request_id = REQUEST_IDS.iter().find_map(|name| reply.header(name)).map(|id| shown(id, 80));
@@ -126,7 +126,7 @@ impl ProbeAnswer {
 }
 
 /// A reply, before secrets are taken out of it.
-struct Read {
+struct ReadReply {
     taken: Taken,
     in_stream: bool,
     code: Option<String>,
@@ -134,7 +134,7 @@ struct Read {
     words: String,
 }
 
-impl Read {
+impl ReadReply {
     fn plain(taken: Taken, words: impl Into<String>) -> Self {
         Self { taken, in_stream: false, code: None, param: None, words: words.into() }
     }

@@ -1,8 +1,8 @@
 //! A request of a rule as a server takes it: the corpus has the part that is about the rule, and the rest is what every client sends.
 
-use crate::plan::ProbeOptions;
-use crate::verdict::ExpectedRefusal;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use crate::options::ProbeOptions;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt;
@@ -45,6 +45,22 @@ impl ProbeRequest {
     }
 }
 
+/// How our data say that a rule's broken request is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedRefusal {
+    /// The status.
+    pub status: u16,
+    /// `code` of OpenAI, or the type of Anthropic's error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// `param` of OpenAI.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub param: Option<String>,
+    /// The message.
+    pub words: String,
+}
+
 /// The header in which an API takes a key.
 pub fn key_header(api: Api, key: &str) -> (String, String) {
     match api {
@@ -54,14 +70,14 @@ pub fn key_header(api: Api, key: &str) -> (String, String) {
 }
 
 pub(crate) fn pair(rule: &'static RuleEntry, options: &ProbeOptions) -> Option<ProbePair> {
-    let mut valid = Members::read(&rule.valid())?;
+    let mut valid = BodyMembers::read(&rule.valid())?;
     if rule.stored.is_some() {
         // Nothing is stored, so that there is no response to go on from.
         valid.remove("previous_response_id");
     }
     without_answers(&mut valid);
     let twin = request(rule, false, valid, options);
-    let broken = request(rule, true, Members::read(&rule.broken())?, options);
+    let broken = request(rule, true, BodyMembers::read(&rule.broken())?, options);
     let body = read_json(&broken.body).ok()?;
     let breaches = provider_breaches_with(options.api, &rule_context(rule, true, &body), &body);
     let breach = breaches.iter().find(|breach| breach.rule == rule.id)?;
@@ -77,7 +93,7 @@ pub(crate) fn pair(rule: &'static RuleEntry, options: &ProbeOptions) -> Option<P
 }
 
 /// Leaves out of the twin what only the server could have said, with its signature, and a last message of the assistant, which newer models refuse.
-fn without_answers(twin: &mut Members) {
+fn without_answers(twin: &mut BodyMembers) {
     if let Some(Value::Array(mut items)) = twin.value("input") {
         let count = items.len();
         items.retain(|item| item["type"] != "reasoning");
@@ -98,7 +114,7 @@ fn without_answers(twin: &mut Members) {
     }
 }
 
-fn request(rule: &RuleEntry, is_broken: bool, mut members: Members, options: &ProbeOptions) -> ProbeRequest {
+fn request(rule: &RuleEntry, is_broken: bool, mut members: BodyMembers, options: &ProbeOptions) -> ProbeRequest {
     let api = options.api;
     complete(&mut members, options);
     let mut headers = vec![
@@ -126,7 +142,7 @@ fn request(rule: &RuleEntry, is_broken: bool, mut members: Members, options: &Pr
 }
 
 /// What every client sends, and the real API demands, beside what the rule is about.
-fn complete(members: &mut Members, options: &ProbeOptions) {
+fn complete(members: &mut BodyMembers, options: &ProbeOptions) {
     let ProbeOptions { api, model, max_tokens, stream, .. } = options;
     let history = members.text();
     let has_calls = ["\"tool_calls\"", "\"tool_call_id\"", "\"function_call", "\"tool_use", "\"tool_result\""]
@@ -180,9 +196,9 @@ fn tool(api: Api) -> Value {
 }
 
 /// The members of a body, each as it stands in the text: half a surrogate pair has no other form.
-struct Members(Vec<(String, Box<RawValue>)>);
+struct BodyMembers(Vec<(String, Box<RawValue>)>);
 
-impl Members {
+impl BodyMembers {
     fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
@@ -212,22 +228,22 @@ impl Members {
     }
 }
 
-impl<'de> Deserialize<'de> for Members {
+impl<'de> Deserialize<'de> for BodyMembers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct InOrder;
         impl<'de> Visitor<'de> for InOrder {
-            type Value = Members;
+            type Value = BodyMembers;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<BodyMembers, A::Error> {
                 let mut members = Vec::new();
                 while let Some(member) = map.next_entry()? {
                     members.push(member);
                 }
-                Ok(Members(members))
+                Ok(BodyMembers(members))
             }
         }
         deserializer.deserialize_map(InOrder)

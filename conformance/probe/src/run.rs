@@ -1,6 +1,7 @@
 //! What to send next, when to wait, when to end.
 
-use crate::plan::{LeftOutRule, ProbeOptions};
+use crate::options::ProbeOptions;
+use crate::plan::LeftOutRule;
 use crate::reply::{ProbeAnswer, ProbeReply};
 use crate::request::{ProbePair, ProbeRequest};
 use crate::secrets::Secrets;

@@ -1,7 +1,7 @@
 //! What the two answers mean.
 
 use crate::reply::{ProbeAnswer, Taken};
-use crate::request::ProbePair;
+use crate::request::{ExpectedRefusal, ProbePair};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -81,22 +81,6 @@ impl FromStr for ProbeVerdict {
             crate::Error::new(format_args!("there is no verdict `{name}`; they are {}", names.join(", ")))
         })
     }
-}
-
-/// How our data say that a rule's broken request is refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedRefusal {
-    /// The status.
-    pub status: u16,
-    /// `code` of OpenAI, or the type of Anthropic's error.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    /// `param` of OpenAI.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub param: Option<String>,
-    /// The message.
-    pub words: String,
 }
 
 /// What was learnt of a rule.

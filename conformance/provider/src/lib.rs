@@ -15,6 +15,8 @@
 //! | `example` | arguments made from a declared schema |
 //! | `script` | turns, their shape and their faults, read from JSON |
 //! | `options` | how an engine answers |
+//! | `passing` | what passes between a client and somebody else, as records have it |
+//! | `overheard` | the record of a run that somebody else answered |
 //! | `plan` | what is to happen in a run |
 //! | `received` | a request of HTTP as it came |
 //! | `exchange` | what is to be sent when |
@@ -41,6 +43,8 @@ mod http;
 mod judging;
 mod models;
 mod options;
+mod overheard;
+mod passing;
 mod plan;
 mod received;
 mod record;
@@ -51,7 +55,7 @@ mod session;
 mod standalone;
 mod told;
 
-pub use compose::compose;
+pub use compose::{compose, unsupported};
 pub use engine::{EndedRun, Engine, mark_of};
 pub use error::Error;
 pub use example::example_of;
@@ -59,6 +63,7 @@ pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
 pub use judging::{WireFinding, WireLevel, cache_loss, judge, judge_retries};
 pub use models::usual_model;
 pub use options::EngineOptions;
+pub use overheard::{Overheard, overheard};
 pub use plan::RunPlan;
 pub use received::{Received, Unreadable};
 pub use record::{

@@ -43,7 +43,7 @@ pub(super) use lint::Lint;
 pub(super) use list::List;
 pub(super) use merge::Merge;
 pub(super) use messages::Messages;
-pub(super) use probe::Probe;
+pub(super) use probe::ProbeCommand;
 pub(super) use provider::Provider;
 pub(super) use report::Report;
 pub(super) use serialize::Serialize;

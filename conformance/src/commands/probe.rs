@@ -38,7 +38,7 @@ const MAKERS: [&str; 3] = ["api.openai.com", "api.anthropic.com", "api.deepseek.
 /// interrupted, with what was learnt so far.
 #[derive(Debug, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "switches of a command line")]
-pub(crate) struct Probe {
+pub(crate) struct ProbeCommand {
     /// The base URL of the server, with or without `/v1`
     #[arg(value_name = "URL")]
     url: String,
@@ -127,14 +127,14 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// Who is asked, and with what.
-struct Asked {
+struct ProbedServer {
     upstream: Upstream,
     /// The key and the user's headers.
     headers: Vec<(String, String)>,
     secrets: Secrets,
 }
 
-impl Probe {
+impl ProbeCommand {
     /// Runs the command and returns its exit code.
     ///
     /// # Errors
@@ -200,7 +200,7 @@ impl Probe {
     }
 
     /// Reads the address and the key, and refuses to send one where others can read it.
-    fn asked(&self, api: Api) -> Result<Asked, Stop> {
+    fn asked(&self, api: Api) -> Result<ProbedServer, Stop> {
         let usage = |message: String| Stop::new(Exit::Usage, visible(&message));
         let upstream = Upstream::read(&self.url, None).map_err(|error| usage(error.to_string()))?;
         let mut headers = Vec::new();
@@ -228,7 +228,7 @@ impl Probe {
                 upstream.authority()
             )));
         }
-        Ok(Asked { upstream, headers, secrets: Secrets::new(secret) })
+        Ok(ProbedServer { upstream, headers, secrets: Secrets::new(secret) })
     }
 
     fn allowances(&self) -> Result<Allowances, Stop> {
@@ -242,7 +242,7 @@ impl Probe {
     }
 
     /// Sends what is to be sent, and waits between.
-    fn ask(&self, asked: &Asked, run: &mut ProbeRun) {
+    fn ask(&self, asked: &ProbedServer, run: &mut ProbeRun) {
         let limits = AskLimits { time: Duration::from_secs_f64(self.timeout), ..AskLimits::default() };
         loop {
             if interrupt::requested() {
@@ -264,7 +264,13 @@ impl Probe {
         }
     }
 
-    fn dry_run_text(&self, asked: &Asked, plan: &ProbePlan, options: &ProbeOptions, limits: ProbeLimits) -> String {
+    fn dry_run_text(
+        &self,
+        asked: &ProbedServer,
+        plan: &ProbePlan,
+        options: &ProbeOptions,
+        limits: ProbeLimits,
+    ) -> String {
         let estimate = ProbeEstimate::of(plan, options, limits);
         let target = plan.pairs.first().map_or("", |pair| pair.twin.target);
         let mut out = format!("to {}, model {}\n  {estimate}\n", asked.upstream.url(target), options.model);
@@ -293,7 +299,7 @@ impl Probe {
     }
 
     /// Prints what was learnt, writes the reports, and returns the exit code.
-    fn tell(&self, report: &ProbeReport, against: Option<&ProbeReport>, asked: &Asked) -> Result<Exit, Stop> {
+    fn tell(&self, report: &ProbeReport, against: Option<&ProbeReport>, asked: &ProbedServer) -> Result<Exit, Stop> {
         self.say(&table(report), asked);
         if let Some(earlier) = against {
             let changes =
@@ -338,7 +344,7 @@ impl Probe {
     }
 
     /// Prints a text without secrets: on stderr if stdout is for a patch.
-    fn say(&self, text: &str, asked: &Asked) {
+    fn say(&self, text: &str, asked: &ProbedServer) {
         let text: String = asked.secrets.clean(text);
         if self.propose {
             complain(text.trim_end_matches('\n'));

@@ -153,7 +153,7 @@ impl Verify {
         let hello = testees[0].hello().clone();
         let profile = judged_by(self.asked_profile(), &hello)?;
         let options = self.options(profile, chosen);
-        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| options.fits(case)).copied().collect();
+        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| self.puts(case, &options)).copied().collect();
         let settings = Settings {
             profile,
             strict: self.strict,
@@ -199,9 +199,9 @@ impl Verify {
     /// Refuses a provider without an agent, and with another profile than the one that judges agents.
     fn refuse_other_terms(&self) -> Result<(), Stop> {
         if self.provider.is_none() {
-            return self.through.check(1);
+            return self.through.check(1, false);
         }
-        self.through.check(self.jobs)?;
+        self.through.check(self.jobs, !self.command.is_empty())?;
         if self.command.is_empty() && !self.through.is_given() {
             let message = "--provider needs a program to test: put `--` and its command at the end";
             return Err(Stop::new(Exit::Usage, message));
@@ -220,6 +220,11 @@ impl Verify {
         self.provider.map(|_| JudgeProfile::Universal).or(self.profile)
     }
 
+    /// Whether a case is put to the testee.
+    fn puts(&self, case: &Case, options: &RunOptions) -> bool {
+        options.fits(case) && through::takes(&self.through, !self.command.is_empty(), case)
+    }
+
     /// Ends what the testee left behind, and says so.
     fn name_orphans(&self) {
         if let Some(left) = left_behind() {
@@ -231,7 +236,7 @@ impl Verify {
     fn testees(&self) -> Result<(Testees, Option<Arc<ModelServer>>), Unready> {
         if let Some(transport) = self.provider.filter(|_| self.through.is_given()) {
             let over = (transport, self.model.as_deref(), self.stream_pieces);
-            return through::testees(&self.through, over, self.timeout)
+            return through::testees(&self.through, over, (&self.command, self.timeout))
                 .map(|(testees, provider)| (testees, Some(provider)));
         }
         if let Some(transport) = self.provider {
@@ -259,7 +264,7 @@ impl Verify {
         let stop = not_ready(&why);
         let (corpus, errata) = by;
         let options = self.options(self.asked_profile().unwrap_or_default(), chosen);
-        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| options.fits(case)).copied().collect();
+        let cases: Vec<&Case> = chosen.cases.iter().filter(|case| self.puts(case, &options)).copied().collect();
         let about = Circumstances {
             corpus,
             hello: None,
@@ -309,7 +314,8 @@ impl Verify {
         let mut against: Vec<String> =
             missing.map(|op| format!("its hello does not name the op {op}, which is required")).collect();
         against.extend(options.too_many_declined(run.declined));
-        if let Some(Transport { api, .. }) = self.provider.filter(|transport| !hello.takes(transport.api)) {
+        let asked = self.provider.map(|transport| self.through.told().map_or(transport.api, |told| told.client));
+        if let Some(api) = asked.filter(|api| !hello.takes(*api)) {
             let taken: Vec<String> = hello.apis.iter().flatten().map(ToString::to_string).collect();
             against.push(format!("its hello names the APIs {}, and not {api}: nothing can be asked", taken.join(", ")));
         }

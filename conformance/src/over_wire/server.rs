@@ -133,6 +133,11 @@ impl ModelServer {
         self.server.with_settled(|engine, _| engine.record(key).map(look))
     }
 
+    /// How many requests have come so far in a run.
+    pub(crate) fn attempts(&self, key: &str) -> usize {
+        self.server.with(|engine, _| engine.record(key).map_or(0, |record| record.attempts.len()))
+    }
+
     /// Takes these keys as those of a gateway.
     pub(crate) fn take_gateway_keys(&self, keys: Vec<String>) {
         self.server.with(|engine, _| engine.take_gateway_keys(keys));

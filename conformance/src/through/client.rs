@@ -2,6 +2,7 @@
 
 use super::gateway::Gateway;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadspec::oracle::Api;
@@ -9,8 +10,13 @@ use threadspec_gateway::{ClientExchange, ExchangeRecorder};
 use threadspec_provider::client::{ClientRequest, ClientResponse, Connection, Exchange};
 use threadspec_runner::interrupt;
 
-/// How often a pause is looked at.
+/// How often a pause is looked at, and what arrives meanwhile.
 const TICK: Duration = Duration::from_millis(50);
+/// How many requests may arrive while a client waits for one answer: a gateway that sends more goes round in a circle.
+const MOST_ATTEMPTS: usize = 50;
+/// How many requests our client sends for an answer, and for no reason that the script knows.
+const ATTEMPTS: usize = 3;
+const FURTHER: usize = 20;
 
 /// How a gateway is reached.
 #[derive(Clone, Debug)]
@@ -32,46 +38,117 @@ impl Route {
         self.connection.authority()
     }
 
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(super) fn headers(&self) -> &[(String, String)] {
+        &self.headers
+    }
+
     /// What the SDK of an API takes.
     pub(super) fn base_url(&self, api: Api) -> String {
         format!("{}{}", self.url, if api == Api::Anthropic { "" } else { "/v1" })
     }
 }
 
+/// Until when an answer is waited for.
+#[derive(Debug)]
+struct Waiting {
+    began: Instant,
+    /// In milliseconds since then.
+    until: AtomicU64,
+    /// How many requests had arrived when the one was sent that is waited for.
+    arrived: AtomicUsize,
+    /// Whether an answer did not come in time.
+    is_late: AtomicBool,
+    /// Whether too many requests arrived while it was waited for.
+    is_flooded: AtomicBool,
+}
+
+impl Waiting {
+    fn is_over(&self) -> bool {
+        self.began.elapsed().as_millis() > u128::from(self.until.load(Ordering::Relaxed))
+    }
+}
+
 /// Sends requests to a gateway, and keeps them with what came back.
 pub(super) struct RecordingExchange<'a> {
+    gateway: &'a Gateway,
     route: &'a Route,
+    mark: String,
     recorder: ExchangeRecorder<Connection, Box<dyn Fn() -> Duration + 'a>>,
-    /// When the client has waited long enough.
-    until: Instant,
+    /// How long one answer may take.
+    allowed: Duration,
+    /// How many requests are left: a gateway that answers always the same would keep a client busy for ever.
+    left: usize,
+    waiting: Arc<Waiting>,
 }
 
 impl<'a> RecordingExchange<'a> {
-    pub(super) fn new(gateway: &'a Gateway, route: &'a Route, until: Instant) -> Self {
-        let connection = route.connection.another().giving_up(move || Instant::now() > until || interrupt::requested());
+    /// For a run of this mark with so many turns; `allowed` is for each answer.
+    pub(super) fn new(gateway: &'a Gateway, route: &'a Route, (mark, turns): (&str, usize), allowed: Duration) -> Self {
+        let waiting = Arc::new(Waiting {
+            began: Instant::now(),
+            until: AtomicU64::new(0),
+            arrived: AtomicUsize::new(0),
+            is_late: AtomicBool::new(false),
+            is_flooded: AtomicBool::new(false),
+        });
+        let (own, server, run, mut looked) =
+            (Arc::clone(&waiting), Arc::clone(&gateway.server), mark.to_owned(), Instant::now());
+        let connection = route.connection.another().giving_up(move || {
+            if looked.elapsed() >= TICK {
+                looked = Instant::now();
+                let arrived = server.attempts(&run).saturating_sub(own.arrived.load(Ordering::Relaxed));
+                own.is_flooded.fetch_or(arrived > MOST_ATTEMPTS, Ordering::Relaxed);
+                own.is_late.fetch_or(own.is_over(), Ordering::Relaxed);
+            }
+            interrupt::requested() || own.is_late.load(Ordering::Relaxed) || own.is_flooded.load(Ordering::Relaxed)
+        });
         let clock: Box<dyn Fn() -> Duration + 'a> = Box::new(|| gateway.server.now());
-        Self { route, recorder: ExchangeRecorder::new(gateway.client, connection, clock), until }
+        let recorder = ExchangeRecorder::new(gateway.client, connection, clock);
+        Self { gateway, route, mark: mark.to_owned(), recorder, allowed, left: ATTEMPTS * turns + FURTHER, waiting }
+    }
+
+    /// Whether an answer did not come in time.
+    pub(super) fn is_late(&self) -> bool {
+        self.waiting.is_late.load(Ordering::Relaxed)
+    }
+
+    /// Whether the gateway asks without an end.
+    pub(super) fn is_flooded(&self) -> bool {
+        self.waiting.is_flooded.load(Ordering::Relaxed)
     }
 
     /// What was sent and heard.
     pub(super) fn into_exchanges(self) -> Vec<ClientExchange> {
         self.recorder.into_exchanges()
     }
+
+    /// Whether nothing more is to be sent.
+    fn is_over(&self) -> bool {
+        self.is_late() || self.is_flooded() || interrupt::requested()
+    }
 }
 
 impl Exchange for RecordingExchange<'_> {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
-        if Instant::now() > self.until || interrupt::requested() {
+        if self.is_over() || self.left == 0 {
             return None;
         }
+        self.left -= 1;
+        let until = (self.waiting.began.elapsed() + self.allowed).as_millis();
+        self.waiting.until.store(u64::try_from(until).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.waiting.arrived.store(self.gateway.server.attempts(&self.mark), Ordering::Relaxed);
         let mut request = request.clone();
         request.headers.extend(self.route.headers.iter().cloned());
         self.recorder.exchange(&request)
     }
 
     fn wait(&mut self, time: Duration) {
-        let until = (Instant::now() + time).min(self.until);
-        while Instant::now() < until && !interrupt::requested() {
+        let until = Instant::now() + time;
+        while Instant::now() < until && !self.is_over() {
             thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
         }
     }

@@ -9,7 +9,8 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadspec::Message;
@@ -29,6 +30,10 @@ const TRY: Duration = Duration::from_secs(10);
 const ANSWERS: usize = 32;
 /// What the model says when it is tried whether a gateway is ready.
 const READY: &str = "Ready.";
+/// How often a gateway is started once more to see whether a run fails without those before it.
+const MOST_ANEW: usize = 5;
+/// How long a program whose connection broke off may take to be gone.
+const END_GRACE: Duration = Duration::from_millis(500);
 /// How much of an answer is shown, in characters.
 const SHOWN: usize = 400;
 /// The variables that tell a program where its provider is, and the parts of names of those that may hold a key.
@@ -57,7 +62,9 @@ pub(super) struct Gateway {
     model: String,
     state: Mutex<GatewayState>,
     /// Runs read it; who wants to be alone with the gateway writes it.
-    pub(super) runs: RwLock<()>,
+    runs: RwLock<()>,
+    /// How often it was started once more.
+    anew: AtomicUsize,
 }
 
 /// What there is of a gateway at the moment.
@@ -93,11 +100,22 @@ impl Gateway {
             server,
             state: Mutex::default(),
             runs: RwLock::default(),
+            anew: AtomicUsize::new(0),
         }
     }
 
     fn state(&self) -> MutexGuard<'_, GatewayState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until nobody else asks the gateway, and keeps others from it.
+    pub(super) fn be_alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.runs.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it may be started once more, to see whether a run fails without those before it.
+    pub(super) fn may_begin_anew(&self) -> bool {
+        !self.words.is_empty() && self.anew.fetch_add(1, Ordering::Relaxed) < MOST_ANEW
     }
 
     /// Takes part in what the gateway does at the moment.
@@ -125,12 +143,22 @@ impl Gateway {
         *self.state() = GatewayState { was_started: true, ..GatewayState::default() };
     }
 
-    /// How the program ended, if it has, and nobody listens any more in its place; with the last that it printed.
-    pub(super) fn last_words(&self) -> Option<String> {
+    /// How the program ended, if it has, and nobody listens any more in its place; with the last that it printed. One that did not answer
+    /// (`has_failed`) may be about to end.
+    pub(super) fn last_words(&self, has_failed: bool) -> Option<String> {
         let mut state = self.state();
         let address = state.route.as_ref()?.authority().to_owned();
-        let program = state.program.as_mut()?;
-        let status = program.exit_status().filter(|_| !takes_connections(&address))?;
+        let Some(program) = state.program.as_mut() else {
+            let is_gone = has_failed && !takes_connections(&address);
+            return is_gone.then(|| format!("nobody listens at {address} any more"));
+        };
+        let given_up = Instant::now() + END_GRACE;
+        let mut status = program.exit_status();
+        while status.is_none() && has_failed && Instant::now() < given_up && !takes_connections(&address) {
+            thread::sleep(Duration::from_millis(10));
+            status = program.exit_status();
+        }
+        let status = status.filter(|_| !takes_connections(&address))?;
         Some(format!("the gateway ended with {status}{}", printed(program)))
     }
 
@@ -248,8 +276,8 @@ impl Gateway {
         let plan =
             RunPlan { model: Some(self.server.model.clone()), ..RunPlan::of_turns(self.server.transport.api, turns) };
         self.server.begin_as(&mark, plan);
-        let until = given_up.max(Instant::now() + TICK).min(Instant::now() + TRY);
-        let mut exchange = RecordingExchange::new(self, route, until);
+        let left = given_up.saturating_duration_since(Instant::now()).max(TICK).min(TRY);
+        let mut exchange = RecordingExchange::new(self, route, (&mark, 1), left);
         let endpoint = self.endpoint(route, false, false);
         let answer = HttpModel::new(&endpoint, [], &mut exchange).respond(&[Message::human("Are you ready?")]);
         let exchanges = exchange.into_exchanges();
@@ -276,6 +304,11 @@ impl Gateway {
             answer: visible(&response.map_or_else(|| "none".to_owned(), shown)),
             arrived: visible(&arrived.flatten().unwrap_or_else(|| "nothing".to_owned())),
         })
+    }
+
+    /// The key of its client.
+    pub(super) fn client_key(&self) -> &str {
+        &self.keys.1
     }
 
     /// What the client is told of its model.

@@ -70,7 +70,7 @@ impl ThroughOptions {
     /// # Errors
     ///
     /// Says what is missing, or contradicts.
-    pub(crate) fn check(&self, jobs: u64) -> Result<(), Stop> {
+    pub(crate) fn check(&self, jobs: u64, is_agent: bool) -> Result<(), Stop> {
         let usage = |message: &str| Err(Stop::new(Exit::Usage, message));
         if !self.is_given() {
             let is_lonely = self.client.is_some()
@@ -86,6 +86,9 @@ impl ThroughOptions {
             } else {
                 Ok(())
             };
+        }
+        if is_agent && self.at_once > 1 {
+            return usage("--at-once is for our own client: how many runs an agent has at once is up to it");
         }
         if jobs > 1 {
             return usage("a gateway is one program for all cases; use `--at-once N` in the place of --jobs");

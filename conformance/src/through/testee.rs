@@ -2,22 +2,23 @@
 
 use super::client::RecordingExchange;
 use super::gateway::Gateway;
+use super::over::EndedThrough;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use threadspec::surrogates::without_marks;
-use threadspec_gateway::{ClientExchange, GatewayCase, GatewayRun, compose, play};
+use threadspec_gateway::{GatewayCase, play};
 use threadspec_judge::json;
 use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
 use threadspec_judge::reference::Reference;
 use threadspec_judge::universal::value;
 use threadspec_judge::verdict::{Outcome, Unready};
 use threadspec_provider::client::HttpModel;
-use threadspec_provider::{EndedRun, Error, RunPlan, mark_of, told};
+use threadspec_provider::{Error, RunPlan, mark_of, told};
 use threadspec_runner::{Testee, Trouble, interrupt};
 
 /// How many runs that are over are kept, to judge them again if requests come late.
-const MOST_ENDED: usize = 64;
+pub(super) const MOST_ENDED: usize = 64;
 
 /// A gateway, and a client of ours that asks it.
 #[derive(Debug)]
@@ -25,7 +26,9 @@ pub(super) struct ThroughGateway {
     gateway: Arc<Gateway>,
     hello: Hello,
     timeout: Duration,
-    /// How many times as long a run may take.
+    /// Whether others ask the gateway at the same time.
+    is_one_of_several: bool,
+    /// How many times as long an answer may take.
     patience: u32,
     /// How long the latest run took that took longer than it may.
     late: Option<Duration>,
@@ -34,26 +37,9 @@ pub(super) struct ThroughGateway {
     ended: VecDeque<EndedThrough>,
 }
 
-/// A run through a gateway that is over.
-#[derive(Debug)]
-struct EndedThrough {
-    id: i64,
-    run: EndedRun,
-    exchanges: Vec<ClientExchange>,
-    reply: Reply,
-}
-
-impl EndedThrough {
-    fn outcome(&self, gateway: &Gateway) -> Outcome {
-        let EndedRun { plan, record } = &self.run;
-        let run = GatewayRun { client: gateway.client, plan, record, exchanges: &self.exchanges };
-        Outcome::Reply(compose(&run, &gateway.name, self.reply.clone()))
-    }
-}
-
 impl ThroughGateway {
-    /// `timeout` is for each run.
-    pub(super) fn new(gateway: Arc<Gateway>, timeout: Duration) -> Self {
+    /// `timeout` is for each answer of the gateway.
+    pub(super) fn new(gateway: Arc<Gateway>, timeout: Duration, is_one_of_several: bool) -> Self {
         let (name, version) = match gateway.name.rsplit_once(' ') {
             Some((name, version)) if version.starts_with(|sign: char| sign.is_ascii_digit()) => (name, version),
             _ => (&*gateway.name, "?"),
@@ -68,44 +54,75 @@ impl ThroughGateway {
             ..Reference.hello()
         };
         let (sent, ended) = (VecDeque::new(), VecDeque::new());
-        Self { gateway, hello, timeout, patience: 1, late: None, sent, ended }
+        Self { gateway, hello, timeout, is_one_of_several, patience: 1, late: None, sent, ended }
     }
 
-    /// Has a case played through the gateway.
+    /// Has a case played; again without others before it or beside it, if they may be why it fails.
     fn play(&mut self, request: &Request) -> Result<EndedThrough, Outcome> {
+        let mut first = {
+            let gateway = Arc::clone(&self.gateway);
+            let _part = gateway.join();
+            self.play_once(request)?
+        };
+        if !first.is_at_fault() {
+            return Ok(first);
+        }
+        if self.is_one_of_several {
+            let gateway = Arc::clone(&self.gateway);
+            let _alone = gateway.be_alone();
+            let second = self.play_once(request)?;
+            if second.is_at_fault() {
+                return Ok(second);
+            }
+            first.blame_others("while other runs were under way");
+        } else if first.is_answered_by_gateway(self.gateway.client) && self.gateway.may_begin_anew() {
+            self.gateway.end();
+            let second = self.play_once(request)?;
+            if !second.is_at_fault() {
+                first.blame_others("after other runs");
+            }
+        }
+        Ok(first)
+    }
+
+    fn play_once(&mut self, request: &Request) -> Result<EndedThrough, Outcome> {
         let route = self.gateway.route().map_err(Outcome::NotReady)?;
-        let _part = self.gateway.join();
         let server = &self.gateway.server;
-        let transport = server.transport;
         let unfit =
             |error| Outcome::NotReady(Unready::Runner(format!("a case cannot be played over the wire: {error}")));
-        let case = PutCase::read(request, transport).map_err(unfit)?;
+        let case = PutCase::read(request, server.transport).map_err(unfit)?;
         let plan = RunPlan { model: Some(server.model.clone()), ..case.plan() };
-        let reasoning = plan.reasoning;
-        let mark = server.mark();
+        let endpoint = self.gateway.endpoint(&route, server.transport.stream, plan.reasoning);
+        let (mark, turns) = (server.mark(), plan.turns.len());
         server.begin_as(&mark, plan);
-        let (began, allowed) = (Instant::now(), self.timeout * self.patience);
-        let mut exchange = RecordingExchange::new(&self.gateway, &route, began + allowed);
-        let endpoint = self.gateway.endpoint(&route, transport.stream, reasoning);
+        let began = Instant::now();
+        let allowed = self.timeout * self.patience;
+        let mut exchange = RecordingExchange::new(&self.gateway, &route, (&mark, turns), allowed);
         let replied = case.play(request, &endpoint, &mark, &mut exchange);
+        let (is_late, is_flooded) = (exchange.is_late(), exchange.is_flooded());
         let exchanges = exchange.into_exchanges();
-        let (took, run) = (began.elapsed(), server.end(&mark));
+        let run = server.end(&mark);
         if interrupt::requested() {
             return Err(Outcome::Interrupted);
         }
-        if let Some(words) = self.gateway.last_words() {
+        let has_failed =
+            exchanges.iter().any(|exchange| exchange.response.as_ref().is_none_or(|heard| !heard.is_whole));
+        if let Some(words) = self.gateway.last_words(has_failed) {
             return Err(Outcome::Crash(words));
         }
-        if took > allowed {
+        if is_flooded {
+            // It would go on with what nobody waits for.
+            self.gateway.end();
+        } else if is_late {
             return Err(Outcome::Timeout(format!("no answer of the gateway within {allowed:?}")));
         }
-        if took > self.timeout {
-            self.late = Some(took);
+        if self.patience > 1 {
+            self.late = Some(began.elapsed());
         }
         let run = run.ok_or_else(|| Outcome::NotReady(Unready::Runner("the run was lost".to_owned())))?;
         let reply = replied
             .map_err(|why| Outcome::NotReady(Unready::Runner(format!("our client replied with no reply: {why}"))))?;
-        Ok(EndedThrough { id: request.id, run, exchanges, reply })
+        Ok(EndedThrough::new(&self.gateway, request.id, run, exchanges, reply))
     }
 }
 
@@ -170,7 +187,7 @@ impl Testee for ThroughGateway {
         };
         match self.play(&request) {
             Ok(ended) => {
-                let outcome = ended.outcome(&self.gateway);
+                let outcome = ended.outcome(&self.gateway, false);
                 self.ended.push_back(ended);
                 if self.ended.len() > MOST_ENDED {
                     self.ended.pop_front();
@@ -191,29 +208,18 @@ impl Testee for ThroughGateway {
     }
 
     fn lateness(&self) -> Option<Duration> {
-        self.late
+        self.late.filter(|late| *late > self.timeout)
     }
 
     fn restart(&mut self) {
         self.sent.clear();
-        let _alone = self.gateway.runs.write();
+        let _alone = self.gateway.be_alone();
         self.gateway.end();
     }
 
     /// Requests with the marks of runs that were over belong to these runs.
     fn amended(&mut self) -> Vec<(i64, Outcome)> {
-        let is_own = |key: Option<&String>| self.ended.iter().any(|ended| key == Some(&ended.run.record.key));
-        let late = self.gateway.server.take_strays(|stray| is_own(stray.key.as_ref()));
-        let mut amended = Vec::new();
-        for ended in &mut self.ended {
-            let own = late.iter().filter(|stray| stray.key.as_ref() == Some(&ended.run.record.key));
-            let before = ended.run.record.strays.len();
-            ended.run.record.strays.extend(own.cloned());
-            if ended.run.record.strays.len() > before {
-                amended.push((ended.id, ended.outcome(&self.gateway)));
-            }
-        }
-        amended
+        EndedThrough::amend(&mut self.ended, &self.gateway, false)
     }
 
     fn finish(&mut self) -> Vec<Trouble> {

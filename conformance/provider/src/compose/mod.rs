@@ -150,8 +150,8 @@ fn args(arguments: &str) -> Value {
     value::read(arguments).ok().filter(Value::is_object).unwrap_or_else(|| arguments.into())
 }
 
-/// Why the case cannot be judged with this agent.
-fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
+/// Why the case cannot be judged with this agent, or with this API.
+pub fn unsupported(plan: &RunPlan, record: &WireRecord) -> Option<String> {
     let requests: Vec<_> = record.attempts.iter().filter_map(|attempt| attempt.request.as_ref()).collect();
     if requests.is_empty() {
         return None;

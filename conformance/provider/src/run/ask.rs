@@ -8,19 +8,19 @@ use threadspec_judge::universal::value;
 
 /// One answer that the agent wants.
 #[derive(Debug)]
-pub(super) struct Ask {
+pub(crate) struct Ask {
     /// What the model answers; `None` as long as every attempt was refused.
-    pub(super) turn: Option<WireTurn>,
+    pub(crate) turn: Option<WireTurn>,
     /// How many of the turn's faults were played.
-    pub(super) played: usize,
+    pub(crate) played: usize,
     /// The last attempt, by its position in the record.
-    pub(super) last: usize,
-    pub(super) state: AskState,
+    pub(crate) last: usize,
+    pub(crate) state: AskState,
 }
 
 /// How far an ask is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AskState {
+pub(crate) enum AskState {
     /// The last attempt is being answered.
     Answering,
     /// The last attempt is being answered, and will fail.
@@ -36,7 +36,7 @@ pub(super) enum AskState {
 ///
 /// An attempt that failed is followed by another one, whatever the agent sends. Two attempts at the same time are two asks; but a client that
 /// has seen its attempt fail may be faster than whoever tells that the answer was over.
-pub(super) fn ask_of(asks: &mut [Ask], attempts: &[Attempt], request: Option<&ApiRequest>) -> Option<usize> {
+pub(crate) fn ask_of(asks: &mut [Ask], attempts: &[Attempt], request: Option<&ApiRequest>) -> Option<usize> {
     let mut other = None;
     for (number, ask) in asks.iter_mut().enumerate() {
         if !matches!(ask.state, AskState::Failed | AskState::Failing) {

@@ -26,14 +26,14 @@ const FORM_RULES: [&str; 14] = [
 
 /// What a run was given and said so far.
 #[derive(Debug, Default)]
-pub(super) struct Repeatable {
+pub(crate) struct Repeatable {
     texts: HashSet<String>,
     ids: HashSet<String>,
 }
 
 impl Repeatable {
     /// What messages of op `tools` say.
-    pub(super) fn given(&mut self, messages: &[Value]) {
+    pub(crate) fn given(&mut self, messages: &[Value]) {
         for message in messages {
             self.text(text(&message["content"]));
             self.id(text(&message["tool_call_id"]));
@@ -46,7 +46,7 @@ impl Repeatable {
     }
 
     /// What the model said.
-    pub(super) fn said(&mut self, said: &Said) {
+    pub(crate) fn said(&mut self, said: &Said) {
         self.text(&said.text);
         self.texts.extend(said.refusal.clone());
         for call in &said.calls {
@@ -74,7 +74,7 @@ impl Repeatable {
     }
 
     /// Whether a breach of a rule in a body is excused: it is one of form, and repeats something.
-    pub(super) fn excuses(&self, rule: &str, place: &str, body: &Value) -> bool {
+    pub(crate) fn excuses(&self, rule: &str, place: &str, body: &Value) -> bool {
         // What a request declares is the agent's own.
         if !FORM_RULES.contains(&rule) || place.starts_with("tools") {
             return false;

@@ -10,6 +10,8 @@ mod said;
 mod session_turns;
 mod turns;
 
+pub(crate) use ask::{Ask, AskState, ask_of};
+pub(crate) use fairness::Repeatable;
 pub(crate) use judge::RuleHeaders;
 pub(crate) use session_turns::SessionTurns;
 pub(crate) use turns::{Listed, Turns};
@@ -20,7 +22,6 @@ use crate::options::EngineOptions;
 use crate::plan::RunPlan;
 use crate::received::Received;
 use crate::record::{Attempt, Stray, WireRecord};
-use ask::{Ask, AskState, ask_of};
 use body::Body;
 use kept::Kept;
 use play::{Acceptable, Played};

@@ -45,6 +45,8 @@ pub struct Upstream {
     path: String,
     /// The key that replaces the client's.
     key: Option<String>,
+    /// What stands in each request besides.
+    further: Vec<(String, String)>,
 }
 
 impl Upstream {
@@ -76,7 +78,14 @@ impl Upstream {
             port: uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 }),
             path: path.strip_suffix("/v1").unwrap_or(path).to_owned(),
             key,
+            further: Vec::new(),
         })
+    }
+
+    /// The same, with these fields in each request.
+    #[must_use]
+    pub fn adding(self, further: Vec<(String, String)>) -> Self {
+        Self { further, ..self }
     }
 
     /// The host and the port, as the field `host` has them.
@@ -156,6 +165,9 @@ impl Upstream {
                 },
             )?;
             headers.append(name, value);
+        }
+        for (name, value) in &self.further {
+            headers.insert(HeaderName::try_from(name)?, HeaderValue::from_str(value)?);
         }
         headers.insert(header::HOST, HeaderValue::from_str(&self.authority())?);
         headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));

@@ -59,6 +59,8 @@ pub enum UpstreamPart<'a> {
         status: u16,
         /// Its media type, empty if it has none.
         content_type: &'a str,
+        /// The names, in lower case, and the values of its header.
+        headers: &'a [(String, String)],
     },
     /// The next bytes of its body.
     Data(&'a [u8]),

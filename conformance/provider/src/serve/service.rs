@@ -91,7 +91,8 @@ async fn forward<A: Answers>(
     };
     let (upstream, incoming) = answer.into_parts();
     let kind = upstream.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    tell(UpstreamPart::Head { status: upstream.status.as_u16(), content_type: kind });
+    let headers = fields(&upstream.headers);
+    tell(UpstreamPart::Head { status: upstream.status.as_u16(), content_type: kind, headers: &headers });
     link.promise(receipt);
     let mut response =
         Response::new(SentBody::Passing(PassingBody::new(incoming, link, move |data| tell(UpstreamPart::Data(data)))));

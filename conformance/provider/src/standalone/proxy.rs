@@ -5,18 +5,17 @@ use super::talks::{AskedTalk, News, Talk, Talks};
 use super::transcript::LineRecorder;
 use crate::exchange::{AttemptId, Reaction};
 use crate::http::{Head, Route, keys, unreadable, without_keys};
+use crate::passing::{as_recorded, broken};
 use crate::received::{Received, Unreadable};
-use crate::record::{Attempt, BreachOutcome, CallPart, Came, JudgedBreach, Said, SaidByModel, SaidThought};
+use crate::record::{Attempt, Came};
 use crate::run::RuleHeaders;
 use crate::serve::{Answers, UpstreamPart};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Duration;
-use threadspec::oracle::{Api, Breach, RequestContext, StoredItems, provider_breaches_with};
+use threadspec::oracle::Api;
 use threadspec_apis::sse::SseParser;
-use threadspec_apis::{
-    AnswerReader, ApiError, ApiRequest, IdSource, ReadAnswer, SaidCall, Thinking, is_refused, read_answer, rule_answer,
-};
+use threadspec_apis::{AnswerReader, ApiError, ApiRequest, IdSource, read_answer};
 use threadspec_judge::universal::value;
 
 /// A plain answer is read up to this length.
@@ -173,7 +172,7 @@ impl Answers for Proxy {
     fn heard(&mut self, now: Duration, AttemptId(attempt): &AttemptId, heard: UpstreamPart<'_>) {
         let Some(passing) = self.passing.get_mut(attempt) else { return };
         match heard {
-            UpstreamPart::Head { status, content_type } => {
+            UpstreamPart::Head { status, content_type, .. } => {
                 passing.attempt.status = Some(status);
                 passing.form = if content_type.starts_with("text/event-stream") {
                     PassingForm::Stream(SseParser::default(), Box::new(AnswerReader::new(passing.attempt.api)))
@@ -203,43 +202,4 @@ impl Answers for Proxy {
             UpstreamPart::Unreachable(why) => passing.attempt.error = Some(why.to_owned()),
         }
     }
-}
-
-/// The rules of its API that a request breaks, and how the API would refuse it.
-fn broken(request: &ApiRequest, body: &Value, received: &Received) -> (Vec<JudgedBreach>, Option<ApiError>) {
-    let headers = RuleHeaders::of(received);
-    // What the upstream keeps, and what it thought before this conversation was seen, is not known here.
-    let context = RequestContext { headers: Some(headers.of_rules()), stored: StoredItems::Unknown, thinking: None };
-    let model = request.model.as_deref().unwrap_or_default();
-    let text = String::from_utf8_lossy(received.body.as_deref().unwrap_or_default());
-    let mut refusal = None;
-    let mut found = Vec::new();
-    for breach in provider_breaches_with(request.api, &context, body) {
-        let is_certain = is_refused(&breach, request.api, model, &headers.of_rules());
-        if is_certain && refusal.is_none() {
-            refusal = Some(rule_answer(&breach, request.api, &text));
-        }
-        let outcome = if is_certain { BreachOutcome::Certain } else { BreachOutcome::Possible };
-        let Breach { rule, place, what, .. } = breach;
-        found.push(JudgedBreach { rule: rule.to_owned(), place, what, outcome });
-    }
-    (found, refusal)
-}
-
-/// What an upstream said, as records have it.
-fn as_recorded(said: ReadAnswer) -> (Said, Came) {
-    let whole = said.has_ended();
-    let answer = said.answer;
-    let calls: Vec<SaidByModel> = answer
-        .calls
-        .into_iter()
-        .map(|SaidCall { id, name, arguments, .. }| SaidByModel { id, name, arguments })
-        .collect();
-    let is_whole = |position: &usize| said.whole_calls.get(*position).copied().unwrap_or_default();
-    let (closed, open): (Vec<usize>, Vec<usize>) = (0..calls.len()).partition(is_whole);
-    let parts = open.iter().map(|&call| CallPart { call, arguments: calls[call].arguments.clone() }).collect();
-    let thought = |Thinking { text, seal, is_redacted, .. }: Thinking| SaidThought { text, opaque: seal, is_redacted };
-    let thoughts = answer.thinking.into_iter().map(thought).collect();
-    let came = Came { whole, text: answer.text.clone(), calls: closed, parts };
-    (Said { id: answer.id, text: answer.text, calls, thoughts, refusal: answer.refusal, stop: None }, came)
 }

@@ -73,7 +73,9 @@ fn left_out() -> Vec<Planted> {
             agent.mend = Box::new(|run| {
                 let responses: Vec<usize> = cut_calls(run).iter().map(|open| open.response).collect();
                 for response in responses.into_iter().rev() {
-                    let is_whole = run.thread.list.get(response).is_some_and(|message| !calls(message).is_empty());
+                    // What waits for a decision is not dropped.
+                    let made = run.thread.list.get(response).map(calls).unwrap_or_default();
+                    let is_whole = !made.is_empty() && !made.iter().any(|call| run.is_waiting(call));
                     if is_whole && answers_behind(&run.thread.list, response).is_empty() {
                         run.thread.list.remove(response);
                     }

@@ -6,6 +6,7 @@ mod answers;
 mod attempts;
 mod errors;
 mod faults;
+mod gateway;
 mod hostile;
 mod judged;
 mod kept;

@@ -27,7 +27,7 @@ fn pass(proxy: &mut Proxy, second: u64, body: &Value, upstream: (u16, &str, Vec<
     let (status, content_type, bytes) = upstream;
     let forwarded = reaction == Reaction::Forward;
     if forwarded {
-        proxy.heard(now, &attempt, UpstreamPart::Head { status, content_type });
+        proxy.heard(now, &attempt, UpstreamPart::Head { status, content_type, headers: &[] });
         bytes.chunks(piece).for_each(|piece| proxy.heard(now, &attempt, UpstreamPart::Data(piece)));
     }
     proxy.delivered(now, attempt, true);

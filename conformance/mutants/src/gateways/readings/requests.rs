@@ -2,9 +2,9 @@
 
 use super::super::bodies::{calls, deep, edit_args, history, result_ids, results, tools};
 use super::super::bugs::{ANTHROPIC, CHAT, OPENAI, RESPONSES};
-use super::super::names::digest;
-use super::super::places::{ALL, Places, TRANSLATING};
 use super::super::plant::{self, Plant, neglecting};
+use crate::gateway::names::digest;
+use crate::gateway::places::{ALL, Places, TRANSLATING};
 use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
