@@ -93,9 +93,9 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         | Property::SessionOpaque
         | Property::SessionRaw
         | Property::SessionHandoff
-        | Property::SessionImage => false,
+        | Property::SessionImage
         // The cases of a gateway have a form of their own, and what they can show is known where it is read.
-        Property::GateForward
+        | Property::GateForward
         | Property::GateMessages
         | Property::GateCalls
         | Property::GateCallsExact
