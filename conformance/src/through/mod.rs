@@ -23,8 +23,7 @@ mod testee;
 
 pub(crate) use options::ThroughOptions;
 
-use crate::commands::Testees;
-use crate::over_wire::{ModelServer, StreamPieces};
+use crate::over_wire::{ModelServer, StreamPieces, Testees};
 use agent::AgentThrough;
 use gateway::Gateway;
 use serde_json::Value;
