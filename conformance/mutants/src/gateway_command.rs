@@ -51,7 +51,7 @@ impl ServeGateway {
         };
         let failed = |error: std::io::Error| Stop::new(Exit::Corpus, format!("gateway: {error}"));
         let mut server = GatewayServer::listen(&settings, self.port).map_err(failed)?;
-        for planted in planted {
+        if let Some(planted) = planted {
             planted.plant_in_server(&mut server);
         }
         let mut out = std::io::stdout();
