@@ -249,7 +249,7 @@ fn of_texts() -> Vec<Vec<Planted>> {
             ),
         ),
         each(
-            "fragments-of-a-text-trimmed",
+            "fragments-of-a-text-trimmed-on-the-way",
             SAID,
             TRANSLATING.streams(),
             SECOND,

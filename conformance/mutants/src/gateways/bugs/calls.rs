@@ -258,7 +258,7 @@ fn ids() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
-            "ids-of-digits-numbered-anew",
+            "ids-of-digits-numbered-anew-on-the-way",
             IDS,
             ALL,
             ALWAYS,

@@ -198,7 +198,7 @@ fn bytes() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
-            "comments-taken-for-data",
+            "comments-taken-for-data-on-the-way",
             STATUS,
             TRANSLATING.streams(),
             ALWAYS,
@@ -232,7 +232,7 @@ fn bytes() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
-            "bytes-of-a-stream-taken-for-characters",
+            "bytes-of-a-stream-taken-for-characters-on-the-way",
             SAID,
             streams,
             ALWAYS,

@@ -211,7 +211,7 @@ fn of_results() -> Vec<Vec<Planted>> {
     let on = |change: fn(&str) -> String| body(move |_, body| on_results(body, change));
     vec![
         each(
-            "results-trimmed",
+            "results-trimmed-on-the-way",
             RESULT,
             ALL,
             &[ShowsWhen::Always, ShowsWhen::SecondRequest, ShowsWhen::ThreeCalls, ShowsWhen::ParallelInStreams],
@@ -366,7 +366,7 @@ fn of_others() -> Vec<Vec<Planted>> {
 fn images() -> Vec<Vec<Planted>> {
     vec![
         each(
-            "images-dropped",
+            "images-dropped-on-the-way",
             MEDIA,
             ALL,
             SOMETIMES,
