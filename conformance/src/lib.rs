@@ -13,6 +13,7 @@
 //! | `commands` | the commands, each with its arguments |
 //! | `lint` | everything that can be wrong with a corpus |
 //! | `over_wire` | testees that ask a provider for the answers of their model |
+//! | `seconds` | spans of time on a command line |
 //! | `through` | gateways as testees: a client of ours on one side, the provider on the other |
 //! | `bugs` | three planted bugs, to see what a finding looks like |
 
@@ -21,6 +22,7 @@ mod commands;
 mod lint;
 mod over_wire;
 mod program;
+mod seconds;
 mod through;
 
 pub use commands::{Stop, corpus, exit_code, files, select};

@@ -76,6 +76,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "threadspec-apis",
             "threadspec-campaign",
             "threadspec-conformance",
+            "threadspec-gateway",
             "threadspec-golden",
             "threadspec-judge",
             "threadspec-provider",

@@ -47,7 +47,7 @@ impl Endpoint {
 }
 
 fn whole_request(stream: &mut TcpStream) -> Option<String> {
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 1 << 16]);
+    let (mut bytes, mut buffer) = (Vec::new(), [0; 1 << 12]);
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {

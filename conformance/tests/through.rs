@@ -187,7 +187,7 @@ fn a_gateway_that_never_gets_ready_is_not_judged() -> io::Result<()> {
     let url = format!("http://{}", listener.local_addr()?);
     thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            let _ = stream.read(&mut [0; 1 << 16]);
+            let _ = stream.read(&mut [0; 1 << 12]);
             let _ = stream.write_all(
                 b"HTTP/1.1 503 Unavailable\r\ncontent-length: 14\r\nconnection: close\r\n\r\nno deployments",
             );

@@ -1,13 +1,13 @@
 //! Everything that is planted, and how to find it by its name.
 
 use crate::planted::Planted;
-use crate::{bugs, deeds, gateway, growth, over_wire, readings, session, universal};
+use crate::{bugs, deeds, gateways, growth, over_wire, readings, session, universal};
 use std::sync::LazyLock;
 
 static ALL: LazyLock<Vec<Planted>> = LazyLock::new(|| {
     let tables = [bugs::TABLES, readings::TABLES, growth::TABLES, &[deeds::DEEDS]];
     let of_twin = tables.into_iter().flatten().copied().flatten().copied();
-    of_twin.chain(universal::all()).chain(over_wire::all()).chain(session::all()).chain(gateway::all()).collect()
+    of_twin.chain(universal::all()).chain(over_wire::all()).chain(session::all()).chain(gateways::all()).collect()
 });
 
 /// Everything that is planted, but for the bugs of two conditions: those have no names of their own, since they follow from the covering arrays

@@ -48,10 +48,12 @@ impl ServeGateway {
             url: self.upstream.clone(),
             key: std::env::var(variable).ok().filter(|key| !key.is_empty()),
             model: self.model.clone(),
-            planted,
         };
         let failed = |error: std::io::Error| Stop::new(Exit::Corpus, format!("gateway: {error}"));
-        let server = GatewayServer::listen(&settings, self.port).map_err(failed)?;
+        let mut server = GatewayServer::listen(&settings, self.port).map_err(failed)?;
+        if let Some(planted) = planted {
+            planted.plant_in_server(&mut server);
+        }
         let mut out = std::io::stdout();
         // Whoever started it on a free port reads where it is.
         let _ = writeln!(out, "http://{}", server.address().map_err(failed)?);

@@ -25,6 +25,7 @@ mod catalogue;
 mod deeds;
 mod error;
 mod gateway;
+mod gateways;
 mod growth;
 mod matrix;
 mod open;

@@ -1,7 +1,7 @@
 //! What can be planted: bugs, permitted readings and misbehaving processes, each with a name and with what is needed to make it.
 
 use crate::agent::{Agent, RunState};
-use crate::gateway::{Places, TestGateway};
+use crate::gateway::{GatewayServer, Places, TestGateway};
 use crate::threads::SessionAgent;
 use crate::twin::Twin;
 use crate::wire::{Modes, WireAgent};
@@ -197,6 +197,11 @@ impl Planted {
         if let Kind::GatewayBug(OnGateway { plant, .. }) | Kind::GatewayReading(OnGateway { plant, .. }) = self.kind {
             plant(gateway);
         }
+    }
+
+    /// Plants it in a gateway that is to be served, if that is where it belongs.
+    pub fn plant_in_server(&self, server: &mut GatewayServer) {
+        self.plant_in_gateway(server.gateway());
     }
 
     /// Whether it is planted in a gateway.

@@ -32,6 +32,7 @@ fn bugs() -> impl Iterator<Item = &'static Planted> {
                 | Kind::WireBug(_)
                 | Kind::SessionBug(_)
                 | Kind::SessionLapse(_)
+                | Kind::GatewayBug(_)
         )
     })
 }

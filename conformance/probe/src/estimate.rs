@@ -2,6 +2,7 @@
 
 use crate::options::ProbeOptions;
 use crate::plan::ProbePlan;
+use crate::request::ProbeRequest;
 use crate::run::ProbeLimits;
 use std::fmt;
 
@@ -38,7 +39,7 @@ impl ProbeEstimate {
     pub fn of(plan: &ProbePlan, options: &ProbeOptions, limits: ProbeLimits) -> Self {
         let bodies = plan.pairs.iter().flat_map(|pair| [&pair.twin, &pair.broken]);
         // Pairs are not divided.
-        let bodies: Vec<usize> = bodies.take(limits.requests / 2 * 2).map(|request| request.bytes()).collect();
+        let bodies: Vec<usize> = bodies.take(limits.requests / 2 * 2).map(ProbeRequest::bytes).collect();
         let tokens_out = bodies.len().saturating_mul(usize::try_from(options.max_tokens).unwrap_or(usize::MAX));
         let thinking = plan.pairs.iter().filter(|pair| pair.twin.body.contains("\"budget_tokens\"")).count();
         Self {

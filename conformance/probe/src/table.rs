@@ -77,7 +77,6 @@ pub(crate) fn what(one: &ProbedRule) -> String {
             format!("{mark}{}: \"{}\"", status(broken), broken.words)
         }
         (ProbeVerdict::Crashes, Some(broken)) => format!("{}: {}", status(broken), told(broken)),
-        (ProbeVerdict::Unknown, None) => format!("the twin: {}: {}", status(twin), told(twin)),
         (_, Some(broken)) if twin.is_accepted() => format!("{}: {}", status(broken), told(broken)),
         (_, Some(broken)) => {
             format!("the twin: {}: {}; the broken one: {}: {}", status(twin), told(twin), status(broken), told(broken))

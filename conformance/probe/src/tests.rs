@@ -15,6 +15,7 @@ const KEY: &str = "sk-probe-0123456789";
 
 type Server<'a> = &'a mut dyn FnMut(&ProbeRequest) -> Result<ProbeReply, String>;
 
+#[allow(clippy::unnecessary_wraps, reason = "it is what a server gives")]
 fn reply(status: u16, headers: &[(&str, &str)], body: &str) -> Result<ProbeReply, String> {
     let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     Ok(ProbeReply { status, headers, body: body.as_bytes().to_vec(), is_whole: true })

@@ -1,6 +1,6 @@
 //! The adapters of real agent frameworks, as `init --framework` copies them.
 
-use super::init::{Sessions, Starter};
+use super::init::{Starter, StarterSessions};
 use clap::ValueEnum;
 
 /// A framework that has an adapter.
@@ -73,7 +73,7 @@ impl Framework {
             ("actions/setup-node@v5", &["npm install"])
         };
         let (command, session) = self.commands(is_python);
-        let sessions = (has("session.py") || has("session.mjs")).then_some(Sessions {
+        let sessions = (has("session.py") || has("session.mjs")).then_some(StarterSessions {
             command: session,
             about: "Its adapter\nkeeps the thread as the framework's documentation tells its users to, and declares what the framework has:",
         });

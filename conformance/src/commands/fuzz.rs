@@ -32,7 +32,7 @@ const SAID_EVERY: Duration = Duration::from_secs(10);
 #[command(args_override_self = true)]
 pub(crate) struct Fuzz {
     /// Stop after this many seconds [default: 60, unless --cases says when]
-    #[arg(long, value_name = "SECS", value_parser = verify::seconds)]
+    #[arg(long, value_name = "SECS", value_parser = crate::seconds::seconds)]
     time: Option<Duration>,
     /// Run this many cases, or those of a range, as in `200..300`
     #[arg(long, value_name = "N", value_parser = cases)]
@@ -50,7 +50,7 @@ pub(crate) struct Fuzz {
     #[arg(long, value_name = "OP")]
     op: Vec<Op>,
     /// How long the testee may take for one reply
-    #[arg(long, value_name = "SECS", default_value = "10", value_parser = verify::seconds)]
+    #[arg(long, value_name = "SECS", default_value = "10", value_parser = crate::seconds::seconds)]
     timeout: Duration,
     /// Write the findings as candidate cases to this folder
     #[arg(long, value_name = "DIR")]

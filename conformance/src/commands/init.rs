@@ -62,13 +62,13 @@ pub(super) struct Starter {
     /// Starts the adapter.
     pub(super) command: &'static str,
     /// The adapter of op `session`, where there is one; it is a program of its own.
-    pub(super) sessions: Option<Sessions>,
+    pub(super) sessions: Option<StarterSessions>,
     /// What the build leaves behind, for `.gitignore`.
     pub(super) leftovers: &'static str,
 }
 
 /// An adapter of op `session`.
-pub(super) struct Sessions {
+pub(super) struct StarterSessions {
     /// Starts it.
     pub(super) command: &'static str,
     /// What the README says before the command that verifies it.
@@ -150,7 +150,7 @@ impl Language {
     }
 
     /// The example of op `session`.
-    fn sessions(self) -> Sessions {
+    fn sessions(self) -> StarterSessions {
         let command = match self {
             Self::Node => "node session.mjs",
             Self::Python => "python3 session.py",
@@ -161,7 +161,7 @@ impl Language {
         };
         let about =
             "The example\nis an agent with a list as its memory; it declares the feature `message` alone, and passes:";
-        Sessions { command, about }
+        StarterSessions { command, about }
     }
 }
 
@@ -216,7 +216,7 @@ impl Starter {
 
     /// The command that verifies the adapter of op `session`, where there is one.
     fn verify_sessions(&self) -> Option<String> {
-        let Sessions { command, .. } = self.sessions.as_ref()?;
+        let StarterSessions { command, .. } = self.sessions.as_ref()?;
         let options = if self.options.is_empty() { "--profile universal " } else { self.options };
         Some(format!("threadspec verify {options}--op session -- {command}"))
     }
@@ -246,7 +246,7 @@ impl Starter {
                    approval, a history is trimmed.\nOp `session` plays several runs on one thread, which the agent keeps by its own \
                    memory, and judges what the model gets in each.";
         let how = match self.sessions.as_ref().zip(self.verify_sessions()) {
-            Some((Sessions { about, .. }, command)) => format!(
+            Some((StarterSessions { about, .. }, command)) => format!(
                 "{about}\n\n    {command}\n\n\
                  Put your agent in its place, then declare what it has, one feature after the other; the summary counts what is left \
                  out.\n`threadspec explain SESSION-ANSWERED` shows what users see when a clause is broken."

@@ -29,8 +29,6 @@ mod serve;
 mod show;
 mod verify;
 
-pub(crate) use verify::seconds;
-
 pub(super) use check::Check;
 pub(super) use completions::Completions;
 pub(super) use diff::Diff;

@@ -306,7 +306,9 @@ impl ProbeCommand {
                 changes_since(earlier, report).map_err(|error| Stop::new(Exit::Usage, visible(&error.to_string())))?;
             let mut text =
                 format!("\nsince {}: {}\n", earlier.date, if changes.is_empty() { "nothing has changed" } else { "" });
-            changes.iter().for_each(|change| text += &format!("  {change}\n"));
+            for change in &changes {
+                text += &format!("  {change}\n");
+            }
             self.say(&text, asked);
         }
         if self.propose {
@@ -395,7 +397,7 @@ fn heard(response: threadspec_provider::client::ClientResponse) -> ProbeReply {
 
 /// A body as it would be sent. Nobody reads a megabyte.
 fn body(request: &ProbeRequest) -> String {
-    threadspec_judge::text::beginning(&request.body, 20_000).to_string()
+    threadspec_judge::text::beginning(&request.body, 20_000)
 }
 
 fn wait(time: Duration) {

@@ -4,7 +4,8 @@ use super::known_failures::KnownFailures;
 use super::outcome::{Finished, Reporting};
 use super::selection::{CaseFilter, Chosen};
 use super::{Stop, corpus_and_errata, left_behind, not_writable, progress};
-use crate::over_wire::{ModelServer, OverWire, StreamPieces};
+use crate::over_wire::{ModelServer, OverWire, StreamPieces, Testees};
+use crate::seconds::seconds;
 use crate::through::{self, ThroughOptions};
 use indicatif::ProgressBar;
 use std::collections::HashSet;
@@ -25,7 +26,7 @@ use threadspec_report::Circumstances;
 use threadspec_runner::files::prepare;
 use threadspec_runner::{
     CaseResult, Exit, InProcess, Known, Process, Recorder, Run, RunGateway, RunOptions, Settings, Shard,
-    StoredReference, Testee, TranscriptHeader, Watch, adopt_orphans, interrupt, run,
+    StoredReference, TranscriptHeader, Watch, adopt_orphans, interrupt, run,
 };
 
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -99,17 +100,6 @@ pub(crate) struct Verify {
     /// The program to test and its arguments; it speaks the protocol on its stdin and stdout
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
-}
-
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds")?;
-    let duration = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
-    // A day is longer than anybody waits, and far from overflowing a clock.
-    if duration.is_zero() || duration > Duration::from_secs(86_400) {
-        Err("not between 0 and a day".into())
-    } else {
-        Ok(duration)
-    }
 }
 
 impl Verify {
@@ -199,9 +189,9 @@ impl Verify {
     /// Refuses a provider without an agent, and with another profile than the one that judges agents.
     fn refuse_other_terms(&self) -> Result<(), Stop> {
         if self.provider.is_none() {
-            return self.through.check(1, false);
+            return self.through.check(1, false).map_err(|why| Stop::new(Exit::Usage, why));
         }
-        self.through.check(self.jobs, !self.command.is_empty())?;
+        self.through.check(self.jobs, !self.command.is_empty()).map_err(|why| Stop::new(Exit::Usage, why))?;
         if self.command.is_empty() && !self.through.is_given() {
             let message = "--provider needs a program to test: put `--` and its command at the end";
             return Err(Stop::new(Exit::Usage, message));
@@ -380,9 +370,6 @@ impl Verify {
         self::words(words, &shown(&self.command))
     }
 }
-
-/// The testees of a run.
-type Testees = Vec<Box<dyn Testee + Send>>;
 
 /// The profile of a run as arguments, or the provider that implies it.
 pub(super) fn add_terms(options: &RunOptions, words: &mut Vec<String>) {

@@ -17,6 +17,10 @@ use threadspec_runner::{Process, Testee, Trouble};
 
 /// How many runs that are over are kept, to judge them again if requests come late.
 const MOST_ENDED: usize = 64;
+
+/// The testees of a run.
+pub(crate) type Testees = Vec<Box<dyn Testee + Send>>;
+
 /// A program whose model is the provider.
 #[derive(Debug)]
 pub(crate) struct OverWire {

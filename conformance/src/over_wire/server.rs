@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use threadspec_apis::Pieces;
+use threadspec_golden::clause;
 use threadspec_judge::protocol::{Endpoint, Op, Request, Transport};
 use threadspec_provider::{
     EndedRun, Engine, EngineOptions, Error, RunPlan, Server, ServerLimits, Stray, StrayReason, WireRecord, told,
@@ -74,9 +75,9 @@ impl ModelServer {
         let strays = self.take_strays(|_| true);
         let Stray { method, target, key, why, .. } = strays.first()?;
         let (clause, what) = match why {
-            StrayReason::Late => ("WIRE-KEY", "long after the run of its key"),
-            StrayReason::Unasked => ("GATE-FORWARD", "that nobody had sent"),
-            _ => ("WIRE-KEY", "with a key that was never given out"),
+            StrayReason::Late => (clause::WIRE_KEY, "long after the run of its key"),
+            StrayReason::Unasked => (clause::GATE_FORWARD, "that nobody had sent"),
+            _ => (clause::WIRE_KEY, "with a key that was never given out"),
         };
         let key = key.as_deref().unwrap_or("none");
         let more = if strays.len() == 1 { String::new() } else { format!(", and {} more", strays.len() - 1) };

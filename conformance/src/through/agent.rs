@@ -1,6 +1,6 @@
 //! An agent whose model is behind a gateway: what it does wrong and what the gateway does are told apart.
 
-use super::client::Route;
+use super::client::GatewayRoute;
 use super::front::{Front, PassedRun};
 use super::gateway::Gateway;
 use super::over::EndedThrough;
@@ -51,7 +51,7 @@ impl AgentThrough {
     }
 
     /// The server before the gateway, where that is now.
-    fn front(&mut self, route: &Route) -> Result<&Server<Front>, Unready> {
+    fn front(&mut self, route: &GatewayRoute) -> Result<&Server<Front>, Unready> {
         let lacking = |error: threadspec_provider::Error| Unready::Runner(error.to_string());
         if self.front.as_ref().is_none_or(|(url, _)| url != route.url()) {
             let upstream = Upstream::read(route.url(), Some(self.gateway.client_key().to_owned())).map_err(lacking)?;

@@ -20,7 +20,7 @@ const FURTHER: usize = 20;
 
 /// How a gateway is reached.
 #[derive(Clone, Debug)]
-pub(super) struct Route {
+pub(super) struct GatewayRoute {
     url: String,
     /// One that is never opened.
     connection: Arc<Connection>,
@@ -28,7 +28,7 @@ pub(super) struct Route {
     headers: Arc<[(String, String)]>,
 }
 
-impl Route {
+impl GatewayRoute {
     /// The way to a URL without `/v1`; `None` if it is not one of plain HTTP.
     pub(super) fn new(url: &str, headers: Arc<[(String, String)]>) -> Option<Self> {
         Some(Self { url: url.to_owned(), connection: Arc::new(Connection::to(url)?), headers })
@@ -54,7 +54,7 @@ impl Route {
 
 /// Until when an answer is waited for.
 #[derive(Debug)]
-struct Waiting {
+struct AnswerWait {
     began: Instant,
     /// In milliseconds since then.
     until: AtomicU64,
@@ -66,7 +66,7 @@ struct Waiting {
     is_flooded: AtomicBool,
 }
 
-impl Waiting {
+impl AnswerWait {
     fn is_over(&self) -> bool {
         self.began.elapsed().as_millis() > u128::from(self.until.load(Ordering::Relaxed))
     }
@@ -75,20 +75,25 @@ impl Waiting {
 /// Sends requests to a gateway, and keeps them with what came back.
 pub(super) struct RecordingExchange<'a> {
     gateway: &'a Gateway,
-    route: &'a Route,
+    route: &'a GatewayRoute,
     mark: String,
     recorder: ExchangeRecorder<Connection, Box<dyn Fn() -> Duration + 'a>>,
     /// How long one answer may take.
     allowed: Duration,
     /// How many requests are left: a gateway that answers always the same would keep a client busy for ever.
     left: usize,
-    waiting: Arc<Waiting>,
+    waiting: Arc<AnswerWait>,
 }
 
 impl<'a> RecordingExchange<'a> {
     /// For a run of this mark with so many turns; `allowed` is for each answer.
-    pub(super) fn new(gateway: &'a Gateway, route: &'a Route, (mark, turns): (&str, usize), allowed: Duration) -> Self {
-        let waiting = Arc::new(Waiting {
+    pub(super) fn new(
+        gateway: &'a Gateway,
+        route: &'a GatewayRoute,
+        (mark, turns): (&str, usize),
+        allowed: Duration,
+    ) -> Self {
+        let waiting = Arc::new(AnswerWait {
             began: Instant::now(),
             until: AtomicU64::new(0),
             arrived: AtomicUsize::new(0),

@@ -1,6 +1,6 @@
 //! The gateway as a program: started, waited for, and ended.
 
-use super::client::{RecordingExchange, Route};
+use super::client::{GatewayRoute, RecordingExchange};
 use super::options::ThroughOptions;
 use super::placeholders::Placeholders;
 use crate::over_wire::ModelServer;
@@ -72,7 +72,7 @@ pub(super) struct Gateway {
 struct GatewayState {
     program: Option<Companion>,
     /// How it is reached, once it is ready.
-    route: Option<Route>,
+    route: Option<GatewayRoute>,
     /// Whether it was started before: its log goes on.
     was_started: bool,
     /// Removed when the gateway is gone.
@@ -128,7 +128,7 @@ impl Gateway {
     /// # Errors
     ///
     /// Says why it does not get ready.
-    pub(super) fn route(&self) -> Result<Route, Unready> {
+    pub(super) fn route(&self) -> Result<GatewayRoute, Unready> {
         let mut state = self.state();
         if let Some(route) = &state.route {
             return Ok(route.clone());
@@ -162,7 +162,7 @@ impl Gateway {
         Some(format!("the gateway ended with {status}{}", printed(program)))
     }
 
-    fn start(&self, state: &mut GatewayState) -> Result<Route, Unready> {
+    fn start(&self, state: &mut GatewayState) -> Result<GatewayRoute, Unready> {
         let lacking = |error: std::io::Error| Unready::Runner(format!("for the gateway: {error}"));
         let folder = Storage::new().map_err(lacking)?;
         // Free at this moment; nothing keeps others from taking it before the gateway does.
@@ -188,8 +188,8 @@ impl Gateway {
         let headers = self.headers.iter().filter_map(|header| header.split_once(':'));
         let headers = headers.map(|(name, value)| (name.to_lowercase(), placeholders.fill(value.trim()))).collect();
         let url = placeholders.fill(&self.url);
-        let route =
-            Route::new(&url, headers).ok_or_else(|| Unready::Runner(format!("--through-url: {url} is no URL")))?;
+        let route = GatewayRoute::new(&url, headers)
+            .ok_or_else(|| Unready::Runner(format!("--through-url: {url} is no URL")))?;
         if !self.words.is_empty() {
             let command: Vec<OsString> = self.words.iter().map(|word| placeholders.fill(word).into()).collect();
             let around = self.surroundings(&placeholders, state.was_started).map_err(lacking)?;
@@ -231,7 +231,7 @@ impl Gateway {
     }
 
     /// Waits until a plain text run comes through.
-    fn wait_for(&self, mut program: Option<&mut Companion>, route: &Route) -> Result<(), Unready> {
+    fn wait_for(&self, mut program: Option<&mut Companion>, route: &GatewayRoute) -> Result<(), Unready> {
         let given_up = Instant::now() + self.ready_timeout;
         let mut last = Tried { answer: "nobody took a connection".to_owned(), arrived: "nothing".to_owned() };
         loop {
@@ -269,7 +269,7 @@ impl Gateway {
     }
 
     /// Has a plain text run made. Returns what came of it, if it did not come through.
-    fn try_out(&self, route: &Route, given_up: Instant) -> Option<Tried> {
+    fn try_out(&self, route: &GatewayRoute, given_up: Instant) -> Option<Tried> {
         let said = WireTurn::read_all(&format!(r#"[{{"content": "{READY}"}}]"#), "model").unwrap_or_default();
         let turns = said.iter().cycle().take(ANSWERS).cloned().collect();
         let mark = self.server.mark();
@@ -312,7 +312,7 @@ impl Gateway {
     }
 
     /// What the client is told of its model.
-    pub(super) fn endpoint(&self, route: &Route, stream: bool, reasoning: bool) -> Endpoint {
+    pub(super) fn endpoint(&self, route: &GatewayRoute, stream: bool, reasoning: bool) -> Endpoint {
         Endpoint {
             transport: Transport { api: self.client, stream },
             base_url: route.base_url(self.client),

@@ -23,7 +23,7 @@ mod testee;
 
 pub(crate) use options::ThroughOptions;
 
-use crate::over_wire::{ModelServer, StreamPieces};
+use crate::over_wire::{ModelServer, StreamPieces, Testees};
 use agent::AgentThrough;
 use gateway::Gateway;
 use serde_json::Value;
@@ -64,7 +64,7 @@ pub(crate) fn testees(
     options: &ThroughOptions,
     (transport, model, pieces): (Transport, Option<&str>, StreamPieces),
     (command, timeout): (&[OsString], Duration),
-) -> Result<(Vec<Box<dyn Testee + Send>>, Arc<ModelServer>), Unready> {
+) -> Result<(Testees, Arc<ModelServer>), Unready> {
     let server = ModelServer::start(transport, model, pieces).map_err(|error| Unready::Runner(error.to_string()))?;
     let server = Arc::new(server);
     if let Some(path) = options.log() {

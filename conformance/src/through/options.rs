@@ -1,13 +1,12 @@
 //! The options of `verify` that put a gateway between client and provider.
 
-use crate::commands::Stop;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use threadspec::oracle::Api;
 use threadspec_judge::text::visible;
 use threadspec_provider::client::Connection;
-use threadspec_runner::{Exit, RunGateway};
+use threadspec_runner::RunGateway;
 
 /// How a gateway is started and reached.
 #[derive(Debug, clap::Args)]
@@ -44,7 +43,7 @@ pub(crate) struct ThroughOptions {
     #[arg(long, value_name = "NAME")]
     through_name: Option<String>,
     /// How long the gateway may take to get ready
-    #[arg(long, value_name = "SECS", default_value = "60", value_parser = crate::commands::seconds)]
+    #[arg(long, value_name = "SECS", default_value = "60", value_parser = crate::seconds::seconds)]
     ready_timeout: Duration,
     /// Put so many cases at once to the gateway, those with tools, and judge that they do not influence each other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=64))]
@@ -70,8 +69,8 @@ impl ThroughOptions {
     /// # Errors
     ///
     /// Says what is missing, or contradicts.
-    pub(crate) fn check(&self, jobs: u64, is_agent: bool) -> Result<(), Stop> {
-        let usage = |message: &str| Err(Stop::new(Exit::Usage, message));
+    pub(crate) fn check(&self, jobs: u64, is_agent: bool) -> Result<(), String> {
+        let usage = |message: &str| Err(message.to_owned());
         if !self.is_given() {
             let is_lonely = self.client.is_some()
                 || self.through_model.is_some()

@@ -92,7 +92,8 @@ pub(super) fn settle(must: &mut Vec<Finding>, should: &mut Vec<Finding>, finding
     .flat_map(|(_, wire)| wire.iter().copied())
     .collect();
     let has_rule = must.iter().any(|finding| finding.clause == clause::GATE_VALID);
-    must.retain(|finding| !explained.contains(&finding.clause) && !(has_rule && is_rule(finding.clause)));
+    let is_explained = |name: &str| explained.contains(&name) || (has_rule && is_rule(name));
+    must.retain(|finding| !is_explained(finding.clause));
     should.retain(|finding| !explained.contains(&finding.clause));
     of_answers
 }

@@ -74,7 +74,7 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         Property::WireWait => script.events.says_when,
         Property::WireBackoff => script.events.fails,
         Property::WireOpaque | Property::WireOpaqueBack => script.events.thinks,
-        // One run cannot break what holds between several.
+        // One run cannot break what holds between several, and the cases of a gateway have a form of their own.
         Property::SessionValid
         | Property::SessionCut
         | Property::SessionAnswered
@@ -93,9 +93,8 @@ pub fn subjects(input: &str) -> Result<Vec<Property>, Error> {
         | Property::SessionOpaque
         | Property::SessionRaw
         | Property::SessionHandoff
-        | Property::SessionImage => false,
-        // The cases of a gateway have a form of their own, and what they can show is known where it is read.
-        Property::GateForward
+        | Property::SessionImage
+        | Property::GateForward
         | Property::GateMessages
         | Property::GateCalls
         | Property::GateCallsExact

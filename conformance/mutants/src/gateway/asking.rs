@@ -1,16 +1,17 @@
 //! A request of the client as one for the upstream.
 
-use super::course::{AnswerHead, Course, TestGateway, apply};
+use super::course::{AnswerHead, ExchangeCourse, TestGateway, apply};
 use super::passage::{Outgoing, Passage};
 use super::{names, write};
 use serde_json::Value;
+use std::collections::HashMap;
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, ApiRequest, json_text};
 use threadspec_judge::universal::value;
 use threadspec_provider::client::ClientRequest;
 
 /// What comes of a request of the client.
-pub(crate) enum Asked {
+pub(crate) enum GatewayAsk {
     /// The gateway answers itself.
     Answered(Outgoing),
     /// It goes to the upstream, whose answer passes. What a bug sends beside it follows.
@@ -48,8 +49,8 @@ pub(super) fn bytes(body: &Value) -> Vec<u8> {
 
 impl TestGateway {
     /// Takes a request of the client. What bugs keep from request to request is in the passage until [`TestGateway::settle`] takes it back.
-    pub(crate) fn ask(&mut self, mut request: ClientRequest) -> Asked {
-        let mut course = Course {
+    pub(crate) fn ask(&mut self, mut request: ClientRequest) -> GatewayAsk {
+        let mut course = ExchangeCourse {
             client: self.client,
             upstream: self.upstream,
             stream: false,
@@ -61,28 +62,36 @@ impl TestGateway {
         };
         if !is_answer_path(&request.target, self.client) || request.method != "POST" {
             self.kept = course.kept;
-            let mut course = Course { kept: self.kept.clone(), ..self.course() };
+            let mut course = ExchangeCourse { kept: self.kept.clone(), ..self.course() };
             if self.is_plain_proxy() {
                 let sent = self.with_key(request);
-                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())), Vec::new());
+                return GatewayAsk::Sent(
+                    sent,
+                    Box::new(Passage::new(self, course, names::GivenBackNames::new())),
+                    Vec::new(),
+                );
             }
             let error = ApiError::unknown_path(self.client, &request.method, &request.target);
-            return Asked::Answered(Outgoing::error(self, &mut course, &error));
+            return GatewayAsk::Answered(Outgoing::error(self, &mut course, &error));
         }
         apply(&self.seams.asked, &mut course, &mut request);
         let asked = str::from_utf8(&request.body).ok().and_then(|text| value::read(text).ok());
         self.count(asked.as_ref().unwrap_or(&Value::Null));
         let kept = std::mem::take(&mut course.kept);
-        course = Course { kept, ..self.course() };
+        course = ExchangeCourse { kept, ..self.course() };
         let Some(asked) = asked else {
             self.kept = course.kept.clone();
             if self.is_plain_proxy() {
                 // What is wrong with it is the upstream's to say.
                 let sent = self.with_key(request);
-                return Asked::Sent(sent, Box::new(Passage::new(self, course, names::Renamed::new())), Vec::new());
+                return GatewayAsk::Sent(
+                    sent,
+                    Box::new(Passage::new(self, course, names::GivenBackNames::new())),
+                    Vec::new(),
+                );
             }
             let error = ApiError::not_json(self.client, "it cannot be read");
-            return Asked::Answered(Outgoing::error(self, &mut course, &error));
+            return GatewayAsk::Answered(Outgoing::error(self, &mut course, &error));
         };
         course.stream = asked["stream"] == true;
         course.asked = asked.clone();
@@ -96,7 +105,7 @@ impl TestGateway {
             if body != course.asked {
                 request.body = bytes(&body);
             }
-            (self.with_key(request), names::Renamed::new())
+            (self.with_key(request), names::GivenBackNames::new())
         } else {
             let mut read = ApiRequest::read(self.client, &asked);
             refusal = write::refusal(&read, &asked, self.upstream);
@@ -114,14 +123,14 @@ impl TestGateway {
         if let Some(error) = refusal {
             let answer = Outgoing::error(self, &mut course, &error);
             self.kept = course.kept;
-            return Asked::Answered(answer);
+            return GatewayAsk::Answered(answer);
         }
         let mut sent = sent;
         apply(&self.seams.sent, &mut course, &mut sent);
         let mut requests = vec![sent.clone()];
         apply(&self.seams.beside, &mut course, &mut requests);
         requests.remove(0);
-        Asked::Sent(sent, Box::new(Passage::new(self, course, renamed)), requests)
+        GatewayAsk::Sent(sent, Box::new(Passage::new(self, course, renamed)), requests)
     }
 
     /// Takes back what a passage has kept.
@@ -129,8 +138,8 @@ impl TestGateway {
         self.kept = std::mem::take(&mut passage.course.kept);
     }
 
-    fn course(&self) -> Course {
-        Course {
+    fn course(&self) -> ExchangeCourse {
+        ExchangeCourse {
             client: self.client,
             upstream: self.upstream,
             stream: false,
@@ -138,7 +147,7 @@ impl TestGateway {
             ask_of_run: self.asks_of_run,
             run: self.run.1,
             asked: Value::Null,
-            kept: Default::default(),
+            kept: HashMap::default(),
         }
     }
 
@@ -205,7 +214,7 @@ fn path_end(api: Api) -> &'static str {
 
 impl Outgoing {
     /// An error as the client's API tells it.
-    pub(super) fn error(gateway: &TestGateway, course: &mut Course, error: &ApiError) -> Self {
+    pub(super) fn error(gateway: &TestGateway, course: &mut ExchangeCourse, error: &ApiError) -> Self {
         let mut error = error.clone();
         apply(&gateway.seams.error, course, &mut error);
         let mut body = error.body(gateway.client, "req_gateway");

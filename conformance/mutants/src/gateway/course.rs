@@ -1,6 +1,6 @@
 //! The gateway with its seams, and what it knows of one exchange.
 
-use super::said::News;
+use super::said::AnswerNews;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use threadspec_apis::{ApiError, ApiRequest, ModelAnswer};
 use threadspec_provider::client::ClientRequest;
 
 /// A seam: something that a sound gateway does not change.
-pub(crate) type Change<T> = Option<Arc<dyn Fn(&mut Course, &mut T) + Send + Sync>>;
+pub(crate) type Seam<T> = Option<Arc<dyn Fn(&mut ExchangeCourse, &mut T) + Send + Sync>>;
 
 /// A gateway between two APIs; with the same one on both sides it passes bytes.
 #[derive(Clone)]
@@ -37,43 +37,43 @@ pub(crate) struct TestGateway {
 #[derive(Clone, Default)]
 pub(crate) struct Seams {
     /// The client's request as it came.
-    pub(crate) asked: Change<ClientRequest>,
+    pub(crate) asked: Seam<ClientRequest>,
     /// What it says, before it is written for the other API.
-    pub(crate) request: Change<ApiRequest>,
+    pub(crate) request: Seam<ApiRequest>,
     /// The body for the upstream.
-    pub(crate) body: Change<Value>,
+    pub(crate) body: Seam<Value>,
     /// The request for the upstream.
-    pub(crate) sent: Change<ClientRequest>,
+    pub(crate) sent: Seam<ClientRequest>,
     /// The requests that go upstream, of which the first one is answered.
-    pub(crate) beside: Change<Vec<ClientRequest>>,
+    pub(crate) beside: Seam<Vec<ClientRequest>>,
     /// An answer of the gateway's own in the place of a request: a status and a message.
-    pub(crate) refusal: Change<Option<ApiError>>,
+    pub(crate) refusal: Seam<Option<ApiError>>,
     /// The head of the upstream's answer.
-    pub(crate) head: Change<AnswerHead>,
+    pub(crate) head: Seam<AnswerHead>,
     /// A piece of its body.
-    pub(crate) piece: Change<Vec<u8>>,
+    pub(crate) piece: Seam<Vec<u8>>,
     /// Whether it came whole.
-    pub(crate) whole: Change<bool>,
+    pub(crate) whole: Seam<bool>,
     /// What a plain answer says, before it is written for the client.
-    pub(crate) said: Change<ModelAnswer>,
+    pub(crate) said: Seam<ModelAnswer>,
     /// What is new in a stream, before it is written for the client.
-    pub(crate) news: Change<Vec<News>>,
+    pub(crate) news: Seam<Vec<AnswerNews>>,
     /// The body of a plain answer, or of an error.
-    pub(crate) plain: Change<Value>,
+    pub(crate) plain: Seam<Value>,
     /// Events for the client that become known together.
-    pub(crate) events: Change<Vec<ClientEvent>>,
+    pub(crate) events: Seam<Vec<ClientEvent>>,
     /// An error of the upstream, or of its answer.
-    pub(crate) error: Change<ApiError>,
+    pub(crate) error: Seam<ApiError>,
     /// The head for the client.
-    pub(crate) answered: Change<AnswerHead>,
+    pub(crate) answered: Seam<AnswerHead>,
     /// Whether an answer that broke off, held an error, or holds an event that cannot be read, is taken for a whole one.
-    pub(crate) takes_cuts: Change<bool>,
-    pub(crate) takes_errors: Change<bool>,
-    pub(crate) takes_garbage: Change<bool>,
+    pub(crate) takes_cuts: Seam<bool>,
+    pub(crate) takes_errors: Seam<bool>,
+    pub(crate) takes_garbage: Seam<bool>,
     /// The bytes for the client.
-    pub(crate) written: Change<Vec<u8>>,
+    pub(crate) written: Seam<Vec<u8>>,
     /// Whether the client's answer ends as HTTP wants it.
-    pub(crate) ended: Change<bool>,
+    pub(crate) ended: Seam<bool>,
 }
 
 /// The head of an answer.
@@ -114,7 +114,7 @@ impl ClientEvent {
 
 /// What the gateway knows of one exchange, and a bug looks at.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct ExchangeCourse {
     pub(crate) client: Api,
     pub(crate) upstream: Api,
     /// Whether the client asked for a stream.
@@ -152,7 +152,8 @@ impl TestGateway {
 }
 
 /// Changes something, if anything is planted there.
-pub(crate) fn apply<T>(seam: &Change<T>, course: &mut Course, value: &mut T) {
+#[allow(clippy::ref_option, reason = "a seam is such an option")]
+pub(crate) fn apply<T>(seam: &Seam<T>, course: &mut ExchangeCourse, value: &mut T) {
     if let Some(change) = seam {
         change(course, value);
     }

@@ -11,42 +11,26 @@
 //! | `passage` | the answer of the upstream as one for the client |
 //! | `said` | what is new in a streamed answer |
 //! | `stream` | the events of an answer as it comes |
-//! | `places`, `plant` | where and when something shows, and how it is planted |
-//! | `bodies` | what bugs change in a body, whatever its API |
-//! | `bugs`, `readings` | the tables |
-//! | `testee` | client, gateway and provider in one process |
+//! | `places` | where and when something shows that is planted |
 //! | `through` | the gateway in front of another exchange, in one process |
 //! | `server` | the socket around it |
 
 mod asking;
-mod bodies;
-mod bugs;
-mod course;
-mod names;
+pub(crate) mod course;
+pub(crate) mod names;
 mod passage;
-mod places;
-mod plant;
-mod readings;
-mod said;
+pub(crate) mod places;
+pub(crate) mod said;
 mod server;
 mod stream;
-mod testee;
 mod through;
 mod write;
 
 pub use places::Between;
 pub use server::{GatewayServer, GatewaySettings};
 
-pub(crate) use asking::Asked;
+pub(crate) use asking::GatewayAsk;
 pub(crate) use course::{AnswerHead, TestGateway};
 pub(crate) use passage::{Outgoing, Passage};
 pub(crate) use places::Places;
-pub(crate) use testee::ThroughTestGateway;
 pub(crate) use through::Through;
-
-use crate::planted::Planted;
-
-/// Every bug and every reading.
-pub(crate) fn all() -> impl Iterator<Item = Planted> {
-    bugs::all().into_iter().chain(readings::all())
-}

@@ -6,13 +6,13 @@ use threadspec_apis::{ApiRequest, WireMessage};
 use threadspec_judge::protocol::Speaker;
 
 /// The names that were made anew, with those of the client.
-pub(super) type Renamed = HashMap<String, String>;
+pub(crate) type GivenBackNames = HashMap<String, String>;
 
 /// Gives every call of a request an id and a name that the other API takes, and every result the id of its call.
-pub(super) fn fit(request: &mut ApiRequest, api: Api) -> Renamed {
+pub(crate) fn fit(request: &mut ApiRequest, api: Api) -> GivenBackNames {
     let declared: Vec<String> = request.tools.iter().filter_map(|tool| tool.name.clone()).collect();
     fit_ids(&mut request.messages, api);
-    let mut renamed = Renamed::new();
+    let mut renamed = GivenBackNames::new();
     let mut fitting = |name: &mut String| {
         let is_declared = declared.contains(name);
         let fitted = fit_name(name, api, is_declared);
@@ -29,7 +29,7 @@ pub(super) fn fit(request: &mut ApiRequest, api: Api) -> Renamed {
 }
 
 /// Puts results that stand elsewhere right behind the message with their calls, where the other API wants them; nothing else moves.
-pub(super) fn group_results(messages: &mut Vec<WireMessage>) {
+pub(crate) fn group_results(messages: &mut Vec<WireMessage>) {
     let mut at = 0;
     while at < messages.len() {
         let is_behind = |at: usize| at > 0 && matches!(messages[at - 1].speaker, Speaker::Tool | Speaker::Ai);
@@ -51,14 +51,14 @@ pub(super) fn group_results(messages: &mut Vec<WireMessage>) {
 }
 
 /// A call whose result may still come.
-struct OpenCall {
+struct AwaitedCall {
     group: usize,
     id: String,
     fitted: String,
 }
 
 fn fit_ids(messages: &mut [WireMessage], api: Api) {
-    let (mut seen, mut open, mut latest) = (HashMap::new(), Vec::<OpenCall>::new(), HashMap::new());
+    let (mut seen, mut open, mut latest) = (HashMap::new(), Vec::<AwaitedCall>::new(), HashMap::new());
     for (group, message) in messages.iter_mut().enumerate() {
         if message.speaker == Speaker::Ai && api == Api::OpenAiChat {
             // It wants ids to be different inside one message alone.
@@ -69,7 +69,7 @@ fn fit_ids(messages: &mut [WireMessage], api: Api) {
             let fitted = fit_id(&call.id, api, *times);
             *times += 1;
             latest.insert(call.id.clone(), fitted.clone());
-            open.push(OpenCall { group, id: std::mem::replace(&mut call.id, fitted.clone()), fitted });
+            open.push(AwaitedCall { group, id: std::mem::replace(&mut call.id, fitted.clone()), fitted });
         }
         if let Some(id) = &mut message.call_id {
             // Of calls of the same id the last ones are answered, in their order.
@@ -112,7 +112,7 @@ fn fit_name(name: &str, api: Api, is_declared: bool) -> String {
 }
 
 /// Twenty-four hexadecimal digits that stand for a text.
-pub(super) fn digest(text: &str) -> String {
+pub(crate) fn digest(text: &str) -> String {
     let hash = hmac_sha256::Hash::hash(text.as_bytes());
     hash[..12].iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,8 +1,8 @@
 //! The answer of the upstream as one for the client, as it comes.
 
 use super::asking::bytes;
-use super::course::{AnswerHead, Change, ClientEvent, Course, Seams, TestGateway, apply};
-use super::names::Renamed;
+use super::course::{AnswerHead, ClientEvent, ExchangeCourse, Seam, Seams, TestGateway, apply};
+use super::names::GivenBackNames;
 use super::said::Told;
 use super::stream::{WritesEvents, error_event, writer};
 use threadspec::oracle::Api;
@@ -25,8 +25,8 @@ pub(crate) struct Outgoing {
 /// The answer to one request.
 pub(crate) struct Passage {
     gateway: TestGateway,
-    pub(crate) course: Course,
-    renamed: Renamed,
+    pub(crate) course: ExchangeCourse,
+    renamed: GivenBackNames,
     head: AnswerHead,
     /// What came of a body that is looked at as a whole.
     body: Vec<u8>,
@@ -45,7 +45,7 @@ struct StreamState {
 }
 
 impl Passage {
-    pub(super) fn new(gateway: &TestGateway, course: Course, renamed: Renamed) -> Self {
+    pub(super) fn new(gateway: &TestGateway, course: ExchangeCourse, renamed: GivenBackNames) -> Self {
         Self {
             gateway: gateway.clone(),
             course,
@@ -122,7 +122,7 @@ impl Passage {
     }
 
     /// Whether a bug takes what is broken for whole.
-    fn takes(&mut self, seam: fn(&Seams) -> &Change<bool>) -> bool {
+    fn takes(&mut self, seam: fn(&Seams) -> &Seam<bool>) -> bool {
         let mut takes = false;
         apply(seam(&self.gateway.seams), &mut self.course, &mut takes);
         takes

@@ -1,6 +1,6 @@
 //! Where a planted bug or reading shows: in which of the two gateways, between which APIs, plain or streaming, and when.
 
-use super::course::Course;
+use super::course::ExchangeCourse;
 use std::fmt;
 use threadspec::oracle::Api;
 use threadspec_apis::ApiRequest;
@@ -41,31 +41,31 @@ impl Between {
 }
 
 /// Everywhere.
-pub(super) const ALL: Places =
+pub(crate) const ALL: Places =
     Places { clients: &Api::ALL, upstreams: &Api::ALL, proxies: true, translates: true, streams: &[false, true] };
 /// In the plain proxy.
-pub(super) const PROXY: Places = Places { translates: false, ..ALL };
+pub(crate) const PROXY: Places = Places { translates: false, ..ALL };
 /// In the gateway that translates.
-pub(super) const TRANSLATING: Places = Places { proxies: false, ..ALL };
+pub(crate) const TRANSLATING: Places = Places { proxies: false, ..ALL };
 
 impl Places {
     /// Of these, those with clients of some APIs.
-    pub(super) const fn from(self, clients: &'static [Api]) -> Self {
+    pub(crate) const fn from(self, clients: &'static [Api]) -> Self {
         Self { clients, ..self }
     }
 
     /// Of these, those with upstreams of some APIs.
-    pub(super) const fn to(self, upstreams: &'static [Api]) -> Self {
+    pub(crate) const fn to(self, upstreams: &'static [Api]) -> Self {
         Self { upstreams, ..self }
     }
 
     /// Of these, those where answers are one JSON text.
-    pub(super) const fn plain(self) -> Self {
+    pub(crate) const fn plain(self) -> Self {
         Self { streams: &[false], ..self }
     }
 
     /// Of these, those where answers are streams.
-    pub(super) const fn streams(self) -> Self {
+    pub(crate) const fn streams(self) -> Self {
         Self { streams: &[true], ..self }
     }
 
@@ -83,7 +83,7 @@ impl Places {
 
 /// When a bug shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shows {
+pub(crate) enum ShowsWhen {
     Always,
     /// In the second request of a run, and later.
     SecondRequest,
@@ -97,9 +97,9 @@ pub(super) enum Shows {
     ParallelInStreams,
 }
 
-impl Shows {
+impl ShowsWhen {
     /// What follows the name of the bug.
-    pub(super) fn suffix(self) -> &'static str {
+    pub(crate) fn suffix(self) -> &'static str {
         match self {
             Self::Always => "",
             Self::SecondRequest => "-in-the-second-request",
@@ -111,7 +111,7 @@ impl Shows {
     }
 
     /// Whether it shows in an exchange.
-    pub(super) fn holds(self, course: &Course) -> bool {
+    pub(crate) fn holds(self, course: &ExchangeCourse) -> bool {
         let calls = |least: usize| {
             let request = ApiRequest::read(course.client, &course.asked);
             request.messages.iter().any(|message| message.calls.len() >= least)

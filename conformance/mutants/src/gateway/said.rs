@@ -4,7 +4,7 @@ use threadspec_apis::{ModelAnswer, ReadAnswer};
 
 /// Something that an answer says and did not say before.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum AnswerNews {
     Thinking(String),
     /// What the provider reads beside the thinking that came before.
     Seal(String),
@@ -37,7 +37,7 @@ pub(super) struct Told {
 
 impl Told {
     /// What the answer says beyond what was told, which is told then.
-    pub(super) fn news(&mut self, said: &ReadAnswer) -> Vec<News> {
+    pub(super) fn news(&mut self, said: &ReadAnswer) -> Vec<AnswerNews> {
         let ModelAnswer { thinking, text, refusal, calls, .. } = &said.answer;
         let mut news = Vec::new();
         for (number, thought) in thinking.iter().enumerate() {
@@ -46,27 +46,27 @@ impl Told {
             }
             let (told, is_sealed) = &mut self.thinking[number];
             if let Some(rest) = beyond(&thought.text, told) {
-                news.push(News::Thinking(rest));
+                news.push(AnswerNews::Thinking(rest));
             }
             // It is whole when the next part begins, or something else does.
             let is_over = number + 1 < thinking.len() || !text.is_empty() || !calls.is_empty() || said.has_ended();
             if let Some(seal) = thought.seal.clone().filter(|_| is_over && !*is_sealed && !thought.is_redacted) {
                 *is_sealed = true;
-                news.push(News::Seal(seal));
+                news.push(AnswerNews::Seal(seal));
             }
         }
-        news.extend(beyond(text, &mut self.text).map(News::Text));
-        news.extend(beyond(refusal.as_deref().unwrap_or_default(), &mut self.refusal).map(News::Refusal));
+        news.extend(beyond(text, &mut self.text).map(AnswerNews::Text));
+        news.extend(beyond(refusal.as_deref().unwrap_or_default(), &mut self.refusal).map(AnswerNews::Refusal));
         for (number, call) in calls.iter().enumerate() {
             if number == self.calls.len() {
                 self.calls.push((0, false));
-                news.push(News::Call { number, id: call.id.clone(), name: call.name.clone() });
+                news.push(AnswerNews::Call { number, id: call.id.clone(), name: call.name.clone() });
             }
             let (told, is_closed) = &mut self.calls[number];
-            news.extend(beyond(&call.arguments, told).map(|text| News::Arguments { number, text }));
+            news.extend(beyond(&call.arguments, told).map(|text| AnswerNews::Arguments { number, text }));
             if said.whole_calls.get(number) == Some(&true) && !*is_closed {
                 *is_closed = true;
-                news.push(News::Closed { number });
+                news.push(AnswerNews::Closed { number });
             }
         }
         news

@@ -1,7 +1,6 @@
 //! The socket around the gateway: hyper on one thread, for the client and for the upstream.
 
-use super::{AnswerHead, Asked, Outgoing, Passage, TestGateway};
-use crate::planted::Planted;
+use super::{AnswerHead, GatewayAsk, Outgoing, Passage, TestGateway};
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::client::conn::http1 as client;
 use hyper::server::conn::http1 as server;
@@ -35,8 +34,6 @@ pub struct GatewaySettings {
     pub key: Option<String>,
     /// The model that the upstream is asked for; without it the client's.
     pub model: Option<String>,
-    /// What is planted in it, if anything.
-    pub planted: Option<Planted>,
 }
 
 /// A gateway that listens.
@@ -63,10 +60,14 @@ impl GatewayServer {
         let path = uri.path().trim_end_matches('/');
         let mut gateway = TestGateway::new(settings.client, settings.upstream);
         (gateway.key, gateway.model) = (settings.key.clone(), settings.model.clone());
-        settings.planted.iter().for_each(|planted| planted.plant_in_gateway(&mut gateway));
         let listener = std::net::TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
         listener.set_nonblocking(true)?;
         Ok(Self { gateway, listener, authority, path: path.strip_suffix("/v1").unwrap_or(path).to_owned() })
+    }
+
+    /// The gateway that is served.
+    pub(crate) fn gateway(&mut self) -> &mut TestGateway {
+        &mut self.gateway
     }
 
     /// Where it listens.
@@ -86,7 +87,7 @@ impl GatewayServer {
     pub fn run(self) -> io::Result<()> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         let Self { gateway, listener, authority, path } = self;
-        let shared = Rc::new(Served { gateway: RefCell::new(gateway), authority, path });
+        let shared = Rc::new(ServedGateway { gateway: RefCell::new(gateway), authority, path });
         let accept = async move {
             let listener = TcpListener::from_std(listener)?;
             loop {
@@ -105,13 +106,13 @@ impl GatewayServer {
 }
 
 /// The gateway, and where its upstream is.
-struct Served {
+struct ServedGateway {
     gateway: RefCell<TestGateway>,
     authority: String,
     path: String,
 }
 
-async fn answer(shared: Rc<Served>, request: Request<Incoming>) -> Result<Response<PassedBody>, Infallible> {
+async fn answer(shared: Rc<ServedGateway>, request: Request<Incoming>) -> Result<Response<PassedBody>, Infallible> {
     let (head, body) = request.into_parts();
     let field = |(name, value): (&hyper::header::HeaderName, &hyper::header::HeaderValue)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
@@ -124,8 +125,8 @@ async fn answer(shared: Rc<Served>, request: Request<Incoming>) -> Result<Respon
     };
     let asked = shared.gateway.borrow_mut().ask(request);
     let (sent, mut passage, beside) = match asked {
-        Asked::Answered(answer) => return Ok(response(answer, None)),
-        Asked::Sent(sent, passage, beside) => (sent, passage, beside),
+        GatewayAsk::Answered(answer) => return Ok(response(answer, None)),
+        GatewayAsk::Sent(sent, passage, beside) => (sent, passage, beside),
     };
     for request in beside {
         let shared = Rc::clone(&shared);
@@ -172,7 +173,7 @@ async fn collected(mut body: Incoming) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-async fn upstream(shared: &Served, sent: ClientRequest) -> Option<Response<Incoming>> {
+async fn upstream(shared: &ServedGateway, sent: ClientRequest) -> Option<Response<Incoming>> {
     let stream = TcpStream::connect(&*shared.authority).await.ok()?;
     let _ = stream.set_nodelay(true);
     let (mut sender, connection) = client::handshake(TokioIo::new(stream)).await.ok()?;
@@ -192,7 +193,7 @@ async fn upstream(shared: &Served, sent: ClientRequest) -> Option<Response<Incom
 struct Rest {
     incoming: Incoming,
     passage: Box<Passage>,
-    shared: Rc<Served>,
+    shared: Rc<ServedGateway>,
     /// Whether the client's answer has ended, and then whether as HTTP wants it.
     ending: Option<bool>,
 }

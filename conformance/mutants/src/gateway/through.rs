@@ -1,6 +1,6 @@
 //! The gateway in front of another exchange, in one process: no socket, and no time but that of what stands behind.
 
-use super::{AnswerHead, Asked, Outgoing, TestGateway};
+use super::{AnswerHead, GatewayAsk, Outgoing, TestGateway};
 use std::time::Duration;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
 
@@ -13,8 +13,8 @@ pub(crate) struct Through<E> {
 impl<E: Exchange> Exchange for Through<E> {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
         let (sent, mut passage, beside) = match self.gateway.ask(request.clone()) {
-            Asked::Answered(answer) => return heard(vec![answer]),
-            Asked::Sent(sent, passage, beside) => (sent, passage, beside),
+            GatewayAsk::Answered(answer) => return heard(vec![answer]),
+            GatewayAsk::Sent(sent, passage, beside) => (sent, passage, beside),
         };
         let mut parts = Vec::new();
         match self.upstream.exchange(&sent) {

@@ -3,7 +3,8 @@
 use super::universal::size;
 use crate::Error;
 use crate::catalogue::all;
-use crate::gateway::{Between, ThroughTestGateway};
+use crate::gateway::Between;
+use crate::gateways::ThroughTestGateway;
 use crate::planted::{Kind, OnGateway, Planted};
 use crate::trial::{Expected, Selection, Trial, breaks_a_must, failure, is_about, workers};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};

@@ -82,7 +82,7 @@ impl Connection {
         let mut last = Instant::now();
         while !reader.is_done() && !self.gives_up.as_mut().is_some_and(|gives_up| gives_up()) {
             match stream.read(&mut buffer) {
-                Err(error) if is_pause(&error) && last.elapsed() < PATIENCE => continue,
+                Err(error) if is_pause(&error) && last.elapsed() < PATIENCE => {}
                 Ok(0) | Err(_) => break,
                 Ok(count) if reader.push(&buffer[..count]).is_err() => return Ok(None),
                 Ok(_) => last = Instant::now(),

@@ -71,9 +71,9 @@ impl Companion {
         let start = move || {
             let group = ProcessGroup::spawn_as(&command, |prepared| {
                 prepared.stdin(Stdio::null()).stdout(writer).stderr(other);
-                withheld.iter().for_each(|name| {
+                for name in &withheld {
                     prepared.env_remove(name);
-                });
+                }
                 prepared.envs(variables);
             });
             if tell.send(group).is_ok() {

@@ -86,7 +86,9 @@ impl Campaign<'_> {
     fn ask_after(&self, op: Op, after: &[String], input: &str) -> Result<Vec<FailedCase>, Unready> {
         let mut probe = self.probe()?;
         let mut ask = |input: &str| probe.probe(op, Relation::Reply, &RequestPlan::Written(op, input.to_owned()));
-        after.iter().for_each(|input| drop(ask(input)));
+        for input in after {
+            drop(ask(input));
+        }
         let probed = ask(input);
         probe.testee.finish();
         Ok(if let Probed::Failed(failures) = probed { failures } else { Vec::new() })

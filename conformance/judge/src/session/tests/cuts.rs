@@ -199,7 +199,7 @@ fn decisions_on_what_a_refused_run_would_have_called_are_no_way_to_go_on() {
         {"decisions": {"p": {"approve": true}}, "model": [{"content": "Paid."}]},
     ]));
     let found = found_in(&ruling_of(&input, &runs, Abilities::default()));
-    assert!(found.iter().any(|what| what.starts_with("SESSION-CUT")), "{found:?}");
+    assert!(found.iter().any(|what| what.starts_with(clause::SESSION_CUT)), "{found:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Streams of Anthropic's messages.
 
 use super::super::course::ClientEvent;
-use super::super::said::News;
+use super::super::said::AnswerNews;
 use super::blocks::{BlockKind, BlockLine, BlockStep};
 use super::{WritesEvents, named};
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ impl WritesEvents for AnthropicEvents {
         vec![named("message_start", json!({"message": message}))]
     }
 
-    fn tell(&mut self, _: &ModelAnswer, news: &News) -> Vec<ClientEvent> {
+    fn tell(&mut self, _: &ModelAnswer, news: &AnswerNews) -> Vec<ClientEvent> {
         let steps = self.line.tell(news);
         self.events(steps)
     }

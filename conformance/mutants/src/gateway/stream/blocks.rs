@@ -1,6 +1,6 @@
 //! Parts of an answer one behind the other, whatever way their fragments come: what belongs to a part that cannot begin yet waits.
 
-use super::super::said::News;
+use super::super::said::AnswerNews;
 use std::collections::VecDeque;
 
 /// A part of an answer.
@@ -38,12 +38,12 @@ pub(super) struct BlockLine {
 
 impl BlockLine {
     /// What is to be written now that this is new.
-    pub(super) fn tell(&mut self, news: &News) -> Vec<BlockStep> {
+    pub(super) fn tell(&mut self, news: &AnswerNews) -> Vec<BlockStep> {
         match news {
-            News::Thinking(text) => self.fragment(BlockKind::Thinking, text),
-            News::Text(text) => self.fragment(BlockKind::Text, text),
-            News::Refusal(text) => self.fragment(BlockKind::Refusal, text),
-            News::Seal(seal) => {
+            AnswerNews::Thinking(text) => self.fragment(BlockKind::Thinking, text),
+            AnswerNews::Text(text) => self.fragment(BlockKind::Text, text),
+            AnswerNews::Refusal(text) => self.fragment(BlockKind::Refusal, text),
+            AnswerNews::Seal(seal) => {
                 if let Some(block) = self.waiting.iter_mut().rfind(|block| block.kind == BlockKind::Thinking) {
                     block.seal = Some(seal.clone());
                 } else {
@@ -51,13 +51,13 @@ impl BlockLine {
                     self.waiting.iter_mut().last().into_iter().for_each(|block| block.seal = Some(seal.clone()));
                 }
             }
-            News::Call { number, id, name } => {
+            AnswerNews::Call { number, id, name } => {
                 self.begin(BlockKind::Call { number: *number, id: id.clone(), name: name.clone() });
             }
-            News::Arguments { number, text } => {
+            AnswerNews::Arguments { number, text } => {
                 self.call(*number).into_iter().for_each(|block| block.text += text);
             }
-            News::Closed { number } => self.call(*number).into_iter().for_each(|block| block.is_closed = true),
+            AnswerNews::Closed { number } => self.call(*number).into_iter().for_each(|block| block.is_closed = true),
         }
         self.steps()
     }
@@ -83,12 +83,11 @@ impl BlockLine {
 
     fn fragment(&mut self, kind: BlockKind, text: &str) {
         let is_last = |block: &&mut WaitingBlock| block.kind == kind && !block.is_closed && block.seal.is_none();
-        match self.waiting.back_mut().filter(is_last) {
-            Some(block) => block.text += text,
-            None => {
-                self.begin(kind);
-                self.waiting.back_mut().into_iter().for_each(|block| text.clone_into(&mut block.text));
-            }
+        if let Some(block) = self.waiting.back_mut().filter(is_last) {
+            block.text += text
+        } else {
+            self.begin(kind);
+            self.waiting.back_mut().into_iter().for_each(|block| text.clone_into(&mut block.text));
         }
     }
 

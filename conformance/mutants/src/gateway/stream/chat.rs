@@ -1,7 +1,7 @@
 //! Streams of chat completions: fragments are told as they come, those of parallel calls, too.
 
 use super::super::course::ClientEvent;
-use super::super::said::News;
+use super::super::said::AnswerNews;
 use super::WritesEvents;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
@@ -17,7 +17,7 @@ impl ChatEvents {
     }
 }
 
-fn chunk(answer: &ModelAnswer, delta: Value, finish: Option<&str>) -> ClientEvent {
+fn chunk(answer: &ModelAnswer, delta: &Value, finish: Option<&str>) -> ClientEvent {
     let choice = json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish});
     whole(answer, &json!([choice]))
 }
@@ -29,28 +29,28 @@ fn whole(answer: &ModelAnswer, choices: &Value) -> ClientEvent {
 
 impl WritesEvents for ChatEvents {
     fn begin(&mut self, answer: &ModelAnswer) -> Vec<ClientEvent> {
-        vec![chunk(answer, json!({"role": "assistant", "content": ""}), None)]
+        vec![chunk(answer, &json!({"role": "assistant", "content": ""}), None)]
     }
 
-    fn tell(&mut self, answer: &ModelAnswer, news: &News) -> Vec<ClientEvent> {
+    fn tell(&mut self, answer: &ModelAnswer, news: &AnswerNews) -> Vec<ClientEvent> {
         let delta = match news {
-            News::Thinking(text) => json!({"reasoning_content": text}),
-            News::Text(text) => json!({"content": text}),
-            News::Refusal(text) => json!({"refusal": text}),
-            News::Call { number, id, name } => {
+            AnswerNews::Thinking(text) => json!({"reasoning_content": text}),
+            AnswerNews::Text(text) => json!({"content": text}),
+            AnswerNews::Refusal(text) => json!({"refusal": text}),
+            AnswerNews::Call { number, id, name } => {
                 let function = json!({"name": name, "arguments": ""});
                 json!({"tool_calls": [{"index": number, "id": id, "type": "function", "function": function}]})
             }
-            News::Arguments { number, text } => {
+            AnswerNews::Arguments { number, text } => {
                 json!({"tool_calls": [{"index": number, "function": {"arguments": text}}]})
             }
-            News::Seal(_) | News::Closed { .. } => return Vec::new(),
+            AnswerNews::Seal(_) | AnswerNews::Closed { .. } => return Vec::new(),
         };
-        vec![chunk(answer, delta, None)]
+        vec![chunk(answer, &delta, None)]
     }
 
     fn end(&mut self, answer: &ModelAnswer) -> Vec<ClientEvent> {
-        let mut events = vec![chunk(answer, json!({}), Some(answer.finish.name(Api::OpenAiChat)))];
+        let mut events = vec![chunk(answer, &json!({}), Some(answer.finish.name(Api::OpenAiChat)))];
         if self.has_usage {
             let mut last = whole(answer, &json!([]));
             let request = ApiRequest::read(Api::OpenAiChat, &Value::Null);

@@ -6,7 +6,7 @@ mod chat;
 mod responses;
 
 use super::course::ClientEvent;
-use super::said::News;
+use super::said::AnswerNews;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
 use threadspec_apis::{ApiError, ApiRequest, ModelAnswer};
@@ -16,7 +16,7 @@ pub(super) trait WritesEvents: Send {
     /// The beginning.
     fn begin(&mut self, answer: &ModelAnswer) -> Vec<ClientEvent>;
     /// What is new.
-    fn tell(&mut self, answer: &ModelAnswer, news: &News) -> Vec<ClientEvent>;
+    fn tell(&mut self, answer: &ModelAnswer, news: &AnswerNews) -> Vec<ClientEvent>;
     /// The end of an answer that came whole.
     fn end(&mut self, answer: &ModelAnswer) -> Vec<ClientEvent>;
 }

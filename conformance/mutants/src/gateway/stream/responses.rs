@@ -1,7 +1,7 @@
 //! Streams of Responses.
 
 use super::super::course::ClientEvent;
-use super::super::said::News;
+use super::super::said::AnswerNews;
 use super::blocks::{BlockKind, BlockLine, BlockStep};
 use super::{WritesEvents, named};
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ impl WritesEvents for ResponsesEvents {
         events
     }
 
-    fn tell(&mut self, answer: &ModelAnswer, news: &News) -> Vec<ClientEvent> {
+    fn tell(&mut self, answer: &ModelAnswer, news: &AnswerNews) -> Vec<ClientEvent> {
         let steps = self.line.tell(news);
         self.steps(answer, steps, "completed")
     }

@@ -76,6 +76,7 @@ pub(super) fn body(request: &ApiRequest, asked: &Value, to: Api, model: &str) ->
 }
 
 /// A part of a content.
+#[derive(Clone, Copy)]
 enum WrittenPart<'a> {
     Text(&'a str),
     Image(&'a str),

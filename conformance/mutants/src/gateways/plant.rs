@@ -1,8 +1,8 @@
 //! How bugs and readings are planted in a gateway.
 
-use super::course::{ClientEvent, Course, TestGateway};
-use super::places::{Places, Shows};
-use super::said::News;
+use crate::gateway::course::{ClientEvent, ExchangeCourse, TestGateway};
+use crate::gateway::places::{Places, ShowsWhen};
+use crate::gateway::said::AnswerNews;
 use crate::planted::{Kind, OnGateway, Planted};
 use serde_json::Value;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use threadspec_apis::{ApiError, ApiRequest, ModelAnswer};
 use threadspec_judge::protocol::JudgeProfile;
 
 /// What is planted in a gateway.
-pub(super) type Plant = Box<dyn Fn(&mut TestGateway, Shows) + Send + Sync>;
+pub(super) type Plant = Box<dyn Fn(&mut TestGateway, ShowsWhen) + Send + Sync>;
 
 /// A bug that always shows.
 pub(super) fn bug(
     name: &'static str,
     breaks: &'static [&'static str],
     places: Places,
-    plant: impl Fn(&mut TestGateway, Shows) + Send + Sync + 'static,
+    plant: impl Fn(&mut TestGateway, ShowsWhen) + Send + Sync + 'static,
 ) -> Planted {
-    let plant = move |gateway: &mut TestGateway| plant(gateway, Shows::Always);
+    let plant = move |gateway: &mut TestGateway| plant(gateway, ShowsWhen::Always);
     // The tables are made once, and live as long as the program.
     let kind = Kind::GatewayBug(OnGateway { places, neglects: &[], plant: Box::leak(Box::new(plant)) });
     Planted { name, kind, breaks, profiles: &[JudgeProfile::Universal] }
@@ -30,12 +30,12 @@ pub(super) fn bugs(
     name: &'static str,
     breaks: &'static [&'static str],
     places: Places,
-    shows: &'static [Shows],
+    shows: &'static [ShowsWhen],
     plant: Plant,
 ) -> Vec<Planted> {
     let plant: &'static Plant = Box::leak(Box::new(plant));
-    let one = |&shows: &Shows| {
-        let name = if shows == Shows::Always { name } else { format!("{name}{}", shows.suffix()).leak() };
+    let one = |&shows: &ShowsWhen| {
+        let name = if shows == ShowsWhen::Always { name } else { format!("{name}{}", shows.suffix()).leak() };
         bug(name, breaks, places, move |gateway, _| plant(gateway, shows))
     };
     shows.iter().map(one).collect()
@@ -45,7 +45,7 @@ pub(super) fn bugs(
 pub(super) fn reading(
     name: &'static str,
     places: Places,
-    plant: impl Fn(&mut TestGateway, Shows) + Send + Sync + 'static,
+    plant: impl Fn(&mut TestGateway, ShowsWhen) + Send + Sync + 'static,
 ) -> Planted {
     neglecting(name, &[], places, plant)
 }
@@ -55,18 +55,18 @@ pub(super) fn neglecting(
     name: &'static str,
     neglects: &'static [&'static str],
     places: Places,
-    plant: impl Fn(&mut TestGateway, Shows) + Send + Sync + 'static,
+    plant: impl Fn(&mut TestGateway, ShowsWhen) + Send + Sync + 'static,
 ) -> Planted {
-    let plant = move |gateway: &mut TestGateway| plant(gateway, Shows::Always);
+    let plant = move |gateway: &mut TestGateway| plant(gateway, ShowsWhen::Always);
     let kind = Kind::GatewayReading(OnGateway { places, neglects, plant: Box::leak(Box::new(plant)) });
     Planted { name, kind, breaks: &[], profiles: &[JudgeProfile::Universal] }
 }
 
 /// A change of something, where the bug shows.
 fn seam<T: 'static>(
-    shows: Shows,
-    change: impl Fn(&mut Course, &mut T) + Send + Sync + 'static,
-) -> super::course::Change<T> {
+    shows: ShowsWhen,
+    change: impl Fn(&mut ExchangeCourse, &mut T) + Send + Sync + 'static,
+) -> crate::gateway::course::Seam<T> {
     Some(Arc::new(move |course, value| {
         if shows.holds(course) {
             change(course, value);
@@ -75,29 +75,31 @@ fn seam<T: 'static>(
 }
 
 /// Changes the body for the upstream.
-pub(super) fn body(change: impl Fn(&mut Course, &mut Value) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn body(change: impl Fn(&mut ExchangeCourse, &mut Value) + Copy + Send + Sync + 'static) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.body = seam(shows, change))
 }
 
 /// Changes what a request says, before it is written for the other API.
-pub(super) fn request(change: impl Fn(&mut Course, &mut ApiRequest) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn request(change: impl Fn(&mut ExchangeCourse, &mut ApiRequest) + Copy + Send + Sync + 'static) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.request = seam(shows, change))
 }
 
 /// Changes the body of a plain answer, or of an error.
-pub(super) fn plain(change: impl Fn(&mut Course, &mut Value) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn plain(change: impl Fn(&mut ExchangeCourse, &mut Value) + Copy + Send + Sync + 'static) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.plain = seam(shows, change))
 }
 
 /// Changes events for the client.
-pub(super) fn events(change: impl Fn(&mut Course, &mut Vec<ClientEvent>) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn events(
+    change: impl Fn(&mut ExchangeCourse, &mut Vec<ClientEvent>) + Copy + Send + Sync + 'static,
+) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.events = seam(shows, change))
 }
 
 /// Changes what a plain answer says, or what is new in a stream.
 pub(super) fn said(
-    whole: impl Fn(&mut Course, &mut ModelAnswer) + Copy + Send + Sync + 'static,
-    news: impl Fn(&mut Course, &mut Vec<News>) + Copy + Send + Sync + 'static,
+    whole: impl Fn(&mut ExchangeCourse, &mut ModelAnswer) + Copy + Send + Sync + 'static,
+    news: impl Fn(&mut ExchangeCourse, &mut Vec<AnswerNews>) + Copy + Send + Sync + 'static,
 ) -> Plant {
     Box::new(move |gateway, shows| {
         gateway.seams.said = seam(shows, whole);
@@ -106,33 +108,35 @@ pub(super) fn said(
 }
 
 /// Changes what is new in a stream.
-pub(super) fn news(change: impl Fn(&mut Course, &mut Vec<News>) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn news(change: impl Fn(&mut ExchangeCourse, &mut Vec<AnswerNews>) + Copy + Send + Sync + 'static) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.news = seam(shows, change))
 }
 
 /// Changes errors.
-pub(super) fn error(change: impl Fn(&mut Course, &mut ApiError) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn error(change: impl Fn(&mut ExchangeCourse, &mut ApiError) + Copy + Send + Sync + 'static) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.error = seam(shows, change))
 }
 
 /// Refuses requests.
-pub(super) fn refusing(change: impl Fn(&mut Course, &mut Option<ApiError>) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn refusing(
+    change: impl Fn(&mut ExchangeCourse, &mut Option<ApiError>) + Copy + Send + Sync + 'static,
+) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.refusal = seam(shows, change))
 }
 
 /// Changes the request for the upstream.
 pub(super) fn sent(
-    change: impl Fn(&mut Course, &mut threadspec_provider::client::ClientRequest) + Copy + Send + Sync + 'static,
+    change: impl Fn(&mut ExchangeCourse, &mut threadspec_provider::client::ClientRequest) + Copy + Send + Sync + 'static,
 ) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.sent = seam(shows, change))
 }
 
 /// Changes bytes of the upstream's answer as they come.
-pub(super) fn pieces(change: impl Fn(&mut Course, &mut Vec<u8>) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn pieces(change: impl Fn(&mut ExchangeCourse, &mut Vec<u8>) + Copy + Send + Sync + 'static) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.piece = seam(shows, change))
 }
 
 /// Changes bytes for the client.
-pub(super) fn written(change: impl Fn(&mut Course, &mut Vec<u8>) + Copy + Send + Sync + 'static) -> Plant {
+pub(super) fn written(change: impl Fn(&mut ExchangeCourse, &mut Vec<u8>) + Copy + Send + Sync + 'static) -> Plant {
     Box::new(move |gateway, shows| gateway.seams.written = seam(shows, change))
 }

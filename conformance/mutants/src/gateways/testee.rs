@@ -1,6 +1,6 @@
 //! Client, gateway and provider in one process, without a socket and without a clock.
 
-use super::{Between, TestGateway, Through};
+use crate::gateway::{Between, TestGateway, Through};
 use crate::planted::Planted;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

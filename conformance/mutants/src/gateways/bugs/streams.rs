@@ -1,10 +1,10 @@
 //! Streams that are none of the client's API, that are read wrongly, or that end as if nothing had happened.
 
-use super::super::course::ClientEvent;
-use super::super::places::{ALL, PROXY, TRANSLATING};
 use super::super::plant::{bugs as each, events, pieces, written};
-use super::super::said::News;
 use super::{ALWAYS, ANTHROPIC, CHAT, OPENAI, RESPONSES, SOMETIMES};
+use crate::gateway::course::ClientEvent;
+use crate::gateway::places::{ALL, PROXY, TRANSLATING};
+use crate::gateway::said::AnswerNews;
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -198,7 +198,7 @@ fn bytes() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
-            "comments-taken-for-data",
+            "comments-taken-for-data-on-the-way",
             STATUS,
             TRANSLATING.streams(),
             ALWAYS,
@@ -222,7 +222,7 @@ fn bytes() -> Vec<Vec<Planted>> {
                 }));
                 gateway.seams.news = Some(Arc::new(|course, news| {
                     for one in news {
-                        if let News::Text(text) = one
+                        if let AnswerNews::Text(text) = one
                             && course.kept.remove("ping").is_some()
                         {
                             text.push_str(" [ping] ");
@@ -232,7 +232,7 @@ fn bytes() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
-            "bytes-of-a-stream-taken-for-characters",
+            "bytes-of-a-stream-taken-for-characters-on-the-way",
             SAID,
             streams,
             ALWAYS,
@@ -335,7 +335,7 @@ fn cuts() -> Vec<Vec<Planted>> {
                     *takes = course.kept.contains_key("is calling");
                 }));
                 gateway.seams.news = Some(Arc::new(|course, news| {
-                    if news.iter().any(|news| matches!(news, News::Call { .. })) {
+                    if news.iter().any(|news| matches!(news, AnswerNews::Call { .. })) {
                         course.kept.insert("is calling", true.into());
                     }
                 }));

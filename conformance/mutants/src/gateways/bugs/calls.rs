@@ -1,10 +1,10 @@
 //! Calls and their ids on their way to the provider.
 
 use super::super::bodies::{calls, deep, on_args, result_ids, results};
-use super::super::names::digest;
-use super::super::places::{ALL, PROXY, Shows, TRANSLATING};
 use super::super::plant::{body, bugs as each, request};
 use super::{ALWAYS, ANTHROPIC, CHAT, OPENAI, SOMETIMES, WITH_CALLS};
+use crate::gateway::names::digest;
+use crate::gateway::places::{ALL, PROXY, ShowsWhen, TRANSLATING};
 use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use threadspec_golden::clause;
@@ -168,7 +168,7 @@ fn arguments() -> Vec<Vec<Planted>> {
             "third-call-with-the-arguments-of-the-second",
             CALLS,
             ALL,
-            &[Shows::Always, Shows::SecondRequest],
+            &[ShowsWhen::Always, ShowsWhen::SecondRequest],
             body(|_, body| {
                 let mut calls = calls(body);
                 if let [_, second, third, ..] = &mut calls[..] {
@@ -258,7 +258,7 @@ fn ids() -> Vec<Vec<Planted>> {
             }),
         ),
         each(
-            "ids-of-digits-numbered-anew",
+            "ids-of-digits-numbered-anew-on-the-way",
             IDS,
             ALL,
             ALWAYS,
@@ -268,7 +268,7 @@ fn ids() -> Vec<Vec<Planted>> {
             "results-in-their-place-with-the-ids-of-the-group",
             IDS,
             ALL,
-            &[Shows::Always, Shows::ThreeCalls],
+            &[ShowsWhen::Always, ShowsWhen::ThreeCalls],
             body(|_, body| {
                 // Results are taken to come in the order of their calls.
                 let ids: Vec<Value> = calls(body).into_iter().map(|call| call.id.clone()).collect();

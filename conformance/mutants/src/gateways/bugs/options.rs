@@ -1,9 +1,9 @@
 //! Tools, choices, limits and what only the provider reads, on their way to it; and what arrives that the API refuses.
 
 use super::super::bodies::{deep, drop_member, history, on_schemas, tools};
-use super::super::places::{ALL, PROXY, TRANSLATING};
 use super::super::plant::{body, bugs as each, request, sent};
 use super::{ALWAYS, ANTHROPIC, CHAT, OPENAI, RESPONSES, SOMETIMES};
+use crate::gateway::places::{ALL, PROXY, TRANSLATING};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_apis::{OpaqueContent, ToolChoice};

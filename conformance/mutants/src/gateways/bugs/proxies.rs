@@ -1,10 +1,10 @@
 //! Answers that only pass, and are changed on their way.
 
-use super::super::course::ClientEvent;
-use super::super::places::PROXY;
 use super::super::plant::{bugs as each, events, plain};
 use super::answers::{SECOND, counted};
 use super::{ALWAYS, ANTHROPIC, CHAT};
+use crate::gateway::course::ClientEvent;
+use crate::gateway::places::PROXY;
 use crate::planted::Planted;
 use serde_json::Value;
 use threadspec::oracle::Api;

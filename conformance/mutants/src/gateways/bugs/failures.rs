@@ -1,8 +1,8 @@
 //! Failures of the upstream as the client is told them.
 
-use super::super::places::{ALL, TRANSLATING};
 use super::super::plant::{bugs as each, error};
 use super::{ALWAYS, SOMETIMES};
+use crate::gateway::places::{ALL, TRANSLATING};
 use crate::planted::Planted;
 use std::sync::Arc;
 use threadspec_golden::clause;

@@ -1,10 +1,10 @@
 //! Answers and failures that say the same in another way.
 
 use super::super::bugs::{ANTHROPIC, CHAT, OPENAI, RESPONSES};
-use super::super::course::{ClientEvent, TestGateway};
-use super::super::places::{ALL, TRANSLATING};
 use super::super::plant::{self, neglecting, reading};
-use super::super::said::News;
+use crate::gateway::course::{ClientEvent, TestGateway};
+use crate::gateway::places::{ALL, TRANSLATING};
+use crate::gateway::said::AnswerNews;
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -56,8 +56,8 @@ fn answers() -> Vec<Planted> {
                 },
                 |_, news| {
                     for one in news {
-                        if let News::Refusal(text) = one {
-                            *one = News::Text(std::mem::take(text));
+                        if let AnswerNews::Refusal(text) = one {
+                            *one = AnswerNews::Text(std::mem::take(text));
                         }
                     }
                 },
@@ -69,7 +69,7 @@ fn answers() -> Vec<Planted> {
             TRANSLATING,
             plant::said(
                 |_, answer| answer.thinking.clear(),
-                |_, news| news.retain(|news| !matches!(news, News::Thinking(_) | News::Seal(_))),
+                |_, news| news.retain(|news| !matches!(news, AnswerNews::Thinking(_) | AnswerNews::Seal(_))),
             ),
         ),
         reading(
@@ -88,7 +88,7 @@ fn answers() -> Vec<Planted> {
                 },
                 |course, news| {
                     for one in news {
-                        let News::Call { id, .. } = one else { continue };
+                        let AnswerNews::Call { id, .. } = one else { continue };
                         let key = json!([course.ask, id]).to_string();
                         let seen = course.kept.entry("ids of the answer").or_insert_with(|| json!({}));
                         let times = seen[&key].as_u64().unwrap_or_default();
@@ -204,8 +204,8 @@ fn streams() -> Vec<Planted> {
             "empty-fragments-of-texts",
             TRANSLATING.streams(),
             plant::news(|_, news| {
-                if news.iter().any(|news| matches!(news, News::Text(_))) {
-                    news.push(News::Text(String::new()));
+                if news.iter().any(|news| matches!(news, AnswerNews::Text(_))) {
+                    news.push(AnswerNews::Text(String::new()));
                 }
             }),
         ),
@@ -213,8 +213,8 @@ fn streams() -> Vec<Planted> {
             "fragments-of-texts-divided",
             TRANSLATING.streams(),
             plant::news(|_, news| {
-                let divided = |news: News| match news {
-                    News::Text(text) => text.chars().map(|one| News::Text(one.into())).collect(),
+                let divided = |news: AnswerNews| match news {
+                    AnswerNews::Text(text) => text.chars().map(|one| AnswerNews::Text(one.into())).collect(),
                     other => vec![other],
                 };
                 *news = std::mem::take(news).into_iter().flat_map(divided).collect();
@@ -224,9 +224,12 @@ fn streams() -> Vec<Planted> {
             "first-fragment-of-arguments-empty",
             TRANSLATING.streams(),
             plant::news(|_, news| {
-                let with_empty = |news: News| match news {
-                    News::Call { number, id, name } => {
-                        vec![News::Call { number, id, name }, News::Arguments { number, text: String::new() }]
+                let with_empty = |news: AnswerNews| match news {
+                    AnswerNews::Call { number, id, name } => {
+                        vec![
+                            AnswerNews::Call { number, id, name },
+                            AnswerNews::Arguments { number, text: String::new() },
+                        ]
                     }
                     other => vec![other],
                 };
@@ -240,7 +243,7 @@ fn streams() -> Vec<Planted> {
                 let mut out = Vec::new();
                 for one in std::mem::take(news) {
                     match one {
-                        News::Arguments { number, text } => {
+                        AnswerNews::Arguments { number, text } => {
                             let key = json!([course.ask, number]).to_string();
                             let kept = course.kept.entry("arguments").or_insert_with(|| json!({}));
                             let all = kept[&key].as_str().unwrap_or_default().to_owned() + &text;
@@ -248,7 +251,7 @@ fn streams() -> Vec<Planted> {
                             let is_whole = serde_json::from_str::<Value>(&all).is_ok_and(|value| value.is_object());
                             kept[&key] = if is_whole { "".into() } else { (&*all).into() };
                             if is_whole {
-                                out.push(News::Arguments { number, text: all });
+                                out.push(AnswerNews::Arguments { number, text: all });
                             }
                         }
                         other => out.push(other),

@@ -1,9 +1,9 @@
 //! Messages, texts, results and images on their way to the provider.
 
 use super::super::bodies::{ResultOf, Who, history, is_image, on_images, on_results, on_texts, results, texts};
-use super::super::places::{ALL, Shows, TRANSLATING};
 use super::super::plant::{body, bugs as each, request};
 use super::{ALWAYS, OPENAI, SOMETIMES};
+use crate::gateway::places::{ALL, ShowsWhen, TRANSLATING};
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec_golden::clause;
@@ -17,7 +17,7 @@ const RESULT: &[&str] = &[clause::GATE_RESULT];
 const INVENTED: &[&str] = &[clause::GATE_INVENTED];
 const MEDIA: &[&str] = &[clause::GATE_MEDIA];
 /// It shows always, or only in long histories.
-const LONG: &[Shows] = &[Shows::Always, Shows::LongHistory];
+const LONG: &[ShowsWhen] = &[ShowsWhen::Always, ShowsWhen::LongHistory];
 const EVERYBODY: &[Who] = &[Who::System, Who::User, Who::Model];
 
 /// The positions of the user's texts in a history.
@@ -211,10 +211,10 @@ fn of_results() -> Vec<Vec<Planted>> {
     let on = |change: fn(&str) -> String| body(move |_, body| on_results(body, change));
     vec![
         each(
-            "results-trimmed",
+            "results-trimmed-on-the-way",
             RESULT,
             ALL,
-            &[Shows::Always, Shows::SecondRequest, Shows::ThreeCalls, Shows::ParallelInStreams],
+            &[ShowsWhen::Always, ShowsWhen::SecondRequest, ShowsWhen::ThreeCalls, ShowsWhen::ParallelInStreams],
             on(|text| text.trim().to_owned()),
         ),
         each("results-read-as-json-and-written-again", RESULT, ALL, SOMETIMES, on(rewritten)),
@@ -233,12 +233,12 @@ fn of_results() -> Vec<Vec<Planted>> {
             ALWAYS,
             on(|text| text.replace("\r\n", "\n").replace('\r', "\n")),
         ),
-        each("markup-in-results-dropped", RESULT, ALL, ALWAYS, on(|text| text.replace('<', "").replace('>', ""))),
+        each("markup-in-results-dropped", RESULT, ALL, ALWAYS, on(|text| text.replace(['<', '>'], ""))),
         each(
             "results-quoted",
             RESULT,
             ALL,
-            &[Shows::SecondRequest, Shows::ThreeCalls],
+            &[ShowsWhen::SecondRequest, ShowsWhen::ThreeCalls],
             on(|text| json!(text).to_string()),
         ),
         each(
@@ -279,7 +279,7 @@ fn of_results() -> Vec<Vec<Planted>> {
             "third-result-with-the-text-of-the-first",
             &[clause::GATE_IDS],
             ALL,
-            &[Shows::ThreeCalls],
+            &[ShowsWhen::ThreeCalls],
             body(|_, body| {
                 let mut results = results(body);
                 if let [first, _, third, ..] = &mut results[..] {
@@ -337,7 +337,7 @@ fn of_others() -> Vec<Vec<Planted>> {
             "texts-beside-calls-filled",
             INVENTED,
             TRANSLATING,
-            &[Shows::Always, Shows::ThreeCalls],
+            &[ShowsWhen::Always, ShowsWhen::ThreeCalls],
             request(|_, request| {
                 let calling = request
                     .messages
@@ -366,7 +366,7 @@ fn of_others() -> Vec<Vec<Planted>> {
 fn images() -> Vec<Vec<Planted>> {
     vec![
         each(
-            "images-dropped",
+            "images-dropped-on-the-way",
             MEDIA,
             ALL,
             SOMETIMES,

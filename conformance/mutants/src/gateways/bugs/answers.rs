@@ -1,10 +1,10 @@
 //! What the model said, on its way to the client.
 
-use super::super::course::Course;
-use super::super::places::{ALL, Places, Shows, TRANSLATING};
 use super::super::plant::{bugs as each, events, plain, said};
-use super::super::said::News;
 use super::{ALWAYS, OPENAI};
+use crate::gateway::course::ExchangeCourse;
+use crate::gateway::places::{ALL, Places, ShowsWhen, TRANSLATING};
+use crate::gateway::said::AnswerNews;
 use crate::planted::Planted;
 use serde_json::{Value, json};
 use threadspec::oracle::Api;
@@ -17,31 +17,33 @@ const STOP: &[&str] = &[clause::GATE_STOP];
 const CALLS: &[&str] = &[clause::GATE_STOP_CALLS];
 const THINKING: &[&str] = &[clause::GATE_THINKING];
 const EXACT: &[&str] = &[clause::GATE_CALLS_EXACT];
-pub(super) const SECOND: &[Shows] = &[Shows::Always, Shows::SecondRequest, Shows::SecondRun];
+pub(super) const SECOND: &[ShowsWhen] = &[ShowsWhen::Always, ShowsWhen::SecondRequest, ShowsWhen::SecondRun];
 
 pub(super) fn bugs() -> Vec<Planted> {
     [of_calls(), of_texts(), of_ends()].into_iter().flatten().flatten().collect()
 }
 
 /// Of each text in a stream, the news about it.
-fn on_texts(news: &mut [News], change: impl Fn(&mut String)) {
+fn on_texts(news: &mut [AnswerNews], change: impl Fn(&mut String)) {
     for one in news {
-        if let News::Text(text) = one {
+        if let AnswerNews::Text(text) = one {
             change(text);
         }
     }
 }
 
 /// Whether news are about a call.
-fn number_of(news: &News) -> Option<usize> {
+fn number_of(news: &AnswerNews) -> Option<usize> {
     match news {
-        News::Call { number, .. } | News::Arguments { number, .. } | News::Closed { number } => Some(*number),
+        AnswerNews::Call { number, .. } | AnswerNews::Arguments { number, .. } | AnswerNews::Closed { number } => {
+            Some(*number)
+        }
         _ => None,
     }
 }
 
 /// Counts something of this answer; the count of the last answer is forgotten.
-pub(super) fn counted(course: &mut Course, name: &'static str) -> u64 {
+pub(super) fn counted(course: &mut ExchangeCourse, name: &'static str) -> u64 {
     let (ask, count) = match course.kept.get(name) {
         Some(Value::Array(known)) if known[0] == course.ask => (course.ask, known[1].as_u64().unwrap_or_default() + 1),
         _ => (course.ask, 1),
@@ -93,8 +95,8 @@ fn of_calls() -> Vec<Vec<Planted>> {
                 |course, news| {
                     for one in news {
                         match one {
-                            News::Call { number, .. } => drop(course.kept.insert("last call", (*number).into())),
-                            News::Arguments { number, .. } => {
+                            AnswerNews::Call { number, .. } => drop(course.kept.insert("last call", (*number).into())),
+                            AnswerNews::Arguments { number, .. } => {
                                 let last = course.kept.get("last call").and_then(Value::as_u64);
                                 *number = last.and_then(|last| usize::try_from(last).ok()).unwrap_or(*number);
                             }
@@ -119,7 +121,7 @@ fn of_calls() -> Vec<Vec<Planted>> {
                 },
                 |_, news| {
                     for one in news {
-                        if let News::Arguments { number, .. } = one {
+                        if let AnswerNews::Arguments { number, .. } = one {
                             *number = 0;
                         }
                     }
@@ -133,7 +135,7 @@ fn of_calls() -> Vec<Vec<Planted>> {
             SECOND,
             said(
                 |_, answer| answer.calls.iter_mut().for_each(|call| call.arguments = "{}".to_owned()),
-                |_, news| news.retain(|news| !matches!(news, News::Arguments { .. })),
+                |_, news| news.retain(|news| !matches!(news, AnswerNews::Arguments { .. })),
             ),
         ),
         each(
@@ -152,7 +154,7 @@ fn of_calls() -> Vec<Vec<Planted>> {
                 |_, answer| answer.calls.iter_mut().for_each(|call| call.name = call.name.to_uppercase()),
                 |_, news| {
                     for one in news {
-                        if let News::Call { name, .. } = one {
+                        if let AnswerNews::Call { name, .. } = one {
                             *name = name.to_uppercase();
                         }
                     }
@@ -168,7 +170,7 @@ fn of_calls() -> Vec<Vec<Planted>> {
                 |_, answer| answer.calls.iter_mut().for_each(|call| call.id = "call_1".to_owned()),
                 |_, news| {
                     for one in news {
-                        if let News::Call { id, .. } = one {
+                        if let AnswerNews::Call { id, .. } = one {
                             *id = "call_1".to_owned();
                         }
                     }
@@ -241,13 +243,13 @@ fn of_texts() -> Vec<Vec<Planted>> {
                         course.kept.insert("has called", course.ask.into());
                     }
                     if course.kept.get("has called").is_some_and(|ask| *ask == course.ask) {
-                        news.retain(|news| !matches!(news, News::Text(_)));
+                        news.retain(|news| !matches!(news, AnswerNews::Text(_)));
                     }
                 },
             ),
         ),
         each(
-            "fragments-of-a-text-trimmed",
+            "fragments-of-a-text-trimmed-on-the-way",
             SAID,
             TRANSLATING.streams(),
             SECOND,
@@ -267,7 +269,7 @@ fn of_texts() -> Vec<Vec<Planted>> {
                 |_, _| {},
                 |course, news| {
                     news.retain(|news| {
-                        let News::Text(own) = news else { return true };
+                        let AnswerNews::Text(own) = news else { return true };
                         let before = course.kept.insert("fragment", own.clone().into());
                         before.is_none_or(|before| before != **own)
                     });
@@ -282,7 +284,7 @@ fn of_texts() -> Vec<Vec<Planted>> {
             said(
                 |_, _| {},
                 |course, news| {
-                    news.retain(|news| !matches!(news, News::Text(_)) || counted(course, "fragments") <= 100);
+                    news.retain(|news| !matches!(news, AnswerNews::Text(_)) || counted(course, "fragments") <= 100);
                 },
             ),
         ),
@@ -314,7 +316,7 @@ fn of_texts() -> Vec<Vec<Planted>> {
                         (answer.refusal, answer.text) = (None, String::new());
                     }
                 },
-                |_, news| news.retain(|news| !matches!(news, News::Refusal(_))),
+                |_, news| news.retain(|news| !matches!(news, AnswerNews::Refusal(_))),
             ),
         ),
         each(
@@ -355,7 +357,7 @@ fn of_texts() -> Vec<Vec<Planted>> {
                 |_, answer| answer.text.insert_str(0, "[gateway] "),
                 |course, news| {
                     if !news.is_empty() && counted(course, "news") == 1 {
-                        news.insert(0, News::Text("[gateway] ".to_owned()));
+                        news.insert(0, AnswerNews::Text("[gateway] ".to_owned()));
                     }
                 },
             ),
@@ -367,7 +369,7 @@ fn of_texts() -> Vec<Vec<Planted>> {
             ALWAYS,
             said(
                 |_, answer| answer.thinking.clear(),
-                |_, news| news.retain(|news| !matches!(news, News::Thinking(_) | News::Seal(_))),
+                |_, news| news.retain(|news| !matches!(news, AnswerNews::Thinking(_) | AnswerNews::Seal(_))),
             ),
         ),
     ]

@@ -9,7 +9,7 @@ mod proxies;
 mod streams;
 mod texts;
 
-use super::places::Shows;
+use crate::gateway::places::ShowsWhen;
 use crate::planted::Planted;
 use threadspec::oracle::Api;
 
@@ -23,11 +23,12 @@ pub(super) const ANTHROPIC: &[Api] = &[Api::Anthropic];
 pub(super) const OPENAI: &[Api] = &[Api::OpenAiChat, Api::OpenAiResponses];
 
 /// It always shows.
-const ALWAYS: &[Shows] = &[Shows::Always];
+const ALWAYS: &[ShowsWhen] = &[ShowsWhen::Always];
 /// It shows always, or only under a condition.
-const SOMETIMES: &[Shows] = &[Shows::Always, Shows::SecondRequest, Shows::SecondRun];
+const SOMETIMES: &[ShowsWhen] = &[ShowsWhen::Always, ShowsWhen::SecondRequest, ShowsWhen::SecondRun];
 /// The same for what is about calls.
-const WITH_CALLS: &[Shows] = &[Shows::Always, Shows::SecondRequest, Shows::ThreeCalls, Shows::ParallelInStreams];
+const WITH_CALLS: &[ShowsWhen] =
+    &[ShowsWhen::Always, ShowsWhen::SecondRequest, ShowsWhen::ThreeCalls, ShowsWhen::ParallelInStreams];
 
 /// Every bug.
 pub(super) fn all() -> Vec<Planted> {

@@ -1,9 +1,9 @@
 //! Whether requests go on at all, once, and independently of each other.
 
 use super::super::bodies::{Who, history, on_texts, tools};
-use super::super::places::ALL;
 use super::super::plant::{body, bugs as each, refusing, sent};
 use super::ALWAYS;
+use crate::gateway::places::ALL;
 use crate::planted::Planted;
 use serde_json::Value;
 use std::sync::Arc;

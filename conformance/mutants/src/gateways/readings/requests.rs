@@ -2,9 +2,9 @@
 
 use super::super::bodies::{calls, deep, edit_args, history, result_ids, results, tools};
 use super::super::bugs::{ANTHROPIC, CHAT, OPENAI, RESPONSES};
-use super::super::names::digest;
-use super::super::places::{ALL, Places, TRANSLATING};
 use super::super::plant::{self, Plant, neglecting};
+use crate::gateway::names::digest;
+use crate::gateway::places::{ALL, Places, TRANSLATING};
 use crate::planted::Planted;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -100,7 +100,7 @@ fn ids() -> Vec<Planted> {
             }),
         ),
         planted(
-            "lone-surrogates-refused",
+            "lone-surrogates-refused-on-the-way",
             ALL,
             plant::refusing(|course, refusal| {
                 if has_marks(&course.asked.to_string()) {
@@ -252,7 +252,7 @@ fn results_and_calls() -> Vec<Planted> {
             let divided: Vec<Value> = divided.collect();
             *history(body) = divided;
         }),
-        body("results-as-parts", TRANSLATING.to(ANTHROPIC), |body| {
+        body("results-as-parts-on-the-way", TRANSLATING.to(ANTHROPIC), |body| {
             for result in results(body) {
                 if let Some(text) = result.content.as_str().filter(|text| !text.is_empty()).map(str::to_owned) {
                     *result.content = json!([{"type": "text", "text": text}]);
@@ -324,7 +324,7 @@ fn tools_and_options() -> Vec<Planted> {
                 }
             }
         }),
-        body("schemas-with-titles-and-their-dialect", ALL, |body| {
+        body("schemas-with-titles-and-their-dialect-on-the-way", ALL, |body| {
             for tool in tools(body) {
                 for name in ["parameters", "input_schema"] {
                     if tool[name].is_object() {
@@ -351,7 +351,7 @@ fn tools_and_options() -> Vec<Planted> {
         body("tools-of-type-custom", ALL.to(ANTHROPIC), |body| {
             tools(body).into_iter().for_each(|tool| tool["type"] = "custom".into());
         }),
-        body("cache-marks-on-system-and-tools", TRANSLATING.to(ANTHROPIC), |body| {
+        body("cache-marks-on-system-and-tools-on-the-way", TRANSLATING.to(ANTHROPIC), |body| {
             let mark = json!({"type": "ephemeral"});
             if let Some(block) =
                 body.get_mut("system").and_then(Value::as_array_mut).and_then(|blocks| blocks.last_mut())
@@ -399,8 +399,10 @@ fn tools_and_options() -> Vec<Planted> {
                 body["max_tokens"] = limit;
             }
         }),
-        body("user-and-metadata-named", ALL.to(OPENAI), |body| body["user"] = "gateway".into()),
-        body("user-named-in-metadata", ALL.to(ANTHROPIC), |body| body["metadata"] = json!({"user_id": "gateway"})),
+        body("user-and-metadata-named-on-the-way", ALL.to(OPENAI), |body| body["user"] = "gateway".into()),
+        body("user-named-in-metadata-on-the-way", ALL.to(ANTHROPIC), |body| {
+            body["metadata"] = json!({"user_id": "gateway"})
+        }),
         body("one-stop-sequence-as-a-text", ALL.to(CHAT), |body| {
             if let [one] = list(&body["stop"]) {
                 body["stop"] = one.clone();
@@ -419,7 +421,7 @@ fn tools_and_options() -> Vec<Planted> {
 fn forms() -> Vec<Planted> {
     vec![
         planted(
-            "body-in-ascii",
+            "body-in-ascii-on-the-way",
             ALL,
             plant::sent(|_, request| {
                 let mut ascii = String::new();
