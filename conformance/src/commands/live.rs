@@ -1,7 +1,7 @@
 //! The view of conversations while they go on: a line each on a terminal, and what is found as it is found.
 
 use super::progress;
-use super::provider::about;
+use super::talk_verdict::about;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use threadspec_judge::text::visible;

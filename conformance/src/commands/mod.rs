@@ -27,6 +27,7 @@ mod selection;
 mod serialize;
 mod serve;
 mod show;
+mod talk_verdict;
 mod verify;
 
 pub(super) use check::Check;

@@ -2,6 +2,7 @@
 
 use super::live::LiveView;
 use super::outcome::{prepare, write};
+use super::talk_verdict::TalkVerdict;
 use super::{Stop, corpus_and_errata, keep_apart, not_writable, read_file, target_parser};
 use std::env;
 use std::ffi::OsString;
@@ -14,25 +15,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
-use threadspec::oracle::Api;
-use threadspec_golden::provider_rules;
-use threadspec_judge::corpus::Case;
 use threadspec_judge::protocol::{Hello, JudgeProfile, Op};
-use threadspec_judge::text::{count, visible};
+use threadspec_judge::text::visible;
 use threadspec_judge::universal::Abilities;
-use threadspec_judge::verdict::{Judgement, Unready, Verdict};
+use threadspec_judge::verdict::Unready;
 use threadspec_provider::{
-    Answers, EngineOptions, News, Proxy, Script, Server, ServerLimits, Standalone, Talk, Upstream, WireFinding,
-    WireLevel, header,
+    Answers, EngineOptions, News, Proxy, Script, Server, ServerLimits, Standalone, Talk, Upstream, header,
 };
-use threadspec_report::terminal::{BAD, GOOD, WARNING, print, styled};
-use threadspec_report::{Circumstances, Conclusion, RunRecord, Target};
-use threadspec_runner::{CaseResult, Companion, Exit, Run, RunOptions, adopt_orphans, files, interrupt};
+use threadspec_report::terminal::{WARNING, print, styled};
+use threadspec_report::{Circumstances, RunRecord, Target};
+use threadspec_runner::{CaseResult, Companion, Exit, RunOptions, adopt_orphans, files, interrupt};
 
 /// How often it looks whether it should end.
 const TICK: Duration = Duration::from_millis(20);
-/// How many findings of a conversation are shown.
-const SHOWN: usize = 20;
 
 /// Play the model to an agent that is a program, and judge what it sends
 ///
@@ -361,126 +356,6 @@ fn options(strict: bool) -> RunOptions {
         through: None,
         stream_pieces: None,
     }
-}
-
-/// What conversations come to: each is a case.
-struct TalkVerdict {
-    cases: Vec<(Case, Judgement)>,
-    apis: Vec<Api>,
-    requests: u64,
-    /// What counts beside them.
-    against: Vec<String>,
-}
-
-impl TalkVerdict {
-    fn of(talks: &[Talk], unmet: Vec<String>, strict: bool) -> Self {
-        let requests = talks.iter().map(|talk| talk.requests).sum();
-        let mut against = unmet;
-        if requests == 0 {
-            against.push("no request for an answer came, so that nothing was judged".to_owned());
-        }
-        let apis = Api::ALL.into_iter().filter(|api| talks.iter().any(|talk| talk.api == *api)).collect();
-        let cases = talks.iter().enumerate().map(|(number, talk)| judged(number, talk, strict)).collect();
-        Self { cases, apis, requests, against }
-    }
-
-    fn code(&self) -> Exit {
-        let is_conformant = self.against.is_empty() && self.cases.iter().all(|(_, one)| one.verdict == Verdict::Pass);
-        if is_conformant { Exit::Ok } else { Exit::NotConformant }
-    }
-
-    /// The last line.
-    fn conclusion(&self) -> String {
-        let code = self.code();
-        let style = if code == Exit::Ok { GOOD } else { BAD };
-        format!("{}: {} Exit code {code}.\n", styled(style, Conclusion::of(code)), self.sentence())
-    }
-
-    fn run(&self) -> Run<'_> {
-        Run {
-            results: self
-                .cases
-                .iter()
-                .map(|(case, judgement)| CaseResult { case, judgement: judgement.clone() })
-                .collect(),
-            requests: self.requests,
-            ..Run::default()
-        }
-    }
-
-    /// What was found, conversation by conversation.
-    fn text(&self, talks: &[Talk]) -> String {
-        let mut text = if talks.is_empty() { String::new() } else { "\n".to_owned() };
-        for (number, talk) in talks.iter().enumerate() {
-            text += &format!("conversation {}: {}\n", number + 1, about(talk));
-            for finding in talk.findings.iter().take(SHOWN) {
-                let style = if finding.level == WireLevel::Must { BAD } else { WARNING };
-                let name = styled(style, level(finding.level));
-                text += &format!("  {name} {}: {}\n", finding.clause, visible(&with_evidence(finding)));
-            }
-            let more = talk.findings.len().saturating_sub(SHOWN) as u64 + talk.more;
-            if more > 0 {
-                text += &format!("  … and {more} more\n");
-            }
-        }
-        text.push('\n');
-        for against in &self.against {
-            text += &format!("{} {against}\n", styled(BAD, "FAIL"));
-        }
-        text
-    }
-
-    /// How much was judged.
-    fn sentence(&self) -> String {
-        let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-        let failed = self.cases.iter().filter(|(_, judgement)| judgement.verdict != Verdict::Pass).count();
-        let judged =
-            format!("{} in {}", count(number(self.requests), "request"), count(self.cases.len(), "conversation"));
-        if failed == 0 { format!("{judged}.") } else { format!("{judged}, of which {failed} failed.") }
-    }
-}
-
-/// A conversation in a line.
-pub(super) fn about(talk: &Talk) -> String {
-    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let model = talk.model.as_deref().map(|model| format!(", {model}")).unwrap_or_default();
-    visible(&format!("{}{model}, {}, {} answered", talk.api, count(number(talk.requests), "request"), talk.answers))
-}
-
-fn level(level: WireLevel) -> &'static str {
-    match level {
-        WireLevel::Must => "FAIL",
-        WireLevel::Should => "should",
-        WireLevel::Note => "note",
-    }
-}
-
-/// What is wrong; of a rule of the API, also how sure it is.
-fn with_evidence(finding: &WireFinding) -> String {
-    let rule = provider_rules().iter().find(|rule| rule.id == finding.clause);
-    rule.map_or_else(|| finding.what.clone(), |rule| format!("{} ({})", finding.what, rule.evidence()))
-}
-
-/// A conversation as a case, and how it ended.
-fn judged(number: usize, talk: &Talk, strict: bool) -> (Case, Judgement) {
-    let counts: Vec<_> = talk
-        .findings
-        .iter()
-        .filter(|one| one.level == WireLevel::Must || strict && one.level == WireLevel::Should)
-        .collect();
-    let mut clauses: Vec<&'static str> = Vec::new();
-    for finding in &counts {
-        if !clauses.contains(&finding.clause) {
-            clauses.push(finding.clause);
-        }
-    }
-    let case = Case::observed(&format!("provider/{}", number + 1), &about(talk), &clauses);
-    let verdict = if counts.is_empty() { Verdict::Pass } else { Verdict::Fail };
-    let note: Vec<String> =
-        counts.iter().map(|finding| format!("{}: {}", finding.clause, with_evidence(finding))).collect();
-    let mut judgement = Judgement::new(verdict, note.join("\n"));
-    judgement.broken = clauses;
-    (case, judgement)
 }
 
 /// A transcript that is being written.
