@@ -10,9 +10,7 @@ use threadspec_judge::corpus::{Case, embedded};
 use threadspec_judge::json::on_deep_stack;
 use threadspec_judge::protocol::{Endpoint, Transport};
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
-use threadspec_provider::{
-    EndedRun, Engine, EngineOptions, PlannedEnd, Reaction, Received, WireLevel, WireStep, usual_model,
-};
+use threadspec_provider::{EndedRun, Engine, EngineOptions, WireLevel, ask_engine, usual_model};
 
 /// A provider in this process, whose time passes only where something waits.
 struct Provider {
@@ -33,34 +31,11 @@ impl Provider {
 
 impl Exchange for &Provider {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
-        let ClientRequest { method, target, headers, body } = request.clone();
-        let received = Received { method, target, headers, body: Ok(body) };
         self.pass(Duration::from_millis(1));
-        let (attempt, reaction) = self.engine.borrow_mut().receive(self.now.get(), received);
-        let planned = match reaction {
-            Reaction::Silence { after, .. } => {
-                self.pass(after);
-                self.engine.borrow_mut().delivered(self.now.get(), attempt, false);
-                return None;
-            }
-            Reaction::Forward => return None,
-            Reaction::Answer(planned) => planned,
-        };
-        self.pass(planned.delay);
-        let mut response = ClientResponse {
-            status: planned.status,
-            headers: planned.headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
-            pieces: Vec::new(),
-            is_whole: planned.ending == PlannedEnd::Whole,
-        };
-        for step in planned.steps {
-            match step {
-                WireStep::Wait(time) => self.pass(time),
-                WireStep::Write(bytes) => response.pieces.push(bytes),
-            }
-        }
-        self.engine.borrow_mut().delivered(self.now.get(), attempt, response.is_whole);
-        Some(response)
+        let mut now = self.now.get();
+        let response = ask_engine(&mut self.engine.borrow_mut(), &mut now, request);
+        self.now.set(now);
+        response
     }
 
     fn wait(&mut self, time: Duration) {

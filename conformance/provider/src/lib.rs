@@ -25,6 +25,7 @@
 //! | `record` | what happened in a run |
 //! | `run` | one run: asks, attempts, faults, what is kept |
 //! | `engine` | all runs, by their keys |
+//! | `in_process` | a request and its answer between a client and an engine in one process |
 //! | `judging` | what is wrong with what an agent sent |
 //! | `compose` | from a record to the output of op `tools` |
 //! | `session` | several runs on one thread: what is to happen in each |
@@ -40,6 +41,7 @@ mod error;
 mod example;
 mod exchange;
 mod http;
+mod in_process;
 mod judging;
 mod models;
 mod options;
@@ -60,6 +62,7 @@ pub use engine::{EndedRun, Engine, mark_of};
 pub use error::Error;
 pub use example::example_of;
 pub use exchange::{AttemptId, PlannedAnswer, PlannedEnd, Reaction, WireStep};
+pub use in_process::ask_engine;
 pub use judging::{WireFinding, WireLevel, cache_loss, judge, judge_retries};
 pub use models::usual_model;
 pub use options::EngineOptions;

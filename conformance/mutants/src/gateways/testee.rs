@@ -16,7 +16,7 @@ use threadspec_judge::reference::Reference;
 use threadspec_judge::universal::value;
 use threadspec_judge::verdict::Outcome;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange, HttpModel};
-use threadspec_provider::{Engine, EngineOptions, PlannedEnd, Reaction, Received, RunPlan, WireStep, mark_of, told};
+use threadspec_provider::{Engine, EngineOptions, RunPlan, ask_engine, mark_of, told};
 use threadspec_runner::{Testee, Trouble};
 
 /// The key of the gateway, on both sides.
@@ -38,34 +38,10 @@ impl Exchange for Behind {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
         // No two things happen at once.
         self.pass(Duration::from_millis(20));
-        let ClientRequest { method, target, headers, body } = request.clone();
-        let received = Received { method, target, headers, body: Ok(body) };
-        let (attempt, reaction) = self.engine.borrow_mut().receive(self.now.get(), received);
-        let planned = match reaction {
-            Reaction::Silence { after, .. } => {
-                self.pass(after);
-                self.engine.borrow_mut().delivered(self.now.get(), attempt, false);
-                return None;
-            }
-            // Nothing stands behind this provider.
-            Reaction::Forward => return None,
-            Reaction::Answer(planned) => planned,
-        };
-        self.pass(planned.delay);
-        let mut response = ClientResponse {
-            status: planned.status,
-            headers: planned.headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
-            pieces: Vec::new(),
-            is_whole: planned.ending == PlannedEnd::Whole,
-        };
-        for step in planned.steps {
-            match step {
-                WireStep::Wait(time) => self.pass(time),
-                WireStep::Write(bytes) => response.pieces.push(bytes),
-            }
-        }
-        self.engine.borrow_mut().delivered(self.now.get(), attempt, response.is_whole);
-        Some(response)
+        let mut now = self.now.get();
+        let response = ask_engine(&mut self.engine.borrow_mut(), &mut now, request);
+        self.now.set(now);
+        response
     }
 
     fn wait(&mut self, time: Duration) {

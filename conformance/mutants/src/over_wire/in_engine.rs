@@ -10,7 +10,7 @@ use threadspec::oracle::Api;
 use threadspec_judge::protocol::{Endpoint, Hello, Implementation, JudgeProfile, Op, Reply, Request, Transport};
 use threadspec_judge::verdict::Outcome;
 use threadspec_provider::client::{ClientRequest, ClientResponse, Exchange};
-use threadspec_provider::{Engine, EngineOptions, PlannedEnd, Reaction, Received, RunPlan, WireStep, compose, told};
+use threadspec_provider::{Engine, EngineOptions, RunPlan, ask_engine, compose, told};
 use threadspec_runner::{Testee, Trouble};
 
 /// A provider in this process. Its time passes only where it is told to wait.
@@ -21,33 +21,7 @@ struct InEngine {
 
 impl Exchange for InEngine {
     fn exchange(&mut self, request: &ClientRequest) -> Option<ClientResponse> {
-        let ClientRequest { method, target, headers, body } = request.clone();
-        let (attempt, reaction) = self.engine.receive(self.now, Received { method, target, headers, body: Ok(body) });
-        let planned = match reaction {
-            Reaction::Silence { after, .. } => {
-                self.now += after;
-                self.engine.delivered(self.now, attempt, false);
-                return None;
-            }
-            // Nothing stands behind this provider.
-            Reaction::Forward => return None,
-            Reaction::Answer(planned) => planned,
-        };
-        self.now += planned.delay;
-        let mut response = ClientResponse {
-            status: planned.status,
-            headers: planned.headers.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect(),
-            pieces: Vec::new(),
-            is_whole: planned.ending == PlannedEnd::Whole,
-        };
-        for step in planned.steps {
-            match step {
-                WireStep::Wait(time) => self.now += time,
-                WireStep::Write(bytes) => response.pieces.push(bytes),
-            }
-        }
-        self.engine.delivered(self.now, attempt, response.is_whole);
-        Some(response)
+        ask_engine(&mut self.engine, &mut self.now, request)
     }
 
     fn wait(&mut self, time: Duration) {
