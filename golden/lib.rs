@@ -18,6 +18,7 @@
 //! | `error` | what is wrong with a template or with covering arrays |
 //! | [`clause`] | the ids of the clauses, as constants |
 //! | [`covering`] | covering arrays: two conditions at once |
+//! | `log_rules` | what only a log shows to be wrong |
 //! | `rules` | the rules by which model APIs refuse requests, and their answers |
 //! | `template` | templates: large inputs and expectations in a few lines |
 
@@ -27,10 +28,12 @@ pub mod clause {
 }
 pub mod covering;
 mod error;
+mod log_rules;
 mod rules;
 mod template;
 
 pub use error::Error;
+pub use log_rules::{LOG_RULES, LogRuleEntry, log_rules, read_log_rules};
 pub use rules::{
     HeaderPair, OtherWords, PROVIDER_RULES, ProbedAnswer, RefusalWords, RuleCondition, RuleEntry, provider_rules,
     read_provider_rules,

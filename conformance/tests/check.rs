@@ -156,9 +156,10 @@ fn other_encodings_have_a_message_of_their_own() -> io::Result<()> {
         for (bytes, encoding) in [(units(u16::to_le_bytes), "little-endian"), (units(u16::to_be_bytes), "big-endian")] {
             let folder = tempfile::tempdir()?;
             fs::write(folder.path().join("log"), bytes)?;
-            for (command, before) in [("check", "error "), ("serialize", "log: "), ("messages", "log: ")] {
+            for (command, exit, before) in [("check", 2, "error "), ("serialize", 1, "log: "), ("messages", 1, "log: ")]
+            {
                 let (code, said) = threadspec(folder.path(), &[command, "log"])?;
-                assert_eq!(code, 1, "{said}");
+                assert_eq!(code, exit, "{said}");
                 let message = format!("{before}it is UTF-16 ({encoding}); convert it to UTF-8 first");
                 assert!(said.contains(&message), "{command}: {said}");
             }

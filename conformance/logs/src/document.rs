@@ -1,45 +1,45 @@
 //! Checks `<thread>` documents.
 
-use super::diagnostics::Diagnostics;
+use super::finding::{Element, Output, Place};
+use super::rules::finding;
 use threadspec::oracle::Violation;
 use threadspec::{Profile, oracle, split_response_prefix};
-use threadspec_judge::text::count;
 
 const ORACLES: [&str; 3] = ["well-formed", "well-shaped", "well-escaped"];
 
-pub(super) fn check(text: &str, profile: Profile, diagnostics: &mut Diagnostics<'_>) {
-    diagnostics.about(&format!("a document, profile {profile}"));
+pub(super) fn check(text: &str, profile: Profile, output: &mut Output<'_>) {
+    output.recognized(&format!("a document, profile {profile}"), 1);
     let without_mark = text.strip_prefix('\u{feff}').unwrap_or(text);
     if without_mark.len() < text.len() {
-        diagnostics.error("line 1: a byte order mark (U+FEFF) before the document, which a model would be shown, too");
+        let what = "a byte order mark (U+FEFF) before the document, which a model would be shown, too";
+        output.found(finding("LOG-MARK", Place::line(1), what));
     }
     let start = without_mark.trim_start();
     let blank_lines = without_mark[..without_mark.len() - start.len()].matches('\n').count();
     let (document, behind) = split_response_prefix(start);
     let lines = lines_of_events(document);
-    diagnostics.total = count(lines.len(), "event");
+    output.summary.judge("event", lines.len());
     let mut holds = ORACLES.to_vec();
     for (oracle, violation) in oracle::form_violations(document, profile) {
         holds.retain(|name| *name != oracle);
-        diagnostics.error(placed(oracle, &violation, &lines, blank_lines));
+        let what = format!("{oracle}: {}", violation.reason());
+        output.found(finding("LOG-DOCUMENT", placed(&violation, &lines, blank_lines), what));
     }
-    diagnostics.holds = holds;
+    output.summary.holds = holds;
     // White space at the end is what an editor or a terminal adds.
     if !behind.trim().is_empty() {
         let line = blank_lines + document.matches('\n').count() + 1;
         let length = behind.chars().count();
-        diagnostics.warning(format!("line {line}: {length} characters of response prefix behind the document"));
+        let what = format!("{length} characters of response prefix behind the document");
+        output.found(finding("LOG-BEHIND", Place::line(line), what));
     }
 }
 
-fn placed(oracle: &str, violation: &Violation, lines: &[usize], blank_lines: usize) -> String {
-    let reason = violation.reason();
-    match (violation.event().map(|event| (event, lines.get(event))), violation.line()) {
-        (Some((event, Some(line))), _) => format!("event {event} (line {}): {oracle}: {reason}", line + blank_lines),
-        (Some((event, None)), _) => format!("event {event}: {oracle}: {reason}"),
-        (None, Some(line)) => format!("line {}: {oracle}: {reason}", line + blank_lines),
-        (None, None) => format!("{oracle}: {reason}"),
-    }
+fn placed(violation: &Violation, lines: &[usize], blank_lines: usize) -> Place {
+    let event = violation.event();
+    let line = event.map_or(violation.line(), |event| lines.get(event).copied()).map(|line| line + blank_lines);
+    let element = event.map(|number| Element { kind: "event", number });
+    Place { line, element, ..Place::default() }
 }
 
 /// The line in which each event begins.

@@ -1,9 +1,10 @@
 //! Checks event logs and transcripts of messages.
 
 use super::CheckOptions;
-use super::diagnostics::{Diagnostic, Diagnostics};
+use super::finding::{Element, Finding, Output, Place};
 use super::list::{Batch, Batches, ElementKind};
 use super::pairing::Pairing;
+use super::rules::finding;
 use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -38,7 +39,7 @@ struct Stretch {
     /// The elements that could not be read.
     unreadable: Vec<usize>,
     /// What was found, by the number of the element.
-    found: Vec<(usize, Diagnostic)>,
+    found: Vec<(usize, Finding)>,
     /// The oracles that do not hold.
     violated: Vec<&'static str>,
 }
@@ -47,13 +48,13 @@ pub(super) fn check(
     mut batches: Batches<'_>,
     kind: ElementKind,
     options: CheckOptions,
-    diagnostics: &mut Diagnostics<'_>,
+    output: &mut Output<'_>,
 ) -> io::Result<()> {
     let (about, noun) = match kind {
         ElementKind::Messages => ("a transcript", "message"),
         _ => ("an event log", "event"),
     };
-    diagnostics.about(&format!("{about}, profile {}", options.profile));
+    output.recognized(&format!("{about}, profile {}", options.profile), 1);
     let mut holds: Vec<&str> = ORACLES.to_vec();
     if options.profile == Profile::Literal {
         // Only the hardened profile promises it.
@@ -94,23 +95,19 @@ pub(super) fn check(
             unreadable += stretch.unreadable.len();
             holds.retain(|oracle| !stretch.violated.contains(oracle));
             stretch.found.sort_by_key(|(index, _)| *index);
-            diagnostics.find(&stretch.found.into_iter().map(|(_, diagnostic)| diagnostic).collect::<Vec<_>>());
+            stretch.found.into_iter().for_each(|(_, found)| output.found(found));
         }
     }
-    let mut unanswered = Vec::new();
-    pairing.end(|place, what| unanswered.push(Diagnostic::warning(refused(&place, &what))));
-    diagnostics.find(&unanswered);
-    diagnostics.holds = holds;
-    diagnostics.total = count(total, noun);
-    if unreadable > 0 {
-        diagnostics.total.push_str(&format!(", of which {unreadable} cannot be read"));
-    }
+    pairing.end(|place, what| output.found(refused(place, &what)));
+    output.summary.holds = holds;
+    output.summary.judge(noun, total);
+    output.summary.unreadable = unreadable;
     failed.map_or(Ok(()), Err)
 }
 
 /// A fault of calls and results, as it is reported.
-fn refused(place: &str, what: &str) -> String {
-    format!("{place}: {what}: providers refuse that; the hardened profile mends it")
+fn refused(place: Place, what: &str) -> Finding {
+    finding("LOG-PAIR", place, format!("{what}: providers refuse that; the hardened profile mends it"))
 }
 
 struct StretchJudge {
@@ -120,8 +117,9 @@ struct StretchJudge {
 }
 
 impl StretchJudge {
-    fn place(&self, (index, line): (usize, usize)) -> String {
-        format!("{} {index} (line {line})", self.noun)
+    fn place(&self, (index, line): (usize, usize)) -> Place {
+        let element = Some(Element { kind: self.noun, number: index });
+        Place { element, ..Place::line(line) }
     }
 
     fn read_events(&self, batch: &Batch<'_>) -> Stretch {
@@ -146,8 +144,7 @@ impl StretchJudge {
                     stretch.places.extend(events.iter().map(|_| (index, line)));
                     stretch.events.extend(events);
                     for what in unreadable_arguments(&message) {
-                        let place = self.place((index, line));
-                        stretch.found.push((index, Diagnostic::warning(format!("{place}: {what}"))));
+                        stretch.found.push((index, finding("LOG-ARGUMENTS", self.place((index, line)), what)));
                     }
                 }
                 Err(error) => self.unreadable(&mut stretch, (index, line), &error),
@@ -160,14 +157,14 @@ impl StretchJudge {
         let mut stretch = Stretch::default();
         for &line in &batch.not_utf8 {
             let index = batch.elements().find(|&(_, other, _)| other == line).map_or(batch.index, |(index, ..)| index);
-            stretch.found.push((index, Diagnostic::error(format!("{}: not UTF-8", self.place((index, line))))));
+            stretch.found.push((index, finding("LOG-UTF8", self.place((index, line)), "not UTF-8")));
         }
         if lone_surrogates(batch.text()).next().is_some() {
             let halves = |(index, line, json)| (index, line, lone_surrogates(json).count());
             for (index, line, halves) in batch.elements().map(halves).filter(|&(_, _, halves)| halves > 0) {
                 let half = count(halves, "half character");
-                let what = format!("{}: {half} (a lone surrogate), read as U+FFFD", self.place((index, line)));
-                stretch.found.push((index, Diagnostic::warning(what)));
+                let what = format!("{half} (a lone surrogate), read as U+FFFD");
+                stretch.found.push((index, finding("LOG-SURROGATE", self.place((index, line)), what)));
             }
         }
         stretch
@@ -175,8 +172,9 @@ impl StretchJudge {
 
     fn unreadable(&self, stretch: &mut Stretch, place: (usize, usize), error: &threadspec::Error) {
         let field = error.field().map(|field| format!("{field}: ")).unwrap_or_default();
-        let what = format!("{}: {field}{}", self.place(place), error.reason());
-        stretch.found.push((place.0, Diagnostic::error(what)));
+        let what = format!("{field}{}", error.reason());
+        let rule = if what.starts_with("not readable as JSON") { "LOG-JSON" } else { "LOG-EVENT" };
+        stretch.found.push((place.0, finding(rule, self.place(place), what)));
         stretch.unreadable.push(place.0);
     }
 
@@ -208,13 +206,13 @@ impl StretchJudge {
         let first = stretch.places.first().copied().unwrap_or_default();
         for (oracle, violation) in violations {
             let place = violation.event().and_then(|event| stretch.places.get(event)).copied().unwrap_or(first);
-            let what = format!("{}: {oracle}: {}", self.place(place), violation.reason());
-            stretch.found.push((place.0, Diagnostic::error(what)));
+            let what = format!("{oracle}: {}", violation.reason());
+            stretch.found.push((place.0, finding("LOG-RENDER", self.place(place), what)));
             stretch.violated.push(oracle);
         }
         let lost = not_carried(events, profile).into_iter().map(|(event, what)| {
             let place = stretch.places[event];
-            (place.0, Diagnostic::warning(format!("{} {what}", self.place(place))))
+            (place.0, finding("LOG-CHARACTER", self.place(place), what))
         });
         stretch.found.extend(lost);
         stretch
@@ -231,7 +229,7 @@ impl StretchJudge {
                 event,
                 || self.place(place),
                 |at, what| {
-                    found.push((place.0, Diagnostic::warning(refused(&at, &what))));
+                    found.push((place.0, refused(at, &what)));
                 },
             );
         }
@@ -261,7 +259,7 @@ fn unreadable_arguments(message: &Value) -> Vec<String> {
             Ok(_) => "the JSON text of something else than an object".to_owned(),
             Err(error) => error.reason().to_owned(),
         };
-        Some(format!("{path}function.arguments: {why}: {}", super::diagnostics::excerpt(text)))
+        Some(format!("{path}function.arguments: {why}: {}", super::finding::excerpt(text)))
     };
     calls.filter_map(arguments).collect()
 }

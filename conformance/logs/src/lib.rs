@@ -1,22 +1,25 @@
 //! Everything that is wrong with the logs, documents and requests that people have: the work of `threadspec check`.
 //!
-//! [`check`](fn@check) reads one file, finds out what it is, and hands on what is wrong with it, with line and event, as soon as it is found.
-//! What is right is the library's to say, by its oracles and the rules of the model APIs; this crate brings them to files of any form,
-//! wrapping and size. A log is judged in stretches of about a megabyte, while it is read: JSON Lines of any size take the memory of a few
-//! stretches.
+//! [`check`](fn@check) reads one file, finds out what it is, and hands each [`Finding`] on as soon as it is found: a rule, how bad it is, the
+//! [`Place`], one sentence on what is wrong there and one on what to do. What it returns, a [`Summary`], says what was recognized, what was
+//! skipped and why. What is right is the library's to say, by its oracles and the rules of the model APIs; this crate brings them to files of
+//! any form, wrapping and size.
 //!
 //! ```
-//! use threadspec_logs::{Diagnostic, CheckOptions, Diagnostics, check};
+//! use threadspec_logs::{CheckOptions, Level, Report, check};
 //!
-//! let (mut what, mut found) = (String::new(), Vec::new());
-//! let mut begin = |about: &str| what = about.to_owned();
-//! let mut find = |diagnostics: &[Diagnostic]| found.extend_from_slice(diagnostics);
-//! let mut diagnostics = Diagnostics::new(&mut begin, &mut find);
-//! check(&br#"[{"type": "user_input", "content": "2 + 2?"}]"#[..], CheckOptions::default(), &mut diagnostics)?;
-//! assert_eq!(what, "an event log, profile literal");
-//! assert_eq!(found[0].text, "event 0 (line 1): type: unknown event type \"user_input\"");
+//! let mut report = Report::default();
+//! report.summary = check(&br#"[{"type": "user_input", "content": "2 + 2?"}]"#[..], &CheckOptions::default(), &mut report)?;
+//! assert_eq!(report.summary.forms[0].form, "an event log, profile literal");
+//! let finding = &report.findings[0];
+//! assert_eq!((finding.rule, finding.level, finding.place.line), ("LOG-EVENT", Level::Error, Some(1)));
+//! assert_eq!(finding.to_string(), "event 0 (line 1): type: unknown event type \"user_input\" (LOG-EVENT)");
 //! # Ok::<(), std::io::Error>(())
 //! ```
+//!
+//! - **Sink.** [`Sink`] takes findings while the file is read; a [`Report`] is one that keeps them. [`check_bytes`] is for bindings.
+//! - **Levels.** An error makes the exit code of `threadspec check` 1, a warning does with `--strict`; a note never does.
+//! - **Nothing recognized.** [`Summary::has_recognized`] is false, nothing holds, and the exit code is 2, whatever else was found.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -25,16 +28,18 @@
 //! | `events`, `pairing` | logs: each event, and which call a result answers |
 //! | `document` | documents |
 //! | `requests` | requests to model APIs, alone and in sequence |
-//! | `diagnostics` | what is found, and how it is handed on |
+//! | `finding` | what is found, where, and how it is handed on |
+//! | `rules` | how bad it is to break a rule, and what to do |
 
 mod check;
-mod diagnostics;
 mod document;
 mod events;
+mod finding;
 mod list;
 mod pairing;
 mod requests;
+mod rules;
 mod source;
 
-pub use check::{CheckOptions, check};
-pub use diagnostics::{Diagnostic, Diagnostics};
+pub use check::{CheckOptions, check, check_bytes};
+pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};

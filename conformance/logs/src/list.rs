@@ -132,12 +132,12 @@ impl Batch<'_> {
 
 /// Cuts a list into batches.
 pub(super) enum Batches<'a> {
-    Lines { first: Option<Chunk>, chunks: Chunks, index: usize },
+    Lines { first: Option<Chunk>, chunks: Chunks<'a>, index: usize },
     List { text: &'a str, elements: std::vec::IntoIter<&'a str>, index: usize, line: usize, counted: usize },
 }
 
 impl<'a> Batches<'a> {
-    pub(super) fn of_lines(first: Chunk, chunks: Chunks) -> Self {
+    pub(super) fn of_lines(first: Chunk, chunks: Chunks<'a>) -> Self {
         Self::Lines { first: Some(first), chunks, index: 0 }
     }
 

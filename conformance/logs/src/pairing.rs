@@ -3,6 +3,7 @@
 //! The log is judged, not how a profile renders it: calls that were made together may be answered in any order. Only open calls are
 //! remembered.
 
+use super::finding::Place;
 use threadspec::{Event, EventKind};
 
 #[derive(Debug)]
@@ -10,7 +11,7 @@ struct OpenCall {
     id: String,
     iteration: u64,
     /// How a diagnostic names the call: by its number and line.
-    place: String,
+    place: Place,
     is_answered: bool,
 }
 
@@ -24,7 +25,7 @@ pub(super) struct Pairing {
 
 impl Pairing {
     /// Takes the next event, and warns of the faults that it shows: of each the name of an event, and what is wrong.
-    pub(super) fn push(&mut self, event: &Event, place: impl FnOnce() -> String, mut warn: impl FnMut(String, String)) {
+    pub(super) fn push(&mut self, event: &Event, place: impl FnOnce() -> Place, mut warn: impl FnMut(Place, String)) {
         match &event.kind {
             EventKind::ToolCall { tool_call_id, .. } => {
                 let is_next = self.open.iter().any(|call| call.iteration != event.iteration);
@@ -68,11 +69,11 @@ impl Pairing {
     }
 
     /// The log has ended.
-    pub(super) fn end(&mut self, mut warn: impl FnMut(String, String)) {
+    pub(super) fn end(&mut self, mut warn: impl FnMut(Place, String)) {
         self.close("the log ends", &mut warn);
     }
 
-    fn close(&mut self, before: &str, warn: &mut impl FnMut(String, String)) {
+    fn close(&mut self, before: &str, warn: &mut impl FnMut(Place, String)) {
         for call in self.open.drain(..).filter(|call| !call.is_answered) {
             warn(call.place, format!("the call {:?} has no result before {before}", call.id));
         }
@@ -107,7 +108,11 @@ mod tests {
                 },
             };
             let event = Event { iteration, kind };
-            pairing.push(&event, || number.to_string(), |place, what| found.push(format!("{place}: {what}")));
+            pairing.push(
+                &event,
+                || Place { entry: Some(number.to_string()), ..Place::default() },
+                |place, what| found.push(format!("{place}: {what}")),
+            );
         }
         pairing.end(|place, what| found.push(format!("{place}: {what}")));
         found

@@ -1,18 +1,16 @@
 //! Requests to model APIs, one or a sequence: what a provider refuses, and where a prompt cache was lost.
 
-use super::diagnostics::{Diagnostic, Diagnostics};
+use super::finding::{Element, Finding, Output, Place, Skipped};
 use super::list::Batch;
+use super::rules::{finding, of_breach};
 use rayon::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use threadspec::oracle::{Api, Breach, provider_breaches_in};
 use threadspec::read_json;
-use threadspec_apis::follow::{self, Conversations, Loss, LossKind, SegmentText};
+use threadspec_apis::follow::{self, Conversations, Location, Loss, LossKind, SegmentText};
 use threadspec_apis::form;
-use threadspec_golden::{clause, provider_rules};
-use threadspec_judge::text::count;
 
 /// Judges the requests of a log, one after the other.
 pub(super) struct RequestLog {
@@ -23,6 +21,8 @@ pub(super) struct RequestLog {
     /// How many requests there were, and how many other elements.
     count: usize,
     others: usize,
+    /// The line of the first other element.
+    first_other: usize,
     conversations: Conversations,
     /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
     told: HashMap<usize, HashSet<u64>>,
@@ -47,7 +47,7 @@ struct RequestBody {
 /// A request, and what is wrong with it on its own.
 struct JudgedRequest {
     number: usize,
-    place: String,
+    place: Place,
     /// Requests with different keys share no cache. `None` if the server keeps the history.
     key: Option<(Api, String)>,
     texts: Vec<SegmentText>,
@@ -63,6 +63,7 @@ impl RequestLog {
             last: Api::OpenAiChat,
             count: 0,
             others: 0,
+            first_other: 0,
             conversations: Conversations::default(),
             told: HashMap::new(),
             breaches: 0,
@@ -70,8 +71,13 @@ impl RequestLog {
         }
     }
 
+    /// How many requests there were.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
     /// What is wrong with the next elements of a log.
-    pub(super) fn push(&mut self, batch: &Batch<'_>) -> Vec<Diagnostic> {
+    pub(super) fn push(&mut self, batch: &Batch<'_>) -> Vec<Finding> {
         let elements: Vec<(usize, &str)> = batch.elements().map(|(_, line, json)| (line, json)).collect();
         let api = self.api;
         let read: Vec<(usize, LogEntry)> =
@@ -82,20 +88,23 @@ impl RequestLog {
     }
 
     /// Numbers a request, and finds its API: if it could be for several, that of the request before it.
-    fn place(&mut self, line: usize, element: LogEntry) -> Option<Result<(usize, String, Api, Value), Diagnostic>> {
+    fn place(&mut self, line: usize, element: LogEntry) -> Option<Result<(usize, Place, Api, Value), Finding>> {
         let body = match element {
             LogEntry::Request(body) => body,
             LogEntry::Other | LogEntry::NotJson => {
                 self.others += 1;
+                if self.others == 1 {
+                    self.first_other = line;
+                }
                 let is_broken = matches!(element, LogEntry::NotJson);
-                return is_broken.then(|| Err(Diagnostic::error(format!("line {line}: not readable as JSON"))));
+                return is_broken.then(|| Err(finding("LOG-JSON", Place::line(line), "not readable as JSON")));
             }
         };
         self.count += 1;
-        let place = format!("request {} (line {line})", self.count);
+        let place = Place { request: Some(self.count), ..Place::line(line) };
         let RequestBody { value, api } = match body {
             Ok(body) => body,
-            Err(error) => return Some(Err(Diagnostic::error(format!("{place}: {error}")))),
+            Err(error) => return Some(Err(finding("LOG-JSON", place, error.to_string()))),
         };
         self.last = self.api.or(api).unwrap_or(self.last);
         self.apis.insert(self.last.to_string());
@@ -104,39 +113,39 @@ impl RequestLog {
 
     /// What is wrong with a request, without the faults that were reported of the request that it goes on from, and where the prompt
     /// cache of that one was lost.
-    fn relate(&mut self, JudgedRequest { number, place, key, texts, breaches }: JudgedRequest) -> Vec<Diagnostic> {
+    fn relate(&mut self, JudgedRequest { number, place, key, texts, breaches }: JudgedRequest) -> Vec<Finding> {
         let relation = key.map(|key| self.conversations.push(number, key, texts)).unwrap_or_default();
         let known = relation.parent.and_then(|parent| self.told.get(&parent));
         let identity = |breach: &Breach| follow::hash(&(&breach.place, &breach.what));
         let is_new = |breach: &&Breach| known.is_none_or(|known| !known.contains(&identity(breach)));
-        let mut found: Vec<Diagnostic> =
-            breaches.iter().filter(is_new).map(|breach| diagnostic(&place, breach)).collect();
+        let mut found: Vec<Finding> = breaches.iter().filter(is_new).map(|breach| told(&place, breach)).collect();
         self.breaches += breaches.iter().filter(|breach| breach.is_certain).count();
         self.told.insert(number, breaches.iter().map(identity).collect());
         self.told.remove(&number.saturating_sub(follow::REACH));
         if let (Some(loss), Some(parent)) = (&relation.loss, relation.parent) {
             self.losses += 1;
-            found.push(Diagnostic::warning(lost(&place, parent, loss)));
+            found.push(finding("LOG-PREFIX", in_element(&place, &loss.place), lost(parent, loss)));
         }
         found
     }
 
-    pub(super) fn conclude(&self, diagnostics: &mut Diagnostics<'_>) {
-        diagnostics.total = count(self.count, "request");
-        if !self.apis.is_empty() {
-            diagnostics.total.push_str(&format!(" ({})", self.apis.iter().cloned().collect::<Vec<_>>().join(", ")));
+    pub(super) fn conclude(&self, output: &mut Output<'_>) {
+        if self.count > 0 {
+            output.summary.judge("request", self.count);
+            output.summary.apis.clone_from(&self.apis);
         }
         if self.others > 0 {
-            diagnostics.total.push_str(&format!(", {}", count(self.others, "other element")));
+            output.summary.skipped.push(Skipped {
+                why: "no request in it",
+                records: self.others,
+                line: self.first_other,
+            });
         }
-        if self.count == 0 {
-            return diagnostics.error("there is no request in it");
-        }
-        if self.breaches == 0 {
-            diagnostics.holds.push("provider-rules");
+        if self.count > 0 && self.breaches == 0 {
+            output.summary.holds.push("provider-rules");
         }
         if self.losses == 0 && self.count > 1 {
-            diagnostics.holds.push("append-only");
+            output.summary.holds.push("append-only");
         }
     }
 }
@@ -155,7 +164,7 @@ impl LogEntry {
 }
 
 impl JudgedRequest {
-    fn of((number, place, api, body): (usize, String, Api, Value)) -> Self {
+    fn of((number, place, api, body): (usize, Place, Api, Value)) -> Self {
         // A history that the server keeps is no part of the request.
         let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
         let key = (!is_stored).then(|| (api, body["model"].to_string()));
@@ -172,23 +181,32 @@ fn list_as_body(api: Api, list: &str) -> String {
     format!("{{\"{name}\":{list}}}")
 }
 
-/// A breach as a diagnostic. `messages[4].tool_call_id` is in message 5.
-fn diagnostic(request: &str, Breach { rule, place, what, is_certain, .. }: &Breach) -> Diagnostic {
-    let number = |list: &str| place.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
-    let element = number("messages[").map(|position| format!(", message {}", position + 1));
-    let element = element.or_else(|| Some(format!(", item {}", number("input[")? + 1))).unwrap_or_default();
-    let at = if place.is_empty() { Cow::Borrowed("") } else { format!(" at {place}").into() };
-    let sure = provider_rules().iter().find(|known| known.id == *rule).map(|known| format!("; {}", known.evidence()));
-    let text = format!("{request}{element}: {what} ({rule}{at}){}", sure.unwrap_or_default());
-    match *rule {
-        _ if *is_certain => Diagnostic::error(text),
+/// A breach as a finding. `messages[4].tool_call_id` is in message 5.
+fn told(request: &Place, breach: &Breach) -> Finding {
+    let number = |list: &str| breach.place.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
+    let message = number("messages[").map(|position| Element { kind: "message", number: position + 1 });
+    let item = || number("input[").map(|position| Element { kind: "item", number: position + 1 });
+    let place = Place { element: message.or_else(item), path: breach.place.clone(), ..request.clone() };
+    match breach.rule {
         // No server objects, but the model does not see the result.
-        LOST_RESULT => Diagnostic::warning(text),
-        _ => Diagnostic::warning(format!("{text}; not every server or version refuses it")),
+        LOST_RESULT => finding(LOST_RESULT, place, &*breach.what),
+        _ => of_breach(breach, place),
     }
 }
 
-fn lost(place: &str, parent: usize, Loss { place: segment, how }: &Loss) -> String {
+/// The place of a piece in a request.
+fn in_element(request: &Place, location: &Location) -> Place {
+    let element = match location {
+        Location::Message(position) => Some(Element { kind: "message", number: position + 1 }),
+        Location::Item(position) => Some(Element { kind: "item", number: position + 1 }),
+        Location::Tool(position) => Some(Element { kind: "tool", number: position + 1 }),
+        Location::System => None,
+    };
+    let path = if *location == Location::System { "system".to_owned() } else { String::new() };
+    Place { element, path, ..request.clone() }
+}
+
+fn lost(parent: usize, Loss { how, .. }: &Loss) -> String {
     let how = match how {
         LossKind::Changed(difference) => format!(
             "{} has changed in it, from byte {}: {:?}, before {:?}",
@@ -201,11 +219,11 @@ fn lost(place: &str, parent: usize, Loss { place: segment, how }: &Loss) -> Stri
         LossKind::Inserted => format!("it was not there in request {parent}"),
     };
     format!(
-        "{place}, {segment}: the request goes on from request {parent}, but is no extension of it from here on, so that the prompt cache is lost: {how}"
+        "the request goes on from request {parent}, but is no extension of it from here on, so that the prompt cache is lost: {how}"
     )
 }
 
-const LOST_RESULT: &str = clause::AGENT_RESULT;
+const LOST_RESULT: &str = "LOG-RESULT";
 
 /// Results that read `[object Object]`: JavaScript's text of an object, instead of what is in it (AGENT-RESULT).
 fn objects_as_text(api: Api, body: &Value) -> Vec<Breach> {

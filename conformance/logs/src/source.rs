@@ -1,6 +1,7 @@
 //! Reads files in chunks of whole lines.
 
-use super::Diagnostics;
+use super::finding::{Output, Place};
+use super::rules::finding;
 use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 use threadspec_judge::text;
@@ -16,19 +17,19 @@ pub(super) struct Chunk {
 }
 
 /// A file, cut into chunks.
-pub(super) struct Chunks {
-    input: Box<dyn Read + Send>,
+pub(super) struct Chunks<'a> {
+    input: Box<dyn Read + Send + 'a>,
     /// The beginning of a line that was read with the chunk before.
     rest: Vec<u8>,
     line: usize,
     has_ended: bool,
 }
 
-impl Chunks {
+impl<'a> Chunks<'a> {
     /// How many bytes are judged at once.
     pub(super) const SIZE: usize = 1 << 20;
 
-    pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
+    pub(super) fn new(input: Box<dyn Read + Send + 'a>) -> Self {
         Self { input, rest: Vec::new(), line: 1, has_ended: false }
     }
 
@@ -70,8 +71,8 @@ impl Chunks {
     }
 }
 
-/// The whole file as text, with its byte order mark; if it is not UTF-8, `None`, and an error in the diagnostics.
-pub(super) fn whole(first: Chunk, mut chunks: Chunks, diagnostics: &mut Diagnostics<'_>) -> io::Result<Option<String>> {
+/// The whole file as text, with its byte order mark; if it is not UTF-8, `None`, and an error in the output.
+pub(super) fn whole(first: Chunk, mut chunks: Chunks<'_>, output: &mut Output<'_>) -> io::Result<Option<String>> {
     let mut bytes = first.bytes;
     if !chunks.has_ended() {
         bytes.append(&mut chunks.rest);
@@ -80,8 +81,7 @@ pub(super) fn whole(first: Chunk, mut chunks: Chunks, diagnostics: &mut Diagnost
     Ok(match text::utf8(bytes) {
         Ok(text) => Some(text),
         Err(why) => {
-            diagnostics.about("a file");
-            diagnostics.error(why.to_string());
+            output.found(finding("LOG-UTF8", Place::default(), why.to_string()));
             None
         }
     })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use threadspec::Profile;
 use threadspec::oracle::Api;
 use threadspec_judge::text::{count, visible};
-use threadspec_logs::{CheckOptions, Diagnostic, Diagnostics};
+use threadspec_logs::{CheckOptions, Finding, Level, Sink, Summary};
 use threadspec_report::terminal::{BAD, GOOD, STRONG, WARNING, complain, print, styled};
 use threadspec_runner::{Exit, files};
 
@@ -69,29 +69,46 @@ impl Check {
         let name = visible(&file.display().to_string());
         let cannot_read = |error| Stop::new(Exit::Usage, format!("{name}: {}", visible(&format!("{error}"))));
         let input = files::open(file).map_err(cannot_read)?;
-        let mut begin = |about: &str| print(&format!("{}: {about}\n", styled(STRONG, &name)));
-        let mut find = |found: &[Diagnostic]| print(&found.iter().map(line).collect::<String>());
-        let mut diagnostics = Diagnostics::new(&mut begin, &mut find);
+        let mut printer = Printer { name: &name };
         let options = CheckOptions { profile: self.profile, api: self.format };
-        let read = threadspec_logs::check(input, options, &mut diagnostics).map_err(cannot_read);
-        print(&conclusion(&diagnostics));
-        read.map(|()| diagnostics.errors > 0 || (self.strict && diagnostics.warnings > 0))
+        let summary = threadspec_logs::check(input, &options, &mut printer).map_err(cannot_read)?;
+        print(&conclusion(&summary));
+        if !summary.has_recognized() {
+            return Err(Stop::new(Exit::Usage, format!("{name}: nothing in it was recognized")));
+        }
+        Ok(summary.errors > 0 || (self.strict && summary.warnings > 0))
     }
 }
 
-fn line(Diagnostic { is_error, text }: &Diagnostic) -> String {
-    let label = if *is_error { styled(BAD, "error") } else { styled(WARNING, "warning") };
-    format!("  {label} {}\n", visible(text))
+/// Prints findings as they come.
+struct Printer<'a> {
+    name: &'a str,
 }
 
-fn conclusion(diagnostics: &Diagnostics<'_>) -> String {
+impl Sink for Printer<'_> {
+    fn recognized(&mut self, what: &str) {
+        print(&format!("{}: {what}\n", styled(STRONG, self.name)));
+    }
+
+    fn found(&mut self, finding: Finding) {
+        let label = match finding.level {
+            Level::Error => styled(BAD, "error"),
+            Level::Warning => styled(WARNING, "warning"),
+            Level::Note => styled(STRONG, "note"),
+        };
+        print(&format!("  {label} {}\n", visible(&finding.to_string())));
+    }
+}
+
+fn conclusion(summary: &Summary) -> String {
     let mut text = String::new();
-    if !diagnostics.holds.is_empty() {
-        text.push_str(&format!("  {} {}\n", styled(GOOD, "holds"), diagnostics.holds.join(", ")));
+    if !summary.holds.is_empty() {
+        text.push_str(&format!("  {} {}\n", styled(GOOD, "holds"), summary.holds.join(", ")));
     }
-    if !diagnostics.total.is_empty() {
-        let (errors, warnings) = (count(diagnostics.errors, "error"), count(diagnostics.warnings, "warning"));
-        text.push_str(&format!("  {}: {errors}, {warnings}\n", diagnostics.total));
+    let total = summary.total();
+    if !total.is_empty() {
+        let (errors, warnings) = (count(summary.errors, "error"), count(summary.warnings, "warning"));
+        text.push_str(&format!("  {total}: {errors}, {warnings}\n"));
     }
     text
 }

@@ -1,0 +1,268 @@
+//! What is found wrong, where, and what to do about it; and how it is handed on.
+
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt;
+use threadspec_judge::text::{count, cut};
+
+/// How bad a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Something that the owner may want to know, and that nobody needs to mend.
+    Note,
+    /// Some servers or versions refuse it, or it costs money.
+    Warning,
+    /// A fault.
+    Error,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// A part of a request or of a log, counted as its owner counts: events from 0, the others from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Element {
+    /// `event`, `message` or `item`.
+    pub kind: &'static str,
+    /// Its number.
+    pub number: usize,
+}
+
+/// Where something is. Whatever is not known, or does not exist in this form of log, is absent; the file is known to whoever passed it in.
+///
+/// Its `Display` form is one phrase: `request 2 (line 7), message 5`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The entry of a container: a file in a zip, a row of a database.
+    pub entry: Option<String>,
+    /// The line, counted from 1.
+    pub line: Option<usize>,
+    /// The request, counted from 1 through the whole file.
+    pub request: Option<usize>,
+    /// The event, message or item.
+    pub element: Option<Element>,
+    /// The conversation: its key in the log, if the log has one.
+    pub conversation: Option<String>,
+    /// The path inside the request or the record: `messages[3].tool_calls[0].id`; empty for all of it.
+    pub path: String,
+}
+
+impl Place {
+    /// A line.
+    pub(super) fn line(line: usize) -> Self {
+        Self { line: Some(line), ..Self::default() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let element = self.element.map(|Element { kind, number }| format!("{kind} {number}"));
+        let mut names = [self.request.map(|number| format!("request {number}")), element].into_iter().flatten();
+        let mut parts: Vec<String> = self.entry.iter().cloned().collect();
+        parts.extend(self.conversation.as_ref().map(|key| format!("conversation {key}")));
+        parts.push(match (names.next(), self.line) {
+            (Some(name), Some(line)) => format!("{name} (line {line})"),
+            (Some(name), None) => name,
+            (None, Some(line)) => format!("line {line}"),
+            (None, None) => String::new(),
+        });
+        parts.extend(names);
+        parts.retain(|part| !part.is_empty());
+        f.write_str(&parts.join(", "))
+    }
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule that is broken: its id never changes, and `threadspec explain` knows it.
+    pub rule: &'static str,
+    /// How bad it is.
+    pub level: Level,
+    /// Where it is.
+    pub place: Place,
+    /// What is wrong there, in one sentence. It may hold any character of the input, control characters included.
+    pub text: String,
+    /// What to do about it, in one sentence; empty if nothing is to be done.
+    pub advice: &'static str,
+}
+
+impl fmt::Display for Finding {
+    /// `request 2 (line 7), message 5: "c2" was answered already (OAI-CHAT-ONE-ANSWER at messages[4].tool_call_id)`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = self.place.to_string();
+        let (colon, at) = (if place.is_empty() { "" } else { ": " }, &self.place.path);
+        let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
+        write!(f, "{place}{colon}{} ({}{at})", self.text, self.rule)
+    }
+}
+
+impl Finding {
+    /// The finding as a JSON object with the members `rule`, `level`, `text`, `advice`, and those of its place that are known.
+    pub fn to_json(&self) -> Value {
+        let mut object =
+            json!({"rule": self.rule, "level": self.level.to_string(), "text": self.text, "advice": self.advice});
+        let Place { entry, line, request, element, conversation, path } = &self.place;
+        let members = [
+            ("entry", entry.as_ref().map(|entry| json!(entry))),
+            ("line", line.map(|line| json!(line))),
+            ("request", request.map(|request| json!(request))),
+            ("element", element.map(|Element { kind, number }| json!(format!("{kind} {number}")))),
+            ("conversation", conversation.as_ref().map(|key| json!(key))),
+            ("path", (!path.is_empty()).then(|| json!(path))),
+        ];
+        for (name, value) in members {
+            if let Some(value) = value {
+                object[name] = value;
+            }
+        }
+        object
+    }
+}
+
+/// Takes what is found, as soon as it is found.
+pub trait Sink {
+    /// A form of log was met for the first time in the file: `a HAR recording`. No finding about it came before.
+    fn recognized(&mut self, what: &str);
+
+    /// Something was found.
+    fn found(&mut self, finding: Finding);
+}
+
+/// A form that was met, and in how many records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormCount {
+    /// What it is called: `a HAR recording`.
+    pub form: String,
+    /// How many records had it.
+    pub records: usize,
+}
+
+/// Records that were not judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Why, as a phrase: `no request, answer or message in it`.
+    pub why: &'static str,
+    /// How many.
+    pub records: usize,
+    /// The line of the first.
+    pub line: usize,
+}
+
+/// What a file was, and how much was found in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// What was recognized, in the order in which it was met. If it is empty, nothing was judged, whatever else is said.
+    pub forms: Vec<FormCount>,
+    /// What was not judged, and why.
+    pub skipped: Vec<Skipped>,
+    /// How much there was of what can be judged, as noun and number: `request` 3, `event` 7.
+    pub judged: Vec<(&'static str, usize)>,
+    /// How many of the elements of an event log could not be read.
+    pub unreadable: usize,
+    /// The APIs of the requests.
+    pub apis: BTreeSet<String>,
+    /// How many errors were found.
+    pub errors: usize,
+    /// How many warnings.
+    pub warnings: usize,
+    /// How many notes.
+    pub notes: usize,
+    /// The properties that hold; none if nothing was judged.
+    pub holds: Vec<&'static str>,
+}
+
+impl Summary {
+    /// What there was to judge, in words: `3 requests (anthropic, openai-chat), 2 answers`; empty if there was nothing.
+    pub fn total(&self) -> String {
+        let apis = self.apis.iter().cloned().collect::<Vec<_>>().join(", ");
+        let part = |&(noun, number): &(&'static str, usize)| {
+            let mut text = count(number, noun);
+            if noun == "request" && !apis.is_empty() {
+                text.push_str(&format!(" ({apis})"));
+            }
+            text
+        };
+        let mut parts: Vec<String> = self.judged.iter().map(part).collect();
+        if self.unreadable > 0 {
+            parts.push(format!("of which {} cannot be read", self.unreadable));
+        }
+        parts.join(", ")
+    }
+
+    /// Whether there was anything to judge.
+    pub fn has_recognized(&self) -> bool {
+        !self.forms.is_empty()
+    }
+
+    /// Counts something that was judged.
+    pub(super) fn judge(&mut self, noun: &'static str, number: usize) {
+        match self.judged.iter_mut().find(|(known, _)| *known == noun) {
+            Some((_, known)) => *known += number,
+            None => self.judged.push((noun, number)),
+        }
+    }
+}
+
+/// What was found in a file that was judged as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// What it was.
+    pub summary: Summary,
+    /// What was found, in the order of the file.
+    pub findings: Vec<Finding>,
+}
+
+impl Sink for Report {
+    fn recognized(&mut self, _: &str) {}
+
+    fn found(&mut self, finding: Finding) {
+        self.findings.push(finding);
+    }
+}
+
+/// Hands findings on, and counts them.
+pub(super) struct Output<'a> {
+    sink: &'a mut dyn Sink,
+    pub(super) summary: Summary,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(sink: &'a mut dyn Sink) -> Self {
+        Self { sink, summary: Summary::default() }
+    }
+
+    /// A form was met in so many records.
+    pub(super) fn recognized(&mut self, form: &str, records: usize) {
+        match self.summary.forms.iter_mut().find(|known| known.form == form) {
+            Some(known) => known.records += records,
+            None => {
+                self.sink.recognized(form);
+                self.summary.forms.push(FormCount { form: form.to_owned(), records });
+            }
+        }
+    }
+
+    pub(super) fn found(&mut self, finding: Finding) {
+        *match finding.level {
+            Level::Error => &mut self.summary.errors,
+            Level::Warning => &mut self.summary.warnings,
+            Level::Note => &mut self.summary.notes,
+        } += 1;
+        self.sink.found(finding);
+    }
+}
+
+/// The beginning of a text, in quotes.
+pub(super) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let (short, rest) = cut(text, LONGEST);
+    format!("{short:?}{}", if rest.is_empty() { "" } else { "…" })
+}
