@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import signal
+import threading
 import time
 import traceback
 from contextlib import asynccontextmanager
@@ -28,8 +29,9 @@ from pathlib import Path
 from testee import UNLIMITED, ModelFailed, ScriptedFailure, dump, same, serve, to_json
 
 MAIN = "main"
-# Seconds that pass in a cut, behind the last sibling that returned: what a framework does with its result has the time to happen.
-QUIET = 0.1
+# How often in a row a cut looks, behind the last sibling that returned, and finds nothing at work: what a framework does with its result has the
+# time to happen, however busy the machine is.
+QUIET = 20
 POLL = 0.005
 # Seconds that pass in a cancelled tool: a framework that still waits for it then has its result.
 PATIENCE = 0.5
@@ -245,15 +247,14 @@ class Session:
         return one
 
     def _cut(self, run, one):
-        """The seconds to wait, one after the other: until every other begun call has returned, and a little longer; then cuts."""
+        """The seconds to wait, one after the other: until every other begun call has returned, and nothing works any more; then cuts."""
         if not is_cut(run, one):
             return
-        begun = 0
-        while begun != len(run._begun):
-            begun = len(run._begun)
-            while not all(other.over or is_cut(run, other) for other in run._begun):
-                yield POLL
-            yield QUIET
+        begun = quiet = 0
+        while quiet < QUIET:
+            is_quiet = begun == len(run._begun) and all(other.over or is_cut(run, other) for other in run._begun) and not others_work()
+            begun, quiet = len(run._begun), quiet + 1 if is_quiet else 0
+            yield POLL
         if run.cut["how"] == "throw":
             raise ToolCrashed("the tool crashed")
         if run.cut["how"] == "kill":
@@ -354,6 +355,18 @@ def serve_sessions(thread, describe, *, features, handoff=None, saves=None, syst
         await session.play(thread(session))
 
     serve(play, new_run=lambda request: Session(request, describe, handoff, replies), ops=["session"], session=features, **said, **implementation)
+
+
+def others_work():
+    """Whether another thread of this process works, waits for a processor or for the disk. Where the system does not tell, none does."""
+    for status in Path("/proc/self/task").glob("[0-9]*/stat"):
+        try:
+            state = status.read_bytes().rpartition(b") ")[2][:1]
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended
+        if state in b"RD" and int(status.parent.name) != threading.get_native_id():
+            return True
+    return False
 
 
 def is_cut(run, one):

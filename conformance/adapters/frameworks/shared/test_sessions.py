@@ -11,7 +11,8 @@ from sessions import SESSIONS, Process, differences
 SHARED = Path(__file__).parent
 FRAMEWORKS = SHARED.parent
 ADAPTER = """
-import asyncio, json, sys
+import asyncio, json, sys, time
+from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, sys.argv[1])
 from session import MAIN, Image, Thread, described_call, fingerprint, serve_sessions
 
@@ -23,10 +24,21 @@ class List(Thread):
         self.messages = json.loads(self.file.read_text()) if self.file.exists() else []
         self.open = []
         self.active = MAIN
+        self.writer = ThreadPoolExecutor(1)
 
     def add(self, message):
         self.messages.append(message)
-        self.file.write_text(json.dumps(self.messages))
+        if "--writes-late" in sys.argv:
+            self.writer.submit(self.write_late, json.dumps(self.messages))
+        else:
+            self.file.write_text(json.dumps(self.messages))
+
+    def write_late(self, text):
+        # More processor time than a cut waits when nothing works.
+        end = time.thread_time() + 0.15
+        while time.thread_time() < end:
+            pass
+        self.file.write_text(text)
 
     async def answer(self, call, decision=None):
         async def result():
@@ -160,6 +172,11 @@ class Harness(unittest.TestCase):
             runs = self.play({"tools": look(), "runs": [{"message": "Go", "model": [{"tool_calls": calls}], "cut": {"during": "a", "how": how}}, {"message": "On", "model": [{}]}]})
             self.assertEqual([one.get("returned", True) for one in runs[0]["executed"]], [False, True, True], how)
             self.assertEqual(len(runs[1]["requests"]), 1, how)
+
+    def test_a_kill_waits_for_a_thread_that_still_writes(self):
+        runs = [{"message": "Go", "model": [{"tool_calls": [call("a"), call("b")]}], "cut": {"during": "b", "how": "kill"}}, {"message": "On", "model": [{}]}]
+        answers = [one for one in self.play({"tools": look(a="ra"), "runs": runs}, "--writes-late")[1]["requests"][0] if one["type"] == "tool"]
+        self.assertEqual([one["content"] for one in answers], ["ra", "interrupted"])
 
     def test_calls_are_found_by_name_and_arguments_where_their_ids_are_not_told(self):
         runs = [{"message": "Go", "model": [{"tool_calls": [call("a", n=1), call("b", n=2)]}, {}]}, {"message": "On", "model": [{"tool_calls": [call("c", n=1)]}, {}]}]
