@@ -21,6 +21,16 @@ pub trait Store {
     fn append(&mut self, record: &FactRecord) -> Result<(), Error>;
 }
 
+impl<S: Store> Store for &mut S {
+    fn load(&mut self) -> Result<Vec<FactRecord>, Error> {
+        (**self).load()
+    }
+
+    fn append(&mut self, record: &FactRecord) -> Result<(), Error> {
+        (**self).append(record)
+    }
+}
+
 /// A store that ends with the process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryStore(Vec<FactRecord>);

@@ -1,26 +1,12 @@
 //! What must hold of a session of the reference, whatever happened in the runs before.
 
 use crate::generate::SessionScenario;
-use threadspec::Error;
-use threadspec::session::{FactRecord, MemoryStore, Store};
+use threadspec::session::MemoryStore;
 use threadspec_judge::corpus::session_problems;
 use threadspec_judge::protocol::{Features, JudgeProfile, Op, Reply, Request, SessionAbilities};
 use threadspec_judge::reference::play;
 use threadspec_judge::session::judge;
 use threadspec_judge::universal::{Abilities, AgentReply, Others};
-
-/// A store that outlives the process that is killed.
-struct KeptStore<'s>(&'s mut MemoryStore);
-
-impl Store for KeptStore<'_> {
-    fn load(&mut self) -> Result<Vec<FactRecord>, Error> {
-        self.0.load()
-    }
-
-    fn append(&mut self, record: &FactRecord) -> Result<(), Error> {
-        self.0.append(record)
-    }
-}
 
 /// Checks that a plan is a script, and the reference plays it as it should: each request is valid whatever happened before, nothing
 /// that returned is executed again, and nothing is said twice.
@@ -38,6 +24,7 @@ pub fn session(plan: &SessionScenario) {
 pub fn run_session(input: &str) {
     let problems = session_problems(input);
     assert!(problems.is_empty(), "the script: {problems:?}\n{input}");
+    // It outlives the process that is killed.
     let mut disk = MemoryStore::default();
     let mut request = Request::new(1, Op::Session, JudgeProfile::Universal, input);
     let mut output = Vec::new();
@@ -47,7 +34,7 @@ pub fn run_session(input: &str) {
             time += 1;
             time
         };
-        match play(&request, KeptStore(&mut disk), clock) {
+        match play(&request, &mut disk, clock) {
             Reply::Cut { runs } => {
                 output.extend(runs);
                 request.from = Some(output.len());
