@@ -280,12 +280,12 @@ fn a_format_can_be_named() -> io::Result<()> {
 }
 
 #[test]
-fn a_transcript_is_no_request() -> io::Result<()> {
-    // A transcript may end with a call: it tells what was, not what is sent next.
+fn a_history_is_no_request() -> io::Result<()> {
+    // A history may end with a call: it tells what was, not what is sent next.
     let messages = json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "tool_calls": [chat_call("a")]}]);
     let (code, said) = check(&json!({ "messages": messages }).to_string(), &[])?;
     assert_eq!(code, 0, "{said}");
-    assert!(said.contains("log: a transcript"), "{said}");
+    assert!(said.contains("log: messages") && said.contains("note ") && said.contains("(LOG-OPEN"), "{said}");
     let (code, said) = check(&chat(&messages).to_string(), &[])?;
     assert_eq!(code, 1, "{said}");
     Ok(())

@@ -1,15 +1,17 @@
-//! Finds out what a file is, and has it checked.
+//! Finds out what a file is packed in, and has it checked.
 
-use super::finding::{Output, Place, Report, Sink, Summary};
-use super::list::{self, Batches, Contents, ElementKind};
-use super::requests::RequestLog;
+use super::containers::sqlite::{self, Source};
+use super::containers::{tnetstring, zip};
+use super::finding::{Place, Report, Sink, Summary};
+use super::input;
+use super::log::Log;
+use super::records::Records;
 use super::rules::finding;
-use super::source::{self, Chunks};
-use super::{document, events};
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
 use threadspec::Profile;
 use threadspec::oracle::Api;
-use threadspec_judge::text;
 
 /// How to judge what is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,15 +22,62 @@ pub struct CheckOptions {
     pub api: Option<Api>,
 }
 
-/// Reads a log, a document or requests to the end, and hands on everything that is wrong, as soon as it is found.
+/// Reads a file to its end, whatever it is, and hands on everything that is wrong, as soon as it is found.
+///
+/// What was compressed by gzip or zstd is read as what it was before. A database of SQLite, in which pages must be looked up, is held in
+/// memory; [`check_file`] does without.
 ///
 /// # Errors
 ///
-/// When it cannot be read to its end. What was found until then has been handed on.
-pub fn check(input: impl Read + Send, options: &CheckOptions, sink: &mut dyn Sink) -> io::Result<Summary> {
-    let mut output = Output::new(sink);
-    check_all(input, *options, &mut output)?;
-    Ok(output.summary)
+/// When nothing of it can be read. Where reading fails later, what was read is judged, and a finding says where it ends.
+pub fn check(input: impl Read, options: &CheckOptions, sink: &mut dyn Sink) -> io::Result<Summary> {
+    let (input, packed) = input::unpack(Box::new(input))?;
+    let (head, mut input) = input::peek(input, HEAD)?;
+    let mut log = Log::new(*options, sink);
+    let read = if head.starts_with(sqlite::MAGIC) {
+        let mut bytes = Vec::new();
+        input.by_ref().take(LARGEST_DATABASE).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 == LARGEST_DATABASE {
+            return Err(io::Error::other("a database of this size can only be read from a file of its own"));
+        }
+        log.database(Box::new(io::Cursor::new(bytes)), None)
+    } else if head.starts_with(zip::MAGIC) {
+        zip::entries(BufReader::new(input), &mut |name, file| {
+            log.entry = Some(name.to_owned());
+            log.records(Records::new(Box::new(file)))
+        })
+    } else if tnetstring::is_so(&head) {
+        log.flows(&mut input)
+    } else {
+        log.records(Records::new(input))
+    };
+    log.end(read, packed.last().copied())
+}
+
+/// How much of a file tells what it is.
+const HEAD: usize = 4096;
+/// A database that is not a file of its own is held in memory, up to this size.
+const LARGEST_DATABASE: u64 = 256 << 20;
+
+/// The same for a file. Of a database only the pages that are needed are read, its write-ahead log included, and nothing is written.
+///
+/// # Errors
+///
+/// When it cannot be opened, or nothing of it can be read.
+pub fn check_file(path: &Path, options: &CheckOptions, sink: &mut dyn Sink) -> io::Result<Summary> {
+    let mut file = File::open(path)?;
+    let mut head = Vec::new();
+    file.by_ref().take(sqlite::MAGIC.len() as u64).read_to_end(&mut head)?;
+    file.rewind()?;
+    if head != sqlite::MAGIC {
+        return check(file, options, sink);
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push("-wal");
+    let written_ahead = File::open(beside).ok().map(|file| Box::new(file) as Box<dyn Source>);
+    let mut log = Log::new(*options, sink);
+    let read = log.database(Box::new(file), written_ahead);
+    log.end(read, None)
 }
 
 /// The same for bytes that are there already: for bindings, which have no files.
@@ -44,67 +93,10 @@ pub fn check(input: impl Read + Send, options: &CheckOptions, sink: &mut dyn Sin
 /// ```
 pub fn check_bytes(bytes: &[u8], options: &CheckOptions) -> Report {
     let mut report = Report::default();
-    // Reading from memory never fails.
-    report.summary = check(bytes, options, &mut report).unwrap_or_default();
+    match check(bytes, options, &mut report) {
+        Ok(summary) => report.summary = summary,
+        // Memory can always be read, but what is in it may be compressed, and broken.
+        Err(error) => report.found(finding("LOG-CUT", Place::default(), error.to_string())),
+    }
     report
-}
-
-fn check_all(input: impl Read + Send, options: CheckOptions, output: &mut Output<'_>) -> io::Result<()> {
-    let mut chunks = Chunks::new(Box::new(input));
-    let first = chunks.next()?.unwrap_or_default();
-    if let Some(encoding) = text::foreign_encoding(&first.bytes) {
-        output.found(finding("LOG-UTF8", Place::default(), format!("it is {encoding}; convert it to UTF-8 first")));
-        return Ok(());
-    }
-    let start = first.bytes.strip_prefix(source::BYTE_ORDER_MARK).unwrap_or(&first.bytes).trim_ascii_start();
-    if options.api.is_none() && start.starts_with(b"<") {
-        let Some(text) = source::whole(first, chunks, output)? else { return Ok(()) };
-        document::check(&text, options.profile, output);
-        return Ok(());
-    }
-    if list::begins_lines(&first.bytes, chunks.has_ended()) {
-        let kind = list::kind_of_lines(&first.bytes);
-        return match (kind, options.api) {
-            (ElementKind::Requests, api) => check_requests(Batches::of_lines(first, chunks), api, output),
-            (_, None) => events::check(Batches::of_lines(first, chunks), kind, options, output),
-            // The messages of one request, each on a line.
-            (_, Some(_)) => {
-                let Some(text) = source::whole(first, chunks, output)? else { return Ok(()) };
-                let lines = text.trim_start_matches('\u{feff}').lines().filter(|line| !line.trim().is_empty());
-                let list = format!("[{}]", lines.collect::<Vec<_>>().join(","));
-                check_requests(Batches::of_list(&list, vec![&list]), options.api, output)
-            }
-        };
-    }
-    let Some(text) = source::whole(first, chunks, output)? else { return Ok(()) };
-    if options.api.is_some() {
-        return check_requests(Batches::of_list(&text, list::read_requests(&text)), options.api, output);
-    }
-    match list::read(&text) {
-        Ok(Contents { kind: ElementKind::Requests, elements }) => {
-            check_requests(Batches::of_list(&text, elements), None, output)
-        }
-        Ok(Contents { kind, elements }) => events::check(Batches::of_list(&text, elements), kind, options, output),
-        Err(reason) => {
-            output.found(finding("LOG-FORM", Place::default(), reason));
-            Ok(())
-        }
-    }
-}
-
-fn check_requests(mut batches: Batches<'_>, api: Option<Api>, output: &mut Output<'_>) -> io::Result<()> {
-    let mut requests = RequestLog::new(api);
-    while let Some(batch) = batches.next()? {
-        for line in &batch.not_utf8 {
-            output.found(finding("LOG-UTF8", Place::line(*line), "not UTF-8"));
-        }
-        let known = requests.count();
-        let found = requests.push(&batch);
-        if requests.count() > known {
-            output.recognized("requests", requests.count() - known);
-        }
-        found.into_iter().for_each(|found| output.found(found));
-    }
-    requests.conclude(output);
-    Ok(())
 }

@@ -1,19 +1,15 @@
-//! Checks event logs and transcripts of messages.
+//! Checks event logs.
 
-use super::CheckOptions;
 use super::finding::{Element, Finding, Output, Place};
-use super::list::{Batch, Batches, ElementKind};
 use super::pairing::Pairing;
 use super::rules::finding;
 use rayon::prelude::*;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::io;
+use std::ops::Range;
 use threadspec::oracle::{self, NotCarried, Violation};
 use threadspec::surrogates::lone_surrogates;
-use threadspec::wire::TranscriptReader;
 use threadspec::{
-    ContextMode, ContextOptions, Event, Profile, SerializeOptions, build_messages, read_event, read_json, read_thread,
+    ContextMode, ContextOptions, Event, Profile, SerializeOptions, build_messages, read_event, read_thread,
     serialize_thread,
 };
 use threadspec_judge::text::count;
@@ -30,6 +26,29 @@ const ORACLES: [&str; 8] = [
     "append-only",
 ];
 
+/// Consecutive elements of a log, about a megabyte of them.
+#[derive(Default)]
+struct Batch {
+    text: String,
+    /// The range of each in the text, and its line.
+    places: Vec<(Range<usize>, usize)>,
+    /// The number of the first element.
+    index: usize,
+    /// The lines that were not UTF-8; the text has U+FFFD in place of the faulty bytes.
+    not_utf8: Vec<usize>,
+}
+
+impl Batch {
+    /// How many bytes are judged at once.
+    const SIZE: usize = 1 << 20;
+
+    /// The elements: number, line and text.
+    fn elements(&self) -> impl Iterator<Item = (usize, usize, &str)> {
+        let places = self.places.iter().enumerate();
+        places.map(|(number, (range, line))| (self.index + number, *line, &self.text[range.clone()]))
+    }
+}
+
 /// Consecutive events of a log.
 #[derive(Default)]
 struct Stretch {
@@ -44,65 +63,95 @@ struct Stretch {
     violated: Vec<&'static str>,
 }
 
-pub(super) fn check(
-    mut batches: Batches<'_>,
-    kind: ElementKind,
-    options: CheckOptions,
-    output: &mut Output<'_>,
-) -> io::Result<()> {
-    let (about, noun) = match kind {
-        ElementKind::Messages => ("a transcript", "message"),
-        _ => ("an event log", "event"),
-    };
-    output.recognized(&format!("{about}, profile {}", options.profile), 1);
-    let mut holds: Vec<&str> = ORACLES.to_vec();
-    if options.profile == Profile::Literal {
-        // Only the hardened profile promises it.
-        holds.retain(|oracle| *oracle != "provider-valid");
+/// Judges an event log, stretch by stretch, while it is read.
+pub(super) struct EventLog {
+    judge: StretchJudge,
+    pairing: Pairing,
+    batch: Batch,
+    /// Batches that are judged together, each on a processor.
+    waiting: Vec<Batch>,
+    total: usize,
+    unreadable: usize,
+    holds: Vec<&'static str>,
+    is_active: bool,
+}
+
+impl EventLog {
+    pub(super) fn new(profile: Profile) -> Self {
+        let mut holds = ORACLES.to_vec();
+        if profile == Profile::Literal {
+            // Only the hardened profile promises it.
+            holds.retain(|oracle| *oracle != "provider-valid");
+        }
+        Self {
+            judge: StretchJudge { profile },
+            pairing: Pairing::default(),
+            batch: Batch::default(),
+            waiting: Vec::new(),
+            total: 0,
+            unreadable: 0,
+            holds,
+            is_active: false,
+        }
     }
-    let judge = StretchJudge { profile: options.profile, noun };
-    let mut pairing = Pairing::default();
-    let mut transcript = TranscriptReader::default();
-    let (mut total, mut unreadable) = (0, 0);
-    let mut failed = None;
-    while failed.is_none() {
-        let mut some = Vec::new();
-        while some.len() < rayon::current_num_threads() {
-            match batches.next() {
-                Ok(Some(batch)) => some.push(batch),
-                Ok(None) => break,
-                Err(error) => {
-                    failed = Some(error);
-                    break;
-                }
+
+    /// Whether there was an event, so that what comes is one, too.
+    pub(super) fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    /// An event log begins.
+    pub(super) fn begin(&mut self, output: &mut Output<'_>) {
+        if !self.is_active {
+            output.recognized(&format!("an event log, profile {}", self.judge.profile), 1);
+        }
+        self.is_active = true;
+    }
+
+    /// The next element as it is written, and whether it was no UTF-8.
+    pub(super) fn push(&mut self, element: &str, line: usize, is_not_utf8: bool, output: &mut Output<'_>) {
+        self.begin(output);
+        let start = self.batch.text.len();
+        self.batch.text.push_str(element);
+        self.batch.places.push((start..self.batch.text.len(), line));
+        self.batch.not_utf8.extend(is_not_utf8.then_some(line));
+        self.total += 1;
+        if self.batch.text.len() >= Batch::SIZE {
+            let next = Batch { index: self.total, ..Batch::default() };
+            self.waiting.push(std::mem::replace(&mut self.batch, next));
+            if self.waiting.len() >= rayon::current_num_threads() {
+                self.flush(output);
             }
         }
-        if some.is_empty() {
-            break;
-        }
-        total += some.iter().map(|batch| batch.elements().count()).sum::<usize>();
-        let stretches: Vec<Stretch> = match kind {
-            ElementKind::Events | ElementKind::Requests => {
-                some.par_iter().map(|batch| judge.of_events(judge.read_events(batch))).collect()
-            }
-            ElementKind::Messages => {
-                let read: Vec<_> = some.iter().map(|batch| judge.read_messages(batch, &mut transcript)).collect();
-                read.into_par_iter().map(|stretch| judge.of_events(stretch)).collect()
-            }
-        };
+    }
+
+    fn flush(&mut self, output: &mut Output<'_>) {
+        let batches = std::mem::take(&mut self.waiting);
+        let judge = &self.judge;
+        let stretches: Vec<Stretch> =
+            batches.par_iter().map(|batch| judge.of_events(judge.read_events(batch))).collect();
         for mut stretch in stretches {
-            judge.pair(&mut stretch, &mut pairing);
-            unreadable += stretch.unreadable.len();
-            holds.retain(|oracle| !stretch.violated.contains(oracle));
+            judge.pair(&mut stretch, &mut self.pairing);
+            self.unreadable += stretch.unreadable.len();
+            self.holds.retain(|oracle| !stretch.violated.contains(oracle));
             stretch.found.sort_by_key(|(index, _)| *index);
             stretch.found.into_iter().for_each(|(_, found)| output.found(found));
         }
     }
-    pairing.end(|place, what| output.found(refused(place, &what)));
-    output.summary.holds = holds;
-    output.summary.judge(noun, total);
-    output.summary.unreadable = unreadable;
-    failed.map_or(Ok(()), Err)
+
+    pub(super) fn conclude(&mut self, output: &mut Output<'_>) {
+        if !self.is_active {
+            return;
+        }
+        self.waiting.push(std::mem::take(&mut self.batch));
+        self.flush(output);
+        self.pairing.end(|place, what| output.found(refused(place, &what)));
+        if self.total > 0 {
+            output.summary.holds.append(&mut self.holds);
+        }
+        output.summary.judge("event", self.total);
+        output.summary.unreadable = self.unreadable;
+    }
 }
 
 /// A fault of calls and results, as it is reported.
@@ -112,17 +161,15 @@ fn refused(place: Place, what: &str) -> Finding {
 
 struct StretchJudge {
     profile: Profile,
-    /// What an element is called.
-    noun: &'static str,
 }
 
 impl StretchJudge {
     fn place(&self, (index, line): (usize, usize)) -> Place {
-        let element = Some(Element { kind: self.noun, number: index });
+        let element = Some(Element { kind: "event", number: index });
         Place { element, ..Place::line(line) }
     }
 
-    fn read_events(&self, batch: &Batch<'_>) -> Stretch {
+    fn read_events(&self, batch: &Batch) -> Stretch {
         let mut stretch = self.begin(batch);
         for (index, line, json) in batch.elements() {
             match read_event(json) {
@@ -136,30 +183,13 @@ impl StretchJudge {
         stretch
     }
 
-    fn read_messages(&self, batch: &Batch<'_>, transcript: &mut TranscriptReader) -> Stretch {
-        let mut stretch = self.begin(batch);
-        for (index, line, json) in batch.elements() {
-            match read_json(json).and_then(|message| Ok((transcript.read(&message)?, message))) {
-                Ok((events, message)) => {
-                    stretch.places.extend(events.iter().map(|_| (index, line)));
-                    stretch.events.extend(events);
-                    for what in unreadable_arguments(&message) {
-                        stretch.found.push((index, finding("LOG-ARGUMENTS", self.place((index, line)), what)));
-                    }
-                }
-                Err(error) => self.unreadable(&mut stretch, (index, line), &error),
-            }
-        }
-        stretch
-    }
-
-    fn begin(&self, batch: &Batch<'_>) -> Stretch {
+    fn begin(&self, batch: &Batch) -> Stretch {
         let mut stretch = Stretch::default();
         for &line in &batch.not_utf8 {
             let index = batch.elements().find(|&(_, other, _)| other == line).map_or(batch.index, |(index, ..)| index);
             stretch.found.push((index, finding("LOG-UTF8", self.place((index, line)), "not UTF-8")));
         }
-        if lone_surrogates(batch.text()).next().is_some() {
+        if lone_surrogates(&batch.text).next().is_some() {
             let halves = |(index, line, json)| (index, line, lone_surrogates(json).count());
             for (index, line, halves) in batch.elements().map(halves).filter(|&(_, _, halves)| halves > 0) {
                 let half = count(halves, "half character");
@@ -246,22 +276,6 @@ fn cuts(events: usize, length: usize) -> impl Iterator<Item = usize> {
     let most = (COST / length.max(1)).clamp(1, 64);
     let step = events.div_ceil(most).max(1);
     (step / 2..events).step_by(step)
-}
-
-/// The arguments of a message's calls that are not the JSON text of an object.
-fn unreadable_arguments(message: &Value) -> Vec<String> {
-    let calls = message["tool_calls"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let calls = calls.iter().enumerate().map(|(number, call)| (format!("tool_calls[{number}]."), call));
-    let arguments = |(path, call): (String, &Value)| {
-        let text = call["function"]["arguments"].as_str().filter(|text| !text.is_empty())?;
-        let why = match read_json(text) {
-            Ok(Value::Object(Map { .. })) => return None,
-            Ok(_) => "the JSON text of something else than an object".to_owned(),
-            Err(error) => error.reason().to_owned(),
-        };
-        Some(format!("{path}function.arguments: {why}: {}", super::finding::excerpt(text)))
-    };
-    calls.filter_map(arguments).collect()
 }
 
 /// What a document does not carry: for each event, one line per place and character.

@@ -8,8 +8,9 @@
 //! ```
 //! use threadspec_logs::{CheckOptions, Level, Report, check};
 //!
+//! let log = br#"[{"type": "user_input", "content": "2 + 2?", "iteration": 0}]"#;
 //! let mut report = Report::default();
-//! report.summary = check(&br#"[{"type": "user_input", "content": "2 + 2?"}]"#[..], &CheckOptions::default(), &mut report)?;
+//! report.summary = check(&log[..], &CheckOptions::default(), &mut report)?;
 //! assert_eq!(report.summary.forms[0].form, "an event log, profile literal");
 //! let finding = &report.findings[0];
 //! assert_eq!((finding.rule, finding.level, finding.place.line), ("LOG-EVENT", Level::Error, Some(1)));
@@ -21,25 +22,36 @@
 //! - **Levels.** An error makes the exit code of `threadspec check` 1, a warning does with `--strict`; a note never does.
 //! - **Nothing recognized.** [`Summary::has_recognized`] is false, nothing holds, and the exit code is 2, whatever else was found.
 //!
+//! The way of a file, each step a module that knows those before it:
+//!
 //! | module | what it is |
 //! |---|---|
-//! | `check` | finds out what a file is, and has it checked |
-//! | `source`, `list` | a file in chunks, and the elements of a log, however they are wrapped |
-//! | `events`, `pairing` | logs: each event, and which call a result answers |
+//! | `input` | the bytes, decompressed |
+//! | `containers` | databases of SQLite, zip archives, recordings of mitmproxy: their records |
+//! | `records` | JSON values and recorded streams, one after the other, however large the file is |
+//! | `forms` | what a record holds: requests, answers, histories, turns; a new form is one function and one row there |
+//! | `thread` | a conversation in the neutral form: which call each result answers |
+//! | `exchanges` | requests and histories: the rules of the APIs, and what one request shows of another |
+//! | `events`, `pairing` | event logs: each event, and which call a result answers |
 //! | `document` | documents |
-//! | `requests` | requests to model APIs, alone and in sequence |
 //! | `finding` | what is found, where, and how it is handed on |
 //! | `rules` | how bad it is to break a rule, and what to do |
+//! | `log` | what is judged across the records of a file |
+//! | `check` | all of it in order |
 
 mod check;
+mod containers;
 mod document;
 mod events;
+mod exchanges;
 mod finding;
-mod list;
+mod forms;
+mod input;
+mod log;
 mod pairing;
-mod requests;
+mod records;
 mod rules;
-mod source;
+mod thread;
 
-pub use check::{CheckOptions, check, check_bytes};
+pub use check::{CheckOptions, check, check_bytes, check_file};
 pub use finding::{Element, Finding, FormCount, Level, Place, Report, Sink, Skipped, Summary};

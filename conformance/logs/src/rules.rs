@@ -4,6 +4,9 @@ use super::finding::{Finding, Level, Place};
 use threadspec::oracle::Breach;
 use threadspec_golden::{LogRuleEntry, log_rules, provider_rules};
 
+/// The rule that a result is no JavaScript's text of an object.
+pub(super) const LOST_RESULT: &str = "LOG-RESULT";
+
 /// A finding by a rule of `log-rules.json`, which says how bad it is and what to do.
 pub(super) fn finding(rule: &str, place: Place, text: impl Into<String>) -> Finding {
     let LogRuleEntry { id, level, advice, .. } =

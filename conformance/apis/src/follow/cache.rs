@@ -69,6 +69,10 @@ pub struct Loss {
     pub place: Location,
     /// What happened to it.
     pub how: LossKind,
+    /// How many bytes the two requests begin with that are the same.
+    pub kept: usize,
+    /// How many bytes the earlier request has, all of which a cache had.
+    pub whole: usize,
 }
 
 /// What happened to the piece with which a request stops being an extension.
@@ -239,7 +243,12 @@ impl Conversations {
         } else {
             LossKind::Changed(difference(&value(lost), &value(found)))
         };
-        Loss { place: found.place, how }
+        let length = |pieces: &[StoredPiece]| -> usize {
+            pieces.iter().filter_map(|piece| self.texts.get(&piece.hash)).map(|(text, _)| text.len()).sum()
+        };
+        let (before, whole) = (length(&before.pieces[..at]), length(&before.pieces));
+        let within = if let LossKind::Changed(difference) = &how { difference.byte } else { 0 };
+        Loss { place: found.place, how, kept: (before + within).min(whole), whole }
     }
 }
 

@@ -1,0 +1,347 @@
+//! Requests to models with their answers, and histories, one after the other: what is wrong with each, and what one shows of another.
+
+use super::finding::{Element, Finding, Output, Place};
+use super::forms::{Answer, Exchange, Said, Turn};
+use super::rules::{self, finding, of_breach};
+use super::thread::Thread;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use threadspec::oracle::{Api, Breach, provider_breaches_in};
+use threadspec_apis::follow::{self, Conversations, Lineage, Location, Loss, LossKind};
+use threadspec_golden::provider_rules;
+
+/// A call of an answer: id, name and arguments.
+type SaidCall = (String, String, String);
+
+/// Judges requests and histories in their order.
+pub(super) struct Exchanges {
+    /// The API that everything is for, if the user says so.
+    api: Option<Api>,
+    /// That of the last request, which the next one has, too, if its form does not tell.
+    last: Api,
+    count: usize,
+    conversations: Conversations,
+    /// Hashes of the faults of the last requests, to report them once: a history is sent again and again.
+    told: HashMap<usize, HashSet<u64>>,
+    answered: BTreeMap<usize, Answered>,
+    /// Hashes of the calls of all histories, by id, and by name and arguments.
+    calls: HashSet<u64>,
+    breaches: usize,
+    losses: usize,
+}
+
+/// A request with an answer that makes calls.
+struct Answered {
+    place: Place,
+    calls: Vec<SaidCall>,
+    tokens: Option<(u64, u64)>,
+    /// How many pieces the request has.
+    length: usize,
+    /// A later request that goes on from it.
+    next: Option<usize>,
+    /// An earlier one that is the same.
+    twin: Option<usize>,
+}
+
+impl Exchanges {
+    pub(super) fn new(api: Option<Api>) -> Self {
+        Self {
+            api,
+            last: Api::OpenAiChat,
+            count: 0,
+            conversations: Conversations::default(),
+            told: HashMap::new(),
+            answered: BTreeMap::new(),
+            calls: HashSet::new(),
+            breaches: 0,
+            losses: 0,
+        }
+    }
+
+    /// What is wrong with the next exchange of a record at this place.
+    pub(super) fn push(&mut self, exchange: Exchange, record: &Place, output: &mut Output<'_>) {
+        let Exchange { said, is_sent, answer, model, path } = exchange;
+        self.count += 1;
+        output.summary.judge(if is_sent { "request" } else { "history" }, 1);
+        let place = Place { request: Some(self.count), path, ..record.clone() };
+        let (api, body, found) = match said {
+            Said::Api { api, body, is_whole } => {
+                let api = self.api.or(api).unwrap_or(self.last);
+                self.last = api;
+                output.summary.apis.insert(api.to_string());
+                let found = of_body(api, &body, is_whole, is_sent, &place);
+                (api, body, found)
+            }
+            Said::Messages(turns) => {
+                let found = of_turns(&turns, &place, !is_sent);
+                let messages: Vec<Value> = turns.into_iter().map(|turn| turn.message).collect();
+                (Api::OpenAiChat, json!({"messages": messages}), found)
+            }
+        };
+        let made = calls_of(api, &body);
+        // A history that the server keeps is no part of the request.
+        let is_stored = !body["previous_response_id"].is_null() || !body["conversation"].is_null();
+        let (mut lineage, mut length) = (Lineage::default(), 0);
+        if !is_stored && is_sent {
+            let model = if body["model"].is_null() { model } else { body["model"].to_string() };
+            let texts = follow::segment_texts(follow::segments(api, &body));
+            length = texts.len();
+            lineage = self.conversations.push(self.count, (api, model), texts);
+        }
+        self.tell(found, &lineage, output);
+        self.relate(&lineage, &place, answer, length, &made, output);
+        self.calls.extend(made);
+    }
+
+    /// Tells what was not told of the request that this one goes on from.
+    fn tell(&mut self, found: Vec<Finding>, lineage: &Lineage, output: &mut Output<'_>) {
+        let identity =
+            |found: &Finding| follow::hash(&(found.rule, &found.place.path, found.place.element, &found.text));
+        self.breaches += found.iter().filter(|found| found.level == super::finding::Level::Error).count();
+        let all = found.iter().map(identity).collect();
+        let known = lineage.parent.and_then(|parent| self.told.get(&parent));
+        let is_new = |found: &Finding| known.is_none_or(|known| !known.contains(&identity(found)));
+        found.into_iter().filter(is_new).for_each(|found| output.found(found));
+        self.told.insert(self.count, all);
+        self.told.remove(&self.count.saturating_sub(follow::REACH));
+    }
+
+    /// What one request shows of the one before it.
+    fn relate(
+        &mut self,
+        lineage: &Lineage,
+        place: &Place,
+        answer: Option<Answer>,
+        length: usize,
+        made: &HashSet<u64>,
+        output: &mut Output<'_>,
+    ) {
+        let before = lineage.parent.and_then(|parent| self.answered.get_mut(&parent));
+        let tokens = answer.as_ref().and_then(|answer| answer.tokens);
+        let mut twin = None;
+        if let Some(loss) = &lineage.loss {
+            self.losses += 1;
+            let parent = lineage.parent.unwrap_or_default();
+            let cost = before.and_then(|before| Some((before.tokens?.0, tokens?.1)));
+            output.found(finding("LOG-PREFIX", in_element(place, &loss.place), lost(parent, loss, cost)));
+        } else if let Some(before) = before {
+            if before.length == length {
+                twin = lineage.parent;
+            } else {
+                before.next = before.next.or(Some(self.count));
+                // It has part of the answer, and so no other answer.
+                let lost = missing(made, &before.calls);
+                if !lost.is_empty() && lost.len() < before.calls.len() {
+                    let parent = lineage.parent.unwrap_or_default();
+                    for (id, name, _) in &lost {
+                        let text = format!(
+                            "it goes on from request {parent}, but without the call of `{name}` ({id:?}) that was answered there"
+                        );
+                        output.found(finding("LOG-CALL-LOST", Place { path: String::new(), ..place.clone() }, text));
+                    }
+                    before.calls.clear();
+                }
+            }
+        }
+        let Some(Answer { calls, tokens }) = answer else { return };
+        if !calls.is_empty() || tokens.is_some() {
+            let place = place.clone();
+            self.answered.insert(self.count, Answered { place, calls, tokens, length, next: None, twin });
+        }
+    }
+
+    /// The log has ended.
+    pub(super) fn conclude(&mut self, output: &mut Output<'_>) {
+        let answered = std::mem::take(&mut self.answered);
+        for (number, one) in &answered {
+            let lost = missing(&self.calls, &one.calls);
+            let Some(next) = one.next.filter(|_| !lost.is_empty()) else { continue };
+            // The same request was made again, and its other answer was taken.
+            let all_lost = lost.len() == one.calls.len();
+            let is_twin =
+                |other: &Answered| other.twin == Some(*number) || one.twin.is_some_and(|twin| other.twin == Some(twin));
+            let twins =
+                answered.values().filter(|other| is_twin(other)).chain(one.twin.and_then(|twin| answered.get(&twin)));
+            if all_lost && twins.into_iter().any(|twin| missing(&self.calls, &twin.calls).len() < twin.calls.len()) {
+                continue;
+            }
+            for (id, name, _) in lost {
+                let text = format!(
+                    "the answer calls `{name}` ({id:?}), and request {next} goes on without that call, as do all later ones"
+                );
+                output.found(finding("LOG-CALL-LOST", Place { path: String::new(), ..one.place.clone() }, text));
+            }
+        }
+        if self.count > 0 && self.breaches == 0 {
+            output.summary.holds.push("provider-rules");
+        }
+        if self.losses == 0 && self.count > 1 {
+            output.summary.holds.push("append-only");
+        }
+    }
+}
+
+/// The calls of a history as hashes: by id, and by name and arguments.
+fn calls_of(api: Api, body: &Value) -> HashSet<u64> {
+    let mut found = HashSet::new();
+    let mut note = |id: &Value, name: &Value, arguments: &Value| {
+        found.extend(id.as_str().map(|id| follow::hash(&id)));
+        let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), compact);
+        found.extend(name.as_str().map(|name| follow::hash(&(name, arguments))));
+    };
+    let items = if api == Api::OpenAiResponses { &body["input"] } else { &body["messages"] };
+    for item in items.as_array().into_iter().flatten() {
+        if item["type"].as_str().is_some_and(|kind| kind.ends_with("_call")) {
+            note(&item["call_id"], &item["name"], &item["arguments"]);
+        }
+        for call in item["tool_calls"].as_array().into_iter().flatten() {
+            note(&call["id"], &call["function"]["name"], &call["function"]["arguments"]);
+        }
+        for block in item["content"].as_array().into_iter().flatten().filter(|block| block["type"] == "tool_use") {
+            note(&block["id"], &block["name"], &block["input"]);
+        }
+    }
+    found
+}
+
+/// The calls of an answer that are not among these: by their ids or, where none of them has kept its id, by name and arguments.
+fn missing<'a>(known: &HashSet<u64>, calls: &'a [SaidCall]) -> Vec<&'a SaidCall> {
+    let by_id = |call: &&SaidCall| !known.contains(&follow::hash(&&*call.0));
+    let by_name = |call: &&SaidCall| !known.contains(&follow::hash(&(&*call.1, compact(&call.2))));
+    let missing: Vec<_> = calls.iter().filter(by_id).collect();
+    if missing.len() < calls.len() { missing } else { calls.iter().filter(by_name).collect() }
+}
+
+/// Arguments without white space, if they are JSON.
+fn compact(arguments: &str) -> String {
+    threadspec::read_json(arguments).map_or_else(|_| arguments.to_owned(), |value| value.to_string())
+}
+
+/// What is wrong with messages in other words than an API's.
+fn of_turns(turns: &[Turn], place: &Place, may_go_on: bool) -> Vec<Finding> {
+    let mut thread = Thread::default();
+    let mut found = Vec::new();
+    for (position, Turn { message, path }) in turns.iter().enumerate() {
+        let element = Some(Element { kind: "message", number: position + 1 });
+        found.extend(thread.push(message, &Place { element, path: path.clone(), ..place.clone() }));
+    }
+    found.extend(thread.conclude(may_go_on));
+    found
+}
+
+/// Families of rules that say something only of a whole body, as it was sent.
+const OF_WHOLE: [&str; 3] = ["required", "version", "tool-options"];
+/// Families of rules on the end of a request, which a history that stands alone has not.
+const OF_END: [&str; 2] = ["prefill", "trailing"];
+
+/// What is wrong with a body in the words of an API.
+fn of_body(api: Api, body: &Value, is_whole: bool, is_sent: bool, request: &Place) -> Vec<Finding> {
+    let family = |rule: &str| provider_rules().iter().find(|known| known.id == rule).map_or("", |known| &known.family);
+    let mut breaches = provider_breaches_in(api, body);
+    breaches.retain(|breach| {
+        let family = family(breach.rule);
+        (is_whole || !OF_WHOLE.contains(&family)) && (is_sent || !OF_END.contains(&family))
+    });
+    let open_from = if is_sent { usize::MAX } else { open_end(api, body) };
+    let mut found: Vec<Finding> =
+        breaches.iter().map(|breach| told(request, breach, family(breach.rule), open_from)).collect();
+    found.extend(objects_as_text(api, body).into_iter().map(|path| {
+        let what = "the result is JavaScript's text of an object, not what is in it";
+        finding(rules::LOST_RESULT, in_path(request, &path), what)
+    }));
+    found
+}
+
+/// From which element on a history is open: behind it stand only calls and results.
+fn open_end(api: Api, body: &Value) -> usize {
+    let list = if api == Api::OpenAiResponses { &body["input"] } else { &body["messages"] };
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let has =
+        |item: &Value, kind: &str| item["content"].as_array().into_iter().flatten().any(|block| block["type"] == kind);
+    let is_open = |item: &&Value| match api {
+        Api::OpenAiChat => item["role"] == "tool" || !item["tool_calls"].is_null(),
+        Api::Anthropic => has(item, "tool_use") || has(item, "tool_result"),
+        Api::OpenAiResponses => item["role"].is_null(),
+    };
+    list.len() - list.iter().rev().take_while(is_open).count()
+}
+
+/// A breach as a finding.
+fn told(request: &Place, breach: &Breach, family: &str, open_from: usize) -> Finding {
+    let place = in_path(request, &breach.place);
+    let is_at_end = place.element.is_none_or(|element| element.number > open_from);
+    if family == "answered" && open_from != usize::MAX && is_at_end {
+        return finding("LOG-OPEN", place, format!("the log ends before all calls have a result: {}", breach.what));
+    }
+    of_breach(breach, place)
+}
+
+/// The place of a path in a request: `messages[4].tool_call_id` is in message 5.
+fn in_path(request: &Place, path: &str) -> Place {
+    let number = |list: &str| path.strip_prefix(list)?.split_once(']')?.0.parse::<usize>().ok();
+    let message = number("messages[").map(|position| Element { kind: "message", number: position + 1 });
+    let item = || number("input[").map(|position| Element { kind: "item", number: position + 1 });
+    Place { element: message.or_else(item), path: path.to_owned(), ..request.clone() }
+}
+
+/// The place of a piece in a request.
+fn in_element(request: &Place, location: &Location) -> Place {
+    let element = match location {
+        Location::Message(position) => Some(Element { kind: "message", number: position + 1 }),
+        Location::Item(position) => Some(Element { kind: "item", number: position + 1 }),
+        Location::Tool(position) => Some(Element { kind: "tool", number: position + 1 }),
+        Location::System => None,
+    };
+    let path = if *location == Location::System { "system".to_owned() } else { String::new() };
+    Place { element, path, ..request.clone() }
+}
+
+/// What a lost prefix is and costs; `cost`: the tokens of the earlier request, and how many of them the cache still had.
+fn lost(parent: usize, Loss { how, kept, whole, .. }: &Loss, cost: Option<(u64, u64)>) -> String {
+    let how = match how {
+        LossKind::Changed(difference) => format!(
+            "{} has changed in it, from byte {}: {:?}, before {:?}",
+            if difference.path.is_empty() { "the text" } else { &difference.path },
+            difference.byte,
+            difference.now,
+            difference.before
+        ),
+        LossKind::Removed(lost) => format!("{lost} of request {parent} is missing"),
+        LossKind::Inserted => format!("it was not there in request {parent}"),
+    };
+    let tokens = cost.map(|(all, cached)| format!("; of its {all} tokens the cache had {cached}")).unwrap_or_default();
+    format!(
+        "the request goes on from request {parent}, but is no extension of it from here on, so that the prompt cache is lost: {how}; {} of {whole} bytes are lost{tokens}",
+        whole - kept
+    )
+}
+
+/// The paths of results that read `[object Object]`: JavaScript's text of an object, instead of what is in it.
+fn objects_as_text(api: Api, body: &Value) -> Vec<String> {
+    let is_lost = |text: &Value| {
+        text.as_str().is_some_and(|text| !text.is_empty() && text.split(',').all(|part| part == "[object Object]"))
+    };
+    let mut found = Vec::new();
+    let mut look = |place: String, content: &Value| {
+        let parts = content.as_array().into_iter().flatten().enumerate();
+        let in_parts = parts.map(|(number, part)| (format!("{place}[{number}].text"), &part["text"]));
+        let texts = [(place.clone(), content)].into_iter().chain(in_parts);
+        found.extend(texts.filter(|(_, text)| is_lost(text)).map(|(place, _)| place));
+    };
+    let list = if api == Api::OpenAiResponses { "input" } else { "messages" };
+    for (position, item) in body[list].as_array().into_iter().flatten().enumerate() {
+        let place = format!("{list}[{position}]");
+        if item["role"] == "tool" {
+            look(format!("{place}.content"), &item["content"]);
+        }
+        if item["type"] == "function_call_output" {
+            look(format!("{place}.output"), &item["output"]);
+        }
+        for (number, block) in item["content"].as_array().into_iter().flatten().enumerate() {
+            if block["type"] == "tool_result" {
+                look(format!("{place}.content[{number}].content"), &block["content"]);
+            }
+        }
+    }
+    found
+}

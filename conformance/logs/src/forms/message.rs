@@ -1,0 +1,431 @@
+//! One message, however its owner writes it, as messages of chat completions.
+//!
+//! Every API, framework and trace writes the same few things down: who speaks, a text, calls with their arguments, results with the id of
+//! their call. Chat completions has a form for each of them, so that this is the form in which logs are judged that are no requests to an
+//! API. A message that holds several results becomes several messages.
+
+use serde_json::{Map, Value, json};
+
+/// How a message is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// A role and a text: it could be of several.
+    Plain,
+    Chat,
+    Anthropic,
+    Responses,
+    /// Everything else.
+    Other,
+}
+
+/// A message in the words of chat completions.
+pub(super) struct Chat {
+    role: String,
+    content: Vec<Value>,
+    calls: Vec<Value>,
+    results: Vec<Value>,
+    /// A content that is neither a text nor a list.
+    odd: Option<Value>,
+}
+
+impl Chat {
+    fn new(role: &str) -> Self {
+        Self { role: role.to_owned(), content: Vec::new(), calls: Vec::new(), results: Vec::new(), odd: None }
+    }
+
+    fn text(&mut self, text: &Value) {
+        match text {
+            Value::Null => {}
+            Value::String(text) if text.is_empty() => {}
+            Value::String(_) => self.content.push(json!({"type": "text", "text": text})),
+            Value::Array(_) => self.content.push(text.clone()),
+            other => self.odd = Some(other.clone()),
+        }
+    }
+
+    fn call(&mut self, id: &Value, name: &Value, arguments: &Value) {
+        let arguments = match arguments {
+            Value::Null => json!("{}"),
+            Value::String(_) => arguments.clone(),
+            other => json!(other.to_string()),
+        };
+        let mut call = json!({"type": "function", "function": {"name": name, "arguments": arguments}});
+        if !id.is_null() {
+            call["id"] = id.clone();
+        }
+        self.calls.push(call);
+    }
+
+    fn result(&mut self, id: &Value, content: &Value) {
+        let content = match content {
+            Value::String(_) | Value::Null => content.clone(),
+            other => json!(other.to_string()),
+        };
+        let mut result = json!({"role": "tool", "content": content});
+        if !id.is_null() {
+            result["tool_call_id"] = id.clone();
+        }
+        self.results.push(result);
+    }
+
+    /// The results first: they answer the calls before the message.
+    fn finish(self) -> Vec<Value> {
+        let Self { role, content, calls, results, odd } = self;
+        let mut messages = results;
+        let is_model = role == "assistant";
+        if !calls.is_empty() || !content.is_empty() || odd.is_some() || messages.is_empty() {
+            let content = match &*content {
+                _ if odd.is_some() => odd.unwrap_or_default(),
+                [] if is_model => Value::Null,
+                [] => json!(""),
+                [part] if part["type"] == "text" => part["text"].clone(),
+                _ => Value::Array(content),
+            };
+            let mut message = json!({"role": role, "content": content});
+            if !calls.is_empty() {
+                message["tool_calls"] = calls.into();
+            }
+            messages.push(message);
+        }
+        messages
+    }
+}
+
+/// The first member that is there and not null.
+pub(super) fn any<'a>(object: &'a Value, names: &[&str]) -> &'a Value {
+    names.iter().map(|name| &object[*name]).find(|value| !value.is_null()).unwrap_or(&Value::Null)
+}
+
+pub(super) fn list(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+pub(super) fn word<'a>(object: &'a Value, name: &str) -> &'a str {
+    object[name].as_str().unwrap_or_default()
+}
+
+/// The JSON value that a text holds; any other value as it is.
+pub(super) fn unquoted(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) if text.trim_start().starts_with(['{', '[']) => threadspec::read_json(text).ok(),
+        Value::String(_) | Value::Null => None,
+        other => Some(other.clone()),
+    }
+}
+
+/// Names of roles that mean one of chat completions.
+fn role(name: &str) -> &str {
+    match name {
+        "human" | "USER" | "HUMAN" | "User" => "user",
+        "ai" | "model" | "ASSISTANT" | "AI" | "Assistant" | "chatbot" | "AIMessageChunk" => "assistant",
+        "SYSTEM" | "System" => "system",
+        "TOOL" | "Tool" | "toolResult" => "tool",
+        other => other,
+    }
+}
+
+/// A message of any dialect as messages of chat completions; `None` if it is no message.
+pub(super) fn read(message: &Value) -> Option<(Dialect, Vec<Value>)> {
+    let object = message.as_object()?;
+    let other = |messages| Some((Dialect::Other, messages));
+    if message["lc"].is_number() && message["kwargs"].is_object() {
+        let name = list(&message["id"]).last().and_then(Value::as_str)?;
+        return other(langchain(name.strip_suffix("Chunk").unwrap_or(name), &message["kwargs"])?);
+    }
+    if message["data"].is_object() && message["data"].get("content").is_some() && message["type"].is_string() {
+        return other(langchain(word(message, "type"), &message["data"])?);
+    }
+    if message["parts"].is_array() && matches!(word(message, "kind"), "request" | "response") {
+        return other(pydantic(message));
+    }
+    if message["info"]["role"].is_string() && message["parts"].is_array() {
+        return other(parts(word(&message["info"], "role"), &message["parts"]));
+    }
+    if let Some(name) = message["role"].as_str() {
+        if message["parts"].is_array() {
+            return other(parts(role(name), &message["parts"]));
+        }
+        if message["blocks"].is_array() && !object.contains_key("content") {
+            return other(llama_index(role(name), message));
+        }
+        return Some(of_role(role(name), message));
+    }
+    if message["parts"].is_array() && !object.contains_key("kind") {
+        return other(parts("user", &message["parts"]));
+    }
+    if object.contains_key("content")
+        && matches!(word(message, "type"), "human" | "ai" | "system" | "tool" | "AIMessageChunk")
+    {
+        return other(langchain(word(message, "type"), message)?);
+    }
+    item(message).map(|messages| (Dialect::Responses, messages))
+}
+
+/// A message with `role` and `content`: of chat completions, Anthropic, Bedrock, the AI SDK, or an item of Responses.
+fn of_role(role: &str, message: &Value) -> (Dialect, Vec<Value>) {
+    let content = &message["content"];
+    let calls = any(message, &["tool_calls", "toolCalls"]);
+    let extra = &message["additional_kwargs"];
+    let is_chat = ["tool_calls", "tool_call_id", "function_call", "name"].iter().any(|name| !message[*name].is_null())
+        || matches!(role, "tool" | "function" | "developer");
+    let blocks = list(content);
+    let dialect_of = |block: &Value| match word(block, "type") {
+        "text" | "" if block["text"].is_string() && block.get("type").is_some() => Dialect::Plain,
+        "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use" | "image" | "document" => {
+            Dialect::Anthropic
+        }
+        "image_url" | "input_audio" | "refusal" | "file" if block["mediaType"].is_null() => Dialect::Chat,
+        "input_text" | "output_text" | "input_image" | "input_file" => Dialect::Responses,
+        _ => Dialect::Other,
+    };
+    let mut dialect =
+        blocks.iter().map(dialect_of).find(|dialect| *dialect != Dialect::Plain).unwrap_or(Dialect::Plain);
+    if dialect == Dialect::Plain {
+        let as_chat = |call: &Value| call["function"].is_object() || call["custom"].is_object();
+        dialect = match () {
+            () if !extra.is_null() || !message["toolCalls"].is_null() => Dialect::Other,
+            () if !list(calls).iter().all(as_chat) => Dialect::Other,
+            () if word(message, "type") == "message" => Dialect::Responses,
+            () if is_chat => Dialect::Chat,
+            () => Dialect::Plain,
+        };
+    }
+    if matches!(dialect, Dialect::Plain | Dialect::Chat) {
+        return (dialect, vec![chat(message)]);
+    }
+    let mut said = Chat::new(role);
+    if role == "tool" && any(message, &["tool_call_id", "toolCallId"]).is_string() {
+        said.result(any(message, &["tool_call_id", "toolCallId"]), content);
+        return (dialect, said.finish());
+    }
+    match content {
+        Value::Array(blocks) => blocks.iter().for_each(|one| block(&mut said, one)),
+        text => said.text(text),
+    }
+    let calls = if calls.is_null() { &extra["tool_calls"] } else { calls };
+    list(calls).iter().for_each(|call| any_call(&mut said, call));
+    if role == "tool" && !extra["tool_call_id"].is_null() {
+        let content = said.content.first().map_or(Value::Null, |part| part["text"].clone());
+        said.content.clear();
+        said.result(&extra["tool_call_id"], &content);
+    }
+    (dialect, said.finish())
+}
+
+/// A message of chat completions without what reaches no model.
+fn chat(message: &Value) -> Value {
+    const KEPT: [&str; 7] = ["role", "content", "tool_calls", "tool_call_id", "name", "function_call", "refusal"];
+    let members = message.as_object().into_iter().flatten().filter(|(name, _)| KEPT.contains(&&***name));
+    members.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into()
+}
+
+/// A call with its members in any of the usual places.
+fn any_call(said: &mut Chat, call: &Value) {
+    let function = &call["function"];
+    let of = if function.is_object() { function } else { call };
+    let name = if function.is_string() { function } else { any(of, &["name", "toolName", "tool_name", "tool"]) };
+    let id = any(call, &["id", "toolCallId", "tool_call_id", "call_id", "callID"]);
+    said.call(id, name, any(of, &["arguments", "args", "input", "parameters", "tool_kwargs"]));
+}
+
+/// A block of a content: of Anthropic, Bedrock, Responses, the AI SDK, or LlamaIndex.
+fn block(said: &mut Chat, block: &Value) {
+    match word(block, "type") {
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => said.call(&block["id"], &block["name"], &block["input"]),
+        "tool_result" => said.result(&block["tool_use_id"], &block["content"]),
+        "tool-call" => any_call(said, block),
+        "tool-result" => said.result(&block["toolCallId"], any(block, &["output", "result"])),
+        "tool_call" => any_call(said, block),
+        "thinking" | "redacted_thinking" | "reasoning" | "redacted-reasoning" => {}
+        kind if kind.ends_with("_tool_result") => said.result(&block["tool_use_id"], &block["content"]),
+        _ if block["toolUse"].is_object() => {
+            let call = &block["toolUse"];
+            said.call(&call["toolUseId"], &call["name"], &call["input"]);
+        }
+        _ if block["toolResult"].is_object() => {
+            let result = &block["toolResult"];
+            said.result(&result["toolUseId"], &result["content"]);
+        }
+        _ if block["reasoningContent"].is_object() || block["cachePoint"].is_object() => {}
+        _ if block.is_string() => said.text(block),
+        _ if block["text"].is_string() => said.text(&block["text"]),
+        _ => said.content.push(block.clone()),
+    }
+}
+
+/// A message in parts: of OpenTelemetry, Gemini, the ADK, opencode, or the UI of the AI SDK.
+fn parts(role: &str, parts: &Value) -> Vec<Value> {
+    let mut said = Chat::new(role);
+    let mut without_id = 0;
+    for part in list(parts) {
+        let kind = word(part, "type");
+        if kind == "tool" && part["state"].is_object() {
+            let state = &part["state"];
+            said.call(&part["callID"], &part["tool"], &state["input"]);
+            if let output @ (Value::String(_) | Value::Object(_) | Value::Array(_)) = any(state, &["output", "error"]) {
+                said.result(&part["callID"], output);
+            }
+        } else if kind == "dynamic-tool" || kind.starts_with("tool-") && !part["toolCallId"].is_null() {
+            let name = if kind == "dynamic-tool" { part["toolName"].clone() } else { json!(&kind[5..]) };
+            said.call(&part["toolCallId"], &name, any(part, &["input", "rawInput"]));
+            let is_over = word(part, "state").starts_with("output") || word(part, "state") == "result";
+            if is_over && !any(part, &["output", "errorText"]).is_null() {
+                said.result(&part["toolCallId"], any(part, &["output", "errorText"]));
+            }
+        } else if kind == "tool-invocation" {
+            let call = &part["toolInvocation"];
+            said.call(&call["toolCallId"], &call["toolName"], &call["args"]);
+            if !call["result"].is_null() {
+                said.result(&call["toolCallId"], &call["result"]);
+            }
+        } else if kind == "tool_call" {
+            said.call(&part["id"], &part["name"], any(part, &["arguments", "input"]));
+        } else if kind == "tool_call_response" {
+            said.result(&part["id"], any(part, &["response", "result", "output"]));
+        } else if let call @ Value::Object(_) = any(part, &["functionCall", "function_call"]) {
+            // Gemini gives no ids: calls and results are told apart by name and order.
+            without_id += 1;
+            let id = gemini_id(call, without_id);
+            said.call(&id, &call["name"], &call["args"]);
+        } else if let result @ Value::Object(_) = any(part, &["functionResponse", "function_response"]) {
+            without_id += 1;
+            said.result(&gemini_id(result, without_id), &result["response"]);
+        } else if matches!(kind, "reasoning" | "thinking" | "step-start" | "step-finish" | "snapshot" | "patch") {
+        } else if let text @ Value::String(_) = any(part, &["text", "content"]) {
+            said.text(text);
+        } else if !part.is_null() && kind.is_empty() {
+            said.content.push(part.clone());
+        }
+    }
+    finish_in_order(said)
+}
+
+/// The id of a call or a result; without one, its name and number.
+fn gemini_id(of: &Value, number: usize) -> Value {
+    match &of["id"] {
+        Value::String(id) if !id.is_empty() => json!(id),
+        _ => json!(format!("{}#{number}", word(of, "name"))),
+    }
+}
+
+/// A message that holds calls and their results has the calls first.
+fn finish_in_order(said: Chat) -> Vec<Value> {
+    if said.calls.is_empty() || said.results.is_empty() {
+        return said.finish();
+    }
+    let Chat { role, content, calls, results, odd } = said;
+    let mut messages = Chat { role, content, calls, results: Vec::new(), odd }.finish();
+    messages.extend(results);
+    messages
+}
+
+/// A message of LangChain: its type, and what is in it.
+fn langchain(kind: &str, data: &Value) -> Option<Vec<Value>> {
+    let role = match kind {
+        "HumanMessage" | "human" => "user",
+        "AIMessage" | "ai" | "AIMessageChunk" => "assistant",
+        "SystemMessage" | "system" => "system",
+        "ToolMessage" | "tool" => "tool",
+        "FunctionMessage" | "function" => "function",
+        "ChatMessage" | "chat" => word(data, "role"),
+        _ => return None,
+    };
+    let mut said = Chat::new(role);
+    if role == "tool" {
+        said.result(&data["tool_call_id"], &data["content"]);
+        return Some(said.finish());
+    }
+    match &data["content"] {
+        // The calls are in `tool_calls`, too.
+        Value::Array(blocks) => {
+            let is_call = |block: &&Value| matches!(word(block, "type"), "tool_use" | "tool_call" | "function_call");
+            blocks.iter().filter(|block| !is_call(block)).for_each(|one| block(&mut said, one));
+        }
+        text => said.text(text),
+    }
+    let calls = if list(&data["tool_calls"]).is_empty() {
+        &data["additional_kwargs"]["tool_calls"]
+    } else {
+        &data["tool_calls"]
+    };
+    list(calls).iter().chain(list(&data["invalid_tool_calls"])).for_each(|call| any_call(&mut said, call));
+    Some(said.finish())
+}
+
+/// A message of pydantic-ai.
+fn pydantic(message: &Value) -> Vec<Value> {
+    let mut messages = Vec::new();
+    let mut said = Chat::new("assistant");
+    for part in list(&message["parts"]) {
+        let id = &part["tool_call_id"];
+        match word(part, "part_kind") {
+            "system-prompt" => messages.push(json!({"role": "system", "content": part["content"]})),
+            "user-prompt" => messages.push(json!({"role": "user", "content": part["content"]})),
+            "tool-return" | "builtin-tool-return" => {
+                let mut result = Chat::new("user");
+                result.result(id, &part["content"]);
+                if said.calls.is_empty() {
+                    messages.extend(result.finish());
+                } else {
+                    said.results.extend(result.results);
+                }
+            }
+            // Without the name of a tool it asks the model again.
+            "retry-prompt" if part["tool_name"].is_null() => {
+                messages.push(json!({"role": "user", "content": part["content"].to_string()}))
+            }
+            "retry-prompt" => {
+                let mut result = Chat::new("user");
+                result.result(id, &part["content"]);
+                messages.extend(result.finish());
+            }
+            "text" => said.text(&part["content"]),
+            "tool-call" | "builtin-tool-call" => said.call(id, &part["tool_name"], &part["args"]),
+            _ => {}
+        }
+    }
+    if word(message, "kind") == "response" {
+        messages.extend(finish_in_order(said));
+    }
+    messages
+}
+
+/// A message of LlamaIndex in blocks.
+fn llama_index(role: &str, message: &Value) -> Vec<Value> {
+    let mut said = Chat::new(role);
+    for one in list(&message["blocks"]) {
+        match word(one, "block_type") {
+            "text" => said.text(&one["text"]),
+            "tool_call" => said.call(&one["tool_call_id"], &one["tool_name"], &one["tool_kwargs"]),
+            _ => {}
+        }
+    }
+    let extra = &message["additional_kwargs"];
+    if said.calls.is_empty() {
+        list(&extra["tool_calls"]).iter().for_each(|call| any_call(&mut said, call));
+    }
+    if role == "tool" {
+        let content = said.content.first().map_or(json!(""), |part| part["text"].clone());
+        let mut result = Chat::new("tool");
+        result.result(&extra["tool_call_id"], &content);
+        return result.finish();
+    }
+    said.finish()
+}
+
+/// An item of Responses that is no message.
+fn item(item: &Value) -> Option<Vec<Value>> {
+    let kind = word(item, "type");
+    let id = any(item, &["call_id", "id"]);
+    let mut said = Chat::new("assistant");
+    match kind {
+        "function_call" => said.call(id, &item["name"], &item["arguments"]),
+        "custom_tool_call" => said.call(id, &item["name"], &json!({"input": item["input"]})),
+        "local_shell_call" | "shell_call" | "apply_patch_call" => said.call(id, &json!(kind), &item["action"]),
+        kind if kind.ends_with("_call_output") => said.result(&item["call_id"], any(item, &["output", "content"])),
+        "reasoning" | "item_reference" | "compaction" => return Some(Vec::new()),
+        kind if kind.ends_with("_call") => return Some(Vec::new()),
+        _ => return None,
+    }
+    Some(said.finish())
+}

@@ -1,0 +1,122 @@
+//! What a record of a log holds: requests with their answers, histories, and turns of conversations, whatever program wrote it.
+//!
+//! A form is a row of [`FORMS`]: what it is called, and a function that knows it and takes out what can be judged. Where a form keeps its
+//! messages is the form's to know; how the messages themselves look, `message` knows for all of them. So a new form is one function of a
+//! few lines in `programs`, `traces` or `requests`, and one row; a new way to write a message is one case in `message`.
+
+mod message;
+mod programs;
+mod requests;
+mod said;
+mod traces;
+
+pub(super) use said::{Answer, Exchange, Piece, Said, Turn, answer};
+
+use serde_json::Value;
+
+/// A form of log.
+pub(super) struct Form {
+    /// What a user calls it, with its article.
+    pub(super) name: &'static str,
+    /// Takes out what a record of this form holds; `None` if it is not of this form.
+    read: fn(&Value) -> Option<Vec<Piece>>,
+}
+
+/// Every form, those first that tell themselves by names of their own.
+const FORMS: [Form; 33] = [
+    Form { name: "a HAR recording", read: requests::har },
+    Form { name: "a recording of mitmproxy", read: requests::mitmproxy },
+    Form { name: "OpenTelemetry events (gen_ai)", read: traces::gen_ai_event },
+    Form { name: "OpenTelemetry spans (gen_ai)", read: traces::gen_ai },
+    Form { name: "OpenInference spans", read: traces::open_inference },
+    Form { name: "OpenLLMetry spans", read: traces::open_llmetry },
+    Form { name: "Vercel AI SDK spans", read: traces::vercel },
+    Form { name: "Langfuse spans", read: traces::langfuse_span },
+    Form { name: "OpenTelemetry spans of other work", read: traces::other_span },
+    Form { name: "an Agno run", read: programs::agno },
+    Form { name: "Langfuse observations", read: traces::langfuse },
+    Form { name: "LangSmith runs", read: traces::langsmith },
+    Form { name: "a LiteLLM logging payload", read: traces::litellm },
+    Form { name: "Helicone requests", read: traces::helicone },
+    Form { name: "Weave calls", read: traces::weave },
+    Form { name: "Braintrust spans", read: traces::braintrust },
+    Form { name: "a Claude Code session", read: programs::claude_code },
+    Form { name: "a Codex session", read: programs::codex },
+    Form { name: "an opencode session", read: programs::opencode },
+    Form { name: "a SWE-agent trajectory", read: programs::swe_agent },
+    Form { name: "a mini-swe-agent trajectory", read: programs::mini_swe_agent },
+    Form { name: "an inspect log", read: programs::inspect },
+    Form { name: "a Strands session", read: programs::strands },
+    Form { name: "an ADK session", read: programs::adk },
+    Form { name: "LangGraph checkpoints", read: programs::langgraph },
+    Form { name: "an OpenAI Agents session", read: programs::openai_agents },
+    Form { name: "a LlamaIndex chat store", read: programs::llama_index },
+    Form { name: "LangChain messages", read: programs::langchain },
+    Form { name: "pydantic-ai messages", read: programs::pydantic },
+    Form { name: "AI SDK messages", read: programs::ai_sdk },
+    Form { name: "requests", read: requests::request },
+    Form { name: "messages", read: requests::history },
+    Form { name: "answers", read: requests::answers },
+];
+
+/// The lists whose elements are records of their own, by their path. In a file that is too large to be held, they are all that is read.
+pub(super) const ENVELOPES: [&str; 21] = [
+    "[]",
+    "log.entries[]",
+    "resourceSpans[].scopeSpans[].spans[]",
+    "resource_spans[].scope_spans[].spans[]",
+    "resourceLogs[].scopeLogs[].logRecords[]",
+    "resource_logs[].scope_logs[].log_records[]",
+    "requests[]",
+    "post[]",
+    "patch[]",
+    "responses[]",
+    "data[]",
+    "observations[]",
+    "trace.observations[]",
+    "traces[]",
+    "runs[]",
+    "spans[]",
+    "calls[]",
+    "samples[]",
+    "attempts[]",
+    "rows[]",
+    "sessions[]",
+];
+
+/// What a record holds, and the name of its form; `None` if it is of no form.
+pub(super) fn read(record: &Value) -> Option<(&'static str, Vec<Piece>)> {
+    FORMS.iter().find_map(|form| Some((form.name, (form.read)(record)?)))
+}
+
+/// Whether it is a list of messages, and so one record, not a list of records.
+pub(super) fn is_list_of_messages(value: &Value) -> bool {
+    value.is_array() && read(value).is_some()
+}
+
+/// The elements of a record that is an envelope, with their paths.
+pub(super) fn opened(record: &Value) -> Vec<(String, &Value)> {
+    let mut found = Vec::new();
+    for pattern in ENVELOPES {
+        step(record, pattern, String::new(), &mut found);
+    }
+    found
+}
+
+fn step<'a>(value: &'a Value, pattern: &str, path: String, found: &mut Vec<(String, &'a Value)>) {
+    if pattern.is_empty() {
+        return found.push((path, value));
+    }
+    if let Some(rest) = pattern.strip_prefix("[]") {
+        for (position, element) in value.as_array().into_iter().flatten().enumerate() {
+            step(element, rest.trim_start_matches('.'), format!("{path}[{position}]"), found);
+        }
+        return;
+    }
+    let end = pattern.find(['.', '[']).unwrap_or(pattern.len());
+    let (name, rest) = pattern.split_at(end);
+    if let Some(member) = value.as_object().and_then(|object| object.get(name)) {
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        step(member, rest.trim_start_matches('.'), path, found);
+    }
+}

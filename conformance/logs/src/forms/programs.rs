@@ -1,0 +1,208 @@
+//! What agents and frameworks save of their conversations: sessions of programs, stores of frameworks.
+
+use super::message::{any, list, unquoted, word};
+use super::said::{self, Exchange, Piece, Said, Turn};
+use serde_json::{Value, json};
+
+/// A whole history that a program saved.
+fn saved(messages: &[Value], path: &str) -> Vec<Piece> {
+    Exchange::history(Said::Messages(said::turns_of(messages, path)), path).piece()
+}
+
+/// The next messages of a session.
+fn next(key: &str, message: &Value, path: &str) -> Vec<Piece> {
+    let turns = said::turns_of(std::slice::from_ref(message), "");
+    let turns = turns.into_iter().map(|turn| Turn { path: path.to_owned(), ..turn }).collect();
+    vec![Piece::Turns { key: key.to_owned(), turns }]
+}
+
+/// A line of a session of Claude Code.
+pub(super) fn claude_code(record: &Value) -> Option<Vec<Piece>> {
+    let session = record["sessionId"].as_str()?;
+    record["uuid"].as_str().or(record["leafUuid"].as_str()).or(record["type"].as_str())?;
+    let message = &record["message"];
+    if !message["role"].is_string() || !matches!(word(record, "type"), "user" | "assistant") {
+        return Some(Vec::new());
+    }
+    let agent = record["agentId"].as_str().or((record["isSidechain"] == true).then_some("sidechain"));
+    let key = agent.map_or_else(|| session.to_owned(), |agent| format!("{session} {agent}"));
+    Some(next(&key, message, "message"))
+}
+
+/// A line of a session of Codex.
+pub(super) fn codex(record: &Value) -> Option<Vec<Piece>> {
+    if !record["payload"].is_object() || record["timestamp"].is_null() {
+        return None;
+    }
+    match word(record, "type") {
+        "response_item" => Some(next("", &record["payload"], "payload")),
+        "session_meta" | "event_msg" | "turn_context" | "compacted" | "world_state" | "token_usage_record" => {
+            Some(Vec::new())
+        }
+        _ => record["payload"]["type"].is_string().then(Vec::new),
+    }
+}
+
+/// A session of opencode, exported as a whole, or a part of a message, which is a file of its own.
+pub(super) fn opencode(record: &Value) -> Option<Vec<Piece>> {
+    let messages = list(&record["messages"]);
+    if messages.first().is_some_and(|first| first["info"]["role"].is_string() && first["parts"].is_array()) {
+        return Some(saved(messages, "messages"));
+    }
+    let session = record["sessionID"].as_str()?;
+    record["messageID"].as_str().or(record["role"].as_str())?;
+    if word(record, "type") != "tool" {
+        return Some(Vec::new());
+    }
+    Some(next(session, &json!({"role": "assistant", "parts": [record]}), ""))
+}
+
+/// A trajectory of SWE-agent.
+pub(super) fn swe_agent(record: &Value) -> Option<Vec<Piece>> {
+    record["trajectory"].as_array()?;
+    let history = list(&record["history"]).iter().map(|message| {
+        let mut message = message.clone();
+        if message["role"] == "tool" && message["tool_call_id"].is_null() {
+            message["tool_call_id"] = message["tool_call_ids"][0].clone();
+        }
+        message
+    });
+    Some(saved(&history.collect::<Vec<_>>(), "history"))
+}
+
+/// A trajectory of mini-swe-agent.
+pub(super) fn mini_swe_agent(record: &Value) -> Option<Vec<Piece>> {
+    let is_named = word(record, "trajectory_format").starts_with("mini-swe-agent");
+    if !is_named && record["info"]["mini_version"].is_null() {
+        return None;
+    }
+    // Its last message says how the run ended, and to nobody.
+    let messages = list(&record["messages"]).iter().filter(|message| message["role"] != "exit");
+    let flat = messages.flat_map(|message| match &message["output"] {
+        Value::Array(items) if message["role"].is_null() => items.clone(),
+        _ => vec![message.clone()],
+    });
+    Some(saved(&flat.collect::<Vec<_>>(), "messages"))
+}
+
+/// A sample of an inspect log.
+pub(super) fn inspect(record: &Value) -> Option<Vec<Piece>> {
+    if record["epoch"].is_null() || !record["messages"].is_array() {
+        return None;
+    }
+    Some(saved(list(&record["messages"]), "messages"))
+}
+
+/// A message of a session of Strands, which is a file of its own, or a whole session.
+pub(super) fn strands(record: &Value) -> Option<Vec<Piece>> {
+    if record["message"]["content"].is_array() && !record["message_id"].is_null() {
+        return Some(next("", &record["message"], "message"));
+    }
+    if record["session_type"] == "AGENT" || record["conversation_manager_state"].is_object() {
+        return Some(Vec::new());
+    }
+    None
+}
+
+/// A session of Google's ADK, or an event of one.
+pub(super) fn adk(record: &Value) -> Option<Vec<Piece>> {
+    let events = list(&record["events"]);
+    if !any(record, &["app_name", "appName"]).is_null() && record["events"].is_array() {
+        let contents = events.iter().map(|event| &event["content"]).filter(|content| content["parts"].is_array());
+        return Some(saved(&contents.cloned().collect::<Vec<_>>(), "events"));
+    }
+    if record["author"].is_string() && !any(record, &["invocation_id", "invocationId"]).is_null() {
+        let key = any(record, &["session_id", "sessionId"]).as_str().unwrap_or_default();
+        return Some(if record["content"]["parts"].is_array() {
+            next(key, &record["content"], "content")
+        } else {
+            Vec::new()
+        });
+    }
+    None
+}
+
+/// A checkpoint of LangGraph, as a row of its database.
+pub(super) fn langgraph(record: &Value) -> Option<Vec<Piece>> {
+    let thread = record["thread_id"].as_str()?;
+    record["checkpoint_id"].as_str()?;
+    let values = &record["checkpoint"]["channel_values"];
+    let turns = said::turns_of(list(&values["messages"]), "checkpoint.channel_values.messages");
+    let key = format!("{thread}{}", word(record, "checkpoint_ns"));
+    Some(vec![Piece::Snapshot { key, turns }])
+}
+
+/// An item of a session of the OpenAI Agents SDK, as a row of its database.
+pub(super) fn openai_agents(record: &Value) -> Option<Vec<Piece>> {
+    let session = record["session_id"].as_str()?;
+    let item = unquoted(&record["message_data"])?;
+    Some(next(session, &item, "message_data"))
+}
+
+/// A run of Agno.
+pub(super) fn agno(record: &Value) -> Option<Vec<Piece>> {
+    if record["agent_id"].is_string() && !record["session_data"].is_null() {
+        // The row of a session; its runs are records of their own.
+        return Some(Vec::new());
+    }
+    record["run_id"].as_str()?;
+    let run = unquoted(&record["run_data"]).unwrap_or_else(|| record.clone());
+    run["messages"].is_array().then(|| saved(list(&run["messages"]), "messages"))
+}
+
+/// The chat store of LlamaIndex: a list of messages for each key.
+pub(super) fn llama_index(record: &Value) -> Option<Vec<Piece>> {
+    let store = [&record["store"], &record["chat_store"]["store"]].into_iter().find(|store| store.is_object())?;
+    let lists = store.as_object()?.iter().filter(|(_, list)| list.is_array());
+    let pieces = lists.flat_map(|(key, messages)| saved(list(messages), &format!("store.{key}")));
+    Some(pieces.collect())
+}
+
+fn is_langchain(message: &Value) -> bool {
+    message["lc"].is_number()
+        || (message["data"].is_object() && matches!(word(message, "type"), "human" | "ai" | "system" | "tool"))
+}
+
+/// Messages of LangChain, by `dumpd` or `messages_to_dict`, alone or in the state of a graph.
+pub(super) fn langchain(record: &Value) -> Option<Vec<Piece>> {
+    let places = [
+        ("", record),
+        ("messages", &record["messages"]),
+        ("kwargs.messages", &record["kwargs"]["messages"]),
+        ("values.messages", &record["values"]["messages"]),
+        ("channel_values.messages", &record["channel_values"]["messages"]),
+    ];
+    if let Some((path, messages)) =
+        places.into_iter().find(|(_, messages)| list(messages).first().is_some_and(is_langchain))
+    {
+        return Some(saved(list(messages), path));
+    }
+    is_langchain(record).then(|| next("", record, ""))
+}
+
+/// Messages of pydantic-ai.
+pub(super) fn pydantic(record: &Value) -> Option<Vec<Piece>> {
+    let is_message =
+        |message: &Value| matches!(word(message, "kind"), "request" | "response") && message["parts"].is_array();
+    if is_message(record) {
+        return Some(next(word(record, "conversation_id"), record, ""));
+    }
+    let messages = if record.is_array() { record } else { any(record, &["messages", "all_messages"]) };
+    list(messages).first().is_some_and(is_message).then(|| saved(list(messages), ""))
+}
+
+/// Messages of the AI SDK: those of its UI, and those that it gives a model.
+pub(super) fn ai_sdk(record: &Value) -> Option<Vec<Piece>> {
+    let is_message = |message: &Value| {
+        let parts = || list(&message["content"]).iter().chain(list(&message["parts"]));
+        let is_ui = message["parts"].is_array() && message["id"].is_string();
+        let is_of_sdk =
+            |part: &Value| matches!(word(part, "type"), "tool-call" | "tool-result" | "tool-invocation" | "step-start");
+        message["role"].is_string() && (is_ui || parts().any(is_of_sdk))
+    };
+    if is_message(record) {
+        return Some(next("", record, ""));
+    }
+    let messages = if record.is_array() { record } else { &record["messages"] };
+    list(messages).iter().any(is_message).then(|| saved(list(messages), ""))
+}

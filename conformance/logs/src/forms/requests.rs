@@ -1,0 +1,137 @@
+//! Requests to models, as a client, a proxy, a batch or a browser logs them, and lists of messages that stand alone.
+
+use super::message::{any, list, unquoted, word};
+use super::said::{self, Exchange, Piece, Said};
+use serde_json::Value;
+use threadspec::oracle::Api;
+
+/// An entry of a HAR recording.
+pub(super) fn har(record: &Value) -> Option<Vec<Piece>> {
+    let (sent, came) = (record["request"].as_object()?, &record["response"]);
+    let url = sent.get("url")?.as_str()?;
+    let post = sent.get("postData").unwrap_or(&Value::Null);
+    if !came["content"].is_object() && !post.is_object() {
+        return None;
+    }
+    let Some(body) = unquoted(&post["text"]) else { return Some(Vec::new()) };
+    let answer = said::answer(&came["content"]["text"]);
+    Some(exchange(url, &body, answer, "request.postData.text"))
+}
+
+/// A flow of a recording of mitmproxy.
+pub(super) fn mitmproxy(record: &Value) -> Option<Vec<Piece>> {
+    let flow = record["mitmproxy"].as_object()?;
+    let url = flow.get("url").and_then(Value::as_str).unwrap_or_default();
+    let Some(body) = flow.get("request").and_then(unquoted) else { return Some(Vec::new()) };
+    let answer = flow.get("response").and_then(said::answer);
+    Some(exchange(url, &body, answer, "request.content"))
+}
+
+/// The body of a request to this address, if it is one to a model.
+fn exchange(url: &str, body: &Value, answer: Option<said::Answer>, path: &str) -> Vec<Piece> {
+    let Some(mut said) = said::said(body, path) else { return Vec::new() };
+    let target = url.split('?').next().unwrap_or_default().trim_end_matches('/');
+    let known = match () {
+        () if target.ends_with("/chat/completions") => Some(Api::OpenAiChat),
+        () if target.ends_with("/responses") => Some(Api::OpenAiResponses),
+        () if target.ends_with("/messages") => Some(Api::Anthropic),
+        () => None,
+    };
+    if let (Some(known), Said::Api { api, is_whole, .. }) = (known, &mut said) {
+        *api = Some(known);
+        *is_whole = true;
+    } else if let (Some(known), Said::Messages(_)) = (known, &said) {
+        // What only this API's own words can judge, however strange they are.
+        said = Said::Api { api: Some(known), body: body.clone(), is_whole: true };
+    }
+    Exchange::of(said, answer, path).piece()
+}
+
+/// The members in which the body of a request is wrapped.
+const WRAPPERS: [&str; 9] =
+    ["body", "request", "params", "json", "kwargs", "request_body", "requestBody", "modelInput", "data"];
+/// Those in which an answer is.
+const ANSWERS: [&str; 7] =
+    ["response", "answer", "completion", "response_body", "responseBody", "modelOutput", "output"];
+/// What a request has beside its messages, and a transcript has not.
+const SETTINGS: [&str; 17] = [
+    "model",
+    "modelId",
+    "tools",
+    "system",
+    "instructions",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "temperature",
+    "tool_choice",
+    "stream",
+    "store",
+    "previous_response_id",
+    "generationConfig",
+    "inferenceConfig",
+    "toolConfig",
+    "anthropic_version",
+];
+
+/// A request to a model, alone or as a proxy or a batch wraps it, perhaps with its answer.
+pub(super) fn request(record: &Value) -> Option<Vec<Piece>> {
+    let answer = || ANSWERS.iter().find_map(|name| answer_in(&record[*name]));
+    let (path, body) = body(record, "", 3)?;
+    let url = ["url", "path", "target"].iter().map(|name| word(record, name)).find(|url| !url.is_empty());
+    let url = url.unwrap_or_else(|| word(&record["request"], "url"));
+    let has_settings = SETTINGS.iter().any(|name| !body[*name].is_null());
+    if path.is_empty() && !has_settings && !body["input"].is_array() && !body["contents"].is_array() {
+        return None;
+    }
+    Some(exchange(url, &body, answer(), &path))
+}
+
+/// The body of a request within a record, and its path.
+fn body(record: &Value, path: &str, depth: usize) -> Option<(String, Value)> {
+    let value = unquoted(record).filter(Value::is_object)?;
+    let has_settings = || SETTINGS.iter().any(|name| !value[*name].is_null());
+    let is_body = value["messages"].is_array()
+        || value["contents"].is_array()
+        || value["input"].is_array()
+        || (value["input"].is_string() && has_settings());
+    if is_body {
+        return Some((path.to_owned(), value));
+    }
+    let wrapped = WRAPPERS.iter().filter(|name| depth > 0 && !value[**name].is_null());
+    wrapped.filter_map(|name| body(&value[*name], &said::under(path, name), depth - 1)).next()
+}
+
+fn answer_in(value: &Value) -> Option<said::Answer> {
+    let inner = ["body", "content", "text"].iter().map(|name| &value[*name]).find(|inner| !inner.is_null());
+    inner.and_then(said::answer).or_else(|| said::answer(value))
+}
+
+/// Answers of a batch or a store, without what they answer.
+pub(super) fn answers(record: &Value) -> Option<Vec<Piece>> {
+    let bodies = [record, &record["response"]["body"], &record["response"], &record["result"]["message"]];
+    let is_answer = |body: &&Value| {
+        body["choices"].is_array()
+            || (body["object"] == "response" && body["output"].is_array())
+            || (body["type"] == "message" && body["content"].is_array())
+            || body["candidates"].is_array()
+    };
+    let body = bodies.into_iter().find(is_answer)?;
+    said::answer(body).map(|_| vec![Piece::Answer])
+}
+
+/// A history that stands alone: a list of messages, or an object with nothing but one.
+pub(super) fn history(record: &Value) -> Option<Vec<Piece>> {
+    if record.is_array() || record["messages"].is_array() {
+        let list = if record.is_array() { record } else { &record["messages"] };
+        let path = if record.is_array() { "" } else { "messages" };
+        let said = said::said(list, path)?;
+        return Some(Exchange::history(said, path).model(any(record, &["model"])).piece());
+    }
+    // One message: the conversation goes on in the next line.
+    let says = record.get("content").is_some() || !list(&record["tool_calls"]).is_empty();
+    let is_item = record["call_id"].is_string() && record["type"].is_string();
+    let is_message = (record["role"].is_string() && says) || is_item;
+    let turns = is_message.then(|| said::turns_of(std::slice::from_ref(record), ""))?;
+    Some(vec![Piece::Turns { key: String::new(), turns }])
+}

@@ -1,0 +1,257 @@
+//! What is taken out of a record, and how messages and answers are found in any value.
+
+use super::message::{self, Dialect, any, list, unquoted, word};
+use serde_json::{Value, json};
+use threadspec::oracle::Api;
+use threadspec_apis::sse::SseParser;
+use threadspec_apis::{AnswerReader, form, read_answer};
+
+/// Something that can be judged.
+pub(in super::super) enum Piece {
+    /// What was said to a model, and what it answered.
+    Exchange(Exchange),
+    /// What a model answered to something else.
+    Answer,
+    /// The next messages of a conversation that is logged turn by turn.
+    Turns { key: String, turns: Vec<Turn> },
+    /// All messages of a conversation until now, of which those before are known.
+    Snapshot { key: String, turns: Vec<Turn> },
+    /// A message of the request of a call to a model that is logged message by message; `is_answer` if it is what the model answered.
+    Part { key: String, turn: Turn, is_answer: bool },
+}
+
+/// What was said to a model, and what it answered.
+pub(in super::super) struct Exchange {
+    pub(in super::super) said: Said,
+    /// Whether it went to a model as it is: then its end is no open end.
+    pub(in super::super) is_sent: bool,
+    pub(in super::super) answer: Option<Answer>,
+    /// The model that it was for, if it is logged beside the messages.
+    pub(in super::super) model: String,
+    /// Where it stands in the record.
+    pub(in super::super) path: String,
+}
+
+/// What is said to a model.
+pub(in super::super) enum Said {
+    /// In the words of an API; `None` if it could be for several.
+    Api {
+        api: Option<Api>,
+        body: Value,
+        /// Whether that is all of the body, and not only its messages.
+        is_whole: bool,
+    },
+    /// In other words.
+    Messages(Vec<Turn>),
+}
+
+/// A message in the words of chat completions, and where it stands in the record.
+#[derive(Clone)]
+pub(in super::super) struct Turn {
+    pub(in super::super) message: Value,
+    pub(in super::super) path: String,
+}
+
+/// What a model answered.
+#[derive(Clone, Default)]
+pub(in super::super) struct Answer {
+    /// Its calls: id, name and arguments.
+    pub(in super::super) calls: Vec<(String, String, String)>,
+    /// How many tokens went in, and how many of them the cache had, if the log says so.
+    pub(in super::super) tokens: Option<(u64, u64)>,
+}
+
+impl Exchange {
+    pub(in super::super) fn of(said: Said, answer: Option<Answer>, path: &str) -> Self {
+        Self { said, is_sent: true, answer, model: String::new(), path: path.to_owned() }
+    }
+
+    /// A history that stands alone, and may go on.
+    pub(super) fn history(said: Said, path: &str) -> Self {
+        Self { is_sent: false, ..Self::of(said, None, path) }
+    }
+
+    pub(super) fn model(mut self, model: &Value) -> Self {
+        model.as_str().unwrap_or_default().clone_into(&mut self.model);
+        self
+    }
+
+    pub(super) fn piece(self) -> Vec<Piece> {
+        vec![Piece::Exchange(self)]
+    }
+}
+
+/// The messages in a value: a body, a list of messages, or the JSON text of either.
+pub(super) fn said(value: &Value, path: &str) -> Option<Said> {
+    let value = unquoted(value)?;
+    if value.is_array() {
+        return list_of(&value, path);
+    }
+    let contents = &value["contents"];
+    if contents.is_array() {
+        let system = any(&value, &["systemInstruction", "system_instruction"]);
+        let system = turns_of(std::slice::from_ref(system), path);
+        let mut turns: Vec<Turn> = system.into_iter().map(as_system).collect();
+        turns.extend(turns_of(list(contents), &under(path, "contents")));
+        return Some(Said::Messages(turns));
+    }
+    let name = if value["messages"].is_array() { "messages" } else { "input" };
+    let messages = &value[name];
+    if name == "input" && messages.is_string() && value["model"].is_string() {
+        return Some(Said::Api { api: Some(Api::OpenAiResponses), body: value, is_whole: true });
+    }
+    let is_whole = ["model", "modelId", "anthropic_version"].iter().any(|name| value[*name].is_string());
+    if !messages.is_array() {
+        return None;
+    }
+    match list_of(messages, &under(path, name)) {
+        None if !is_whole => None,
+        Some(Said::Messages(mut turns)) => {
+            let system = any(&value, &["system", "instructions"]);
+            if !system.is_null() && !turns.iter().any(|turn| turn.message["role"] == "system") {
+                let message = json!({"role": "system", "content": system_text(system)});
+                turns.insert(0, Turn { message, path: under(path, "system") });
+            }
+            Some(Said::Messages(turns))
+        }
+        None | Some(Said::Api { .. }) => {
+            let api = form::api_of(&value);
+            Some(Said::Api { api, body: value, is_whole })
+        }
+    }
+}
+
+fn system_text(system: &Value) -> String {
+    match system {
+        Value::String(text) => text.clone(),
+        other => list(other).iter().map(|block| word(block, "text")).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+fn as_system(mut turn: Turn) -> Turn {
+    turn.message["role"] = "system".into();
+    turn
+}
+
+pub(super) fn under(path: &str, name: &str) -> String {
+    if path.is_empty() || name.is_empty() { format!("{path}{name}") } else { format!("{path}.{name}") }
+}
+
+/// A list of messages, each of which can be read.
+fn list_of(value: &Value, path: &str) -> Option<Said> {
+    let messages = value.as_array()?;
+    // LangChain's models take a batch of lists.
+    if let [Value::Array(_)] = &**messages {
+        return list_of(&messages[0], &format!("{path}[0]"));
+    }
+    let dialects: Vec<Dialect> = messages.iter().filter_map(|one| Some(message::read(one)?.0)).collect();
+    // A message that nobody knows does not make the others something else.
+    if dialects.is_empty() || 2 * dialects.len() < messages.len() {
+        return None;
+    }
+    let has = |dialect| dialects.contains(&dialect);
+    let api = match (has(Dialect::Chat), has(Dialect::Anthropic), has(Dialect::Responses), has(Dialect::Other)) {
+        (false, false, false, false) => None,
+        (true, false, false, false) => Some(Api::OpenAiChat),
+        (false, true, false, false) => Some(Api::Anthropic),
+        (false, false, true, false) => Some(Api::OpenAiResponses),
+        _ => return Some(Said::Messages(turns_of(messages, path))),
+    };
+    let name = if api == Some(Api::OpenAiResponses) { "input" } else { "messages" };
+    Some(Said::Api { api, body: json!({name: messages}), is_whole: false })
+}
+
+/// Messages of any dialects in the words of chat completions.
+pub(super) fn turns_of(messages: &[Value], path: &str) -> Vec<Turn> {
+    let mut turns = Vec::new();
+    for (position, one) in messages.iter().enumerate() {
+        let path = format!("{path}[{position}]");
+        let read = message::read(one).map(|(_, messages)| messages).unwrap_or_default();
+        turns.extend(read.into_iter().map(|message| Turn { message, path: path.clone() }));
+    }
+    turns
+}
+
+/// What is said as messages, if it is.
+pub(super) fn turns(said: Said) -> Vec<Turn> {
+    match said {
+        Said::Messages(turns) => turns,
+        Said::Api { body, .. } => {
+            let name = if body["messages"].is_array() { "messages" } else { "input" };
+            turns_of(list(&body[name]), name)
+        }
+    }
+}
+
+/// The answer in a value: of any API, a framework's message, a recorded stream, or the JSON text of it.
+pub(in super::super) fn answer(value: &Value) -> Option<Answer> {
+    if let Some(text) = value.as_str().filter(|text| is_stream(text)) {
+        return stream(text);
+    }
+    let value = unquoted(value)?;
+    for api in Api::ALL {
+        let is_of = match api {
+            Api::OpenAiChat => value["choices"].is_array(),
+            Api::OpenAiResponses => value["output"].is_array() && value["output"][0]["type"].is_string(),
+            Api::Anthropic => value["type"] == "message" && value["content"].is_array() && value["role"].is_string(),
+        };
+        if is_of && let Ok(said) = read_answer(api, &value) {
+            let usage = said.answer.usage;
+            let calls = said.answer.calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
+            let tokens = value["usage"].is_object().then_some((usage.input, usage.cached));
+            return Some(Answer { calls, tokens });
+        }
+    }
+    let generations = &value["generations"];
+    let inner = match () {
+        () if generations.is_array() => {
+            let first = if generations[0].is_array() { &generations[0][0] } else { &generations[0] };
+            any(first, &["message"]).clone()
+        }
+        () if value["candidates"].is_array() => value["candidates"][0]["content"].clone(),
+        () if value["output"]["message"].is_object() => value["output"]["message"].clone(),
+        () if value["message"].is_object() => value["message"].clone(),
+        () if value["messages"].is_array() => list(&value["messages"]).last().cloned().unwrap_or_default(),
+        () => value,
+    };
+    let messages = match &inner {
+        Value::Array(messages) => turns_of(messages, "").into_iter().map(|turn| turn.message).collect(),
+        one => message::read(one)?.1,
+    };
+    let calls = messages.iter().flat_map(|message| list(&message["tool_calls"]));
+    let calls = calls.map(|call| {
+        let function = &call["function"];
+        (word(call, "id").to_owned(), word(function, "name").to_owned(), word(function, "arguments").to_owned())
+    });
+    Some(Answer { calls: calls.collect(), tokens: None })
+}
+
+/// Whether a text is a recorded stream of events.
+fn is_stream(text: &str) -> bool {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    ["data:", "event:", ": ", "id:"].iter().any(|field| start.starts_with(field))
+}
+
+/// What a recorded stream says.
+fn stream(text: &str) -> Option<Answer> {
+    let mut parser = SseParser::default();
+    let mut events = parser.push(text.as_bytes());
+    events.extend(parser.push(b"\n\n"));
+    let first = events.iter().find_map(|event| threadspec::read_json(&event.data).ok())?;
+    let api = match () {
+        () if first["choices"].is_array() => Api::OpenAiChat,
+        () if word(&first, "type").starts_with("response.") => Api::OpenAiResponses,
+        () => Api::Anthropic,
+    };
+    let mut reader = AnswerReader::new(api);
+    for event in events {
+        // A stream that cannot be read to its end has said what it said.
+        if reader.push(&event).is_err() {
+            break;
+        }
+    }
+    let said = reader.said();
+    let tokens = (said.answer.usage.input > 0).then_some((said.answer.usage.input, said.answer.usage.cached));
+    let calls = said.came_whole().calls.into_iter().map(|call| (call.id, call.name, call.arguments)).collect();
+    Some(Answer { calls, tokens })
+}

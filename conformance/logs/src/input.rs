@@ -1,0 +1,81 @@
+//! The bytes of a file, as they were before somebody compressed them.
+//!
+//! What a file is says its beginning, not its name. It is decompressed while it is read, so that a small file with a large content takes
+//! time and no memory.
+
+use flate2::read::MultiGzDecoder;
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::io::{self, BufRead, BufReader, Read};
+
+const GZIP: &[u8] = &[0x1f, 0x8b];
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// How often something compressed is looked for inside something compressed.
+const DEEPEST: usize = 2;
+
+/// A reader of what is in the file, and the names of what it was packed in.
+pub(super) fn unpack<'a>(input: Box<dyn Read + 'a>) -> io::Result<(Box<dyn Read + 'a>, Vec<&'static str>)> {
+    let (mut input, mut packed) = (input, Vec::new());
+    for _ in 0..DEEPEST {
+        let (head, rest) = peek(input, ZSTD.len())?;
+        input = if head.starts_with(GZIP) {
+            packed.push("gzip");
+            Box::new(MultiGzDecoder::new(rest))
+        } else if head.starts_with(ZSTD) {
+            packed.push("zstd");
+            Box::new(Zstd::new(rest))
+        } else {
+            return Ok((rest, packed));
+        };
+    }
+    Ok((input, packed))
+}
+
+/// The first bytes, and a reader of all of them.
+pub(super) fn peek<'a>(mut input: Box<dyn Read + 'a>, length: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
+    let mut head = Vec::with_capacity(length);
+    (&mut input).take(length as u64).read_to_end(&mut head)?;
+    let rest = io::Cursor::new(head.clone()).chain(input);
+    Ok((head, Box::new(rest)))
+}
+
+/// The frames of a zstd file, one after the other.
+pub(super) struct Zstd<'a> {
+    input: BufReader<Box<dyn Read + 'a>>,
+    decoder: FrameDecoder,
+    is_in_frame: bool,
+}
+
+impl<'a> Zstd<'a> {
+    pub(super) fn new(input: Box<dyn Read + 'a>) -> Self {
+        Self { input: BufReader::new(input), decoder: FrameDecoder::new(), is_in_frame: false }
+    }
+}
+
+impl Read for Zstd<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.is_in_frame {
+                while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
+                    let strategy = BlockDecodingStrategy::UptoBytes(buffer.len().max(1));
+                    self.decoder.decode_blocks(&mut self.input, strategy).map_err(io::Error::other)?;
+                }
+                let read = self.decoder.read(buffer)?;
+                if read > 0 || buffer.is_empty() {
+                    return Ok(read);
+                }
+                self.is_in_frame = false;
+            }
+            if self.input.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            match self.decoder.init(&mut self.input) {
+                Ok(()) => self.is_in_frame = true,
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
+                    io::copy(&mut (&mut self.input).take(length.into()), &mut io::sink())?;
+                }
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! What is judged across the records of a file: each record goes to whoever judges what it holds.
+
+use super::check::CheckOptions;
+use super::containers::sqlite::{Database, Source};
+use super::containers::tnetstring;
+use super::document;
+use super::events::EventLog;
+use super::exchanges::Exchanges;
+use super::finding::{Element, Output, Place, Sink, Skipped, Summary};
+use super::forms::{self, Exchange, Piece, Said, Turn};
+use super::records::{Item, Records};
+use super::rules::finding;
+use super::thread::Thread;
+use memchr::{memchr_iter, memmem};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::mem;
+use threadspec::oracle::Api;
+use threadspec::read_json;
+use threadspec_apis::form::{is_message, members};
+use threadspec_judge::text;
+
+/// A file that is being judged.
+pub(super) struct Log<'a> {
+    options: CheckOptions,
+    output: Output<'a>,
+    exchanges: Exchanges,
+    events: EventLog,
+    /// Conversations that are logged turn by turn.
+    threads: BTreeMap<String, Thread>,
+    /// Calls to a model that are logged message by message.
+    parts: BTreeMap<String, (Vec<Turn>, Place)>,
+    /// The messages of one request, each in a line, for the API that the user named, and the place of the first one.
+    messages: Vec<Value>,
+    first_message: Option<Place>,
+    skipped: Vec<Skipped>,
+    /// Lines that are no JSON, until something is recognized: a text file has nothing else.
+    broken: Vec<Place>,
+    /// The part of a container that is being read.
+    pub(super) entry: Option<String>,
+    /// Where reading has ended.
+    line: Option<usize>,
+}
+
+impl<'a> Log<'a> {
+    pub(super) fn new(options: CheckOptions, sink: &'a mut dyn Sink) -> Self {
+        Self {
+            options,
+            output: Output::new(sink),
+            exchanges: Exchanges::new(options.api),
+            events: EventLog::new(options.profile),
+            threads: BTreeMap::new(),
+            parts: BTreeMap::new(),
+            messages: Vec::new(),
+            first_message: None,
+            skipped: Vec::new(),
+            broken: Vec::new(),
+            entry: None,
+            line: None,
+        }
+    }
+
+    /// A place in the part that is being read.
+    fn at(&self, line: impl Into<Option<usize>>) -> Place {
+        Place { entry: self.entry.clone(), line: line.into(), ..Place::default() }
+    }
+
+    fn found(&mut self, rule: &str, place: Place, text: impl Into<String>) {
+        self.output.found(finding(rule, place, text));
+    }
+
+    /// Reads records to their end.
+    pub(super) fn records(&mut self, mut records: Records<'_>) -> io::Result<()> {
+        if let Some(encoding) = text::foreign_encoding(records.head()) {
+            self.found("LOG-UTF8", self.at(None), format!("it is {encoding}; convert it to UTF-8 first"));
+            return Ok(());
+        }
+        if self.options.api.is_none() && is_document(records.head()) {
+            match text::utf8(records.all().to_vec()) {
+                Ok(text) => document::check(&text, self.options.profile, &mut self.output),
+                Err(why) => self.found("LOG-UTF8", self.at(None), why.to_string()),
+            }
+            return Ok(());
+        }
+        while let Some(item) = records.next() {
+            self.item(item);
+        }
+        let (line, failed) = records.end();
+        self.line = Some(line);
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// The rows of a database.
+    pub(super) fn database<'s>(
+        &mut self,
+        source: Box<dyn Source + 's>,
+        written_ahead: Option<Box<dyn Source + 's>>,
+    ) -> io::Result<()> {
+        let mut number = 0;
+        Database::open(source, written_ahead)?.rows(&mut |table, row| {
+            number += 1;
+            self.value(&row, Place { entry: Some(format!("{table}, row {number}")), ..Place::default() });
+        })
+    }
+
+    /// The flows of a recording of mitmproxy.
+    pub(super) fn flows(&mut self, input: &mut dyn Read) -> io::Result<()> {
+        let mut number = 0;
+        while let Some(flow) = tnetstring::next(input)? {
+            number += 1;
+            self.value(&flow, Place { entry: Some(format!("flow {number}")), ..Place::default() });
+        }
+        Ok(())
+    }
+
+    /// The file has ended, or cannot be read on.
+    pub(super) fn end(mut self, read: io::Result<()>, packed: Option<&str>) -> io::Result<Summary> {
+        self.conclude();
+        if let Err(error) = read {
+            if !self.output.summary.has_recognized() {
+                return Err(error);
+            }
+            let packed = packed.map(|packed| format!(" ({packed})")).unwrap_or_default();
+            let text = format!("the file cannot be read on from here{packed}: {error}");
+            self.found("LOG-CUT", self.at(self.line), text);
+        }
+        Ok(self.output.summary)
+    }
+
+    fn item(&mut self, item: Item<'_>) {
+        match item {
+            Item::Record { bytes, line } => {
+                let text = String::from_utf8_lossy(bytes);
+                let is_not_utf8 = matches!(text, Cow::Owned(_));
+                if is_not_utf8 && self.events.is_active() {
+                    return self.events.push(&text, line, true, &mut self.output);
+                }
+                if is_not_utf8 {
+                    let at = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+                    let line = line + memchr_iter(b'\n', &bytes[..at]).count();
+                    self.found("LOG-UTF8", self.at(line), format!("not UTF-8 at byte {at} of the record"));
+                }
+                self.text(&text, line);
+            }
+            Item::Stream { bytes, line } => self.stream(String::from_utf8_lossy(bytes).into_owned(), line),
+            Item::Broken { bytes, line } if self.events.is_active() => {
+                let text = String::from_utf8_lossy(bytes);
+                self.events.push(&text, line, matches!(text, Cow::Owned(_)), &mut self.output);
+            }
+            Item::Broken { line, .. } => {
+                self.broken.push(self.at(line));
+                self.tell_broken();
+            }
+            Item::TooLong { line } => {
+                self.found("LOG-LIMIT", self.at(line), "a record of more than 256 MB, which is not judged");
+            }
+            Item::CutOff { line, .. } if self.events.is_active() => {
+                self.events.push("{", line, false, &mut self.output)
+            }
+            Item::CutOff { line, end } => {
+                let text = format!("the file ends in line {end}, in the middle of what begins here");
+                self.found("LOG-CUT", self.at(line), text);
+            }
+        }
+    }
+
+    /// Tells the lines that are no JSON, if the file is a log at all.
+    fn tell_broken(&mut self) {
+        const MOST: usize = 1000;
+        if self.output.summary.has_recognized() {
+            for place in mem::take(&mut self.broken) {
+                self.found("LOG-JSON", place, "not readable as JSON");
+            }
+        }
+        self.broken.truncate(MOST);
+    }
+
+    /// A record as it is written.
+    fn text(&mut self, text: &str, line: usize) {
+        if self.options.api.is_none() && self.of_events(text, line) {
+            return;
+        }
+        let value = match read_json(text) {
+            Ok(value) => value,
+            Err(error) => {
+                let line = line + error.line().unwrap_or(1).saturating_sub(1);
+                return self.found("LOG-JSON", self.at(line), error.reason());
+            }
+        };
+        if let Some(api) = self.options.api {
+            return self.of_api(api, value, line);
+        }
+        if value.is_array() && !forms::is_list_of_messages(&value) {
+            let elements: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+            return placed(text, line, &elements).for_each(|(element, line)| self.text(element, line));
+        }
+        self.value(&value, self.at(line));
+    }
+
+    /// Takes a record if it is an event, or a list of events.
+    fn of_events(&mut self, text: &str, line: usize) -> bool {
+        let is_active = self.events.is_active();
+        let (events, output) = (&mut self.events, &mut self.output);
+        let members = members(text);
+        let has = |name: &str| members.as_ref().is_some_and(|members| members.contains_key(name));
+        if is_event(text) || (is_active && (members.is_none() || has("type"))) {
+            events.push(text, line, false, output);
+            return true;
+        }
+        let list = match &members {
+            Some(members) => members.get("events").map(|list| list.get()),
+            None => text.starts_with('[').then_some(text),
+        };
+        let elements = list.and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list).ok());
+        let Some(elements) = elements else { return false };
+        let is_empty_log = elements.is_empty() && members.as_ref().is_none_or(|members| members.len() == 1);
+        if !is_empty_log && !elements.iter().take(3).any(|element| is_event(element.get())) {
+            return false;
+        }
+        events.begin(output);
+        placed(text, line, &elements).for_each(|(element, line)| events.push(element, line, false, output));
+        true
+    }
+
+    /// What the user says is for an API: a body, a list of messages, or a message, of which all are one request.
+    fn of_api(&mut self, api: Api, value: Value, line: usize) {
+        let name = if api == Api::OpenAiResponses { "input" } else { "messages" };
+        let body = match value {
+            Value::Array(list) if list.first().is_none_or(|first| is_message(&first.to_string())) => {
+                json!({name: list})
+            }
+            Value::Array(list) => return list.into_iter().for_each(|element| self.of_api(api, element, line)),
+            value if value["messages"].is_array() || !value["input"].is_null() => value,
+            value if is_message(&value.to_string()) => {
+                self.first_message.get_or_insert(Place { entry: self.entry.clone(), ..Place::line(line) });
+                return self.messages.push(value);
+            }
+            value => return self.value(&value, self.at(line)),
+        };
+        self.request(api, body, &self.at(line));
+    }
+
+    fn request(&mut self, api: Api, body: Value, place: &Place) {
+        self.output.recognized("requests", 1);
+        let said = Said::Api { api: Some(api), body, is_whole: false };
+        self.exchanges.push(Exchange::of(said, None, ""), place, &mut self.output);
+    }
+
+    /// A record, or the records in it.
+    fn value(&mut self, value: &Value, place: Place) {
+        let opened = if forms::is_list_of_messages(value) { Vec::new() } else { forms::opened(value) };
+        if opened.iter().any(|(_, element)| element.is_object()) {
+            return opened.into_iter().for_each(|(path, element)| self.value(element, Place { path, ..place.clone() }));
+        }
+        let Some((form, pieces)) = forms::read(value) else {
+            return self.skip("nothing of a known form in it", &place);
+        };
+        self.output.recognized(form, 1);
+        self.tell_broken();
+        pieces.into_iter().for_each(|piece| self.piece(piece, &place));
+    }
+
+    fn piece(&mut self, piece: Piece, place: &Place) {
+        match piece {
+            Piece::Exchange(exchange) => self.exchanges.push(exchange, place, &mut self.output),
+            Piece::Answer => self.output.summary.judge("answer", 1),
+            Piece::Turns { key, turns } => self.turns(key, turns, place),
+            Piece::Snapshot { key, turns } => {
+                let known = self.threads.get(&key).map_or(0, |thread| thread.length);
+                self.turns(key, turns.into_iter().skip(known).collect(), place);
+            }
+            Piece::Part { key, turn, is_answer: false } => {
+                self.parts.entry(key).or_insert_with(|| (Vec::new(), place.clone())).0.push(turn);
+            }
+            // Of several choices the first one is the answer.
+            Piece::Part { key, turn, is_answer: true } => {
+                if let Some((turns, place)) = self.parts.remove(&key) {
+                    let exchange = Exchange::of(Said::Messages(turns), forms::answer(&turn.message), "");
+                    self.exchanges.push(exchange, &place, &mut self.output);
+                }
+            }
+        }
+    }
+
+    /// The next messages of a conversation.
+    fn turns(&mut self, key: String, turns: Vec<Turn>, place: &Place) {
+        let conversation = (!key.is_empty()).then(|| key.clone());
+        let thread = self.threads.entry(key).or_default();
+        self.output.summary.judge("message", turns.len());
+        for Turn { message, path } in turns {
+            let element = Some(Element { kind: "message", number: thread.length + 1 });
+            let place = Place { path, conversation: conversation.clone(), element, ..place.clone() };
+            thread.push(&message, &place).into_iter().for_each(|found| self.output.found(found));
+        }
+    }
+
+    /// A stream that was recorded alone.
+    fn stream(&mut self, text: String, line: usize) {
+        if forms::answer(&Value::String(text)).is_none() {
+            return self.skip("a stream of no model", &self.at(line));
+        }
+        self.output.recognized("a recorded stream", 1);
+        self.output.summary.judge("answer", 1);
+    }
+
+    fn skip(&mut self, why: &'static str, place: &Place) {
+        match self.skipped.iter_mut().find(|known| known.why == why) {
+            Some(known) => known.records += 1,
+            None => self.skipped.push(Skipped { why, records: 1, line: place.line.unwrap_or_default() }),
+        }
+    }
+
+    fn conclude(&mut self) {
+        if let (Some(place), Some(api)) = (self.first_message.take(), self.options.api) {
+            let name = if api == Api::OpenAiResponses { "input" } else { "messages" };
+            let body = json!({name: mem::take(&mut self.messages)});
+            self.request(api, body, &place);
+        }
+        for (_, (turns, place)) in mem::take(&mut self.parts) {
+            self.exchanges.push(Exchange::of(Said::Messages(turns), None, ""), &place, &mut self.output);
+        }
+        for thread in self.threads.values_mut() {
+            thread.conclude(true).into_iter().for_each(|found| self.output.found(found));
+        }
+        self.events.conclude(&mut self.output);
+        self.exchanges.conclude(&mut self.output);
+        self.tell_broken();
+        self.output.summary.skipped = mem::take(&mut self.skipped);
+    }
+}
+
+fn is_document(head: &[u8]) -> bool {
+    head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start().starts_with(b"<")
+}
+
+/// Whether it is an event of a log: nothing else has an iteration.
+fn is_event(text: &str) -> bool {
+    memmem::find(text.as_bytes(), b"\"iteration\"").is_some()
+        && members(text).is_some_and(|members| members.contains_key("type") && members.contains_key("iteration"))
+}
+
+/// The elements of a list with their lines; they are slices of the text.
+fn placed<'t>(text: &'t str, first: usize, elements: &[&'t RawValue]) -> impl Iterator<Item = (&'t str, usize)> {
+    let (mut line, mut counted) = (first, 0);
+    elements.iter().map(move |element| {
+        let element = element.get();
+        let start = element.as_ptr() as usize - text.as_ptr() as usize;
+        line += memchr_iter(b'\n', &text.as_bytes()[counted..start]).count();
+        counted = start;
+        (element, line)
+    })
+}

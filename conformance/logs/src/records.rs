@@ -1,0 +1,555 @@
+//! The records of a file: JSON values, one a line, one behind the other, or the elements of one large value; and recorded streams.
+//!
+//! The file is never held as a whole. A value is read into memory up to a size; of a larger one the elements of the lists that
+//! [`ENVELOPES`] names are records, and the rest is passed over. What is broken is told with its place, and reading goes on behind it.
+
+use super::forms::ENVELOPES;
+use memchr::{memchr, memchr_iter, memchr2};
+use std::io::{self, Read};
+use std::ops::Range;
+
+/// How much is read at once.
+const STEP: usize = 1 << 20;
+/// A larger value is read element by element, if it has any.
+const WINDOW: usize = 32 << 20;
+/// A record that is larger than this is not read.
+const LONGEST: usize = 256 << 20;
+
+/// What comes next in a file.
+#[derive(Debug)]
+pub(super) enum Item<'a> {
+    /// A JSON value as it is written, as far as brackets and quotes tell.
+    Record { bytes: &'a [u8], line: usize },
+    /// A recorded stream of events.
+    Stream { bytes: &'a [u8], line: usize },
+    /// Something that is no JSON.
+    Broken { bytes: &'a [u8], line: usize },
+    /// A record that is too long.
+    TooLong { line: usize },
+    /// The file ends in the middle of a value that begins in this line.
+    CutOff { line: usize, end: usize },
+}
+
+/// Cuts a file into records.
+pub(super) struct Records<'a> {
+    input: Box<dyn Read + 'a>,
+    buffer: Vec<u8>,
+    /// Where the next item begins in the buffer, and in which line.
+    start: usize,
+    line: usize,
+    has_ended: bool,
+    /// Why the input could not be read on, to be told behind all that came.
+    failed: Option<io::Error>,
+    /// Every line stands for itself, since a value broke off.
+    by_line: bool,
+    /// The value that is being read element by element.
+    large: Option<Large>,
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(input: Box<dyn Read + 'a>) -> Self {
+        let (buffer, failed) = (Vec::new(), None);
+        Self { input, buffer, start: 0, line: 1, has_ended: false, failed, by_line: false, large: None }
+    }
+
+    /// The line that is being read, and why reading has failed there, if it has.
+    pub(super) fn end(&mut self) -> (usize, Option<io::Error>) {
+        (self.line, self.failed.take())
+    }
+
+    /// The first bytes, to know what the file is.
+    pub(super) fn head(&mut self) -> &[u8] {
+        while self.buffer.len() < STEP && self.fill() {}
+        &self.buffer
+    }
+
+    /// Reads everything, up to the longest record; for what is no sequence of records.
+    pub(super) fn all(&mut self) -> &[u8] {
+        while self.buffer.len() <= LONGEST && self.fill() {}
+        &self.buffer
+    }
+
+    /// Reads on; whether there was anything.
+    fn fill(&mut self) -> bool {
+        if self.has_ended {
+            return false;
+        }
+        if self.start > STEP {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        let known = self.buffer.len();
+        if let Err(error) = (&mut self.input).take(STEP as u64).read_to_end(&mut self.buffer) {
+            self.failed = Some(error);
+            self.has_ended = true;
+        }
+        self.has_ended |= self.buffer.len() == known;
+        self.buffer.len() > known
+    }
+
+    /// The byte so far behind the start, if the file has one.
+    fn byte(&mut self, at: usize) -> Option<u8> {
+        while self.start + at >= self.buffer.len() {
+            if !self.fill() {
+                return None;
+            }
+        }
+        Some(self.buffer[self.start + at])
+    }
+
+    /// Passes over so many bytes.
+    fn pass(&mut self, length: usize) -> Range<usize> {
+        let range = self.start..self.start + length;
+        self.line += memchr_iter(b'\n', &self.buffer[range.clone()]).count();
+        self.start = range.end;
+        range
+    }
+
+    /// The length of the line, with its end; `None` if it is longer than this.
+    fn line_length(&mut self, longest: usize) -> Option<usize> {
+        let mut known = 0;
+        loop {
+            if let Some(end) = memchr(b'\n', &self.buffer[self.start + known..]) {
+                return Some(known + end + 1);
+            }
+            known = self.buffer.len() - self.start;
+            if known > longest {
+                return None;
+            }
+            if !self.fill() {
+                return Some(known);
+            }
+        }
+    }
+
+    /// The next item; `None` at the end.
+    pub(super) fn next(&mut self) -> Option<Item<'_>> {
+        if self.large.is_some() {
+            if let Some(found) = self.next_element() {
+                return Some(self.item(found));
+            }
+            self.large = None;
+        }
+        loop {
+            while let Some(byte) = self.byte(0) {
+                if !byte.is_ascii_whitespace() && byte != b',' && byte != 0x1e {
+                    break;
+                }
+                self.pass(1);
+            }
+            let byte = self.byte(0)?;
+            if self.line == 1
+                && byte == 0xef
+                && self.byte(2).is_some()
+                && self.buffer[self.start..].starts_with(b"\xef\xbb\xbf")
+            {
+                self.pass(3);
+                continue;
+            }
+            let line = self.line;
+            let found = match byte {
+                b'{' | b'[' => self.value(),
+                _ if self.is_stream_line() => Found::Stream(self.stream()),
+                _ => match self.line_length(LONGEST) {
+                    Some(length) => self.broken(length),
+                    None => self.pass_too_long(),
+                },
+            };
+            if let Found::Entered = found {
+                return self.next();
+            }
+            return Some(self.item((found, line)));
+        }
+    }
+
+    fn item(&self, (found, line): (Found, usize)) -> Item<'_> {
+        match found {
+            Found::Record(range) => Item::Record { bytes: self.buffer[range].trim_ascii(), line },
+            Found::Stream(range) => Item::Stream { bytes: &self.buffer[range], line },
+            Found::Broken(range) => Item::Broken { bytes: self.buffer[range].trim_ascii(), line },
+            Found::TooLong => Item::TooLong { line },
+            Found::CutOff | Found::Entered => Item::CutOff { line, end: self.line },
+        }
+    }
+
+    /// The value that begins here.
+    fn value(&mut self) -> Found {
+        // Most logs have one value a line.
+        let is_line = self.line_length(WINDOW);
+        let length = is_line.unwrap_or(self.buffer.len() - self.start);
+        let mut scan = Scan::default();
+        match scan.run(&self.buffer[self.start..self.start + length]) {
+            Step::End(end) => return Found::Record(self.pass(end)),
+            Step::Broken => return self.broken(length),
+            Step::More if self.by_line && is_line.is_some() => return self.broken(length),
+            Step::More => {}
+        }
+        loop {
+            let known = scan.at;
+            if known > WINDOW && !scan.was_entered {
+                scan.was_entered = true;
+                if let Some(found) = self.enter() {
+                    return found;
+                }
+            }
+            if known > LONGEST {
+                return self.pass_too_long();
+            }
+            let end = self.buffer.len() - self.start;
+            if end == known && !self.fill() {
+                return self.cut_off(length);
+            }
+            match scan.run(&self.buffer[self.start..]) {
+                Step::End(end) => return Found::Record(self.pass(end)),
+                Step::Broken => return self.broken(length),
+                Step::More => {}
+            }
+        }
+    }
+
+    /// A line that is no JSON: the others stand for themselves.
+    fn broken(&mut self, length: usize) -> Found {
+        Found::Broken(self.pass(length))
+    }
+
+    /// The file ends inside a value. Its elements are read; without any, every line behind the first stands for itself.
+    fn cut_off(&mut self, length: usize) -> Found {
+        if let Some(found) = self.enter() {
+            return found;
+        }
+        let is_one_line = self.start + length >= self.buffer.len();
+        if is_one_line || !self.has_whole_line(length) {
+            let rest = self.buffer.len() - self.start;
+            self.pass(rest);
+            return Found::CutOff;
+        }
+        self.by_line = true;
+        self.broken(length)
+    }
+
+    /// Whether a line behind this place is a whole object.
+    fn has_whole_line(&self, behind: usize) -> bool {
+        let lines = self.buffer[self.start + behind..].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+        lines
+            .filter(|line| line.starts_with(b"{"))
+            .any(|line| matches!(Scan::default().run(line), Step::End(end) if end == line.len()))
+    }
+
+    /// Passes over a record that is too long.
+    fn pass_too_long(&mut self) -> Found {
+        let mut scan = Scan::default();
+        let is_value = matches!(self.byte(0), Some(b'{' | b'['));
+        loop {
+            let bytes = &self.buffer[self.start..];
+            if is_value {
+                scan.at = 0;
+                if let Step::End(end) = scan.run(bytes) {
+                    self.pass(end);
+                    return Found::TooLong;
+                }
+            } else if let Some(end) = memchr(b'\n', bytes) {
+                self.pass(end + 1);
+                return Found::TooLong;
+            }
+            let length = bytes.len();
+            self.pass(length);
+            if !self.fill() {
+                return Found::TooLong;
+            }
+        }
+    }
+
+    /// Begins to read a value element by element, if it has an element within what is known of it.
+    fn enter(&mut self) -> Option<Found> {
+        let (line, start) = (self.line, self.start);
+        self.large = Some(Large { path: String::new(), stack: Vec::new(), line });
+        // Only what is in memory is looked at.
+        let has_ended = std::mem::replace(&mut self.has_ended, true);
+        let found = self.next_element();
+        self.has_ended = has_ended;
+        if matches!(found, Some((Found::Record(_), _))) {
+            (self.line, self.start) = (line, start);
+            self.large = Some(Large { path: String::new(), stack: Vec::new(), line });
+            return Some(Found::Entered);
+        }
+        (self.line, self.start, self.large) = (line, start, None);
+        None
+    }
+
+    /// The next element of the value that is read element by element, and its line.
+    fn next_element(&mut self) -> Option<(Found, usize)> {
+        let mut large = self.large.take()?;
+        let found = self.step(&mut large);
+        self.large = Some(large);
+        found
+    }
+
+    fn step(&mut self, large: &mut Large) -> Option<(Found, usize)> {
+        let line = large.line;
+        let found = self.element(large);
+        if matches!(found, Some((Found::CutOff, _))) {
+            // Nothing comes behind it.
+            large.stack.clear();
+            return Some((Found::CutOff, line));
+        }
+        found
+    }
+
+    fn element(&mut self, large: &mut Large) -> Option<(Found, usize)> {
+        let cut_off = |line| Some((Found::CutOff, line));
+        loop {
+            while self.byte(0).is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b':')) {
+                self.pass(1);
+            }
+            let Some(byte) = self.byte(0) else {
+                return if large.stack.is_empty() { None } else { cut_off(large.line) };
+            };
+            let line = self.line;
+            match byte {
+                b'}' | b']' => {
+                    self.pass(1);
+                    let length = large.stack.pop()?;
+                    large.path.truncate(length);
+                    if large.stack.is_empty() {
+                        return None;
+                    }
+                    large.leave_member();
+                    continue;
+                }
+                b'"' if large.wants_name() => {
+                    let Some(range) = self.scalar() else { return cut_off(large.line) };
+                    let name = String::from_utf8_lossy(&self.buffer[range]).trim_matches('"').to_owned();
+                    large.enter_member(&name);
+                    continue;
+                }
+                _ => {}
+            }
+            let is_container = matches!(byte, b'{' | b'[');
+            if is_container && large.leads_on(byte) {
+                self.pass(1);
+                large.stack.push(large.path.len());
+                if byte == b'[' {
+                    large.path.push_str("[]");
+                }
+                continue;
+            }
+            let is_element = large.is_element();
+            let range = if is_container { self.whole(is_element) } else { self.scalar() };
+            large.leave_member();
+            match range {
+                Some(range) if is_container && is_element => return Some((Found::Record(range), line)),
+                Some(_) => {}
+                None if self.byte(0).is_none() => return cut_off(large.line),
+                None => return Some((Found::TooLong, line)),
+            }
+        }
+    }
+
+    /// Passes over a string, a number or a word.
+    fn scalar(&mut self) -> Option<Range<usize>> {
+        let mut length = 0;
+        let is_string = self.byte(0) == Some(b'"');
+        if is_string {
+            length = 1;
+            loop {
+                match self.byte(length)? {
+                    b'\\' => length += 2,
+                    b'"' => return Some(self.pass(length + 1)),
+                    _ => length += 1,
+                }
+                if length > LONGEST {
+                    return None;
+                }
+            }
+        }
+        while self.byte(length).is_some_and(|byte| !matches!(byte, b',' | b'}' | b']') && !byte.is_ascii_whitespace()) {
+            length += 1;
+        }
+        (length > 0).then(|| self.pass(length))
+    }
+
+    /// Passes over a list or an object; one that nobody wants is not kept in memory.
+    fn whole(&mut self, is_wanted: bool) -> Option<Range<usize>> {
+        let mut scan = Scan::default();
+        loop {
+            if let Step::End(end) = scan.run(&self.buffer[self.start..]) {
+                return Some(self.pass(end));
+            }
+            if !is_wanted {
+                let length = self.buffer.len() - self.start;
+                self.pass(length);
+                scan.at = 0;
+            } else if scan.at > LONGEST {
+                self.pass_too_long();
+                return None;
+            }
+            if !self.fill() {
+                let length = self.buffer.len() - self.start;
+                self.pass(length);
+                return None;
+            }
+        }
+    }
+
+    /// Whether a recorded stream of events begins here.
+    fn is_stream_line(&mut self) -> bool {
+        self.byte(8);
+        let bytes = &self.buffer[self.start..];
+        [&b"data:"[..], b"event:", b"id:", b"retry:", b": "].iter().any(|field| bytes.starts_with(field))
+    }
+
+    /// The lines of a stream.
+    fn stream(&mut self) -> Range<usize> {
+        let mut length = 0;
+        while length < LONGEST {
+            let rest = self.start + length;
+            let line = match memchr(b'\n', self.buffer.get(rest..).unwrap_or_default()) {
+                Some(end) => &self.buffer[rest..=rest + end],
+                None if self.fill() => continue,
+                None => self.buffer.get(rest..).unwrap_or_default(),
+            };
+            let is_of_stream = line.trim_ascii().is_empty()
+                || [&b"data"[..], b"event", b"id", b"retry", b":"].iter().any(|field| line.starts_with(field));
+            if line.is_empty() || !is_of_stream {
+                break;
+            }
+            length += line.len();
+        }
+        self.pass(length)
+    }
+}
+
+/// What was found in the buffer.
+enum Found {
+    Record(Range<usize>),
+    Stream(Range<usize>),
+    Broken(Range<usize>),
+    TooLong,
+    CutOff,
+    /// The value is being read element by element.
+    Entered,
+}
+
+/// A value that is read element by element: where it is being read.
+struct Large {
+    /// The path as envelopes are written: `log.entries[]`.
+    path: String,
+    /// For each list or object around this place the length of its path.
+    stack: Vec<usize>,
+    line: usize,
+}
+
+impl Large {
+    fn is_element(&self) -> bool {
+        ENVELOPES.contains(&&*self.path)
+    }
+
+    /// Whether there may be elements in a list or an object at this place.
+    fn leads_on(&self, byte: u8) -> bool {
+        let leads = |pattern: &&str| {
+            let rest = pattern.strip_prefix(&*self.path);
+            rest.is_some_and(|rest| match byte {
+                b'[' => rest.starts_with("[]"),
+                _ => rest.starts_with('.') || (self.path.is_empty() && !rest.is_empty() && !rest.starts_with('[')),
+            })
+        };
+        ENVELOPES.iter().any(|pattern| leads(&pattern))
+    }
+
+    /// Whether the next string is the name of a member.
+    fn wants_name(&self) -> bool {
+        let Some(&length) = self.stack.last() else { return false };
+        self.path.len() == length && !self.is_in_list()
+    }
+
+    fn is_in_list(&self) -> bool {
+        self.stack.last().is_some_and(|&length| self.path[length..].starts_with("[]"))
+    }
+
+    fn enter_member(&mut self, name: &str) {
+        if !self.path.is_empty() {
+            self.path.push('.');
+        }
+        // A name with nothing in it is a member, too.
+        self.path.push_str(if name.is_empty() { "?" } else { name });
+    }
+
+    /// The value of a member has ended.
+    fn leave_member(&mut self) {
+        if let Some(&length) = self.stack.last()
+            && !self.is_in_list()
+        {
+            self.path.truncate(length);
+        }
+    }
+}
+
+/// How far a scan came.
+enum Step {
+    /// The value ends before this byte.
+    End(usize),
+    More,
+    /// It cannot be JSON.
+    Broken,
+}
+
+/// Finds the end of a list or an object by its brackets and quotes, piece by piece.
+#[derive(Default)]
+struct Scan {
+    /// How many bytes were looked at.
+    at: usize,
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+    /// The last byte that is no white space, outside of strings.
+    last: u8,
+    was_entered: bool,
+}
+
+impl Scan {
+    fn run(&mut self, bytes: &[u8]) -> Step {
+        while self.at < bytes.len() {
+            if self.in_string {
+                if std::mem::take(&mut self.is_escaped) {
+                    self.at += 1;
+                    continue;
+                }
+                let Some(found) = memchr2(b'"', b'\\', &bytes[self.at..]) else {
+                    let broken = memchr(b'\n', &bytes[self.at..]).is_some();
+                    self.at = bytes.len();
+                    return if broken { Step::Broken } else { Step::More };
+                };
+                if memchr(b'\n', &bytes[self.at..self.at + found]).is_some() {
+                    return Step::Broken;
+                }
+                self.at += found + 1;
+                match bytes[self.at - 1] {
+                    b'"' => self.in_string = false,
+                    _ => self.is_escaped = true,
+                }
+                continue;
+            }
+            let byte = bytes[self.at];
+            self.at += 1;
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => {
+                    if self.depth > 0 && !matches!(self.last, b',' | b':' | b'[') {
+                        return Step::Broken;
+                    }
+                    self.depth += 1;
+                }
+                b'}' | b']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        return Step::End(self.at);
+                    }
+                }
+                _ if byte.is_ascii_whitespace() => continue,
+                _ => {}
+            }
+            self.last = byte;
+        }
+        Step::More
+    }
+}

@@ -1,0 +1,137 @@
+//! A conversation, message by message, in the words of chat completions: which call each result answers.
+//!
+//! It is lenient about the order, since frameworks store messages otherwise than they send them: a result may come any time behind its
+//! call. Of what was answered a hash is kept, so that a conversation of any length takes little memory.
+
+use super::finding::{Finding, Place, excerpt};
+use super::rules::finding;
+use serde_json::Value;
+use std::collections::HashMap;
+use threadspec::read_json;
+use threadspec_apis::follow::hash;
+
+/// The calls of a conversation so far.
+#[derive(Default)]
+pub(super) struct Thread {
+    /// By the hash of the id; `None` for a call that was answered.
+    calls: HashMap<u64, Option<OpenCall>>,
+    /// How many messages there were.
+    pub(super) length: usize,
+    /// The turn of the model: its messages one behind the other are one.
+    turn: usize,
+    is_model: bool,
+}
+
+struct OpenCall {
+    id: String,
+    place: Place,
+    turn: usize,
+    /// The conversation went on without its result.
+    was_passed: bool,
+}
+
+const ROLES: [&str; 6] = ["system", "developer", "user", "assistant", "tool", "function"];
+
+impl Thread {
+    /// Takes the next message, and says what is wrong with it.
+    pub(super) fn push(&mut self, message: &Value, place: &Place) -> Vec<Finding> {
+        let mut found = Vec::new();
+        self.length += 1;
+        let role = message["role"].as_str().unwrap_or_default();
+        if !ROLES.contains(&role) {
+            found.push(finding("LOG-ROLE", place.clone(), format!("the role is {}", excerpt(role))));
+        }
+        let content = &message["content"];
+        if !matches!(content, Value::Null | Value::String(_) | Value::Array(_)) {
+            found.push(finding(
+                "LOG-CONTENT",
+                place.clone(),
+                format!("the content is {}", excerpt(&content.to_string())),
+            ));
+        }
+        let is_model = role == "assistant";
+        if is_model && !self.is_model {
+            self.turn += 1;
+        }
+        if matches!(role, "assistant" | "user") {
+            let turn = if is_model { self.turn } else { self.turn + 1 };
+            for call in self.calls.values_mut().flatten().filter(|call| call.turn < turn) {
+                call.was_passed = true;
+            }
+        }
+        self.is_model = is_model;
+        if role == "tool" {
+            found.extend(self.result(message, place));
+        }
+        for call in message["tool_calls"].as_array().into_iter().flatten() {
+            found.extend(self.call(call, place));
+        }
+        found
+    }
+
+    fn call(&mut self, call: &Value, place: &Place) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let arguments = &call["function"]["arguments"];
+        if let Some(text) = arguments.as_str().filter(|text| !text.trim().is_empty())
+            && !read_json(text).is_ok_and(|value| value.is_object())
+        {
+            found.push(finding(
+                "LOG-ARGUMENTS",
+                place.clone(),
+                format!("{} is not the JSON text of an object", excerpt(text)),
+            ));
+        }
+        // Where a log has no ids, nothing can be told.
+        let Some(id) = call["id"].as_str().filter(|id| !id.is_empty()) else { return found };
+        let turn = self.turn;
+        let known = self.calls.get(&hash(&id)).and_then(Option::as_ref);
+        if known.is_some_and(|known| known.turn == turn) {
+            found.push(finding(
+                "LOG-ONCE",
+                place.clone(),
+                format!("a second call {id:?} before the first one is answered"),
+            ));
+        }
+        let open = OpenCall { id: id.to_owned(), place: place.clone(), turn, was_passed: false };
+        self.calls.insert(hash(&id), Some(open));
+        found
+    }
+
+    fn result(&mut self, message: &Value, place: &Place) -> Option<Finding> {
+        let is_lost = |text: &Value| text.as_str().is_some_and(|text| text.trim() == "[object Object]");
+        if is_lost(&message["content"]) {
+            let text = "the result is JavaScript's text of an object, not what is in it";
+            return Some(finding("LOG-RESULT", place.clone(), text));
+        }
+        let Some(id) = message["tool_call_id"].as_str().filter(|id| !id.is_empty()) else {
+            let has_ids = !self.calls.is_empty();
+            return has_ids.then(|| finding("LOG-ORPHAN", place.clone(), "a result without the id of its call"));
+        };
+        match self.calls.get_mut(&hash(&id)) {
+            Some(call @ Some(_)) => {
+                *call = None;
+                None
+            }
+            Some(None) => Some(finding("LOG-ONCE", place.clone(), format!("a second result for {id:?}"))),
+            None => Some(finding(
+                "LOG-ORPHAN",
+                place.clone(),
+                format!("a result for {id:?}, but no call before it has this id"),
+            )),
+        }
+    }
+
+    /// The conversation has ended: the calls without a result. Those at an end that may go on are told as a note.
+    pub(super) fn conclude(&mut self, may_go_on: bool) -> Vec<Finding> {
+        let mut open: Vec<OpenCall> = self.calls.drain().filter_map(|(_, call)| call).collect();
+        open.sort_by_key(|call| (call.turn, call.place.line, call.place.element.map(|element| element.number)));
+        let told = |OpenCall { id, place, was_passed, .. }: OpenCall| {
+            if was_passed || !may_go_on {
+                finding("LOG-ANSWERED", place, format!("the call {id:?} has no result"))
+            } else {
+                finding("LOG-OPEN", place, format!("the log ends before the result of the call {id:?}"))
+            }
+        };
+        open.into_iter().map(told).collect()
+    }
+}

@@ -1,0 +1,155 @@
+//! Files as they come: cut off, compressed, broken, mixed, large.
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{self, Read, Write};
+use threadspec_golden::log_rules;
+use threadspec_logs::{CheckOptions, Report, check, check_bytes};
+
+fn found(bytes: impl AsRef<[u8]>) -> Report {
+    check_bytes(bytes.as_ref(), &CheckOptions::default())
+}
+
+fn rules(report: &Report) -> Vec<(&str, Option<usize>)> {
+    report.findings.iter().map(|found| (found.rule, found.place.line)).collect()
+}
+
+/// A request, of which the message that is asked for is an orphaned result.
+fn request(is_faulty: bool) -> String {
+    let role = if is_faulty { r#""role": "tool", "tool_call_id": "a""# } else { r#""role": "user""# };
+    format!(r#"{{"model": "gpt-4.1", "messages": [{{{role}, "content": "a {{\"b\": [1,2"}}]}}"#)
+}
+
+#[test]
+fn every_rule_of_logs_has_a_log_that_breaks_it() {
+    for rule in log_rules() {
+        if !rule.broken.is_empty() {
+            let report = found(rule.broken.join("\n"));
+            assert!(report.findings.iter().any(|found| found.rule == rule.id), "{}: {report:?}", rule.id);
+        }
+        let report = found(rule.valid.join("\n"));
+        assert!(report.findings.is_empty(), "{}: {report:?}", rule.id);
+    }
+}
+
+#[test]
+fn records_stand_in_any_layout() {
+    let (good, bad) = (request(false), request(true));
+    for (layout, line) in [
+        (format!("{good}\n{bad}\n"), 2),
+        (format!("{good}\r\n\r\n{bad}"), 3),
+        (format!("{good}{bad}"), 1),
+        (format!("\u{feff}[{good},\n{bad}]"), 2),
+        (format!("{{\"requests\": [{good}, {bad}]}}"), 1),
+        (format!("{}\n{}", good.replace(", ", ",\n"), bad.replace(", ", ",\n")), 4),
+        (format!("\u{1e}{good}\n\u{1e}{bad}\n"), 2),
+    ] {
+        let report = found(&layout);
+        assert_eq!(report.summary.judged, [("request", 2)], "{layout}\n{report:?}");
+        assert_eq!(rules(&report), [("OAI-CHAT-ORPHAN", Some(line))], "{layout}");
+    }
+}
+
+#[test]
+fn what_is_broken_hides_nothing_else() {
+    let (good, bad) = (request(false), request(true));
+    let cut = &good[..40];
+    for (log, expected) in [
+        (format!("{good}\n{cut}\n{bad}\n"), vec![("LOG-JSON", Some(2)), ("OAI-CHAT-ORPHAN", Some(3))]),
+        (format!("{good}\n{{\"a\":\n{good}\n{bad}\n"), vec![("LOG-JSON", Some(2)), ("OAI-CHAT-ORPHAN", Some(4))]),
+        (format!("{good}\nINFO nothing\n{bad}\n"), vec![("LOG-JSON", Some(2)), ("OAI-CHAT-ORPHAN", Some(3))]),
+        (format!("{bad}\n{cut}"), vec![("OAI-CHAT-ORPHAN", Some(1)), ("LOG-CUT", Some(2))]),
+        (
+            format!("{{\"log\": 1, \"requests\": [\n{good},\n{bad},\n{cut}"),
+            vec![("OAI-CHAT-ORPHAN", Some(3)), ("LOG-CUT", Some(1))],
+        ),
+    ] {
+        let mut report = found(&log);
+        report.findings.sort_by_key(|found| (found.rule == "LOG-CUT", found.place.line));
+        assert_eq!(rules(&report), expected, "{log}");
+    }
+    let report = found([good.as_bytes(), b"\n{\"model\": \"\xff\", \"messages\": []}\n", bad.as_bytes()].concat());
+    assert!(rules(&report).contains(&("LOG-UTF8", Some(2))), "{report:?}");
+    assert!(rules(&report).contains(&("OAI-CHAT-ORPHAN", Some(3))), "{report:?}");
+}
+
+#[test]
+fn nothing_holds_where_nothing_was_recognized() {
+    for text in
+        ["", "# Read me\n\nNothing here is JSON.\n", "{}", "[7]", r#"{"a": [{"b": 1}]}"#, "\u{1f}\u{8b}nonsense"]
+    {
+        let report = found(text);
+        assert!(!report.summary.has_recognized() && report.summary.holds.is_empty(), "{text:?}: {report:?}");
+    }
+}
+
+#[test]
+fn nesting_of_any_depth_is_told() {
+    let deep = format!("{{\"model\": \"m\", \"messages\": {}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let report = found(format!("{deep}\n{}", request(true)));
+    assert_eq!(rules(&report), [("LOG-JSON", Some(1)), ("OAI-CHAT-ORPHAN", Some(2))]);
+}
+
+fn gzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes)?;
+    encoder.finish()
+}
+
+#[test]
+fn compressed_files_are_read_as_what_they_were() -> io::Result<()> {
+    let log = format!("{}\n{}\n", request(false), request(true)).repeat(50);
+    let plain = found(&log);
+    assert!(!plain.findings.is_empty());
+    let packed = gzip(log.as_bytes())?;
+    assert_eq!(found(&packed), plain);
+    assert_eq!(found(gzip(&packed)?), plain, "twice");
+    assert_eq!(found([gzip(&log.as_bytes()[..100])?, gzip(&log.as_bytes()[100..])?].concat()), plain, "two members");
+    let cut = found(&gzip(log.repeat(100).as_bytes())?[..2000]);
+    assert_eq!(cut.findings.last().map(|found| found.rule), Some("LOG-CUT"), "{cut:?}");
+    assert!(cut.summary.has_recognized());
+    Ok(())
+}
+
+/// A value that is larger than what is held of a file is read element by element.
+#[test]
+fn a_large_value_is_read_by_its_elements() -> io::Result<()> {
+    let (head, tail) =
+        (format!("{{\"requests\": [{},", request(true)), format!("{}]}}", request(true).replace("\"a\"", "\"b\"")));
+    let element = format!(r#"{{"note": "{}"}},"#, "x".repeat(1000));
+    let bulk = element.repeat(1000);
+    let input = head.as_bytes().chain(Repeated::new(bulk.as_bytes(), 40)).chain(tail.as_bytes());
+    let mut report = Report::default();
+    report.summary = check(input, &CheckOptions::default(), &mut report)?;
+    assert_eq!(report.summary.judged, [("request", 2)]);
+    assert_eq!(report.findings.len(), 2, "{report:?}");
+    Ok(())
+}
+
+/// The same bytes so many times.
+struct Repeated<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    times: usize,
+}
+
+impl<'a> Repeated<'a> {
+    fn new(bytes: &'a [u8], times: usize) -> Self {
+        Self { bytes, at: 0, times }
+    }
+}
+
+impl Read for Repeated<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.times == 0 {
+            return Ok(0);
+        }
+        let length = buffer.len().min(self.bytes.len() - self.at);
+        buffer[..length].copy_from_slice(&self.bytes[self.at..self.at + length]);
+        self.at += length;
+        if self.at == self.bytes.len() {
+            (self.at, self.times) = (0, self.times - 1);
+        }
+        Ok(length)
+    }
+}
