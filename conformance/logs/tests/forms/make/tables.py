@@ -1,0 +1,156 @@
+"""The faults of each form: clean file, name, the rule that is broken, and what is done to the file.
+
+Rules: `answered` (a call without a result), `orphan` (a result without a call), `repeated` (a second result), `prefix` (an earlier message
+that a later request has otherwise), `lost` (a call of an answer that no later request has), `arguments` (arguments that are not JSON).
+"""
+
+from planting import at
+
+FIRST, SECOND, THIRD, OTHER = (f"call_weather_{number}" for number in (1, 2, 3, 9))
+CLEAR, OFFLINE, RAIN = "18 °C, clear", "station offline", "4 °C, rain"
+
+
+def growing(clean, second, third, ids="call_weather_", up=1, call_up=1):
+    """A log of requests, each with the history so far; `second` and `third` are where those of the first conversation stand."""
+    return [
+        (clean, "unanswered", "answered", ("drop", at(CLEAR, 0, **second), up), ("drop", at(CLEAR, 0, **third), up)),
+        (clean, "orphan", "orphan", ("replace", at(f"{ids}3", 2, **third), f"{ids}9")),
+        (clean, "repeated-result", "repeated", ("repeat", at(RAIN, 1, **third), up)),
+        (clean, "changed-result", "prefix", ("replace", at(CLEAR, 0, **third), "19 °C, clear")),
+        (clean, "changed-question", "prefix", ("replace", at("in Paris and in Oslo", 0, **third), "in Oslo and in Paris")),
+        (
+            clean,
+            "lost-call",
+            "lost",
+            *(step for scope in (second, third) for step in (("drop", at(f"{ids}2", 1, **scope), call_up), ("drop", at(OFFLINE, 1, **scope), up))),
+        ),
+    ]
+
+
+def batch(clean, second, third):
+    """Requests of a batch stand alone, so that nothing between them is planted."""
+    return [
+        *growing(clean, second, third)[:3],
+        (clean, "call-gone", "orphan", *(("drop", at(FIRST, 1, **scope)) for scope in (second, third))),
+    ]
+
+
+def lines(second=2, third=3):
+    return {"second": {"line": second}, "third": {"line": third}}
+
+
+def below(pattern, second=1, third=2):
+    return {"second": {"under": pattern.format(second)}, "third": {"under": pattern.format(third)}}
+
+
+def history(clean, up=1, call_up=1):
+    """One history, as it is when the conversation is over."""
+    return [
+        (clean, "unanswered", "answered", ("drop", at(CLEAR), up)),
+        (clean, "orphan", "orphan", ("replace", at(THIRD, 2), OTHER)),
+        (clean, "repeated-result", "repeated", ("repeat", at(RAIN), up)),
+        (clean, "call-gone", "orphan", ("drop", at(FIRST), call_up)),
+    ]
+
+
+def flat(clean, up=1, call_up=1, answers=1, **scope):
+    """A log of requests in which no place is theirs alone: counted through the whole file, from its end. `answers` is 1 where the answers of the
+    model stand in the same place, so that the ids of their calls count as well."""
+    return [
+        (clean, "unanswered", "answered", ("drop", at(CLEAR, 2, **scope), up), ("drop", at(CLEAR, 1, **scope), up)),
+        (clean, "orphan", "orphan", ("replace", at(THIRD, answers + 2, **scope), OTHER)),
+        (clean, "repeated-result", "repeated", ("repeat", at(RAIN, 1, **scope), up)),
+        (clean, "changed-result", "prefix", ("replace", at(CLEAR, 2, **scope), "19 °C, clear")),
+        (clean, "changed-question", "prefix", ("replace", at("in Paris and in Oslo", 3, **scope), "in Oslo and in Paris")),
+        (
+            clean,
+            "lost-call",
+            "lost",
+            ("drop", at(SECOND, answers + 3, **scope), call_up),
+            ("drop", at(OFFLINE, 2, **scope), up),
+            ("drop", at(SECOND, answers + 1, **scope), call_up),
+            ("drop", at(OFFLINE, 1, **scope), up),
+        ),
+    ]
+
+
+def indexed(clean, second, third, results):
+    """A log of requests with an attribute for each part of a message, which has no list to take an element from. `results` counts which of the
+    places of an id in a request are the result's."""
+    return [
+        (clean, "orphan", "orphan", *(("replace", at(FIRST, nth, **scope), OTHER) for scope in (second, third) for nth in results)),
+        (clean, "repeated-result", "repeated", *(("replace", at(SECOND, nth, **scope), FIRST) for scope in (second, third) for nth in results)),
+        (clean, "changed-result", "prefix", ("replace", at(CLEAR, 0, **third), "19 °C, clear")),
+        (clean, "changed-question", "prefix", ("replace", at("in Paris and in Oslo", 0, **third), "in Oslo and in Paris")),
+        (clean, "lost-call", "lost", *(("replace", at(SECOND, 0, **scope), OTHER) for scope in (second, third))),
+    ]
+
+
+STRANDS = "clean/session_conversation-1/agents/agent_weather/messages"
+
+TABLES = {
+    **{f"requests-{api}": growing("clean.jsonl", **lines()) for api in ("openai-chat", "openai-responses", "anthropic")},
+    **{f"sse-{api}": growing("clean.jsonl", **lines()) for api in ("openai-chat", "openai-responses", "anthropic")},
+    **{f"har-{api}": growing("clean.har", **below("/log/entries/{}")) + [(clean, f"streamed-{name}", rule, *steps) for clean, name, rule, *steps in growing("clean-streamed.har", **below("/log/entries/{}"))[:2]] for api in ("openai-chat", "openai-responses", "anthropic")},
+    **{f"messages-{api}": history("clean.json") for api in ("openai-chat", "openai-responses", "anthropic")},
+    **{f"batch-{api}": batch("clean.jsonl", **lines()) for api in ("openai-chat", "openai-responses")},
+    "batch-anthropic": batch("clean.json", **below("/requests/{}")),
+    "otel-genai-spans": growing("clean.jsonl", **lines(), up=2),
+    "otel-genai-messages": flat("clean.jsonl", up=2, call_up=2),
+    "otel-genai-events": flat("clean.jsonl", up=4, call_up=2),
+    "openinference": indexed("clean.json", **below("/resourceSpans/0/scopeSpans/0/spans/{}"), results=(4, 2)),
+    "openllmetry": growing("clean.jsonl", **lines(), up=2),
+    "openllmetry-indexed": indexed("clean.jsonl", **lines(), results=(2,)),
+    "ai-sdk-spans": growing("clean.jsonl", **below("/resourceSpans/0/scopeSpans/0/spans/{}", 4, 5)),
+    "langfuse-otlp": flat("clean.jsonl"),
+    "langfuse-observations": growing("clean.jsonl", **lines()),
+    "langfuse-trace": growing("clean.json", **below("/observations/{}", 2, 3)),
+    "langsmith-runs": growing("clean.jsonl", **lines(3, 4)),
+    "langsmith-batch": flat("clean.jsonl", answers=0, under="/post"),
+    "litellm": growing("clean.jsonl", **lines()),
+    "helicone": growing("clean.jsonl", **lines()),
+    "gemini": growing("clean.jsonl", **lines()),
+    "gemini-contents": history("clean.json"),
+    "bedrock": growing("clean.jsonl", **lines(), ids="tooluse_weather_", up=2),
+    "pydantic-ai": history("clean.json"),
+    "langchain-dumpd": history("clean.json"),
+    "langchain-messages": history("clean.json"),
+    # A call and its result are one part here, so that a call is unanswered when its result is.
+    "ai-sdk-ui": [
+        ("clean.json", "unanswered", "answered", ("replace", at("output-available", 1), "input-available")),
+        ("clean.json", "unanswered-error", "answered", ("replace", at("output-error", 1), "input-available")),
+        ("clean.json", "repeated-id", "repeated", ("replace", at(SECOND), FIRST)),
+        ("clean.json", "repeated-call", "repeated", ("repeat", at(THIRD))),
+    ],
+    "openai-agents-sqlite": [
+        ("clean.sqlite", "unanswered", "answered", ("sql", "DELETE FROM agent_messages WHERE id = 5")),
+        ("clean.sqlite", "orphan", "orphan", ("sql", "UPDATE agent_messages SET message_data = replace(message_data, 'weather_3', 'weather_9') WHERE id = 9")),
+        ("clean.sqlite", "repeated-result", "repeated", ("sql", "INSERT INTO agent_messages (session_id, message_data) SELECT session_id, message_data FROM agent_messages WHERE id = 13")),
+        ("clean.sqlite", "call-gone", "orphan", ("sql", "DELETE FROM agent_messages WHERE id = 3")),
+    ],
+    "langgraph-sqlite": [
+        ("clean.sqlite", "unanswered", "answered", ("swap", "checkpoints", "checkpoint", range(3, 8), FIRST, OTHER), ("swap", "writes", "value", [3], FIRST, OTHER)),
+        ("clean.sqlite", "orphan", "orphan", ("swap", "checkpoints", "checkpoint", range(4, 8), FIRST, OTHER, -1), ("swap", "writes", "value", [8], FIRST, OTHER)),
+        ("clean.sqlite", "repeated-result", "repeated", ("swap", "checkpoints", "checkpoint", range(4, 8), SECOND, FIRST, -1), ("swap", "writes", "value", [6], SECOND, FIRST)),
+        ("clean.sqlite", "changed-result", "prefix", ("swap", "checkpoints", "checkpoint", [7], CLEAR, "19 °C, clear")),
+    ],
+    "strands": [
+        (f"{STRANDS}/message_2.json", "unanswered", "answered", ("drop", at(CLEAR), 2)),
+        (f"{STRANDS}/message_4.json", "orphan", "orphan", ("replace", at(THIRD), OTHER)),
+        (f"{STRANDS}/message_4.json", "repeated-result", "repeated", ("repeat", at(RAIN), 2)),
+        (f"{STRANDS}/message_1.json", "call-gone", "orphan", ("drop", at(FIRST))),
+    ],
+    "codex": [
+        ("clean.jsonl", "unanswered", "answered", ("drop_line", 17)),
+        ("clean.jsonl", "orphan", "orphan", ("replace", at("call_files_3", line=25), "call_files_9")),
+        ("clean.jsonl", "repeated-result", "repeated", ("repeat_line", 18)),
+        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 12)),
+        ("clean.jsonl", "arguments", "arguments", ("cut", at("notes.txt", line=12))),
+    ],
+    "claude-code": [
+        ("clean.jsonl", "unanswered", "answered", ("drop_line", 28)),
+        ("clean.jsonl", "orphan", "orphan", ("replace", at("toolu_files_3", line=39), "toolu_files_9")),
+        ("clean.jsonl", "repeated-result", "repeated", ("repeat_line", 39)),
+        ("clean.jsonl", "call-gone", "orphan", ("drop_line", 23)),
+    ],
+}
