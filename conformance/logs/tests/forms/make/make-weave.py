@@ -4,7 +4,7 @@
 # [tool.uv]
 # exclude-newer = "2026-11-25T00:00:00Z"
 # ///
-"""W&B Weave's SDK sending to a recorder: the calls of `POST /call/upsert_batch`, start and end put together as `calls/stream_query` gives them back."""
+"""W&B Weave's SDK sending to a recorder: the calls of `POST /v2/…/calls/complete`, a line for each, as `calls/stream_query` gives them back."""
 
 import json
 import os
@@ -19,9 +19,7 @@ SERVER = {"min_required_weave_python_version": "0.0.1"}
 def answer(exchange):
     if exchange.path.endswith("/server_info"):
         exchange.answer = json.dumps(SERVER).encode()
-    elif exchange.path.endswith("/obj/create"):
-        exchange.answer = b'{"digest": "digest"}'
-    elif exchange.path.endswith(("/file/create", "/files/create")):
+    elif exchange.path.endswith(("/obj/create", "/file/create")):
         exchange.answer = b'{"digest": "digest"}'
     elif exchange.path.endswith("/graphql"):
         exchange.answer = json.dumps({"data": {"viewer": {"id": "user", "username": "user", "entity": "user", "defaultEntity": {"name": "user"}}, "project": {"id": "project", "name": "weather"}, "upsertModel": {"model": {"name": "weather"}}}}).encode()
@@ -41,11 +39,9 @@ with recorder.recorder(answer) as (url, exchanges):
 
 calls = {}
 for exchange in exchanges:
-    print(exchange.path)
-    if exchange.path.endswith("/call/upsert_batch"):
-        for item in exchange.json["batch"]:
-            part = item["req"].get("start") or item["req"].get("end")
-            calls.setdefault(part["id"], {}).update(part)
+    if exchange.path.endswith("/calls/complete"):
+        for call in exchange.json["batch"]:
+            calls[call["id"]] = call
 for call in calls.values():
     call.get("attributes", {}).pop("weave", None)
 write("weave", "clean.jsonl", list(calls.values()))

@@ -86,6 +86,17 @@ def indexed(clean, second, third, results):
     ]
 
 
+def flows(clean):
+    """A file of bytes with the requests and answers in order; from its end, since what is replaced counts no more."""
+    return [
+        (clean, "orphan", "orphan", ("replace", at(FIRST, 5), OTHER), ("replace", at(FIRST, 3), OTHER)),
+        (clean, "repeated-result", "repeated", ("replace", at(SECOND, 5), FIRST), ("replace", at(SECOND, 3), FIRST)),
+        (clean, "changed-result", "prefix", ("replace", at(CLEAR, 2), "19 °C, clear")),
+        (clean, "changed-question", "prefix", ("replace", at("in Paris and in Oslo", 3), "in Oslo and in Paris")),
+        (clean, "lost-call", "lost", *(("replace", at(SECOND, nth), OTHER) for nth in (5, 4, 3, 2))),
+    ]
+
+
 STRANDS = "clean/session_conversation-1/agents/agent_weather/messages"
 
 TABLES = {
@@ -152,5 +163,22 @@ TABLES = {
         ("clean.jsonl", "orphan", "orphan", ("replace", at("toolu_files_3", line=39), "toolu_files_9")),
         ("clean.jsonl", "repeated-result", "repeated", ("repeat_line", 39)),
         ("clean.jsonl", "call-gone", "orphan", ("drop_line", 23)),
+    ],
+    **{f"mitmproxy-{api}": flows("clean.mitm") for api in ("openai-chat", "openai-responses", "anthropic")},
+    "adk": history("clean.json"),
+    "mini-swe-agent": [
+        ("clean.traj.json", "unanswered", "answered", ("drop", at("hello\n"))),
+        ("clean.traj.json", "orphan", "orphan", ("replace", at("call_files_3", 4), "call_files_9")),
+        ("clean.traj.json", "repeated-result", "repeated", ("repeat", at("No such file"))),
+        ("clean.traj.json", "call-gone", "orphan", ("drop", at("call_files_1"))),
+    ],
+    "agno-sqlite": [
+        ("clean.sqlite", name, rule, ("sql", f"UPDATE agno_runs SET run_data = {change} WHERE session_id = 'session-1'"))
+        for name, rule, change in (
+            ("unanswered", "answered", "json_remove(run_data, '$.messages[3]')"),
+            ("orphan", "orphan", "json_set(run_data, '$.messages[6].tool_call_id', 'call_weather_9')"),
+            ("repeated-result", "repeated", "json_set(run_data, '$.messages[4].tool_call_id', 'call_weather_1')"),
+            ("call-gone", "orphan", "json_remove(run_data, '$.messages[2].tool_calls[0]')"),
+        )
     ],
 }
